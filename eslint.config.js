@@ -26,4 +26,8 @@ export default tseslint.config(
       complexity: ['error', 12],
     },
   },
+  {
+    files: ['{src,protocol,config}/**/*.{ts,tsx}'],
+    rules: { 'max-lines-per-function': ['error', 80] },
+  },
 )

@@ -83,10 +83,11 @@ function readApis(text: string): readonly string[] | undefined {
   return names.every((name) => apis.includes(name)) ? [...new Set(names)] : undefined
 }
 
-/** Registers the forms; the whole numbers of a range have a form of their own, `1..3600`. */
-export function addFormats(ranges: readonly string[]): void {
+/** Registers the forms, and those of these that are ranges of whole numbers, as `1..3600`. */
+export function addFormats(used: readonly unknown[]): void {
   for (const [name, form] of Object.entries(forms)) addFormat(name, form.read, form.valid)
-  for (const range of ranges) {
+  for (const range of used) {
+    if (typeof range !== 'string' || !/^\d+\.\.\d+$/.test(range)) continue
     const [min = 0, max = 0] = range.split('..').map(Number)
     const read = (text: string): number | undefined => {
       const number = Number(text)

@@ -5,9 +5,9 @@ import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import convict from 'convict'
 import { addFormats, printValue, readHostPort, type HostPort } from './formats.js'
-import { createSchema, ranges, type RawSettings, type Schema, type Settings } from './schema.js'
+import { createSchema, type RawSettings, type Schema, type Settings } from './schema.js'
 import { readSettingsFile } from './settings-file.js'
-import { findTelltaleFlags } from './telltale.js'
+import { findSecretFlags } from './secret-flags.js'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -23,7 +23,7 @@ export type Loaded =
       /** Nobody said where: it is the user's own. */
       readonly isOwnStateDir: boolean
       /** Flags whose value holds a password. */
-      readonly telltaleFlags: readonly string[]
+      readonly secretFlags: readonly string[]
     }
   | { readonly kind: 'print'; readonly text: string }
   | { readonly kind: 'help' }
@@ -37,8 +37,8 @@ export function loadConfig(arguments_: readonly string[], environment: Environme
   const env = Object.fromEntries(
     Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
   ) as Record<string, string>
-  addFormats(ranges)
   const schema = createSchema({ stateDir: defaultStateDir(env), name: defaultName() })
+  addFormats(Object.values(schema).map(({ format }) => format))
   const flags = readFlags(arguments_, schema)
   if (flags.help) return { kind: 'help' }
   if (flags.version) return { kind: 'version' }
@@ -51,7 +51,9 @@ export function loadConfig(arguments_: readonly string[], environment: Environme
   if (flags['print-config']) return { kind: 'print', text: `${config.toString()}\n` }
   if (flags['check-config']) return { kind: 'print', text: 'the configuration is valid\n' }
   return {
-    ...{ kind: 'run', settings, telltaleFlags: findTelltaleFlags(flags.values, schema) },
+    kind: 'run',
+    settings,
+    secretFlags: findSecretFlags(flags.values, schema),
     isOwnStateDir:
       flags.values['state-dir'] === undefined &&
       env['CACHEFLEET_STATE_DIR'] === undefined &&
@@ -156,7 +158,7 @@ function validate(config: convict.Config<RawSettings>, schema: Schema): void {
     throw new ConfigError(text.split('\n').map(nameFlag).join('\n'))
   }
 
-  /** convict names the setting; people know it by its flag. */
+  /** convict names the setting; users know it by its flag. */
   function nameFlag(line: string): string {
     const name = /^(\w+): /.exec(line)?.[1]
     const flag = name !== undefined && name in schema ? schema[name as keyof Schema].arg : undefined
@@ -191,7 +193,7 @@ function freeze(raw: RawSettings): Settings {
 
 function toAddress(text: string): HostPort {
   const address = readHostPort(text)
-  if (!address) throw new ConfigError(`${text} is no HOST:PORT`)
+  if (!address) throw new ConfigError(`${text} is not HOST:PORT`)
   return address
 }
 

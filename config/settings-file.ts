@@ -10,14 +10,15 @@ export function readSettingsFile(file: string, schema: Schema): Readonly<Record<
   const values: Record<string, string> = {}
   for (const [key, value] of Object.entries(parseSettings(file))) {
     const name = names.get(key)
-    if (name === undefined) throw new Error(`${key} is no setting; --print-config prints all names`)
+    if (name === undefined)
+      throw new Error(`${key} is not a setting; --print-config prints all names`)
     if (name in values) throw new Error(`${key} is there twice`)
     if (value !== null) values[name] = printSetting(key, value)
   }
   return values
 }
 
-/** Chosen by us: a setting may be called as its flag is, too. */
+/** A setting also answers to the name of its flag. */
 function nameSettings(schema: Schema): ReadonlyMap<string, string> {
   const names = Object.entries(schema).map(([name, { arg }]) => [
     [name, name],

@@ -44,7 +44,7 @@ export function expectText(reply: Reply, name: string): string {
 }
 
 /** For lists as text, which take longer to read than JSON: some 3,000 rows, of releases that have no other form. */
-export function expectLines(reply: Reply, name: string): string {
+function expectLines(reply: Reply, name: string): string {
   expectOk(reply, name)
   requireShort(reply, name, readLimitBytes / 4)
   return replyText(reply)

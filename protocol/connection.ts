@@ -8,7 +8,7 @@
 import { createConnection } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Command } from './command.js'
-import { Errand, type AnyErrand, type Settle } from './errand.js'
+import { PendingCommand, type AnyPendingCommand, type Settle } from './pending-command.js'
 import { ManagementPortError } from './errors.js'
 import { ReplyDecoder } from './frame.js'
 import { authenticate, type HandshakeOptions } from './handshake.js'
@@ -50,8 +50,11 @@ const keepAliveMs = 30_000
 export function connectManagementPort(options: PortOptions): Promise<ManagementConnection> {
   const { host, port } = options
   const socket = createConnection({
-    ...{ host, port, noDelay: true },
-    ...{ keepAlive: true, keepAliveInitialDelay: keepAliveMs },
+    host,
+    port,
+    noDelay: true,
+    keepAlive: true,
+    keepAliveInitialDelay: keepAliveMs,
   })
   return openManagementConnection(socket, options)
 }
@@ -82,15 +85,15 @@ export class ManagementConnection {
   readonly #decoder: ReplyDecoder
   readonly #timeoutMs: number
   readonly #queueLimit: number
-  readonly #waiting: AnyErrand[] = []
-  readonly #inFlight: AnyErrand[] = []
+  readonly #waiting: AnyPendingCommand[] = []
+  readonly #inFlight: AnyPendingCommand[] = []
   /** Of the last one written: one that wants to be alone lets none follow it. */
   #window = 1
   #isBlocked = false
   #isReading = false
   #closeReason: ManagementPortError | null = null
   #tellClosed: (reason: ManagementPortError) => void = () => undefined
-  readonly #clock = createReplyClock<AnyErrand>({
+  readonly #clock = createReplyClock<AnyPendingCommand>({
     oldest: () => this.#inFlight[0],
     onLate: (late) => {
       this.#end('timeout', `no answer within ${late.timeoutMs} ms`)
@@ -161,7 +164,7 @@ export class ManagementConnection {
         offer()
       }
       const offer = () => {
-        if (isOffering) return // called by an errand that failed at once: the loop below goes on
+        if (isOffering) return // called by a command that failed at once: the loop below goes on
         isOffering = true
         while (offered < commands.length && offered - settled < window) {
           const index = offered++
@@ -195,20 +198,22 @@ export class ManagementConnection {
     window: number,
     options: RunOptions,
     settle: Settle<Result>,
-  ): Errand<Result> {
+  ): PendingCommand<Result> {
     const timeoutMs = options.timeoutMs ?? command.timeoutMs ?? this.#timeoutMs
-    return new Errand(command, { window, timeoutMs }, settle)
+    return new PendingCommand(command, { window, timeoutMs }, settle)
   }
 
-  #enqueue(errand: AnyErrand): void {
+  #enqueue(command: AnyPendingCommand): void {
     if (this.#closeReason) {
-      const detail = { command: errand.name, sent: false, cause: this.#closeReason }
-      errand.fail(new ManagementPortError('lost', `not sent: ${this.#closeReason.message}`, detail))
+      const detail = { command: command.name, sent: false, cause: this.#closeReason }
+      command.fail(
+        new ManagementPortError('lost', `not sent: ${this.#closeReason.message}`, detail),
+      )
     } else if (this.#waiting.length >= this.#queueLimit) {
       const reason = `refused before sending: ${this.#queueLimit} commands are waiting already`
-      errand.fail(new ManagementPortError('refused', reason, { command: errand.name }))
+      command.fail(new ManagementPortError('refused', reason, { command: command.name }))
     } else {
-      this.#waiting.push(errand)
+      this.#waiting.push(command)
       if (!this.#isReading) this.#write()
     }
   }
@@ -236,7 +241,7 @@ export class ManagementConnection {
     return isAny
   }
 
-  #hasRoomFor(next: AnyErrand): boolean {
+  #hasRoomFor(next: AnyPendingCommand): boolean {
     const inFlight = this.#inFlight.length
     return inFlight === 0 || inFlight < Math.min(next.window, this.#window)
   }
@@ -272,15 +277,15 @@ export class ManagementConnection {
     this.#closeReason = new ManagementPortError(kind, message, { cause })
     this.#clock.stop()
     this.#stream.destroy()
-    this.#inFlight.splice(0).forEach((errand, index) => {
+    this.#inFlight.splice(0).forEach((command, index) => {
       // The oldest is the one that took too long or was answered with garbage; the others only share its line.
       const own = index === 0 ? kind : 'lost'
-      const detail = { command: errand.name, cause: this.#closeReason }
-      errand.fail(new ManagementPortError(own, message, detail))
+      const detail = { command: command.name, cause: this.#closeReason }
+      command.fail(new ManagementPortError(own, message, detail))
     })
-    this.#waiting.splice(0).forEach((errand) => {
-      const detail = { command: errand.name, sent: false, cause: this.#closeReason }
-      errand.fail(new ManagementPortError('lost', `not sent: ${message}`, detail))
+    this.#waiting.splice(0).forEach((command) => {
+      const detail = { command: command.name, sent: false, cause: this.#closeReason }
+      command.fail(new ManagementPortError('lost', `not sent: ${message}`, detail))
     })
     this.#tellClosed(this.#closeReason)
   }

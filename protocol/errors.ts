@@ -8,10 +8,10 @@
  * - `lost`: the connection ended first. Unless `sent` is false the command may have run: never resent by us.
  * - `garbled`: the peer broke the protocol, or an answer is not what its command answers; the first also closes.
  */
-export type ManagementPortErrorKind =
+type ManagementPortErrorKind =
   'refused' | 'rejected' | 'auth-refused' | 'timeout' | 'lost' | 'garbled'
 
-export interface ManagementPortErrorDetail {
+interface ManagementPortErrorDetail {
   /** First word of the command. */
   readonly command?: string
   /** The cache's status, when it answered. */

@@ -14,10 +14,10 @@
 import { randomBytes } from 'node:crypto'
 import { ManagementPortError } from './errors.js'
 
-/** Chosen by us: the cache has no bound of its own. */
-export const argumentLimitBytes = 64 * 1024
-/** Chosen by us: four times the longest flattened VCL that is deployed (docs/behaviour.md, VCL limits). */
-export const sourceLimitBytes = 8 * 1024 * 1024
+/** The cache itself has no limit. */
+const argumentLimitBytes = 64 * 1024
+/** Four times the longest flattened VCL that is deployed (docs/behaviour.md, VCL limits). */
+const sourceLimitBytes = 8 * 1024 * 1024
 
 /** `name argument…` for a command that the manager answers itself: vcl.* but vcl.show, param.*, process commands. */
 export function commandLine(name: string, words: readonly string[]): string {

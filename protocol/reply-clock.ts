@@ -3,13 +3,13 @@
  * and go, since making one for each would cost more than it guards.
  */
 
-export interface ReplyClock<Item> {
+interface ReplyClock<Item> {
   /** This one is the oldest from now on. */
   start(oldest: Item): void
   stop(): void
 }
 
-export interface ReplyClockOptions<Item> {
+interface ReplyClockOptions<Item> {
   readonly oldest: () => Item | undefined
   readonly onLate: (late: Item) => void
 }
@@ -23,18 +23,18 @@ export function createReplyClock<Item extends { readonly timeoutMs: number }>(
 
   const arm = (delayMs: number) => {
     timerDueAtMs = performance.now() + delayMs
-    timer = setTimeout(look, delayMs)
+    timer = setTimeout(check, delayMs)
   }
-  const look = () => {
+  const check = () => {
     timer = null
     const oldest = options.oldest()
     if (!oldest) return
     const leftMs = deadlineAtMs - performance.now()
     if (leftMs > 0) arm(leftMs)
-    else setImmediate(lookAgain, oldest)
+    else setImmediate(checkAgain, oldest)
   }
   // Were we ourselves held up, the answer lies in the socket, unread: one turn of the event loop to read it.
-  const lookAgain = (late: Item) => {
+  const checkAgain = (late: Item) => {
     const oldest = options.oldest()
     if (oldest === late) options.onLate(late)
     else if (oldest && !timer) arm(oldest.timeoutMs)

@@ -1,42 +1,96 @@
 /**
- * Builds the programs: `src` with its libraries into `dist/bin`, a file for each program and thread and what they share in chunks. To find
- * and open a thousand files was half of the start of each process. Libraries with native code, and the one whose files are served, stay apart.
+ * Builds the programs into `dist/bin`: each with its libraries in one file, beside it what V8 made of that (`src/load-program.ts`),
+ * and the threads. Libraries with native code, and the one whose files are served, stay apart; so does what Fastify has for others.
  */
-import { chmodSync, rmSync, symlinkSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { chmodSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const target = join(root, 'dist', 'bin')
-const programs = { cachefleetd: 'src/start.ts', cachefleet: 'src/cli/start.ts' }
+const stateDir = mkdtempSync(join(tmpdir(), 'cachefleet-build-'))
+/** By what they are called: what starts them, what they are, and a call that uses what each start uses. */
+const programs = {
+  cachefleetd: {
+    start: 'src/start.ts',
+    main: 'src/main.ts',
+    call: [
+      ...['--coordinator', '--engine', 'simulate', '--listen', '127.0.0.1:0'],
+      ...['--state-dir', stateDir, '--log-level', 'error'],
+    ],
+  },
+  cachefleet: { start: 'src/cli/start.ts', main: 'src/cli/main.ts', call: ['--help'] },
+}
 /** Beside the programs, where `new URL('./NAME.js', import.meta.url)` looks for them. */
 const threads = {
   'archive-thread': 'src/coordinator/statistics/store/archive-thread.ts',
   'compare-thread': 'src/coordinator/files/compare-thread.ts',
   'simulated-worker': 'src/agent/simulated/simulated-worker.ts',
 }
-
-rmSync(target, { recursive: true, force: true })
-await build({
+const shared = {
   absWorkingDir: root,
-  entryPoints: { ...programs, ...threads },
   outdir: target,
   bundle: true,
-  splitting: true,
-  format: 'esm',
   platform: 'node',
   target: 'node20.19',
-  // `pg-native` is asked for and not needed.
-  external: ['better-sqlite3', '@node-rs/argon2', 'swagger-ui-dist', 'pg-native'],
-  // For libraries that call `require`. Without `node:`, which Nodes that are too old to be told so do not know.
-  banner: {
-    js: "import { createRequire as requireFrom } from 'module'; const require = requireFrom(import.meta.url);",
-  },
+  minifySyntax: true,
+  external: [
+    ...['better-sqlite3', '@node-rs/argon2', 'swagger-ui-dist'],
+    // Asked for by others, and not needed.
+    ...['pg-native', '@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler'],
+    'light-my-request',
+  ],
   legalComments: 'none',
   logLevel: 'warning',
-})
-for (const name of Object.keys(programs)) {
+}
+
+rmSync(target, { recursive: true, force: true })
+await Promise.all([
+  build({
+    ...shared,
+    entryPoints: { ...threads, ...pick('start'), 'load-program': 'src/load-program.ts' },
+    splitting: true,
+    format: 'esm',
+    // For libraries that call `require`. Without `node:`, which Nodes that are too old to be told so do not know.
+    banner: {
+      js: "import { createRequire as requireFrom } from 'module'; const require = requireFrom(import.meta.url);",
+    },
+  }),
+  build({
+    ...shared,
+    entryPoints: pick('main'),
+    outExtension: { '.js': '.cjs' },
+    format: 'cjs',
+    // What V8 kept of it does not know how to import.
+    supported: { 'dynamic-import': false },
+    define: { 'import.meta.url': 'ownUrl' },
+    banner: {
+      js: "(function (exports, require, module, __filename, __dirname) { const ownUrl = require('url').pathToFileURL(__filename).href;",
+    },
+    footer: { js: '})' },
+  }),
+])
+for (const [name, { call }] of Object.entries(programs)) {
   chmodSync(join(target, `${name}.js`), 0o755)
   symlinkSync(`${name}.js`, join(target, name))
+  keepCompiled(name, call)
+}
+rmSync(stateDir, { recursive: true, force: true })
+
+function pick(part) {
+  return Object.fromEntries(Object.entries(programs).map(([name, parts]) => [name, parts[part]]))
+}
+
+/** Without it the program starts all the same, only later. */
+function keepCompiled(name, call) {
+  const { HOME, PATH } = process.env
+  const { status } = spawnSync(
+    process.execPath,
+    [join(root, 'scripts', 'keep-compiled.mjs'), join(target, `${name}.cjs`), ...call],
+    { env: { HOME, PATH }, stdio: ['ignore', 'ignore', 'inherit'] },
+  )
+  if (status !== 0) process.stderr.write(`${name} did not run: it will be compiled at each start\n`)
 }

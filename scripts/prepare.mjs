@@ -32,7 +32,7 @@ const compiler = [
   { package: 'make', present: () => onPath('make') },
   { package: 'g++', present: () => onPath('g++') },
 ]
-const varnish = { package: 'varnish', present: () => onPath('varnishd') }
+const varnish = { package: 'varnish', present: () => onPath('varnishd') || onPath('vinyld') }
 const testServers = [
   varnish,
   // What private caches compile VCL with, many times as quick as gcc.
@@ -56,11 +56,14 @@ if (mode === 'run') build()
 function installModules() {
   const marker = join(root, 'node_modules', '.cachefleet-setup')
   const wanted = digest('package.json', 'package-lock.json') + process.versions.modules
-  if (existsSync(marker) && readFileSync(marker, 'utf8') === wanted) return
+  const there = existsSync(marker) ? readFileSync(marker, 'utf8') : ''
+  // What tests need is more than what is needed to build and run.
+  if (there === `${wanted} test` || there === `${wanted} ${mode}`) return
   say('installing the modules (npm ci)')
-  const quiet = ['--no-audit', '--no-fund', '--loglevel=error']
+  const how = ['--no-audit', '--no-fund', '--loglevel=error']
+  if (mode === 'run') how.push('--omit=dev')
   // What a package brings runs when it is called, never because it was installed.
-  if (!run('npm', ['ci', '--ignore-scripts', ...quiet])) stop('npm ci failed, see above')
+  if (!run('npm', ['ci', '--ignore-scripts', ...how])) stop('npm ci failed, see above')
   if (!builtModules()) {
     // No prebuilt binary of better-sqlite3 fits: it is compiled, and needs a compiler.
     const missing = compiler.filter((tool) => !tool.present())
@@ -68,7 +71,7 @@ function installModules() {
     installPackages(missing)
     if (!builtModules()) stop(`npm rebuild ${built} failed, see above`)
   }
-  writeFileSync(marker, wanted)
+  writeFileSync(marker, `${wanted} ${mode}`)
 }
 
 function builtModules() {

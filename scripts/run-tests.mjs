@@ -7,18 +7,37 @@
  */
 import { spawn } from 'node:child_process'
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { availableParallelism, cpus, freemem } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const results = join(root, 'dist', 'test-results')
-/** One more than there are cores: most files wait some of their time. */
-const jobs = availableParallelism() + 1
+const withoutHooks = join(root, 'scripts', 'without-async-hooks.mjs')
+/**
+ * How many files run at once. A file computes or waits, so their number follows what the cores do: one more starts while they are
+ * idle for more than `idleShare` of the time, up to what the memory bears.
+ */
+const jobs = { least: availableParallelism() + 1, most: 5 * availableParallelism() }
+const idleShare = 0.15
+const watchEveryMs = 500
+/** A file with its servers and browser takes up to this. */
+const fileBytes = 1 << 30
 const timeoutSeconds = 600
 const keptCharacters = 16_000_000
 /** What takes longest comes first, so that no core is idle at the end while another has a long file left. */
-const longest = 'test/end-to-end/'
+const longestFirst = [
+  'test/end-to-end/kills',
+  'test/end-to-end/faults',
+  'test/end-to-end/coordinators',
+  'test/end-to-end/invalidation',
+  'test/end-to-end/domains',
+  'test/end-to-end/',
+  'test/coordinator/identity/who.test.ts',
+  'test/coordinator/tenancy/walk.test.ts',
+  'test/coordinator/store/postgres.test.ts',
+  'test/page/',
+]
 
 const running = new Set()
 for (const signal of ['SIGINT', 'SIGTERM'])
@@ -35,7 +54,7 @@ const startedAt = performance.now()
 const failed = []
 const sum = { assertions: 0, skipped: 0 }
 const waiting = [...files]
-await Promise.all(Array.from({ length: jobs }, runWaiting))
+await runAll()
 const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1)
 say(`${files.length} files, ${sum.assertions} assertions, ${sum.skipped} skipped, ${minutes} min`)
 if (failed.length > 0) stop(`${failed.length} failed:\n${failed.join('\n')}`)
@@ -46,37 +65,83 @@ function listTests(parts) {
     .map((name) => `test/${name}`)
     .filter((file) => parts.length === 0 || parts.some((part) => file.includes(part)))
     .sort()
-    .sort((a, b) => Number(b.startsWith(longest)) - Number(a.startsWith(longest)))
+    .sort((a, b) => rankOf(a) - rankOf(b))
 }
 
-async function runWaiting() {
-  for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-    const begunAt = performance.now()
-    const { said, end } = await run(file)
-    const seconds = ((performance.now() - begunAt) / 1000).toFixed(1)
-    const wrong = judge(said, end)
-    sum.assertions += Number(/^# \{ total: (\d+)/m.exec(said)?.[1] ?? 0)
-    sum.skipped += said.split('\n').filter(isSkipped).length
-    keep(file, said)
-    if (wrong === undefined) say(`${seconds.padStart(6)} s  ${file}`)
-    else {
-      failed.push(file)
-      say(`${leaveOutPassed(said)}\nFAILED after ${seconds} s  ${file}: ${wrong}`)
+function rankOf(file) {
+  const rank = longestFirst.findIndex((start) => file.startsWith(start))
+  return rank < 0 ? longestFirst.length : rank
+}
+
+function runAll() {
+  return new Promise((resolve) => {
+    let count = 0
+    const readIdle = watchIdle()
+    const startMore = () => {
+      const most = readIdle() > idleShare && freemem() > fileBytes ? count + 1 : 0
+      while (waiting.length > 0 && count < Math.min(Math.max(most, jobs.least), jobs.most)) {
+        count += 1
+        void runFile(waiting.shift()).then(() => {
+          count -= 1
+          if (waiting.length === 0 && count === 0) {
+            clearInterval(timer)
+            resolve()
+          } else if (count < jobs.least) startMore()
+        })
+      }
     }
+    const timer = setInterval(startMore, watchEveryMs)
+    startMore()
+  })
+}
+
+/** Answers the share of the time since it was asked last in which the cores had nothing to do. */
+function watchIdle() {
+  let last = readTimes()
+  return () => {
+    const now = readTimes()
+    const [idle, all] = [now.idle - last.idle, now.all - last.all]
+    last = now
+    return all > 0 ? idle / all : 0
+  }
+}
+
+function readTimes() {
+  const times = cpus().flatMap(({ times }) => Object.entries(times))
+  const sum = (pairs) => pairs.reduce((total, [, ms]) => total + ms, 0)
+  return { idle: sum(times.filter(([kind]) => kind === 'idle')), all: sum(times) }
+}
+
+async function runFile(file) {
+  const begunAt = performance.now()
+  const { said, end } = await run(file)
+  const seconds = ((performance.now() - begunAt) / 1000).toFixed(1)
+  const wrong = judge(said, end)
+  sum.assertions += Number(/^# \{ total: (\d+)/m.exec(said)?.[1] ?? 0)
+  sum.skipped += said.split('\n').filter(isSkipped).length
+  keep(file, said)
+  if (wrong === undefined) say(`${seconds.padStart(6)} s  ${file}`)
+  else {
+    failed.push(file)
+    say(`${leaveOutPassed(said)}\nFAILED after ${seconds} s  ${file}: ${wrong}`)
   }
 }
 
 function run(file) {
   const compiled = join(root, 'dist', file.replace(/\.ts$/, '.js'))
-  const child = spawn(process.execPath, ['--enable-source-maps', compiled], {
-    cwd: root,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: {
-      ...process.env,
-      TAP_TIMEOUT: String(timeoutSeconds),
-      CACHEFLEET_SCREENSHOTS: join('dist', 'screenshots'),
+  const child = spawn(
+    process.execPath,
+    ['--enable-source-maps', '--import', withoutHooks, compiled],
+    {
+      cwd: root,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        ...process.env,
+        TAP_TIMEOUT: String(timeoutSeconds),
+        CACHEFLEET_SCREENSHOTS: join('dist', 'screenshots'),
+      },
     },
-  })
+  )
   running.add(child)
   let said = ''
   for (const stream of [child.stdout, child.stderr])

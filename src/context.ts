@@ -10,7 +10,7 @@ export interface Context {
 /** `X-Trace-Id` values that are taken over; anything else is replaced (docs/behaviour.md, Calls). */
 export const traceIdPattern = /^[A-Za-z0-9_-]{8,64}$/
 
-/** 32 hex digits. Node keeps a stock of random bytes for UUIDs only: an agent makes an id for each look at its cache. */
+/** 32 hex digits. Node keeps a stock of random bytes for UUIDs only: an agent makes an id for each check of its cache. */
 export function newTraceId(): string {
   return randomUUID().replaceAll('-', '')
 }

@@ -47,7 +47,7 @@ export type ErrorKey =
   | 'method'
   | 'store'
 
-export interface ErrorDetail {
+interface ErrorDetail {
   /** Seconds until a new attempt makes sense; answered as Retry-After. */
   readonly retryAfterSeconds?: number
   readonly cause?: unknown

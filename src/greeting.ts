@@ -1,7 +1,7 @@
 /** What a person who started a coordinator by hand is told: where it is, how to log in, what to type next. */
 import type { FirstAdministrator } from './coordinator/identity/first-administrator.js'
 
-export interface Greeted {
+interface Greeted {
   readonly address: string
   readonly stateDir: string
   readonly administrator: FirstAdministrator | null

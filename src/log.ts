@@ -1,25 +1,25 @@
 /** The root logger: JSON lines on standard output, pretty on a terminal, secrets never. */
-import { pino, type Logger } from 'pino'
+import { pino, type DestinationStream, type Logger } from 'pino'
 
-export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error'
+type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error'
 
 /** Names under which a secret could be logged by mistake; each path is listed, a wildcard matches one level only. */
 const secretPaths = ['password', 'token', 'secret', 'authorization', 'key']
 
-export function createLog(level: LogLevel, options: { pretty: boolean }): Logger {
-  return pino({
+/** For people: in this thread, since a transport of the logger's own is a file that the bundled program does not have. */
+export async function openTerminal(): Promise<DestinationStream> {
+  const { default: pretty } = await import('pino-pretty')
+  return pretty({ translateTime: 'HH:MM:ss', ignore: 'pid' })
+}
+
+/** To standard output unless told. */
+export function createLog(level: LogLevel, destination?: DestinationStream): Logger {
+  const options = {
     level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label) => ({ level: label }) },
+    formatters: { level: (label: string) => ({ level: label }) },
     redact: { paths: secretPaths, censor: '********' },
-    ...(options.pretty
-      ? {
-          transport: {
-            target: 'pino-pretty',
-            options: { translateTime: 'HH:MM:ss', ignore: 'pid' },
-          },
-        }
-      : {}),
-  })
+  }
+  return destination ? pino(options, destination) : pino(options)
 }

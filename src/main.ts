@@ -10,7 +10,7 @@ import {
 import { FleetError } from './errors.js'
 import { describeGreeting } from './greeting.js'
 import { hideArguments } from './hide-arguments.js'
-import { createLog } from './log.js'
+import { createLog, openTerminal } from './log.js'
 import { startRoles, type RunningRoles } from './roles.js'
 import { createServiceManager } from './service-manager.js'
 import { version } from './version.js'
@@ -37,13 +37,12 @@ Settings: flag, variable, meaning. A flag wins over a variable, a variable over 
 `
 
 const [, , ...words] = process.argv
-try {
-  await main(words, process.env)
-} catch (error) {
+/** Resolves when it runs, or has answered. */
+export const done = main(words, process.env).catch((error: unknown) => {
   process.stderr.write(`cachefleetd: ${error instanceof Error ? error.message : String(error)}\n`)
   // At once: a start that failed half way may have left timers and listeners, and who started us must know.
   process.exit(exitCodeOf(error))
-}
+})
 
 async function main(arguments_: readonly string[], environment: Environment): Promise<void> {
   const command = arguments_.includes('--help') ? '--help' : arguments_[0]
@@ -58,19 +57,29 @@ async function main(arguments_: readonly string[], environment: Environment): Pr
     return
   }
   if (command === 'rollback') {
+    endWhenUnread()
     const { runRollback } = await import('./rollback.js')
     await runRollback(arguments_.slice(1), environment)
     return
   }
   const loaded = loadConfig(command === '--help' ? [command] : arguments_, environment)
+  if (loaded.kind !== 'run') endWhenUnread()
   if (loaded.kind === 'help') process.stdout.write(`${usage}\n${describeSettings(environment)}\n`)
   else if (loaded.kind === 'version')
     process.stdout.write(`cachefleetd ${version} (Node ${process.versions.node})\n`)
   else if (loaded.kind === 'print') process.stdout.write(loaded.text)
   else {
-    hideArguments(loaded.telltaleFlags)
+    hideArguments(loaded.secretFlags)
     await run(loaded, { arguments: arguments_, environment })
   }
+}
+
+/** Whoever reads what is printed may have enough, as `head` does. */
+function endWhenUnread(): void {
+  process.stdout.on('error', (error: Error & { readonly code?: string }) => {
+    if (error.code === 'EPIPE') process.exit(0)
+    throw error
+  })
 }
 
 interface Invocation {
@@ -79,13 +88,14 @@ interface Invocation {
 }
 
 async function run(
-  { settings, telltaleFlags }: Extract<Loaded, { kind: 'run' }>,
+  { settings, secretFlags }: Extract<Loaded, { kind: 'run' }>,
   invocation: Invocation,
 ): Promise<void> {
   const { environment } = invocation
   const stdoutIsTerminal = process.stdout.isTTY
-  const log = createLog(settings.logLevel, { pretty: stdoutIsTerminal })
-  for (const flag of telltaleFlags)
+  const terminal = stdoutIsTerminal ? await openTerminal() : undefined
+  const log = createLog(settings.logLevel, terminal)
+  for (const flag of secretFlags)
     log.warn(
       { flag },
       `everybody on this host could read the password in ${flag}: set it by its variable (--help) or in the --config file`,

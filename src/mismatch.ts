@@ -3,7 +3,7 @@ import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import type { Fitting } from './resources/json-fields.js'
 
-export interface Mismatch {
+interface Mismatch {
   /** `/tags/0/id`; empty for the value itself. */
   readonly instancePath: string
   readonly keyword: string

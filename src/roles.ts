@@ -9,7 +9,7 @@ import { defaultSecretKeyFile, defaultStoreUrl } from './coordinator/places.js'
 import { openStateDir } from './state-dir.js'
 import { version } from './version.js'
 
-export interface Surroundings {
+interface ProcessContext {
   /** PATH. */
   readonly searchPath: string
   readonly stdoutIsTerminal: boolean
@@ -29,7 +29,7 @@ interface Part {
 export async function startRoles(
   settings: Settings,
   log: Logger,
-  surroundings: Surroundings,
+  processContext: ProcessContext,
 ): Promise<RunningRoles> {
   await openStateDir(settings.stateDir)
   const parts: Part[] = []
@@ -39,7 +39,7 @@ export async function startRoles(
   }
   try {
     const coordinator = settings.coordinator
-      ? await startOwnCoordinator(settings, log, surroundings)
+      ? await startOwnCoordinator(settings, log, processContext)
       : null
     if (coordinator) {
       parts.push({ stop: () => coordinator.close() })
@@ -47,7 +47,7 @@ export async function startRoles(
       warnAboutLoneBus(settings, log)
     } else warnAboutPlainLink(settings, log)
     const home = describeHome(settings, coordinator)
-    if (!settings.noAgent) parts.push(...(await startOwnAgent(settings, home, log, surroundings)))
+    if (!settings.noAgent) parts.push(...(await startOwnAgent(settings, home, log, processContext)))
     if (settings.simulate > 0) parts.push(await startSimulation(settings, home, log))
     return { coordinator, reload: async () => coordinator?.reload(), stop }
   } catch (error) {
@@ -59,7 +59,7 @@ export async function startRoles(
 async function startOwnCoordinator(
   settings: Settings,
   log: Logger,
-  surroundings: Surroundings,
+  processContext: ProcessContext,
 ): Promise<RunningCoordinator> {
   const { startCoordinator } = await import('./coordinator/coordinator.js')
   const { stateDir, tlsCert, tlsKey } = settings
@@ -78,7 +78,7 @@ async function startOwnCoordinator(
       secretKeyFile: settings.secretKeyFile ?? defaultSecretKeyFile(stateDir),
       adminUser: settings.adminUser,
       adminPassword: settings.adminPassword,
-      stdoutIsTerminal: surroundings.stdoutIsTerminal,
+      stdoutIsTerminal: processContext.stdoutIsTerminal,
       statsArchives: settings.statsArchives,
       settings: {
         heartbeatMs: settings.heartbeat * 1000,
@@ -103,7 +103,7 @@ function warnAboutPlainListener({ listen, tlsCert }: Settings, log: Logger): voi
     )
 }
 
-/** Chosen by us: the same for the other end. */
+/** The same warning for the agent's end. */
 function warnAboutPlainLink({ coordinatorUrl }: Settings, log: Logger): void {
   const isPlain = coordinatorUrl.split(',').some((text) => {
     const { protocol, hostname } = new URL(text)
@@ -159,11 +159,11 @@ async function startOwnAgent(
   settings: Settings,
   home: Home,
   log: Logger,
-  surroundings: Surroundings,
+  processContext: ProcessContext,
 ): Promise<Part[]> {
   const { startAgent } = await import('./agent/agent.js')
   const { spreadAddress } = await import('./agent/link/coordinator-address.js')
-  const cache = await findEngine(settings, log, surroundings)
+  const cache = await findEngine(settings, log, processContext)
   try {
     const agent = await startAgent(
       {
@@ -207,16 +207,22 @@ interface FoundEngine extends Part {
 async function findEngine(
   settings: Settings,
   log: Logger,
-  surroundings: Surroundings,
+  processContext: ProcessContext,
 ): Promise<FoundEngine> {
   const mode = settings.engine ?? (settings.coordinator ? 'spawn' : 'attach')
   if (mode === 'attach') return attachEngine(settings)
   if (mode === 'spawn') {
     const { startSpawnedEngine } = await import('./agent/engine/spawned-engine.js')
     const { stateDir } = settings
-    const spawned = await startSpawnedEngine({ stateDir, searchPath: surroundings.searchPath, log })
+    const spawned = await startSpawnedEngine({
+      stateDir,
+      searchPath: processContext.searchPath,
+      log,
+    })
     if (spawned) return spawned
-    log.warn('there is no varnishd on PATH: the cache is simulated (apt-get install varnish)')
+    log.warn(
+      'there is no varnishd or vinyld on PATH: the cache is simulated (apt-get install varnish)',
+    )
   }
   const { createSimulatedCache } = await import('./agent/simulated/simulated-cache.js')
   return createSimulatedCache({ http: settings.engineHttp, compileMs: settings.simulateCompileMs })

@@ -37,7 +37,7 @@ A backup of the store from before needs the key from before.
 
 function describeReset({ sessions, providers, badKeyFile }: ForgottenSecrets): string {
   const lines = [
-    `${sessions} sessions have ended, API tokens among them: people log in again`,
+    `${sessions} sessions have ended, API tokens among them: users log in again`,
     ...providers.map(
       ({ id, baseUrl, organizationName }) =>
         `organization ${organizationName}: the client secret of its identity provider ${baseUrl} is forgotten; ` +

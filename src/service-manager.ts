@@ -6,7 +6,7 @@ import { startLoop, type Loop } from './runtime/loop.js'
 
 const run = promisify(execFile)
 
-export interface ServiceManager {
+interface ServiceManager {
   readonly ready: (status: string) => void
   readonly stopping: () => void
 }
@@ -19,22 +19,25 @@ export function createServiceManager(socket: string | undefined, log: Logger): S
   if (socket === undefined) return { ready: () => undefined, stopping: () => undefined }
   const trouble = 'systemd-notify failed'
   let loop: Loop | null = null
-  const tell = (states: readonly string[]): void => {
+  const send = (states: readonly string[]): void => {
     notify(states).catch((error: unknown) => {
       log.warn({ err: error }, trouble)
     })
   }
   return {
     ready: (status) => {
-      tell(['--ready', `--status=${status}`])
+      send(['--ready', `--status=${status}`])
       loop = startLoop({
-        ...{ log, trouble, everyMs: watchdogPingMs, holdsProcess: false },
+        log,
+        trouble,
+        everyMs: watchdogPingMs,
+        holdsProcess: false,
         pass: () => notify(['WATCHDOG=1']),
       })
     },
     stopping: () => {
       void loop?.close()
-      tell(['STOPPING=1'])
+      send(['STOPPING=1'])
     },
   }
 }

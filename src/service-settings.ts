@@ -1,5 +1,5 @@
 /**
- * The settings of the service for what people do on its host beside it (`rollback`, `admin`, `secret`): as root those of its
+ * The settings of the service for what users do on its host beside it (`rollback`, `admin`, `secret`): as root those of its
  * systemd unit, and its user, so that what is written can be read by the service.
  */
 import { statSync } from 'node:fs'
@@ -8,10 +8,10 @@ import { geteuid, setgid, setgroups, setuid } from 'node:process'
 import { ConfigError, loadConfig, type Environment, type Loaded } from '../config/load.js'
 import { readServiceUnit, type ServiceUnit } from './systemd-unit.js'
 
-export type RunSettings = Extract<Loaded, { kind: 'run' }>
+type RunSettings = Extract<Loaded, { kind: 'run' }>
 
 /** Whose things are asked for: an agent may run in a coordinator's service, too. */
-export type ServiceKind = 'agent' | 'coordinator'
+type ServiceKind = 'agent' | 'coordinator'
 
 const unitsOf: Readonly<Record<ServiceKind, readonly string[]>> = {
   agent: ['cachefleet-agent.service', 'cachefleet-coordinator.service'],

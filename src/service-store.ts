@@ -8,7 +8,7 @@ import { createLog } from './log.js'
 import { findSqliteFile, loadDatabase } from './coordinator/store/open-store.js'
 import { becomeOwner, loadServiceSettings, requireStateDir } from './service-settings.js'
 
-export interface ServiceStore {
+interface ServiceStore {
   readonly administration: Administration
   readonly secretKeyFile: string
 }
@@ -19,7 +19,7 @@ export async function openServiceStore(
   options: { readonly environment: Environment; readonly usage: string },
 ): Promise<ServiceStore> {
   const loaded = loadServiceSettings('coordinator', words, options)
-  hideArguments(loaded.telltaleFlags)
+  hideArguments(loaded.secretFlags)
   const { stateDir, store } = loaded.settings
   const storeUrl = store ?? defaultStoreUrl(stateDir)
   const secretKeyFile = loaded.settings.secretKeyFile ?? defaultSecretKeyFile(stateDir)
@@ -32,7 +32,7 @@ export async function openServiceStore(
     throw new ConfigError(
       `there is no store ${file}; --state-dir or --store names the coordinator's`,
     )
-  const log = createLog('warn', { pretty: false })
+  const log = createLog('warn')
   const administration = await openAdministration({ stateDir, storeUrl, secretKeyFile }, log)
   return { administration, secretKeyFile }
 }

@@ -2,7 +2,7 @@
 
 const mappedPattern = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 
-/** Chosen by us: of IPv6 the /64. What is no address stays as it is. */
+/** The /64 of an IPv6 address. Anything that is not an address stays as it is. */
 export function networkOf(address: string): string {
   const mapped = mappedPattern.exec(address)?.[1]
   if (mapped !== undefined || !address.includes(':')) return mapped ?? address

@@ -9,7 +9,9 @@ export function speaksTls({ hostname, port }: Pick<URL, 'hostname' | 'port'>): P
   const host = hostname.replace(/^\[(.*)\]$/, '$1')
   return new Promise((resolve) => {
     const socket = connect({
-      ...{ host, port: Number(port === '' ? 80 : port), rejectUnauthorized: false },
+      host,
+      port: Number(port === '' ? 80 : port),
+      rejectUnauthorized: false,
       ...(isIP(host) === 0 && { servername: host }),
     })
     const end = (isTls: boolean): void => {

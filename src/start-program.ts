@@ -10,7 +10,8 @@ const wrongNode = 78
 /** As Node itself ends a module that waits for what never comes; Node 12 cannot read a file that awaits. */
 const unsettled = 13
 
-export function startProgram(name: string, load: () => Promise<unknown>): void {
+/** `name`: of the program, and of its file beside this one. */
+export function startProgram(name: string): void {
   const problem = findNodeProblem(process.versions.node)
   if (problem !== null) {
     process.stderr.write(`${name}: ${problem}\n`)
@@ -18,9 +19,14 @@ export function startProgram(name: string, load: () => Promise<unknown>): void {
     return
   }
   process.exitCode = unsettled
-  void load().then(() => {
+  void load(name).then(() => {
     if (process.exitCode === unsettled) process.exitCode = 0
   })
+}
+
+async function load(name: string): Promise<void> {
+  const { loadProgram } = await import('./load-program.js')
+  await loadProgram(new URL(`./${name}.cjs`, import.meta.url)).run()
 }
 
 /** `node`: as in process.versions. Null: it is new enough. */

@@ -2,4 +2,4 @@
 /** The daemon. */
 import { startProgram } from './start-program.js'
 
-startProgram('cachefleetd', () => import('./main.js'))
+startProgram('cachefleetd')

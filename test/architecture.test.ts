@@ -12,6 +12,8 @@ interface Import {
   readonly isOwn: boolean
   /** Erased by the compiler: it loads nothing. */
   readonly isTypeOnly: boolean
+  /** `import()`: loaded when it is needed. */
+  readonly isLater: boolean
 }
 
 const base = [
@@ -175,6 +177,16 @@ void t.test('the page is built of its own libraries, and nothing of Node', (t) =
   t.end()
 })
 
+void t.test('the client starts with one library: others wait for the verb that needs them', (t) => {
+  const loaded = new Set<string>(['src/cli/main.ts'])
+  for (const from of loaded)
+    for (const { file, target, isTypeOnly, isLater } of imports)
+      if (file === from && !isTypeOnly && !isLater) loaded.add(target)
+  const libraries = [...loaded].filter((name) => !/^(src\/|node:)/.test(name))
+  t.same(libraries, ['commander'])
+  t.end()
+})
+
 void t.test(
   'tests find files by the checkout, not beside themselves: they run below dist/',
   (t) => {
@@ -263,7 +275,13 @@ function readImports(file: string): Import[] {
     const specifier = match[2] ?? match[3] ?? match[4] ?? ''
     const isOwn = specifier.startsWith('.')
     const target = isOwn ? toSource(resolve(root, dirname(file), specifier)) : specifier
-    return { file, target, isOwn, isTypeOnly: match[1] !== undefined }
+    return {
+      file,
+      target,
+      isOwn,
+      isTypeOnly: match[1] !== undefined,
+      isLater: match[4] !== undefined,
+    }
   })
 }
 

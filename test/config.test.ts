@@ -171,7 +171,7 @@ void t.test('a flag that holds a password is told, and no longer shown', async (
   ]
   for (const [words, tells] of table) {
     const loaded = loadConfig(words, { CACHEFLEET_STORE: `postgres://a:${word}@b/c` })
-    t.match(loaded, { kind: 'run', telltaleFlags: tells }, words.join(' '))
+    t.match(loaded, { kind: 'run', secretFlags: tells }, words.join(' '))
   }
 
   const [[words] = [[], []]] = table

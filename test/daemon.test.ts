@@ -1,4 +1,5 @@
 /** The daemon as a service: health, signals, logs, the first password, TLS; and that no secret shows anywhere. */
+import { spawn } from 'node:child_process'
 import { readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { once } from 'node:events'
@@ -10,6 +11,7 @@ import { logIn } from './support/api-client.js'
 import { makeCertificate } from './support/certificate.js'
 import {
   makeStateDir,
+  program,
   runDaemon,
   startCoordinator,
   startDaemon,
@@ -251,3 +253,18 @@ function readSubject(port: number): Promise<string | undefined> {
     })
   })
 }
+
+void t.test('on a terminal the log is for people, and Ctrl-C ends it', beside(), async (t) => {
+  const stateDir = await makeStateDir(t)
+  const words = ['--coordinator', '--no-agent', '--listen', `127.0.0.1:${await findFreePort()}`]
+  const command = [process.execPath, program, ...words, '--state-dir', stateDir].join(' ')
+  const child = spawn('script', ['-qec', command, '/dev/null'], { stdio: 'pipe' })
+  t.teardown(() => child.kill())
+  let shown = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (shown += text))
+  await eventually('it says what is next', () => shown.includes('Ctrl-C stops it.'))
+  t.match(shown, /INFO.*coordinator is ready/)
+  t.match(shown, /First administrator: admin, password/)
+  child.stdin.write('\u0003')
+  t.same(await once(child, 'exit'), [0, null])
+})

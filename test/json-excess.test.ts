@@ -37,7 +37,7 @@ void t.test('depth and members are counted, and nothing that stands in texts', (
   t.end()
 })
 
-void t.test('what is no JSON is judged too, and quickly', (t) => {
+void t.test('what is not JSON is judged too, and quickly', (t) => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       t.doesNotThrow(() => judge(text))
@@ -95,7 +95,7 @@ void t.test('JSON in parts reads as the whole does', (t) => {
   t.end()
 })
 
-void t.test('what is no JSON as a whole is none in parts', (t) => {
+void t.test('what is not JSON as a whole is none in parts', (t) => {
   const row = `"${'x'.repeat(70_000)}"`
   for (const text of [`[${row},${row},]`, `[${row},${row}`, `[${row},,${row}]`, `[${row},${row}]]`])
     t.throws(() => readParts(text), SyntaxError)

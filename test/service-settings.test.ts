@@ -118,6 +118,15 @@ void t.test(
   },
 )
 
+void t.test('a list that is not read to its end ends quietly', beside(), async (t) => {
+  const home = await makeStateDir(t)
+  await mkdir(join(home, 'history'))
+  await writeFile(join(home, 'history', '000000001.json'), JSON.stringify(emptyRecord))
+  const words = ['rollback', '--list', '--state-dir', home]
+  t.match(await runDaemon(words), { code: 0, output: /^1 {2}/ })
+  t.match(await runDaemon(words, { isUnread: true }), { code: 0, errors: '' })
+})
+
 void t.test('what root does for the service belongs to the service', onlyRoot, async (t) => {
   const owner = 65_534
   const coordinator = await startCoordinator(t)

@@ -35,7 +35,7 @@ void t.test('two IPv6 addresses count as one exactly when they share their /64',
   t.end()
 })
 
-void t.test('what is no address stays what it is', (t) => {
+void t.test('what is not an address stays what it is', (t) => {
   for (const text of ['', 'unknown', '192.0.2.7:4711', '_hidden']) t.equal(networkOf(text), text)
   fc.assert(
     fc.property(fc.string(), (text) => {

@@ -18,7 +18,7 @@ export interface Backend {
   readonly total: number
   /** Would be used: what was set wins over the probe. */
   readonly isHealthy: boolean
-  /** Unix time; null where the release prints text that is no date. */
+  /** Unix time; null where the release prints text that is not a date. */
   readonly lastChangeSeconds: number | null
   /** `probe_details` of `-p`, as the release gives it. */
   readonly details: JsonObject | null
@@ -34,7 +34,7 @@ export interface BackendListOptions {
   readonly probes?: boolean
 }
 
-export type AdminHealth = 'auto' | 'healthy' | 'sick'
+type AdminHealth = 'auto' | 'healthy' | 'sick'
 
 /** None where nothing matches. */
 export function backendList(options: BackendListOptions = {}): Command<readonly Backend[]> {

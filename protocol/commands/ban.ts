@@ -35,7 +35,7 @@ export function ban(terms: readonly BanTerm[]): Command<void> {
   if (terms.length === 0) throw refusal('a ban has one term at least')
   const words = terms.flatMap(({ field, operator, value }, index) => {
     if (!fieldPattern.test(field))
-      throw refusal(`${JSON.stringify(field.slice(0, 80))} is no field of a ban`)
+      throw refusal(`${JSON.stringify(field.slice(0, 80))} is not a field of a ban`)
     return [...(index === 0 ? [] : ['&&']), field, operator, value]
   })
   return { name: 'ban', line: childCommandLine('ban', words), parse: expectOk }
@@ -73,7 +73,7 @@ function readBan(item: unknown, name: string): Ban {
   }
 }
 
-/** `ban.list -j` writes bytes outside of ASCII as `\303`, which is no JSON (vsb.c, VSB_quote): makes bytes of them again. */
+/** `ban.list -j` writes bytes outside of ASCII as `\303`, which is not JSON (vsb.c, VSB_quote): makes bytes of them again. */
 function undoOctalEscapes(body: Buffer): string {
   const bytes = body
     .toString('latin1')

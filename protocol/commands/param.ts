@@ -7,7 +7,7 @@ import { commandLine } from '../quote.js'
 import type { Reply } from '../frame.js'
 
 /** Seconds, bytes and counts as numbers; memory pools as `{min_pool, max_pool, max_age}`; all else as text. */
-export type ParamValue = number | boolean | string | Readonly<Record<string, unknown>>
+type ParamValue = number | boolean | string | Readonly<Record<string, unknown>>
 
 export interface Param {
   readonly name: string
@@ -55,7 +55,7 @@ export function checkParam(command: string, param: string): string {
   if (/^[a-z][a-z0-9_]{0,99}$/.test(param) && param !== 'changed') return param
   throw new ManagementPortError(
     'refused',
-    `refused before sending: ${JSON.stringify(param.slice(0, 80))} is no parameter: lower-case letters, digits and _ are right`,
+    `refused before sending: ${JSON.stringify(param.slice(0, 80))} is not a parameter: lower-case letters, digits and _ are right`,
     { command },
   )
 }

@@ -43,7 +43,7 @@ export interface VclPart {
 
 /** The folder `vcl_<name>.<time>` must fit NAME_MAX (255). */
 const programNameLimit = 233
-/** Chosen by us: labels have no folder, and the cache no bound for them. */
+/** Labels have no folder, and the cache has no limit for their names. */
 const labelNameLimit = 1_000
 
 /** Compiles and loads a text under a new name. Gives the compiler's notes, mostly none. */
@@ -106,7 +106,7 @@ function checkName(command: string, name: string, limitCharacters: number): stri
   if (!/^[A-Za-z][A-Za-z0-9_-]*$/.test(name) || name.length > limitCharacters)
     throw new ManagementPortError(
       'refused',
-      `refused before sending: ${JSON.stringify(name.slice(0, 80))} is no VCL name: a letter, then letters, digits, _ and -, at most ${limitCharacters} characters`,
+      `refused before sending: ${JSON.stringify(name.slice(0, 80))} is not a VCL name: a letter, then letters, digits, _ and -, at most ${limitCharacters} characters`,
       { command },
     )
   return name

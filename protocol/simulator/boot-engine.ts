@@ -6,7 +6,7 @@ import { noneBackend, type EngineRelease } from './release.js'
 import { cliStatus } from '../status.js'
 import { toBytes } from './reply-text.js'
 
-/** Chosen by us: serves nobody, as no client reaches a simulated engine. */
+/** Has no backend: no client reaches a simulated engine. */
 const defaultBootVcl = 'vcl 4.1;\nbackend default none;\n'
 const oldBootVcl = 'vcl 4.1;\nbackend default { .host = "127.0.0.1"; }\n'
 
@@ -25,7 +25,7 @@ export interface BootOptions {
   readonly compileVcl: CompileVcl
 }
 
-export interface BootMoment {
+interface BootMoment {
   readonly nowMs: number
   readonly nextPid: () => number
 }

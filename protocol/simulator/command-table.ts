@@ -206,7 +206,10 @@ function toCommand(text: string, release: EngineRelease): EngineCommand | null {
   const syntax = writeSyntax(name, newest, release)
   const [least, most] = behaviour.args ?? countArguments(syntax)
   return {
-    ...{ name, syntax, least, most },
+    name,
+    syntax,
+    least,
+    most,
     help: help.replace('\\n', '\n'),
     hasJson: behaviour.json !== undefined && release.has(behaviour.json),
     isDebug: name.startsWith('debug.') || name === 'vcl.symtab',

@@ -55,7 +55,7 @@ export interface CompiledVcl {
 
 export type ProbeResult = 'healthy' | 'sick'
 
-export interface ChildState {
+interface ChildState {
   readonly pid: number
   /** The child's own order of programs (cache_vcl.c vcl_head), with lingering discarded ones. */
   programs: VclProgram[]

@@ -21,7 +21,7 @@ import type { EngineRequest } from './request-reader.js'
 import type { Session } from './session.js'
 import { encodeOutgoing, type Outgoing } from './spoiled-reply.js'
 
-export interface ManagerSurroundings {
+interface ManagerContext {
   readonly state: () => EngineState
   readonly clock: () => number
   readonly nextPid: () => number
@@ -47,7 +47,7 @@ export class ManagerThread {
   #pause: Pause | undefined
   #fault: Fault | undefined
 
-  constructor(private readonly surroundings: ManagerSurroundings) {}
+  constructor(private readonly context: ManagerContext) {}
 
   setFault(name: FaultName | null, plan: FaultPlan): void {
     this.#fault = name === null ? undefined : createFault(name, plan)
@@ -130,7 +130,7 @@ export class ManagerThread {
     this.#queue.add(session)
     if (session.isAuthenticated) {
       const reply = new ReplyText()
-      printBanner({ engine: this.surroundings.state(), reply })
+      printBanner({ engine: this.context.state(), reply })
       this.#send(session, encodeOutgoing(reply, undefined))
     } else this.#send(session, { bytes: session.makeChallenge(), then: 'go-on' })
   }
@@ -143,15 +143,15 @@ export class ManagerThread {
       session.held = request
       return
     }
-    const { surroundings } = this
-    surroundings.note(request, command)
+    const { context } = this
+    context.note(request, command)
     if (fault?.name === 'close-before-command') {
       session.close()
       return
     }
     const reply = this.#answer(session, request, fault)
-    if (surroundings.state().managerDied || fault?.name === 'manager-death') {
-      surroundings.die()
+    if (context.state().managerDied || fault?.name === 'manager-death') {
+      context.die()
       return
     }
     const send = () => {
@@ -163,7 +163,7 @@ export class ManagerThread {
 
   /** What the engine says, and what a fault makes of it before it is said. */
   #answer(session: Session, request: EngineRequest, fault: Fault | undefined): ReplyText {
-    const { state, clock, nextPid } = this.surroundings
+    const { state, clock, nextPid } = this.context
     const occasion = { caller: session, nowMs: clock(), nextPid }
     const feigned = fault === undefined ? undefined : feignReply(fault.name, state(), occasion)
     if (feigned !== undefined) return feigned

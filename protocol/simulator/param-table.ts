@@ -243,7 +243,8 @@ const followingLimits: Readonly<Record<string, FollowingLimit>> = {
   thread_pool_max: { limit: 'minimum', follows: 'thread_pool_min' },
   thread_pool_min: { limit: 'maximum', follows: 'thread_pool_max' },
   thread_pool_reserve: {
-    ...{ limit: 'maximum', follows: 'thread_pool_min' },
+    limit: 'maximum',
+    follows: 'thread_pool_min',
     of: (least) => Math.floor(least * 0.95),
     because: '95% of thread_pool_min',
   },

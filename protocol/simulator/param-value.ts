@@ -12,7 +12,7 @@ import {
   type ParamSpec,
 } from './param-table.js'
 
-export type ParsedValue = { readonly text: string } | { readonly refusal: string }
+type ParsedValue = { readonly text: string } | { readonly refusal: string }
 
 /** Reads `input` for a parameter: the text the engine would print for it, or why it is refused. */
 export function parseParamValue(engine: EngineState, spec: ParamSpec, input: string): ParsedValue {

@@ -1,5 +1,5 @@
 /**
- * The mistakes in a regular expression that people make, told as the engine's library tells them (pcre2_error.c).
+ * The mistakes in a regular expression that users make, told as the engine's library tells them (pcre2_error.c).
  * Crude: what it lets pass is not proven to compile.
  */
 

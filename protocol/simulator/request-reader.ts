@@ -10,7 +10,7 @@ export interface EngineRequest {
 
 /** Before authentication a line is cut, and executed, at so many bytes (vcli_serve.c). */
 const strangerLineBytes = 80
-/** Chosen by us: the engine has no limit of its own; beyond this a simulated one hangs up. */
+/** The real engine has no limit; a simulated one closes the connection beyond this. */
 const requestBytes = 64 * 1024 * 1024
 
 export class RequestReader {

@@ -10,7 +10,7 @@ import type { Outgoing } from './spoiled-reply.js'
 
 const challengeLetters = 32
 
-export interface SessionSetup {
+interface SessionSetup {
   readonly secret: () => EngineSecret
   readonly quoting: Quoting
 }

@@ -29,7 +29,7 @@ export interface SimulatedEngineOptions extends BootOptions {
   readonly journalLines?: number
 }
 
-export interface Listening {
+interface Listening {
   readonly host: string
   readonly port: number
   /** Stops accepting and ends the connections made here. */
@@ -40,9 +40,9 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
   return new SimulatedEngine(options)
 }
 
-/** Chosen by us: the real one has no limit of connections. */
+/** The real engine does not limit connections. */
 const connectionLimit = 1000
-/** Chosen by us: bytes of replies that wait for a client to read, about what the kernel holds for the real one. */
+/** Bytes of replies buffered for a client, about what the kernel buffers for the real engine. */
 const sendBufferBytes = 256 * 1024
 
 export class SimulatedEngine {

@@ -9,7 +9,7 @@ export interface Outgoing {
   readonly then: 'go-on' | 'close' | 'silence'
 }
 
-/** Chosen by us: no release knows this status. */
+/** No release knows this status. */
 const unknownStatus = 299
 const hugeLengthBytes = 99_999_999
 

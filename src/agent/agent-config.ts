@@ -1,11 +1,11 @@
-/** What an agent is told at its start; where it comes from (flags, environment, files) is the main program's business. */
+/** An agent's configuration; where it comes from (flags, environment, files) is the main program's business. */
 import type { Duplex } from 'node:stream'
 import type { CheckConfig } from './check/source-checks.js'
 import type { Takeover } from '../vcl/takeover.js'
 import type { CoordinatorAddress } from './link/coordinator-http.js'
 
 export interface AgentConfig {
-  /** Of this program; told to the coordinator. */
+  /** Of this program; sent to the coordinator. */
   readonly agentVersion: string
   /** Letters, digits, dash. */
   readonly name: string
@@ -36,7 +36,8 @@ export type EngineConfig =
       readonly mode: 'attach'
       readonly host: string
       readonly port: number
-      readonly secretFile: string
+      /** Null: that of the running cache. */
+      readonly secretFile: string | null
       /** The cache's `-n`, where it is known. */
       readonly workingDirectory: string | null
     }

@@ -28,7 +28,7 @@ const agentRecord = Type.Object({
   desired: orNull(desiredEngine),
   /** The newest revision that the cache was seen to satisfy. */
   goodRevision: whole(0),
-  /** VCLs and labels that this agent loaded, each written down before it is loaded; all others are foreign. */
+  /** VCLs and labels that this agent loaded, each written down before it is loaded; all others are unmanaged. */
   ours: Type.Array(text),
   /** The cache was taken over: from then on it is held as desired, the idle VCL included. */
   takenOver: flag,

@@ -35,24 +35,24 @@ import type { SavedState } from './apply/saved-state.js'
 import { SettingsMemory } from './apply/settings-memory.js'
 import { createSources, type Sources } from './apply/sources.js'
 import { openStateOnDisk } from './apply/state-on-disk.js'
-import type { EngineSight } from './engine/steadiness.js'
+import type { EngineObservation } from './engine/flap-damper.js'
 import { EngineWatch } from './engine/watch-engine.js'
 
 export interface RunningAgent {
-  /** What the coordinator is told with each heartbeat. */
-  readonly condition: () => EngineCondition
-  readonly isLinked: () => boolean
+  /** What each heartbeat contains. */
+  condition(): EngineCondition
+  isLinked(): boolean
   /** Resolves when links and timers are gone; what is being loaded may go on in the cache. */
   stop(): Promise<void>
 }
 
 /** What a simulated agent has of its own making, and shares with the others of its process. */
-export interface AgentBelongings {
+export interface AgentResources {
   readonly state: SavedState
   readonly key: AgentKey
   /** Where `cachefleetd rollback` may ask for something. */
   readonly stateDir?: string
-  readonly takeTurn?: LinkOptions['takeTurn']
+  readonly limitDials?: LinkOptions['limitDials']
   /** Replaces the call to the coordinator: a text that many agents want at once is fetched once. */
   readonly fetchOnce?: (sha: string, fetch: () => Promise<string>) => Promise<string>
 }
@@ -69,22 +69,18 @@ export async function startAgent(
 
 export async function runAgent(
   config: AgentConfig,
-  belongings: AgentBelongings,
+  resources: AgentResources,
   log: Logger,
 ): Promise<RunningAgent> {
-  const agent = new Agent(config, belongings, log)
+  const agent = new Agent(config, resources, log)
   await agent.start()
-  return {
-    condition: () => agent.condition(),
-    isLinked: () => agent.isLinked,
-    stop: () => agent.stop(),
-  }
+  return agent
 }
 
-/** A cache that answers is told of in the first hello; one that does not shall not hold up the link. */
-const firstLookMs = 1_000
+/** The first hello describes a cache that answers; one that does not must not delay the link. */
+const firstCheckMs = 1_000
 
-class Agent {
+class Agent implements RunningAgent {
   readonly #config: AgentConfig
   readonly #state: SavedState
   readonly #key: AgentKey
@@ -102,8 +98,8 @@ class Agent {
   readonly #checkProtection: () => Promise<void>
   readonly #ending = new AbortController()
 
-  constructor(config: AgentConfig, belongings: AgentBelongings, log: Logger) {
-    const { state, key, takeTurn, fetchOnce } = belongings
+  constructor(config: AgentConfig, resources: AgentResources, log: Logger) {
+    const { state, stateDir, key, limitDials, fetchOnce } = resources
     this.#config = config
     this.#state = state
     this.#key = key
@@ -115,12 +111,12 @@ class Agent {
     const settings = new SettingsMemory(Date.now)
     const parts = { engine: this.#engine, state, sources, settings, now: Date.now }
     const { takeover, warmupMs } = config
-    const owner = belongings.stateDir ?? null
-    this.#checks = new SourceChecks({ ...config.checks, ...parts, owner })
+    this.#checks = new SourceChecks({ ...config.checks, ...parts, owner: stateDir ?? null })
     this.#reconciler = new Reconciler({ ...parts, takeover, warmupMs, checks: this.#checks })
-    this.#link = this.#createLink(log, takeTurn)
+    const link = this.#createLink(log, limitDials)
+    this.#link = link
     this.#reports = new CoordinatorReports({
-      link: this.#link,
+      link,
       caller: () => this.#caller(),
       describe: () => this.#describe(),
       condition: () => this.condition(),
@@ -132,7 +128,7 @@ class Agent {
       reconciler: this.#reconciler,
       mayChange: () => this.#mayChange(),
       seen: () => {
-        this.#reports.tellChanges()
+        this.#reports.reportChanges()
       },
       drifted: (drift, context) => {
         this.#reports.reportDrift(drift, context)
@@ -141,31 +137,30 @@ class Agent {
         this.#reports.reportHealing(result, context)
       },
     })
-    this.#counters = new AgentCounters({
-      ...{ config, log, link: this.#link },
-      cachePid: () => this.#watch.cachePid,
-    })
-    this.#rollbacks = this.#createRollbacks(belongings.stateDir, log)
+    const cachePid = () => this.#watch.cachePid
+    const product = () => this.#engine.product
+    this.#counters = new AgentCounters({ config, log, link, cachePid, product })
+    this.#rollbacks = this.#createRollbacks(stateDir, log)
     this.#instructions = this.#createInstructions(sources, settings)
     this.#invalidator = this.#createInvalidator()
     this.#checkProtection = createProtectionCheck(this.#engine, log)
   }
 
-  get isLinked(): boolean {
+  isLinked(): boolean {
     return this.#link.isLive
   }
 
   async start(): Promise<void> {
     await this.#checks.removeLeftovers()
     await this.#counters.listen()
-    let tellSeen: () => void = () => undefined
-    const seen = new Promise<void>((resolve) => (tellSeen = resolve))
+    let resolveSeen: () => void = () => undefined
+    const seen = new Promise<void>((resolve) => (resolveSeen = resolve))
     this.#engine.start(() => {
       if (this.#config.engine.mode === 'attach') void this.#checkProtection()
-      void this.#watch.lookNow().then(tellSeen)
+      void this.#watch.checkNow().then(resolveSeen)
     })
-    await waitAtMost(firstLookMs, seen, () => undefined)
-    void this.#watch.lookNow() // also when the cache does not answer: it is looked at from now on
+    await waitAtMost(firstCheckMs, seen, () => undefined)
+    void this.#watch.checkNow() // also when the cache does not answer: it is watched from now on
     this.#link.start()
     this.#rollbacks?.start()
   }
@@ -185,22 +180,25 @@ class Agent {
     const { heldRevision, lockedBecause } = this.#state.record
     const { effectiveRevision } = this.#reconciler
     const { cachePid } = this.#watch
-    const sight = this.#sight
-    return { ...sight, heldRevision, effectiveRevision, lockedBecause, cachePid }
+    const observation = this.#observation
+    return { ...observation, heldRevision, effectiveRevision, lockedBecause, cachePid }
   }
 
   /** An agent that can save nothing must change nothing: what it does would be forgotten by the next process. */
-  get #sight(): EngineSight {
+  get #observation(): EngineObservation {
     const { trouble } = this.#state
-    return trouble === null ? this.#watch.sight : { engineState: 'unknown', engineError: trouble }
+    return trouble === null
+      ? this.#watch.observation
+      : { engineState: 'unknown', engineError: trouble }
   }
 
   #describe(): AgentDescription {
-    const { http, engine, name, tags, agentVersion, readOnly, takeover, adoptGroup } = this.#config
+    const { http, name, tags, agentVersion, readOnly, takeover, adoptGroup } = this.#config
     const { record } = this.#state
     const { coordinatorId, lockedBecause } = record
     const { inventory } = this.#watch
-    const isSeen = this.#sight.engineState === 'running'
+    const { product, version, revision, workingDirectory } = this.#engine
+    const isSeen = this.#observation.engineState === 'running'
     const isHeld = lockedBecause !== null && inventory !== null
     return {
       name,
@@ -215,13 +213,7 @@ class Agent {
       }),
       ...(isHeld && { held: describeHeld(record, inventory, takeover) }),
       hostName: hostname(),
-      engine: {
-        host: http.host,
-        port: http.port,
-        version: this.#engine.version,
-        revision: this.#engine.revision,
-        workingDirectory: engine.mode === 'attach' ? engine.workingDirectory : null,
-      },
+      engine: { ...http, product, version, revision, workingDirectory },
       condition: this.condition(),
     }
   }
@@ -244,15 +236,18 @@ class Agent {
   #createRollbacks(stateDir: string | undefined, log: Logger): HostRollbacks | null {
     if (stateDir === undefined) return null
     return new HostRollbacks({
-      ...{ stateDir, log, state: this.#state, reconciler: this.#reconciler },
+      stateDir,
+      log,
+      state: this.#state,
+      reconciler: this.#reconciler,
       readOnly: this.#config.readOnly,
-      tellChanges: () => {
-        this.#reports.tellChanges()
+      reportChanges: () => {
+        this.#reports.reportChanges()
       },
     })
   }
 
-  #createLink(log: Logger, takeTurn: LinkOptions['takeTurn']): CoordinatorLink {
+  #createLink(log: Logger, limitDials: LinkOptions['limitDials']): CoordinatorLink {
     const { coordinator: address, name, joinToken } = this.#config
     return new CoordinatorLink({
       address,
@@ -265,16 +260,14 @@ class Agent {
       condition: () => this.condition(),
       welcome: (welcome, context) => this.#takeWelcome(welcome, context),
       receive: (message, context) => {
-        if (message.kind === 'reportFullState') {
-          const { traceId } = message
+        const { traceId } = message
+        if (message.kind === 'reportFullState')
           this.#link.send({ kind: 'fullState', traceId, ...this.#reports.describe() })
-          return
-        }
-        if (message.kind === 'invalidate') this.#invalidator.take(message, context)
+        else if (message.kind === 'invalidate') this.#invalidator.take(message, context)
         else if (message.kind === 'watch') this.#counters.watch(message.forMs)
         else void this.#carryOut(message, context)
       },
-      ...(takeTurn && { takeTurn }),
+      ...(limitDials && { limitDials }),
     })
   }
 
@@ -317,11 +310,11 @@ class Agent {
         reconciler: this.#reconciler,
         takeover: this.#config.takeover,
         checks: this.#checks,
-        look: () => this.#watch.lookNow(),
+        checkCache: () => this.#watch.checkNow(),
       }),
       report: (report) => {
         this.#reports.reportApply(report)
-        if (report.changed) void this.#watch.lookNow() // such as a child that was started
+        if (report.changed) void this.#watch.checkNow() // such as a child that was started
       },
       answer: (answer, context) => this.#reports.answer(answer, context),
     }
@@ -340,7 +333,7 @@ class Agent {
     this.#counters.sample(welcome.statsIntervalMs)
     // When the link counts as live.
     setImmediate(() => {
-      this.#reports.tellUnsaid()
+      this.#reports.sendUnsent()
     })
   }
 }

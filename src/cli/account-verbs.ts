@@ -35,7 +35,7 @@ export const accountVerbs: readonly Verb[] = [
   },
   {
     name: 'password',
-    summary: 'changes your own password and logs in anew; asks for both on a terminal',
+    summary: 'changes your own password and logs in again; asks for both on a terminal',
     flags: [
       {
         form: '--old-password-file <file>',

@@ -1,9 +1,9 @@
-/** `agents vcls|params|backends|bans|panic|command`: what an agent says of its cache. */
+/** `agents vcls|params|backends|bans|panic|command`: what an agent answers about its cache. */
 import { isFields, requireFields, requireList, type Fields } from './api-shapes.js'
 import type { Column } from './cells.js'
-import { findId } from './find-object.js'
+import { openObject } from './find-object.js'
 import { showList, showText } from './output.js'
-import { word, type Invocation, type Named } from './verb.js'
+import type { Invocation, Named } from './verb.js'
 
 const columns: Readonly<Record<string, readonly Column[]>> = {
   vcls: [
@@ -34,9 +34,8 @@ export async function askAgent(
   agent: Named,
   question: string,
 ): Promise<undefined> {
-  const api = await invocation.openApi()
-  const id = await findId(api, agent, word(invocation, 0))
-  const { body } = await api.call({ method: 'GET', path: `${agent.path}/${id}/${question}` })
+  const { api, path } = await openObject(invocation, agent)
+  const { body } = await api.call({ method: 'GET', path: `${path}/${question}` })
   const { output } = invocation
   const known = columns[question]
   if (!known) {
@@ -47,14 +46,9 @@ export async function askAgent(
 }
 
 export async function sendCommand(invocation: Invocation, agent: Named): Promise<undefined> {
-  const api = await invocation.openApi()
-  const id = await findId(api, agent, word(invocation, 0))
+  const { api, path } = await openObject(invocation, agent)
   const command = invocation.words.slice(1).join(' ')
-  const answer = await api.call({
-    method: 'POST',
-    path: `${agent.path}/${id}/command`,
-    body: { command },
-  })
+  const answer = await api.call({ method: 'POST', path: `${path}/command`, body: { command } })
   const { message } = requireFields(answer.body)
   showText(invocation.output, typeof message === 'string' ? message : '', answer.body)
 }

@@ -1,7 +1,7 @@
 /** `agents set-param|set-backend`: parameters and backend health, kept by the coordinator from then on. */
 import { requireFields } from './api-shapes.js'
 import { usageError } from './cli-error.js'
-import { findId } from './find-object.js'
+import { openObject } from './find-object.js'
 import { showObject } from './output.js'
 import { isSet, word, type Invocation, type Named } from './verb.js'
 
@@ -11,12 +11,11 @@ export async function setParam(invocation: Invocation, agent: Named): Promise<un
   const isReset = isSet(invocation, 'reset')
   if ((value === undefined) !== isReset)
     throw usageError('set-param takes a value, or --reset without one')
-  const api = await invocation.openApi()
-  const id = await findId(api, agent, word(invocation, 0))
+  const { api, path } = await openObject(invocation, agent)
   const name = word(invocation, 1)
   const { body } = await api.call({
     method: 'PUT',
-    path: `${agent.path}/${id}/params/${encodeURIComponent(name)}`,
+    path: `${path}/params/${encodeURIComponent(name)}`,
     body: { value: value ?? null },
   })
   showObject(invocation.output, { name, ...requireFields(body) })
@@ -27,14 +26,10 @@ const healths = ['healthy', 'sick', 'auto']
 export async function setBackend(invocation: Invocation, agent: Named): Promise<undefined> {
   if (!healths.includes(word(invocation, 2)))
     throw usageError(
-      `health is ${JSON.stringify(word(invocation, 2))}; ${healths.join(', ')} are right`,
+      `health is ${JSON.stringify(word(invocation, 2))}; ${healths.join(', ')} are known`,
     )
-  const api = await invocation.openApi()
-  const id = await findId(api, agent, word(invocation, 0))
-  const [backend, health] = [word(invocation, 1), word(invocation, 2)].map(encodeURIComponent)
-  const { body } = await api.call({
-    method: 'PUT',
-    path: `${agent.path}/${id}/backends/${backend ?? ''}/${health ?? ''}`,
-  })
+  const { api, path } = await openObject(invocation, agent)
+  const selection = [word(invocation, 1), word(invocation, 2)].map(encodeURIComponent).join('/')
+  const { body } = await api.call({ method: 'PUT', path: `${path}/backends/${selection}` })
   showObject(invocation.output, requireFields(body))
 }

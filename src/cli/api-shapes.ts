@@ -7,13 +7,22 @@ export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Throws an Error that says what came instead. */
+/** Undefined: it is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Throws an Error that names what came instead. */
 export function requireFields(value: unknown): Fields {
   if (isFields(value)) return value
   throw new Error(`an object was expected of the coordinator, not ${describe(value)}`)
 }
 
-/** Throws an Error that says what came instead. */
+/** Throws an Error that names what came instead. */
 export function requireList(value: unknown): readonly Fields[] {
   if (Array.isArray(value) && value.every(isFields)) return value
   throw new Error(`a list was expected of the coordinator, not ${describe(value)}`)

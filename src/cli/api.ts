@@ -1,8 +1,8 @@
 /** The controller API as verbs call it: with the token, renewed once when it ends, and errors as CliError. */
-import { isFields, requireFields, requireList, type Fields } from './api-shapes.js'
+import { isFields, parseJson, requireFields, requireList, type Fields } from './api-shapes.js'
 import { CliError, exitCodes, unanswered, type ExitCode } from './cli-error.js'
 import { callHttp, openHttp, readAnswer, type HttpAnswer } from './http-call.js'
-import { sayInFlags } from './say-in-flags.js'
+import { nameFlags } from './name-flags.js'
 
 export interface Server {
   /** Without a slash at its end. */
@@ -33,7 +33,7 @@ export interface ApiAnswer {
   readonly status: number
   /** Parsed; undefined without a body. */
   readonly body: unknown
-  /** `X-Total-Count`; null: not said. */
+  /** `X-Total-Count`; null: not given. */
   readonly total: number | null
   readonly etag?: string | undefined
 }
@@ -51,17 +51,17 @@ export interface Api {
 
 export interface Page {
   readonly rows: readonly Fields[]
-  /** What there is after the filters, before `take`; null: not said. */
+  /** What there is after the filters, before `take`; null: not given. */
   readonly total: number | null
 }
 
-/** Told of every exchange, for `--verbose`; never of tokens or bodies. */
+/** Called for every exchange, for `--verbose`; never with tokens or bodies. */
 export type ReportCall = (line: string) => void
 
-/** Chosen by us: what the API gives its own calls to agents, and some. */
+/** More than the API gives its own calls to agents. */
 const answerTimeoutMs = 60_000
 
-/** Chosen by us: three of the comments that an event stream has every 15 s (docs/behaviour.md, Events). */
+/** Three of the comments that an event stream has every 15 s (docs/behaviour.md, Events). */
 const silenceMs = 50_000
 
 export function createApi(server: Server, credentials: Credentials, report: ReportCall): Api {
@@ -89,7 +89,7 @@ export function createApi(server: Server, credentials: Credentials, report: Repo
       )
       if (incoming.statusCode === 200) return incoming.setEncoding('utf8')
       checkAnswer(await readAnswer(incoming), server)
-      throw unanswered(`${server.url} is no coordinator: it sends no events`, server.traceId)
+      throw unanswered(`${server.url} is not a coordinator: it sends no events`, server.traceId)
     },
     readObject: async (path) => requireFields((await call({ method: 'GET', path })).body),
     readList: async (path, query) => requireList((await call({ method: 'GET', path, query })).body),
@@ -122,7 +122,8 @@ export async function sendRequest(
     },
     body: body === undefined ? undefined : JSON.stringify(body),
     timeoutMs,
-    ...{ ca, traceId },
+    ca,
+    traceId,
   })
   report(
     `${method} ${target.href} ${answer.status} ${Math.round(performance.now() - startedAt)} ms`,
@@ -144,26 +145,18 @@ async function openStream(
   return { status, incoming }
 }
 
-/** Throws CliError for what is no success, or is no answer of a coordinator. */
+/** Throws CliError unless it is the successful answer of a coordinator. */
 export function checkAnswer(answer: HttpAnswer, { url, traceId }: Server): ApiAnswer {
   const { status, contentType, totalCount, etag, text } = answer
   const body = parseJson(text)
   if (status >= 200 && status < 300 && (text === '' || body !== undefined))
     return { status, body, total: totalCount === '' ? null : Number(totalCount), etag }
   if (isFields(body) && typeof body['errorMsg'] === 'string')
-    throw new CliError(exitCodeOf(status), sayInFlags(body['errorMsg']), { status, body })
+    throw new CliError(exitCodeOf(status), nameFlags(body['errorMsg']), { status, body })
   const what = `${status} ${contentType.split(';')[0] ?? ''}`.trimEnd()
-  throw unanswered(`${url} is no coordinator: it answered ${what}`, traceId)
+  throw unanswered(`${url} is not a coordinator: it answered ${what}`, traceId)
 }
 
 function exitCodeOf(status: number): ExitCode {
   return status === 401 || status === 403 ? exitCodes.denied : exitCodes.refused
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -10,9 +10,9 @@ import { textFlag, type Invocation } from './verb.js'
 const linesUnlessGiven = '10'
 
 export async function tailApiLogs(invocation: Invocation): Promise<undefined> {
-  const { output, surroundings } = invocation
+  const { output, system } = invocation
   if (output.form === 'csv')
-    throw usageError('a log that goes on is no table; --json prints one object a line')
+    throw usageError('--csv does not go with tail; --json prints one object per line')
   const lines = readLines(invocation)
   const api = await invocation.openApi()
   const print = (log: Fields): void => {
@@ -22,16 +22,16 @@ export async function tailApiLogs(invocation: Invocation): Promise<undefined> {
         : `${toCell(log['created'])}  ${describeApiLog(log)}\n`,
     )
   }
-  const tell = (line: string): void => {
-    surroundings.stderr.write(`cachefleet: ${line}\n`)
+  const notify = (line: string): void => {
+    system.stderr.write(`cachefleet: ${line}\n`)
   }
   /** Whether an entry stood there before the first event; those may come as events too. */
   let isPast: ((id: number) => boolean) | undefined
-  for await (const heard of followEvents(api, { tell })) {
+  for await (const received of followEvents(api, { notify })) {
     // Asked once the stream stands, so that nothing falls in between.
     isPast ??= await printLast(api, lines, print)
-    if (heard?.event === 'reset') tell('entries are missing here: apilogs list has them')
-    if (heard?.event === 'apilog' && !isPast(Number(heard.data['id']))) print(heard.data)
+    if (received?.event === 'reset') notify('entries are missing here: apilogs list has them')
+    if (received?.event === 'apilog' && !isPast(Number(received.data['id']))) print(received.data)
   }
   return undefined
 }
@@ -39,7 +39,7 @@ export async function tailApiLogs(invocation: Invocation): Promise<undefined> {
 function readLines(invocation: Invocation): number {
   const lines = textFlag(invocation, 'lines') ?? linesUnlessGiven
   if (/^(?:\d{1,3}|1000)$/.test(lines)) return Number(lines)
-  throw usageError(`--lines is ${JSON.stringify(lines)}; 0 to 1000 is right`)
+  throw usageError(`--lines is ${JSON.stringify(lines)}; expected 0 to 1000`)
 }
 
 /** Of several coordinators an entry may be written behind a newer one: what is not printed and not older is new. */

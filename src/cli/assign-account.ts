@@ -3,7 +3,7 @@ import { account as resource } from '../resources/account.js'
 import { requireFields } from './api-shapes.js'
 import { usageError } from './cli-error.js'
 import { confirm } from './confirm.js'
-import { findId } from './find-object.js'
+import { findId, openObject } from './find-object.js'
 import { showObject } from './output.js'
 import { toNamed } from './resource-noun.js'
 import { textFlag, word, type Invocation, type Named } from './verb.js'
@@ -38,10 +38,8 @@ async function change(
   organization: Named,
   { verb, name }: { readonly verb: string; readonly name: string },
 ): Promise<void> {
-  const api = await invocation.openApi()
-  const id = await findId(api, organization, word(invocation, 0))
+  const { api, path } = await openObject(invocation, organization)
   const body = { account: { id: Number(await findId(api, account, name)) } }
-  const path = `${organization.path}/${id}/${verb}`
-  const changed = await api.call({ method: 'PUT', path, body })
+  const changed = await api.call({ method: 'PUT', path: `${path}/${verb}`, body })
   showObject(invocation.output, requireFields(changed.body))
 }

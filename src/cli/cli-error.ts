@@ -44,7 +44,7 @@ export function usageError(message: string): CliError {
 }
 
 /**
- * A call that came to nothing. Its trace id is told all the same: the coordinator, or a proxy before it, may have logged it. What
+ * A call that came to nothing. It keeps its trace id: the coordinator, or a proxy before it, may have logged it. What
  * fails before any call has none, since no log anywhere would know it.
  */
 export function unanswered(errorMsg: string, traceId: string | undefined): CliError {
@@ -69,8 +69,8 @@ export function describeError(error: unknown, json: boolean): string {
   const traceId = refusal?.body['traceId']
   // A cache says in two lines why it refuses a parameter.
   const isOneLine = refusal !== null && refusal.status !== compilerStatus
-  const told = isOneLine ? joinLines(message) : message
-  return `cachefleet: ${told}${typeof traceId === 'string' ? ` (trace ${traceId})` : ''}`
+  const text = isOneLine ? joinLines(message) : message
+  return `cachefleet: ${text}${typeof traceId === 'string' ? ` (trace ${traceId})` : ''}`
 }
 
 function joinLines(text: string): string {

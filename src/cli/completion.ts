@@ -21,9 +21,9 @@ export function printCompletion(invocation: Invocation): Promise<undefined> {
   return Promise.resolve(undefined)
 }
 
-/** Chosen by us: who pressed the key waits no longer. */
-const patienceMs = 2_000
-/** Chosen by us: more than anybody reads. */
+/** Nobody waits longer after pressing the key. */
+const timeoutMs = 2_000
+/** More than anybody reads. */
 const namesAtMost = 200
 /** Shells take these as they are: a name from the coordinator must not be a command to one. */
 const harmless = /^[A-Za-z0-9_][A-Za-z0-9_.@+-]*$/
@@ -37,7 +37,7 @@ export async function printNames(invocation: Invocation): Promise<undefined> {
   try {
     const api = await invocation.openApi()
     const query = { take: String(namesAtMost) }
-    const { body } = await api.call({ method: 'GET', path, query, timeoutMs: patienceMs })
+    const { body } = await api.call({ method: 'GET', path, query, timeoutMs })
     const names = requireList(body).map((row) => toCell(readField(row, nameField)))
     for (const name of names) if (harmless.test(name)) invocation.output.write(`${name}\n`)
   } catch {

@@ -1,15 +1,25 @@
-/** What cannot be taken back is asked about on a terminal, and needs `--yes` elsewhere (docs/behaviour.md, Command line). */
+/** What cannot be undone is confirmed on a terminal, and needs `--yes` elsewhere (docs/behaviour.md, Command line). */
 import { CliError, exitCodes, usageError } from './cli-error.js'
 import { toPrintableLine } from './printable-text.js'
-import { isSet, type Flag, type Invocation } from './verb.js'
+import { isSet, word, type Flag, type Invocation, type Named } from './verb.js'
 
 export const yesFlag: Flag = { form: '--yes', summary: 'do not ask; needed without a terminal' }
+
+/** `what`: `undeploy`, of the object that the verb's first argument names. */
+export function confirmObject(
+  invocation: Invocation,
+  what: string,
+  { singular }: Named,
+): Promise<void> {
+  return confirm(invocation, `${what} ${singular} ${JSON.stringify(word(invocation, 0))}`)
+}
 
 /** `question`: `delete tag web`. Throws CliError unless it was answered with yes. */
 export async function confirm(invocation: Invocation, question: string): Promise<void> {
   if (isSet(invocation, 'yes')) return
-  const { stdin, stderr } = invocation.surroundings
-  if (!stdin.isTTY || !stderr.isTTY) throw usageError(`to ${question} needs --yes here`)
+  const { stdin, stderr } = invocation.system
+  if (!stdin.isTTY || !stderr.isTTY)
+    throw usageError(`without a terminal --yes is needed to ${question}`)
   const { createInterface } = await import('node:readline/promises')
   const asking = createInterface({ input: stdin, output: stderr })
   try {
@@ -19,15 +29,19 @@ export async function confirm(invocation: Invocation, question: string): Promise
         stderr.write('\n')
         reject(new CliError(exitCodes.interrupted, 'nothing was done'))
       })
-      // Ctrl-D, or an input that has ended: there is no answer to wait for.
+      // Ctrl-D, or an input that has ended: no answer will come.
       asking.once('close', () => {
         reject(new CliError(exitCodes.refused, 'nothing was done'))
       })
     })
-    const asked = asking.question(`Shall I ${toPrintableLine(question)}? [y/N] `)
+    const asked = asking.question(`${capitalize(toPrintableLine(question))}? (y/N) `)
     const answer = await Promise.race([asked, ended])
     if (!/^y(es)?$/i.test(answer.trim())) throw new CliError(exitCodes.refused, 'nothing was done')
   } finally {
     asking.close()
   }
+}
+
+function capitalize(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`
 }

@@ -9,31 +9,28 @@ import { usageError } from './cli-error.js'
 import { readSecretFile } from './given-text.js'
 import { createSessionCredentials, loginNeeded } from './session-credentials.js'
 import { readSession, sessionFilePath, type Session } from './session-file.js'
-import type { ConnectionSettings, Surroundings } from './verb.js'
+import type { ConnectionSettings, System } from './verb.js'
 
 /** docs/behaviour.md, Connections. */
 const defaultServerUrl = 'http://127.0.0.1:8002'
 
-export async function openApi(
-  settings: ConnectionSettings,
-  surroundings: Surroundings,
-): Promise<Api> {
-  const { environment, now } = surroundings
+export async function openApi(settings: ConnectionSettings, system: System): Promise<Api> {
+  const { environment, now } = system
   const { context, report } = settings
   const file = sessionFilePath(environment)
-  const token = await readGivenToken(surroundings)
+  const token = await readGivenToken(system)
   const session = token === undefined ? await readSession(file, context) : undefined
-  const server = await chooseServer(settings, surroundings, session)
+  const server = await chooseServer(settings, system, session)
   if (token !== undefined) return createApi(server, fixedToken(token), report)
   if (session?.server !== server.url) throw loginNeeded(server)
   const credentials = createSessionCredentials(server, { file, context }, { report, now })
   return createApi(server, credentials, report)
 }
 
-/** Throws CliError for what is no address. */
+/** Throws CliError for what is not an address. */
 export async function chooseServer(
   { server }: ConnectionSettings,
-  { environment }: Surroundings,
+  { environment }: System,
   session: Session | undefined,
 ): Promise<Server> {
   const given = server ?? notEmpty(environment['CACHEFLEET_SERVER'])
@@ -46,7 +43,9 @@ function parseServer(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:'
   if (!url || !isWeb)
-    throw usageError(`${JSON.stringify(text)} is no address; ${defaultServerUrl} is one`)
+    throw usageError(
+      `${JSON.stringify(text)} is not an address; expected one like ${defaultServerUrl}`,
+    )
   if (url.username !== '' || url.password !== '')
     throw usageError('the address holds a name or a password; they belong to cachefleet login')
   const address = `${url.origin}${url.pathname}`
@@ -62,17 +61,17 @@ async function readCa(file: string | undefined): Promise<string | undefined> {
   })
 }
 
-async function readGivenToken(surroundings: Surroundings): Promise<string | undefined> {
-  const { CACHEFLEET_TOKEN: token, CACHEFLEET_TOKEN_FILE: file } = surroundings.environment
+async function readGivenToken(system: System): Promise<string | undefined> {
+  const { CACHEFLEET_TOKEN: token, CACHEFLEET_TOKEN_FILE: file } = system.environment
   if (notEmpty(token) !== undefined) return checkToken(token ?? '', 'CACHEFLEET_TOKEN')
   if (notEmpty(file) === undefined) return undefined
-  return checkToken(await readSecretFile(file ?? '', surroundings), 'CACHEFLEET_TOKEN_FILE')
+  return checkToken(await readSecretFile(file ?? '', system), 'CACHEFLEET_TOKEN_FILE')
 }
 
 /** A header takes no other characters (RFC 6750). */
 function checkToken(token: string, variable: string): string {
   if (/^[A-Za-z0-9._~+/=-]+$/.test(token.trim())) return token.trim()
-  throw usageError(`${variable} holds no token`)
+  throw usageError(`${variable} is not a token`)
 }
 
 function fixedToken(token: string): Credentials {

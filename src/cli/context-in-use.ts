@@ -1,15 +1,16 @@
 /**
  * Which of this user's logins counts: `--context`, else the one that `contexts use` wrote beside the session file, else
- * the one named default. Chosen by us: a file of its own, so that the session file holds logins and nothing else.
+ * the one named default. It has a file of its own, so that the session file holds logins only.
  */
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { writeDurably } from '../runtime/durable-file.js'
 import { usageError } from './cli-error.js'
 import { defaultContext, sessionFilePath, type Environment } from './session-file.js'
 
 const nameForm = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/
 
-/** `given`: of `--context`. Throws CliError for what is no name of a context. */
+/** `given`: of `--context`. Throws CliError for what is not a name of a context. */
 export async function chooseContext(
   given: string | undefined,
   environment: Environment,
@@ -30,15 +31,13 @@ export async function writeContextInUse(
     return
   }
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  const draft = `${path}.${process.pid}`
-  await writeFile(draft, `${checkContextName(name)}\n`, { mode: 0o600 })
-  await rename(draft, path)
+  await writeDurably(path, `${checkContextName(name)}\n`)
 }
 
 function checkContextName(name: string): string {
   if (nameForm.test(name)) return name
   throw usageError(
-    `${JSON.stringify(name)} is no name of a context; up to 64 letters, digits, and . _ @ - are right`,
+    `${JSON.stringify(name)} is not a name of a context; expected up to 64 letters, digits, and . _ @ -`,
   )
 }
 

@@ -1,4 +1,4 @@
-/** `contexts list|use|delete`: reads and changes what is kept on this machine; no coordinator is asked. */
+/** `contexts list|use|delete`: reads and changes what is kept on this machine; no coordinator is called. */
 import { CliError, exitCodes } from './cli-error.js'
 import { confirm } from './confirm.js'
 import { writeContextInUse } from './context-in-use.js'
@@ -16,29 +16,35 @@ const columns = [
 ]
 
 export async function listContexts(invocation: Invocation): Promise<undefined> {
-  const { settings, surroundings, output } = invocation
-  const sessions = await readSessions(sessionFilePath(surroundings.environment))
+  const { settings, system, output } = invocation
+  const sessions = await readSessions(sessionFilePath(system.environment))
   const rows = [...sessions].map(([name, { server, account, organization, refreshExpire }]) => ({
-    ...{ name, inUse: name === settings.context },
-    ...{ server, account, organization, refreshExpire },
+    name,
+    inUse: name === settings.context,
+    server,
+    account,
+    organization,
+    refreshExpire,
   }))
   await showList(output, rows, columns)
-  if (rows.length === 0) output.tell('no login; cachefleet login makes one')
+  if (rows.length === 0) output.notify('no login; cachefleet login makes one')
 }
 
 export async function takeContext(invocation: Invocation): Promise<undefined> {
-  const { environment } = invocation.surroundings
+  const { environment } = invocation.system
   const name = word(invocation, 0)
   const { server, account } = await findLogin(invocation, name)
   await writeContextInUse(environment, name)
   showText(invocation.output, `${name} is in use: ${account} at ${server}`, {
-    ...{ name, server, account },
+    name,
+    server,
+    account,
   })
 }
 
 export async function forgetContexts(invocation: Invocation): Promise<undefined> {
-  const { settings, surroundings, words } = invocation
-  const { environment } = surroundings
+  const { settings, system, words } = invocation
+  const { environment } = system
   for (const name of words) await findLogin(invocation, name)
   const names = words.map((name) => JSON.stringify(name)).join(', ')
   await confirm(invocation, `forget the login ${names}`)
@@ -48,13 +54,13 @@ export async function forgetContexts(invocation: Invocation): Promise<undefined>
   }
 }
 
-async function findLogin({ surroundings }: Invocation, name: string): Promise<Session> {
-  const sessions = await readSessions(sessionFilePath(surroundings.environment))
+async function findLogin({ system }: Invocation, name: string): Promise<Session> {
+  const sessions = await readSessions(sessionFilePath(system.environment))
   const session = sessions.get(name)
   if (session) return session
   const known = sessions.size === 0 ? 'none' : [...sessions.keys()].join(', ')
   throw new CliError(
     exitCodes.refused,
-    `there is no login of the context ${JSON.stringify(name)}; there are: ${known}`,
+    `no login of the context ${JSON.stringify(name)} is kept; known are: ${known}`,
   )
 }

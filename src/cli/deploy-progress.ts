@@ -1,10 +1,9 @@
-/** One live line while a group verb runs, on a terminal only: how many agents have it. */
+/** A status line while a group verb runs, on a terminal only: how many agents have it. */
 import type { Api } from './api.js'
-import { appliedPlaces, readGroup, type GroupSight } from './deploy-verdict.js'
-import { createLiveLine } from './live-line.js'
+import { appliedPlaces, readGroup, type GroupStatus } from './deploy-verdict.js'
+import { createStatusLine } from './status-line.js'
 import { pauseFor } from '../runtime/pause.js'
 
-/** Chosen by us. */
 const pollEveryMs = 500
 
 export interface Progress {
@@ -12,23 +11,23 @@ export interface Progress {
   stop(): void
 }
 
-export interface Watched {
+export interface ProgressOptions {
   readonly stderr: NodeJS.WriteStream
-  /** What is said before there is more to say. */
+  /** What is shown before the first answer. */
   readonly doing: string
   /** Null: nothing yet. */
-  readonly describe: (group: GroupSight) => string | null
+  readonly describe: (group: GroupStatus) => string | null
 }
 
-export function showProgress(api: Api, path: string, watched: Watched): Progress {
+export function showProgress(api: Api, path: string, watched: ProgressOptions): Progress {
   const { stderr, doing, describe } = watched
   if (!stderr.isTTY) return { stop: () => undefined }
-  const line = createLiveLine(stderr)
+  const line = createStatusLine(stderr)
   const ending = new AbortController()
   const isStopped = (): boolean => ending.signal.aborted
   const poll = async (): Promise<void> => {
     while (!isStopped()) {
-      // What the poll meets, the verb's own call meets too, and tells.
+      // An error of the poll is an error of the verb's own call too, which reports it.
       const group = await api.readObject(path).catch(() => undefined)
       if (group && !isStopped()) line.draw(describe(readGroup(group)) ?? doing)
       await pauseFor(pollEveryMs, ending.signal)
@@ -44,7 +43,7 @@ export function showProgress(api: Api, path: string, watched: Watched): Progress
   }
 }
 
-export function describeDeploying(group: GroupSight, revisionBefore: number): string | null {
+export function describeDeploying(group: GroupStatus, revisionBefore: number): string | null {
   const { name, places } = group
   if (places.length === 0) return null
   const failed = places.filter(({ state }) => state === 'failed').length
@@ -56,6 +55,6 @@ export function describeDeploying(group: GroupSight, revisionBefore: number): st
   return `${name}: ${appliedPlaces(group).length}/${places.length} applied${failures}`
 }
 
-export function describeUndeploying({ name, places }: GroupSight): string {
+export function describeUndeploying({ name, places }: GroupStatus): string {
   return `${name}: on ${places.length} ${places.length === 1 ? 'agent' : 'agents'} still`
 }

@@ -12,14 +12,14 @@ export interface Place {
   readonly error: string | null
 }
 
-export interface GroupSight {
+export interface GroupStatus {
   readonly name: string
   readonly stateName: string
   readonly revision: number
   readonly places: readonly Place[]
 }
 
-export function readGroup(group: Fields): GroupSight {
+export function readGroup(group: Fields): GroupStatus {
   return {
     name: String(group['name']),
     stateName: String(group['stateName']),
@@ -39,23 +39,26 @@ export function readGroup(group: Fields): GroupSight {
 }
 
 /** Places that serve the group's revision. */
-export function appliedPlaces({ places, revision }: GroupSight): readonly Place[] {
+export function appliedPlaces({ places, revision }: GroupStatus): readonly Place[] {
   return places.filter((place) => place.state === 'applied' && place.revision === revision)
 }
 
-/** `percent`: 0 to 100, the share of the placed agents that was asked for. */
-export function hasShare(group: GroupSight, percent: number): boolean {
+/** `percent`: 0 to 100, the requested share of the placed agents. */
+export function hasShare(group: GroupStatus, percent: number): boolean {
   return appliedPlaces(group).length * 100 >= percent * group.places.length
 }
 
-export interface DeploymentSight {
+export interface DeploymentPlacement {
   readonly min: number
   /** Agents that the group is placed on by it. */
   readonly agentIds: ReadonlySet<unknown>
 }
 
 /** When the work goes on (202) after the agents have begun to switch. */
-export function judgeWaitEnd(group: GroupSight, deployments: readonly DeploymentSight[]): ExitCode {
+export function judgeWaitEnd(
+  group: GroupStatus,
+  deployments: readonly DeploymentPlacement[],
+): ExitCode {
   const applied = appliedPlaces(group)
   const hasMin = deployments.every(
     ({ min, agentIds }) => applied.filter(({ agentId }) => agentIds.has(agentId)).length >= min,

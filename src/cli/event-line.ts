@@ -1,10 +1,10 @@
 /** An event as one line for people: what it is about and how it is now. */
 import { isFields, nameOf, type Fields } from './api-shapes.js'
 import { toCell } from './cells.js'
-import type { HeardEvent } from './follow-events.js'
+import type { ReceivedEvent } from './follow-events.js'
 import { toPrintableLine } from './printable-text.js'
 
-export function describeEvent({ event, data }: HeardEvent): string {
+export function describeEvent({ event, data }: ReceivedEvent): string {
   const about = nameOf(data) ?? toCell(data['id'])
   const rest = data['deleted'] === true ? 'deleted' : (describers[event]?.(data) ?? '')
   const words = event === 'apilog' || event === 'reset' ? [event, rest] : [event, about, rest]

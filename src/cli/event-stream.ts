@@ -8,10 +8,10 @@ export interface StreamEvent {
   readonly data: string
 }
 
-/** Chosen by us: far beyond any event. */
+/** Far beyond any event. */
 const blockMost = 16 * 1024 * 1024
 
-/** Pieces may be cut anywhere. Throws for what is no stream of events. */
+/** Pieces may be cut anywhere. Throws for what is not a stream of events. */
 export async function* readStreamEvents(
   pieces: AsyncIterable<string>,
   lastId: string,

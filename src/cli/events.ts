@@ -4,28 +4,28 @@ import { describeEvent } from './event-line.js'
 import { followEvents } from './follow-events.js'
 import { textFlag, type Invocation } from './verb.js'
 
-/** Heard by everybody, and by who asks for them. */
+/** Sent to everybody, and only on request. */
 const types = ['agent', 'deployment', 'invalidation', 'apilog']
-const askedTypes = ['file', 'vclgroup', 'domain', 'tag']
+const optInTypes = ['file', 'vclgroup', 'domain', 'tag']
 
 export async function printEvents(invocation: Invocation): Promise<undefined> {
-  const { output, surroundings } = invocation
+  const { output, system } = invocation
   if (output.form === 'csv')
-    throw usageError('events are no table; --json prints one object a line')
+    throw usageError('--csv does not go with events; --json prints one object per line')
   const wanted = new Set([...readTypes(invocation), 'reset'])
-  const also = askedTypes.filter((type) => wanted.has(type))
+  const also = optInTypes.filter((type) => wanted.has(type))
   const after = textFlag(invocation, 'after')
   if (after !== undefined && !/^(?:0|[1-9]\d{0,14})$/.test(after))
-    throw usageError(`--after is ${JSON.stringify(after)}; the id of an event is right`)
-  const tell = (line: string): void => {
-    surroundings.stderr.write(`cachefleet: ${line}\n`)
+    throw usageError(`--after is ${JSON.stringify(after)}; expected the id of an event`)
+  const notify = (line: string): void => {
+    system.stderr.write(`cachefleet: ${line}\n`)
   }
-  for await (const heard of followEvents(await invocation.openApi(), { after, also, tell })) {
-    if (!heard || !wanted.has(heard.event)) continue
+  for await (const received of followEvents(await invocation.openApi(), { after, also, notify })) {
+    if (!received || !wanted.has(received.event)) continue
     output.write(
       output.form === 'json'
-        ? `${JSON.stringify(heard)}\n`
-        : `${new Date(surroundings.now()).toISOString()}  ${describeEvent(heard)}\n`,
+        ? `${JSON.stringify(received)}\n`
+        : `${new Date(system.now()).toISOString()}  ${describeEvent(received)}\n`,
     )
   }
   return undefined
@@ -33,7 +33,7 @@ export async function printEvents(invocation: Invocation): Promise<undefined> {
 
 function readTypes(invocation: Invocation): readonly string[] {
   const given = textFlag(invocation, 'type')?.split(',') ?? types
-  const known = [...types, ...askedTypes]
+  const known = [...types, ...optInTypes]
   const unknown = given.find((type) => !known.includes(type))
   if (unknown !== undefined)
     throw usageError(`--type has ${JSON.stringify(unknown)}; known are ${known.join(', ')}`)

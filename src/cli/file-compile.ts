@@ -5,12 +5,12 @@ import { isFields, requireFields } from './api-shapes.js'
 import { usageError } from './cli-error.js'
 import { findIds, splitNames } from './find-object.js'
 import { readBytes, toSource } from './given-text.js'
-import { withClock } from './live-line.js'
+import { withClock } from './status-line.js'
 import { showText } from './output.js'
 import { isSet, textFlag, word, type Invocation, type Named } from './verb.js'
 import type { Api } from './api.js'
 
-/** One load may take 120 s (docs/behaviour.md, Deploy); chosen by us: what an answer may need beyond. */
+/** One load may take 120 s (docs/behaviour.md, Deploy), plus what an answer may need beyond. */
 const timeoutMs = 180_000
 
 export async function compileFiles(
@@ -30,11 +30,13 @@ export async function compileFiles(
     path: `${file.path}/compile`,
     timeoutMs,
     body: {
-      ...{ mainVCL, includes: rest, root: !isSet(invocation, 'domains') },
+      mainVCL,
+      includes: rest,
+      root: !isSet(invocation, 'domains'),
       ...(ids.length > 0 ? { agents: ids } : {}),
     },
   } as const
-  const { stderr } = invocation.surroundings
+  const { stderr } = invocation.system
   const { body } = await withClock(stderr, 'compiling', () => api.call(call))
   const names = readNames(requireFields(body)['agents'])
   showText(invocation.output, `compiles on ${names.join(', ')}\n`, body)
@@ -42,7 +44,7 @@ export async function compileFiles(
 
 /** A path where there is such a file, `-` standard input; anything else is the id or name of a stored file. */
 async function readFiles(
-  { surroundings }: Invocation,
+  { system }: Invocation,
   api: Api,
   file: Named,
   texts: readonly string[],
@@ -54,8 +56,8 @@ async function readFiles(
   for (const text of texts) {
     if (!isLocal(text)) files.push({ id: Number(ids.next().value) })
     else {
-      const { source, encoded } = toSource(await readBytes(text, surroundings))
-      if (encoded) throw usageError(`${text} is no text`)
+      const { source, encoded } = toSource(await readBytes(text, system))
+      if (encoded) throw usageError(`${text} is not a text file`)
       files.push({ name: text === '-' ? 'standard input' : basename(text), source })
     }
   }

@@ -2,12 +2,12 @@
 import { basename } from 'node:path'
 import { requireFields, type Fields } from './api-shapes.js'
 import { usageError } from './cli-error.js'
-import { findId, isId } from './find-object.js'
+import { isId, openObject } from './find-object.js'
 import { readBytes, toSource } from './given-text.js'
 import { buildBody } from './object-body.js'
 import { showList, showObject, showText } from './output.js'
 import { toPrintableText } from './printable-text.js'
-import { isSet, textFlag, word, type Invocation, type NounParts } from './verb.js'
+import { isSet, textFlag, type Invocation, type NounParts } from './verb.js'
 
 const versionColumns = [
   { field: 'version' },
@@ -22,7 +22,7 @@ export async function addFile(invocation: Invocation, file: NounParts): Promise<
   if (path !== undefined && textFlag(invocation, 'source') !== undefined)
     throw usageError('the content is given twice: a PATH (- is standard input) and --source')
   const api = await invocation.openApi()
-  const content = path === undefined ? {} : toSource(await readBytes(path, invocation.surroundings))
+  const content = path === undefined ? {} : toSource(await readBytes(path, invocation.system))
   const name = path === undefined || path === '-' ? {} : { name: basename(path) }
   const body = { ...name, ...content, ...(await buildBody(invocation, api, file.fields)) }
   if (!('source' in body))
@@ -33,9 +33,8 @@ export async function addFile(invocation: Invocation, file: NounParts): Promise<
 }
 
 export async function getFile(invocation: Invocation, file: NounParts): Promise<undefined> {
-  const api = await invocation.openApi()
-  const id = await findId(api, file, word(invocation, 0))
-  showContent(invocation, await api.readObject(`${file.path}/${id}`))
+  const { api, path } = await openObject(invocation, file)
+  showContent(invocation, await api.readObject(path))
 }
 
 export async function listVersions(invocation: Invocation, file: NounParts): Promise<undefined> {
@@ -43,14 +42,10 @@ export async function listVersions(invocation: Invocation, file: NounParts): Pro
   if (version !== undefined) requireVersion(version)
   if (version === undefined && isSet(invocation, 'content'))
     throw usageError('--content shows one version: its number is missing')
-  const api = await invocation.openApi()
-  const id = await findId(api, file, word(invocation, 0))
-  if (version !== undefined) {
-    showContent(invocation, await api.readObject(`${file.path}/${id}/versions/${version}`))
-    return
-  }
-  const versions = await api.readList(`${file.path}/${id}/versions`)
-  await showList(invocation.output, versions, versionColumns)
+  const { api, path } = await openObject(invocation, file)
+  if (version === undefined)
+    await showList(invocation.output, await api.readList(`${path}/versions`), versionColumns)
+  else showContent(invocation, await api.readObject(`${path}/versions/${version}`))
 }
 
 export async function diffVersions(invocation: Invocation, file: NounParts): Promise<undefined> {
@@ -59,10 +54,8 @@ export async function diffVersions(invocation: Invocation, file: NounParts): Pro
   if (from === undefined || to === undefined)
     throw usageError('two versions are compared: --from N --to M; a folder without either')
   for (const version of [from, to]) requireVersion(version)
-  const api = await invocation.openApi()
-  const id = await findId(api, file, word(invocation, 0))
-  const query = { from, to }
-  const { body } = await api.call({ method: 'GET', path: `${file.path}/${id}/diff`, query })
+  const { api, path } = await openObject(invocation, file)
+  const { body } = await api.call({ method: 'GET', path: `${path}/diff`, query: { from, to } })
   const { diff } = requireFields(body)
   showText(invocation.output, typeof diff === 'string' ? diff : '', body)
 }
@@ -70,17 +63,17 @@ export async function diffVersions(invocation: Invocation, file: NounParts): Pro
 /** Throws CliError. */
 function requireVersion(text: string): void {
   if (!isId(text))
-    throw usageError(`${JSON.stringify(text)} is no version; a number from 1 is right`)
+    throw usageError(`${JSON.stringify(text)} is not a version; expected a number from 1`)
 }
 
 /** With `--content` its bytes; a terminal gets no character that acts. */
 function showContent(invocation: Invocation, content: Fields): void {
-  const { output, surroundings } = invocation
+  const { output, system } = invocation
   if (!isSet(invocation, 'content')) {
     showObject(output, content)
     return
   }
   const { source, encoded } = content
   const bytes = Buffer.from(String(source), encoded === true ? 'base64' : 'utf8')
-  surroundings.stdout.write(output.isTerminal ? toPrintableText(bytes.toString('utf8')) : bytes)
+  system.stdout.write(output.isTerminal ? toPrintableText(bytes.toString('utf8')) : bytes)
 }

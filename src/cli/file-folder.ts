@@ -6,7 +6,7 @@ import type { Api } from './api.js'
 import { idOf, isFields, type Fields } from './api-shapes.js'
 import { CliError, exitCodes, usageError, type ExitCode } from './cli-error.js'
 import { readBytes, toSource } from './given-text.js'
-import { createLiveLine } from './live-line.js'
+import { createStatusLine } from './status-line.js'
 import { showList, showText } from './output.js'
 import { diffTexts } from './text-diff.js'
 import { isSet, word, type Invocation, type Named } from './verb.js'
@@ -31,7 +31,7 @@ export async function uploadFolder(invocation: Invocation, file: Named): Promise
   const api = await invocation.openApi()
   const stored = await readOwnFiles(api, file)
   const done: Uploaded[] = []
-  const line = createLiveLine(invocation.surroundings.stderr)
+  const line = createStatusLine(invocation.system.stderr)
   try {
     for (const local of locals) {
       line.draw(`${done.length + 1}/${locals.length} ${local.name}`)
@@ -71,11 +71,11 @@ export async function diffFolder(invocation: Invocation, file: Named): Promise<E
   return different.length === 0 ? exitCodes.done : exitCodes.refused
 }
 
-/** In the order of their names. Throws CliError (usage) for what is no folder. */
+/** In the order of their names. Throws CliError (usage) for what is not a folder. */
 async function readFolder(invocation: Invocation): Promise<readonly LocalFile[]> {
   const folder = word(invocation, 0)
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => {
-    throw usageError(`${folder} is no folder that can be read`)
+    throw usageError(`${folder} is not a folder that can be read`)
   })
   const names = entries
     // A pipe of that name would never end.
@@ -84,7 +84,7 @@ async function readFolder(invocation: Invocation): Promise<readonly LocalFile[]>
     .toSorted()
   const locals: LocalFile[] = []
   for (const name of names)
-    locals.push({ name, bytes: await readBytes(join(folder, name), invocation.surroundings) })
+    locals.push({ name, bytes: await readBytes(join(folder, name), invocation.system) })
   return locals
 }
 

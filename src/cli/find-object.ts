@@ -6,15 +6,24 @@ import type { Api } from './api.js'
 import { idOf, isReference, nameOf, type Fields } from './api-shapes.js'
 import { readField } from './cells.js'
 import { CliError, exitCodes, usageError } from './cli-error.js'
-import { withArticle, type Named } from './verb.js'
+import { withArticle, word, type Invocation, type Named } from './verb.js'
 
-/** Chosen by us: bytes of names in one address; servers and proxies take 8 KiB of headers. */
+/** Bytes of names in one address; servers and proxies take 8 KiB of headers. */
 const queryLimitBytes = 4096
+
+/** The object that the verb's first argument names. */
+export async function openObject(
+  invocation: Invocation,
+  kind: Named,
+): Promise<{ readonly api: Api; readonly path: string }> {
+  const api = await invocation.openApi()
+  return { api, path: `${kind.path}/${await findId(api, kind, word(invocation, 0))}` }
+}
 
 /** Throws CliError when nothing, or more than one thing, has that name. */
 export async function findId(api: Api, kind: Named, text: string): Promise<string> {
   const [id] = await findIds(api, kind, [text])
-  if (id === undefined) throw usageError(`which ${kind.singular} is not said`)
+  if (id === undefined) throw usageError(`the ${kind.singular} is missing`)
   return id
 }
 
@@ -30,7 +39,7 @@ export async function findIds(
   if (names.length === 0) return texts
   if (nameField === null)
     throw usageError(
-      `${JSON.stringify(names[0])} is no id; ${withArticle(singular)} is named by its id`,
+      `${JSON.stringify(names[0])} is not an id; ${withArticle(singular)} is named by its id`,
     )
   const rows = await readNamed(api, kind, names)
   const ids = new Map<string, string>()

@@ -6,7 +6,7 @@ import { readStreamEvents } from './event-stream.js'
 import { pauseAfter, pickBetween } from '../runtime/backoff.js'
 import { pauseFor } from '../runtime/pause.js'
 
-export interface HeardEvent {
+export interface ReceivedEvent {
   readonly id: number
   /** Its type, or reset: what was missed is not known. */
   readonly event: string
@@ -16,10 +16,10 @@ export interface HeardEvent {
 export interface Following {
   /** The last event that is known already; undefined: begin now. */
   readonly after?: string | undefined
-  /** Types that are heard only by who asks for them. */
+  /** Opt-in types. */
   readonly also?: readonly string[]
-  /** Told of each break, once, until it is over. */
-  readonly tell: (line: string) => void
+  /** Called once for each break. */
+  readonly notify: (line: string) => void
 }
 
 const retries = { firstMs: 500, longestMs: 15_000 }
@@ -30,25 +30,25 @@ const retries = { firstMs: 500, longestMs: 15_000 }
  */
 export async function* followEvents(
   api: Api,
-  { after, also, tell }: Following,
-): AsyncGenerator<HeardEvent | undefined> {
+  { after, also, notify }: Following,
+): AsyncGenerator<ReceivedEvent | undefined> {
   const place = { path: pathOf(also), lastId: after ?? '' }
-  let [stood, told] = [false, false]
+  let [stood, isReported] = [false, false]
   for (let breaks = 0; ; breaks += 1) {
     const pauseMs = pauseAfter(breaks, retries)
     try {
       if (breaks > 0) await pauseFor(pickBetween(pauseMs / 2, pauseMs))
-      for await (const heard of listenOnce(api, place)) {
-        if (told) tell('connected again')
-        ;[stood, told, breaks] = [true, false, 0]
-        yield heard
+      for await (const received of listenOnce(api, place)) {
+        if (isReported) notify('connected again')
+        ;[stood, isReported, breaks] = [true, false, 0]
+        yield received
       }
     } catch (error) {
       if (!stood || isRefusal(error)) throw error
       // The first break is mended without a word.
       if (breaks === 1)
-        tell(`${error instanceof Error ? error.message : String(error)}; trying again`)
-      told ||= breaks === 1
+        notify(`${error instanceof Error ? error.message : String(error)}; trying again`)
+      isReported ||= breaks === 1
     }
   }
 }
@@ -61,7 +61,7 @@ function pathOf(also: readonly string[] = []): string {
 async function* listenOnce(
   api: Api,
   place: { readonly path: string; lastId: string },
-): AsyncGenerator<HeardEvent | undefined> {
+): AsyncGenerator<ReceivedEvent | undefined> {
   const headers = place.lastId === '' ? {} : { 'last-event-id': place.lastId }
   const pieces = await api.listen(place.path, headers)
   yield undefined
@@ -71,7 +71,7 @@ async function* listenOnce(
   }
 }
 
-/** The coordinator works and says no: it will again. A stop, too many listeners and a lost store pass. */
+/** The coordinator refuses, and would again. A restart, too many listeners and a lost store are temporary. */
 export function isRefusal(error: unknown): boolean {
   if (!(error instanceof CliError)) return false
   if (error.exitCode === exitCodes.denied || error.exitCode === exitCodes.usage) return true

@@ -1,9 +1,9 @@
 /** What a command is given to read: a file, standard input, `--data`. What cannot be read is a usage error (exit 2). */
 import { isUtf8 } from 'node:buffer'
 import { open, readFile } from 'node:fs/promises'
-import { isFields, type Fields } from './api-shapes.js'
+import { isFields, parseJson, type Fields } from './api-shapes.js'
 import { usageError } from './cli-error.js'
-import type { Surroundings } from './verb.js'
+import type { System } from './verb.js'
 
 /** The API takes bodies up to 10 MiB (docs/behaviour.md, Calls). */
 const inputLimitBytes = 16 * 1024 * 1024
@@ -16,7 +16,7 @@ export interface Source {
 }
 
 /** `path`: `-` is standard input. */
-export async function readBytes(path: string, { stdin }: Surroundings): Promise<Buffer> {
+export async function readBytes(path: string, { stdin }: System): Promise<Buffer> {
   if (path === '-') return readAll(stdin)
   try {
     return await readFile(path)
@@ -26,28 +26,26 @@ export async function readBytes(path: string, { stdin }: Surroundings): Promise<
 }
 
 /** JSON, `@FILE` or `-`; undefined is an empty object. */
-export async function readData(
-  text: string | undefined,
-  surroundings: Surroundings,
-): Promise<Fields> {
+export async function readData(text: string | undefined, system: System): Promise<Fields> {
   if (text === undefined) return {}
   const given =
     text === '-' || text.startsWith('@')
-      ? (await readBytes(text === '-' ? '-' : text.slice(1), surroundings)).toString('utf8')
+      ? (await readBytes(text === '-' ? '-' : text.slice(1), system)).toString('utf8')
       : text
-  const value = parse(given)
-  if (!isFields(value)) throw usageError('--data is no JSON object; {"name": "web"} is one')
+  const value = parseJson(given)
+  if (!isFields(value))
+    throw usageError('--data is not a JSON object; expected one like {"name": "web"}')
   return value
 }
 
 /** The text itself, `@FILE` or `-`. */
-export async function readSource(text: string, surroundings: Surroundings): Promise<Source> {
-  if (text === '-') return toSource(await readBytes('-', surroundings))
-  if (text.startsWith('@')) return toSource(await readBytes(text.slice(1), surroundings))
+export async function readSource(text: string, system: System): Promise<Source> {
+  if (text === '-') return toSource(await readBytes('-', system))
+  if (text.startsWith('@')) return toSource(await readBytes(text.slice(1), system))
   return { source: text, encoded: false }
 }
 
-/** What is no UTF-8, or has a NUL that no store keeps as text, travels as base64. */
+/** What is not UTF-8, or has a NUL that no store keeps as text, travels as base64. */
 export function toSource(bytes: Buffer): Source {
   return isUtf8(bytes) && !bytes.includes(0)
     ? { source: bytes.toString('utf8'), encoded: false }
@@ -55,7 +53,7 @@ export function toSource(bytes: Buffer): Source {
 }
 
 /** One line, without its ending. Warns when others may read the file. */
-export async function readSecretFile(path: string, { stderr }: Surroundings): Promise<string> {
+export async function readSecretFile(path: string, { stderr }: System): Promise<string> {
   try {
     const handle = await open(path, 'r')
     try {
@@ -72,14 +70,14 @@ export async function readSecretFile(path: string, { stderr }: Surroundings): Pr
   }
 }
 
-export async function readSecretInput(surroundings: Surroundings): Promise<string> {
-  const [secret = ''] = await readSecretLines(surroundings, 1)
+export async function readSecretInput(system: System): Promise<string> {
+  const [secret = ''] = await readSecretLines(system, 1)
   return secret
 }
 
 /** The first lines of standard input, one secret each. */
 export async function readSecretLines(
-  { stdin }: Surroundings,
+  { stdin }: System,
   count: number,
 ): Promise<readonly string[]> {
   const lines = (await readAll(stdin)).toString('utf8').split(/\r?\n/)
@@ -91,7 +89,7 @@ export async function readSecretLines(
 
 function firstLine(text: string, where: string): string {
   const [line = ''] = text.split(/\r?\n/)
-  if (line === '') throw usageError(`${where} holds nothing on its first line`)
+  if (line === '') throw usageError(`the first line of ${where} is empty`)
   return line
 }
 
@@ -111,18 +109,10 @@ async function readAll(stdin: NodeJS.ReadStream): Promise<Buffer> {
 function unreadable(path: string, error: unknown): Error {
   const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error)
   const words: Readonly<Record<string, string>> = {
-    ENOENT: 'there is no such file',
+    ENOENT: 'no such file',
     EACCES: 'you may not read it',
     EISDIR: 'it is a folder',
-    ENOTDIR: 'it is no folder',
+    ENOTDIR: 'it is not a folder',
   }
   return usageError(`cannot read ${path}: ${words[reason] ?? reason}`)
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

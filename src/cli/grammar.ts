@@ -28,7 +28,7 @@ const globalFlags: readonly Flag[] = [
   { form: '--context <name>', summary: 'which login; else the one in use (contexts)' },
   { form: '--json', summary: "print the API's answer" },
   { form: '--csv', summary: 'print comma-separated values' },
-  { form: '--verbose', summary: 'tell of every call on standard error' },
+  { form: '--verbose', summary: 'report every call on standard error' },
 ]
 
 export const grammar: Grammar = {

@@ -1,20 +1,18 @@
 /** `vclgroups state|placement|routing|history`: what is true of a group. */
 import { isFields, nameOf, requireList } from './api-shapes.js'
-import { findId } from './find-object.js'
+import { openObject } from './find-object.js'
 import { showList, showObject, showText } from './output.js'
-import { isSet, word, type Invocation, type Named } from './verb.js'
+import { isSet, type Invocation, type Named } from './verb.js'
 
 export async function showState(invocation: Invocation, group: Named): Promise<undefined> {
-  const api = await invocation.openApi()
-  const id = await findId(api, group, word(invocation, 0))
-  showObject(invocation.output, await api.readObject(`${group.path}/${id}/state`))
+  const { api, path } = await openObject(invocation, group)
+  showObject(invocation.output, await api.readObject(`${path}/state`))
 }
 
 export async function showPlacement(invocation: Invocation, group: Named): Promise<undefined> {
-  const api = await invocation.openApi()
-  const id = await findId(api, group, word(invocation, 0))
+  const { api, path } = await openObject(invocation, group)
   const query = isSet(invocation, 'replace') ? '?replace=true' : ''
-  const rows = await api.readList(`${group.path}/${id}/placement${query}`)
+  const rows = await api.readList(`${path}/placement${query}`)
   await showList(invocation.output, rows, [
     { field: 'agent' },
     { field: 'deployment' },
@@ -25,10 +23,9 @@ export async function showPlacement(invocation: Invocation, group: Named): Promi
 
 /** For people the texts one after the other, each under a comment with its agents: equal ones once. */
 export async function showRouting(invocation: Invocation, group: Named): Promise<undefined> {
-  const api = await invocation.openApi()
-  const id = await findId(api, group, word(invocation, 0))
+  const { api, path } = await openObject(invocation, group)
   const query = isSet(invocation, 'next') ? '?next=true' : ''
-  const answer = await api.readObject(`${group.path}/${id}/routing${query}`)
+  const answer = await api.readObject(`${path}/routing${query}`)
   const agentsOf = new Map<string, string[]>()
   for (const { agent, source } of requireList(answer['agents'])) {
     if (!isFields(agent) || typeof source !== 'string') continue
@@ -39,10 +36,8 @@ export async function showRouting(invocation: Invocation, group: Named): Promise
 }
 
 export async function showHistory(invocation: Invocation, group: Named): Promise<undefined> {
-  const api = await invocation.openApi()
-  const id = await findId(api, group, word(invocation, 0))
-  const rows = await api.readList(`${group.path}/${id}/history`)
-  await showList(invocation.output, rows, [
+  const { api, path } = await openObject(invocation, group)
+  await showList(invocation.output, await api.readList(`${path}/history`), [
     { field: 'revision' },
     { field: 'at' },
     { field: 'account' },

@@ -1,18 +1,18 @@
 /** Asks for a secret on a terminal; what is typed is not shown. */
 import { CliError, exitCodes, usageError } from './cli-error.js'
 import { toPrintableLine } from './printable-text.js'
-import type { Surroundings } from './verb.js'
+import type { System } from './verb.js'
 
 const enter = /[\r\n\x04]/
 const interrupt = '\x03'
 const erase = /[\x7f\b]/
-/** Chosen by us: characters. */
+/** Characters. */
 const longest = 4096
 
 /** Rejects with CliError on Ctrl-C and when nothing is typed. */
 export async function promptHidden(
   question: string,
-  { stdin, stderr }: Pick<Surroundings, 'stdin' | 'stderr'>,
+  { stdin, stderr }: Pick<System, 'stdin' | 'stderr'>,
 ): Promise<string> {
   stderr.write(toPrintableLine(question))
   stdin.setRawMode(true)

@@ -1,4 +1,4 @@
-/** One HTTP exchange with the coordinator. Every way it can fail becomes one sentence that says what to look at. */
+/** One HTTP exchange with the coordinator. Every failure becomes one sentence that says what to check. */
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import { speaksTls } from '../speaks-tls.js'
 import { unanswered, type CliError } from './cli-error.js'
@@ -7,7 +7,7 @@ export interface HttpCall {
   readonly method: string
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
-  /** Sent along, and told with what goes wrong. */
+  /** Sent along, and shown with errors. */
   readonly traceId?: string | undefined
   readonly body?: string | undefined
   /** From the connection to the last byte received. */
@@ -25,9 +25,9 @@ export interface HttpAnswer {
   readonly text: string
 }
 
-/** Chosen by us: for the name, the connection and TLS together. */
+/** For name lookup, connection and TLS together. */
 const connectTimeoutMs = 8_000
-/** Chosen by us: far beyond any list of the API. */
+/** Far beyond any list of the API. */
 const answerLimitBytes = 512 * 1024 * 1024
 
 /** Rejects with CliError. */
@@ -131,14 +131,14 @@ async function isTlsInstead({ url }: HttpCall, error: unknown): Promise<boolean>
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  ENOTFOUND: 'there is no host of that name',
+  ENOTFOUND: 'no host has that name',
   EAI_AGAIN: 'the name of the host cannot be looked up now',
   ECONNREFUSED: 'nothing listens there',
   ECONNRESET: 'the connection was closed before an answer came',
   EPIPE: 'the connection was closed before an answer came',
   ETIMEDOUT: 'no connection in time',
-  EHOSTUNREACH: 'there is no way to that host',
-  ENETUNREACH: 'there is no way to that network',
+  EHOSTUNREACH: 'no route to that host',
+  ENETUNREACH: 'no route to that network',
   EPROTO: 'it does not speak TLS; is it http:// instead of https://?',
   ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS; is it http:// instead of https://?',
   ERR_SSL_PACKET_LENGTH_TOO_LONG: 'it does not speak TLS; is it http:// instead of https://?',

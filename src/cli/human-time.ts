@@ -4,7 +4,7 @@
 const timeField = /(?:^|\.)(?:at|created|updated|last[A-Z]\w*|\w+At|expires?|\w+Expire)$/
 const isoForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
-/** Milliseconds since 1970; null for what is no time. `field` tells a time from a name that looks like one. */
+/** Milliseconds since 1970; null for what is not a time. `field` distinguishes a time from a name that looks like one. */
 export function readTime(field: string, value: unknown): number | null {
   if (!timeField.test(field)) return null
   if (typeof value === 'number') return Number.isInteger(value) ? value * 1000 : null
@@ -15,7 +15,7 @@ const second = 1000
 const minute = 60 * second
 const hour = 60 * minute
 const day = 24 * hour
-/** Chosen by us: further away than this a date says more. */
+/** Further away than this a date is shown. */
 const relativeUpToMs = 60 * day
 
 /** `5 min ago`, `in 3 d`, or a date; a second either way is clocks that differ. */

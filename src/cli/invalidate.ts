@@ -4,15 +4,16 @@ import { nameOf, requireFields, requireList, type Fields } from './api-shapes.js
 import { CliError, exitCodes, usageError, type ExitCode } from './cli-error.js'
 import { confirm } from './confirm.js'
 import { readWait } from './deploy.js'
+import { joinSome } from './join-some.js'
 import { buildBody } from './object-body.js'
 import { showText } from './output.js'
 import { toPrintableLine } from './printable-text.js'
+import { createStatusLine } from './status-line.js'
 import { isSet, type Field, type Invocation } from './verb.js'
 import { pauseAfter } from '../runtime/backoff.js'
 import { pauseFor } from '../runtime/pause.js'
 
-/** Chosen by us. */
-const looking = { firstMs: 50, longestMs: 500 }
+const polling = { firstMs: 50, longestMs: 500 }
 const agentsNamed = 20
 const previewPath = '/invalidations/preview'
 
@@ -27,7 +28,7 @@ export async function sendInvalidation(
   const target: Record<string, unknown> = { ...(await buildBody(invocation, api, fields.targets)) }
   if (isSet(invocation, 'all')) target['all'] = true
   if (Object.keys(target).length !== 1)
-    throw usageError('exactly one of --vcl-group, --domains, --tags, --agents and --all is right')
+    throw usageError('expected exactly one of --vcl-group, --domains, --tags, --agents and --all')
   const others = await buildBody(invocation, api, fields.others)
   const headers = readHeaders(invocation)
   const body = { ...given, ...others, ...headers, target }
@@ -36,7 +37,7 @@ export async function sendInvalidation(
   const path = isPlan ? previewPath : '/invalidations'
   const answer = await api.call({ method: 'POST', path, body })
   const entry = requireFields(answer.body)
-  const { stderr } = invocation.surroundings
+  const { stderr } = invocation.system
   for (const warning of requireTexts(entry['warnings']))
     stderr.write(`cachefleet: ${toPrintableLine(warning)}\n`)
   if (isPlan) {
@@ -48,9 +49,9 @@ export async function sendInvalidation(
   return finish(invocation, await waitForEnd(invocation, api, entry, seconds), seconds)
 }
 
-/** Chosen by us: a ban that empties caches is asked about where there is somebody to ask; scripts mean what they say. */
+/** A ban that empties caches is confirmed on a terminal; scripts are not asked. */
 async function confirmEverything(invocation: Invocation, api: Api, body: Fields): Promise<void> {
-  const { stdin, stderr } = invocation.surroundings
+  const { stdin, stderr } = invocation.system
   if (!stdin.isTTY || !stderr.isTTY || isSet(invocation, 'yes')) return
   const { body: preview } = await api.call({ method: 'POST', path: previewPath, body })
   const { warnings, reached } = requireFields(preview)
@@ -65,30 +66,28 @@ function readHeaders({ flags }: Invocation): Fields {
   const headers = given.map((text) => {
     const [, name, value] = /^([^:\s]+):(.*)$/.exec(String(text)) ?? []
     if (name === undefined || value === undefined)
-      throw usageError(`--header is ${JSON.stringify(text)}; 'Name: value' is right`)
+      throw usageError(`--header is ${JSON.stringify(text)}; expected 'Name: value'`)
     return [name, value.trim()] as const
   })
   return { headers: Object.fromEntries(headers) }
 }
 
 async function waitForEnd(
-  { surroundings }: Invocation,
+  { system }: Invocation,
   api: Api,
   first: Fields,
   seconds: number,
 ): Promise<Fields> {
-  const { stderr, now } = surroundings
+  const { stderr, now } = system
   const untilMs = now() + seconds * 1000
   let entry = first
-  const draw = (line: string): void => {
-    if (stderr.isTTY && seconds > 0) stderr.write(`\r\x1b[K${line}`)
-  }
-  for (let looks = 1; !hasEnded(entry) && now() < untilMs; looks += 1) {
-    draw(toPrintableLine(describe(entry)))
-    await pauseFor(Math.min(pauseAfter(looks, looking), untilMs - now()))
+  const line = createStatusLine(stderr)
+  for (let polls = 1; !hasEnded(entry) && now() < untilMs; polls += 1) {
+    line.draw(describe(entry))
+    await pauseFor(Math.min(pauseAfter(polls, polling), untilMs - now()))
     entry = await api.readObject(`/invalidations/${String(first['id'])}`)
   }
-  draw('')
+  line.remove()
   return entry
 }
 
@@ -115,12 +114,11 @@ function describe(entry: Fields): string {
 
 function describeMissing(entry: Fields): string {
   const missing = requireList(entry['results']).filter(({ state }) => state !== 'done')
-  const named = missing.slice(0, agentsNamed).map(({ agent, state, error }) => {
+  const named = missing.map(({ agent, state, error }) => {
     const why = typeof error === 'string' ? `: ${error}` : ''
     return `${nameOf(agent) ?? ''} (${String(state)}${why})`
   })
-  const more = missing.length - named.length
-  return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  return joinSome(named, { most: agentsNamed })
 }
 
 function requireTexts(value: unknown): readonly string[] {

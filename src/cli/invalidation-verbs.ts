@@ -42,7 +42,10 @@ const commonFlags: readonly Flag[] = [
   { form: '--all', summary: 'on every agent that you may see' },
   { form: '--wait <time>', summary: 'how long to wait for the end; 60s unless given' },
   { form: '--detach', summary: 'do not wait: exit once it is on disk' },
-  { form: '--plan', summary: 'say how many agents it would reach, and its warnings; send nothing' },
+  {
+    form: '--plan',
+    summary: 'show how many agents it would reach, and its warnings; send nothing',
+  },
 ]
 
 export const invalidationVerbs: readonly Verb[] = [
@@ -90,7 +93,7 @@ export const invalidationVerbs: readonly Verb[] = [
   },
 ]
 
-/** There is no whole body to be given here. */
+/** No whole body can be given here. */
 function withoutData(flags: readonly Flag[]): readonly Flag[] {
   return flags.filter(({ form }) => !form.startsWith('--data'))
 }

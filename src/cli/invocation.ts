@@ -4,12 +4,12 @@ import type { Command } from 'commander'
 import { grammar } from './grammar.js'
 import type { Output } from './output.js'
 import { toPrintableLine } from './printable-text.js'
-import type { ConnectionSettings, Invocation, Surroundings } from './verb.js'
+import type { ConnectionSettings, Invocation, System } from './verb.js'
 
 export async function readInvocation(
   program: Command,
   command: Command,
-  surroundings: Surroundings,
+  system: System,
 ): Promise<Invocation> {
   const globals: Readonly<Record<string, unknown>> = program.opts()
   const { server, context } = globals
@@ -18,20 +18,20 @@ export async function readInvocation(
     server: typeof server === 'string' ? server : undefined,
     context: await chooseContext(
       typeof context === 'string' ? context : undefined,
-      surroundings.environment,
+      system.environment,
     ),
     report: (line) => {
-      if (globals['verbose'] === true) surroundings.stderr.write(`${line}\n`)
+      if (globals['verbose'] === true) system.stderr.write(`${line}\n`)
     },
   }
   return {
     words: command.args,
     flags: readFlags(command),
-    output: chooseOutput(globals, surroundings),
-    surroundings,
+    output: chooseOutput(globals, system),
+    system,
     settings,
     grammar,
-    openApi: async () => (await import('./connection.js')).openApi(settings, surroundings),
+    openApi: async () => (await import('./connection.js')).openApi(settings, system),
   }
 }
 
@@ -52,13 +52,13 @@ function readFlags(command: Command): Readonly<Record<string, unknown>> {
 
 function chooseOutput(
   globals: Readonly<Record<string, unknown>>,
-  { stdout, stderr, environment, now }: Surroundings,
+  { stdout, stderr, environment, now }: System,
 ): Output {
   const isTerminal = stdout.isTTY
   return {
     form: globals['json'] === true ? 'json' : globals['csv'] === true ? 'csv' : 'table',
     isTerminal,
-    // A terminal that does not say how wide it is says 0, or nothing.
+    // A terminal without a known width reports 0, or nothing.
     widthColumns: isTerminal ? stdout.columns || Infinity : Infinity,
     now,
     // no-color.org: set and not empty.
@@ -69,7 +69,7 @@ function chooseOutput(
     drained: async () => {
       if (stdout.writableNeedDrain) await once(stdout, 'drain')
     },
-    tell: (line) => {
+    notify: (line) => {
       if (stdout.isTTY && stderr.isTTY) stderr.write(`${toPrintableLine(line)}\n`)
     },
   }

@@ -13,10 +13,10 @@ import { changeSession, readSession, sessionFilePath, type Session } from './ses
 import { isSet, textFlag, type Invocation } from './verb.js'
 
 export async function login(invocation: Invocation): Promise<undefined> {
-  const { settings, surroundings } = invocation
-  const file = sessionFilePath(surroundings.environment)
+  const { settings, system } = invocation
+  const file = sessionFilePath(system.environment)
   const before = await readSession(file, settings.context)
-  const server = await chooseServer(settings, surroundings, before)
+  const server = await chooseServer(settings, system, before)
   const session = isSet(invocation, 'oidc')
     ? await (await import('./oidc-login.js')).loginByProvider(invocation, server)
     : await loginByPassword(invocation, server)
@@ -27,10 +27,12 @@ export async function login(invocation: Invocation): Promise<undefined> {
   const { context } = settings
   showText(invocation.output, `logged in to ${server.url} as ${account}${where}`, {
     server: server.url,
-    ...{ account, organization, context },
+    account,
+    organization,
+    context,
   })
-  if (context !== (await chooseContext(undefined, surroundings.environment)))
-    invocation.output.tell(`\`cachefleet contexts use ${context}\` makes it the one in use`)
+  if (context !== (await chooseContext(undefined, system.environment)))
+    invocation.output.notify(`\`cachefleet contexts use ${context}\` makes it the one in use`)
 }
 
 async function loginByPassword(invocation: Invocation, server: Server): Promise<Session> {
@@ -67,13 +69,13 @@ export async function beginSession(
 
 /** A session that has ended already is only forgotten. */
 export async function logout(invocation: Invocation): Promise<undefined> {
-  const { settings, surroundings } = invocation
+  const { settings, system } = invocation
   const { context, report } = settings
-  const file = sessionFilePath(surroundings.environment)
+  const file = sessionFilePath(system.environment)
   const session = await readSession(file, context)
   if (!session) throw new CliError(exitCodes.denied, `you are not logged in as context ${context}`)
-  const server = await chooseServer({ ...settings, server: session.server }, surroundings, session)
-  const { now } = surroundings
+  const server = await chooseServer({ ...settings, server: session.server }, system, session)
+  const { now } = system
   const credentials = createSessionCredentials(server, { file, context }, { report, now })
   const api = createApi(server, credentials, report)
   await api.call({ method: 'POST', path: '/auth/logout' }).catch((error: unknown) => {
@@ -81,15 +83,15 @@ export async function logout(invocation: Invocation): Promise<undefined> {
     if (!hasEnded) throw error
   })
   await changeSession(file, context, () => Promise.resolve(null))
-  if (context === (await chooseContext(undefined, surroundings.environment)))
-    await writeContextInUse(surroundings.environment, null)
+  if (context === (await chooseContext(undefined, system.environment)))
+    await writeContextInUse(system.environment, null)
   const { account } = session
   showText(invocation.output, `logged out of ${server.url}`, { server: server.url, account })
 }
 
-function warnAboutPlainConnection({ url }: Server, { surroundings }: Invocation): void {
+function warnAboutPlainConnection({ url }: Server, { system }: Invocation): void {
   const { protocol, hostname } = new URL(url)
   const isLoopback = /^(127\.|localhost$|\[::1\]$)/.test(hostname)
   if (protocol === 'http:' && !isLoopback)
-    surroundings.stderr.write(`cachefleet: warning: the login travelled unencrypted to ${url}\n`)
+    system.stderr.write(`cachefleet: warning: the login travelled unencrypted to ${url}\n`)
 }

@@ -4,12 +4,12 @@ import { runProgram } from './program.js'
 
 const { stdin, stdout, stderr } = process
 
-let parting = ''
+let interruptMessage = ''
 // Nothing is undone: a deploy that was asked for goes on.
 process.on('SIGINT', () => {
-  // A live line, and the terminal's own ^C.
+  // A status line, and the terminal's own ^C.
   if (stderr.isTTY) stderr.write('\r\x1b[K')
-  if (parting !== '') stderr.write(`cachefleet: ${parting}\n`)
+  if (interruptMessage !== '') stderr.write(`cachefleet: ${interruptMessage}\n`)
   process.exit(exitCodes.interrupted)
 })
 for (const stream of [stdout, stderr])
@@ -21,13 +21,16 @@ for (const stream of [stdout, stderr])
     process.exit(exitCodes.refused)
   })
 
-process.exitCode = await runProgram(process.argv.slice(2), {
+/** Resolves when it has answered. */
+export const done = runProgram(process.argv.slice(2), {
   environment: process.env,
   stdin,
   stdout,
   stderr,
   now: Date.now,
-  setParting: (line) => {
-    parting = line
+  setInterruptMessage: (line) => {
+    interruptMessage = line
   },
+}).then((exitCode) => {
+  process.exitCode = exitCode
 })

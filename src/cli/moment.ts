@@ -14,6 +14,6 @@ export function readMoment(flag: string, text: string, nowMs: number): number {
   const atMs = dateForm.test(text) ? Date.parse(text) : NaN
   if (!Number.isNaN(atMs)) return Math.floor(atMs / 1000)
   throw usageError(
-    `--${flag} is ${JSON.stringify(text)}; a time from now like 12h or 90d is right, or 2027-01-31, or seconds since 1970`,
+    `--${flag} is ${JSON.stringify(text)}; expected a time from now like 12h or 90d, a date like 2027-01-31, or seconds since 1970`,
   )
 }

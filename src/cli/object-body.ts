@@ -12,7 +12,7 @@ export async function buildBody(
   api: Api,
   fields: readonly Field[],
 ): Promise<Fields> {
-  const data = await readData(textFlag(invocation, 'data'), invocation.surroundings)
+  const data = await readData(textFlag(invocation, 'data'), invocation.system)
   const isGiven = ({ name }: Field): boolean => invocation.flags[toKebab(name)] !== undefined
   const given = fields.filter(isGiven)
   const body: Record<string, unknown> = leaveOut(data, given)
@@ -44,7 +44,7 @@ async function readField(
     case 'integer':
       return { [name]: readInteger(name, text) }
     case 'moment': {
-      const { now } = invocation.surroundings
+      const { now } = invocation.system
       return { [name]: readMoment(toKebab(name), text, now()) }
     }
     case 'words':
@@ -56,7 +56,7 @@ async function readField(
     case 'grants':
       return { [name]: text.split(',').map((grant) => readGrant(name, grant)) }
     case 'source':
-      return { ...(await readSource(text, invocation.surroundings)) }
+      return { ...(await readSource(text, invocation.system)) }
     case 'reference': {
       const [id] = await findIds(api, type.of, [text])
       return { [name]: { id: Number(id) } }
@@ -77,7 +77,7 @@ async function readReferences(
 
 function readInteger(name: string, text: string): number {
   if (!/^-?\d{1,15}$/.test(text))
-    throw usageError(`--${toKebab(name)} is ${JSON.stringify(text)}; a whole number is right`)
+    throw usageError(`--${toKebab(name)} is ${JSON.stringify(text)}; expected a whole number`)
   return Number(text)
 }
 
@@ -85,7 +85,7 @@ function readNumber(name: string, text: string): readonly [name: string, value: 
   const [, key, value] = /^\s*([A-Za-z]+)=(\d{1,15})\s*$/.exec(text) ?? []
   if (key === undefined)
     throw usageError(
-      `--${toKebab(name)} has ${JSON.stringify(text)}; NAME=NUMBER is right, several with commas between`,
+      `--${toKebab(name)} has ${JSON.stringify(text)}; expected NAME=NUMBER, several separated by commas`,
     )
   return [key, Number(value)]
 }
@@ -94,7 +94,7 @@ function readGrant(name: string, text: string): Fields {
   const [, type, access] = /^\s*([a-z]+):(read|write)\s*$/.exec(text) ?? []
   if (type === undefined)
     throw usageError(
-      `--${toKebab(name)} has ${JSON.stringify(text)}; TYPE:read or TYPE:write is right`,
+      `--${toKebab(name)} has ${JSON.stringify(text)}; expected TYPE:read or TYPE:write`,
     )
   return { type, read: true, write: access === 'write' }
 }

@@ -2,7 +2,7 @@
 import { requireFields } from './api-shapes.js'
 import { CliError, usageError } from './cli-error.js'
 import { confirm } from './confirm.js'
-import { findId, findIds } from './find-object.js'
+import { findId, findIds, openObject } from './find-object.js'
 import { buildBody } from './object-body.js'
 import { showList, showObject } from './output.js'
 import { isSet, textFlag, word, type Invocation, type NounParts } from './verb.js'
@@ -12,15 +12,14 @@ export async function listObjects(invocation: Invocation, noun: NounParts): Prom
   const api = await invocation.openApi()
   const { rows, total } = await api.readPage(noun.path, query)
   await showList(invocation.output, rows, noun.columns)
-  if (rows.length === 0) invocation.output.tell(`no ${noun.name}`)
+  if (rows.length === 0) invocation.output.notify(`no ${noun.name}`)
   else if (total !== null && total > rows.length)
-    invocation.output.tell(`${rows.length} of ${total} ${noun.name}`)
+    invocation.output.notify(`${rows.length} of ${total} ${noun.name}`)
 }
 
 export async function getObject(invocation: Invocation, noun: NounParts): Promise<undefined> {
-  const api = await invocation.openApi()
-  const id = await findId(api, noun, word(invocation, 0))
-  showObject(invocation.output, await api.readObject(`${noun.path}/${id}`))
+  const { api, path } = await openObject(invocation, noun)
+  showObject(invocation.output, await api.readObject(path))
 }
 
 /** Where a body holds more than the noun's fields: secret-bodies.ts. */
@@ -49,7 +48,7 @@ export async function updateObject(
   showObject(invocation.output, requireFields(changed.body))
 }
 
-/** Ends at the first one that is refused, and says how many went before. */
+/** Ends at the first one that is refused, and reports how many were deleted before. */
 export async function deleteObjects(invocation: Invocation, noun: NounParts): Promise<undefined> {
   const { words, output } = invocation
   const names = words.map((name) => JSON.stringify(name)).join(', ')
@@ -63,7 +62,7 @@ export async function deleteObjects(invocation: Invocation, noun: NounParts): Pr
       throw gone > 0 && error instanceof CliError ? afterOthers(error, gone) : error
     })
   }
-  output.tell(ids.length === 1 ? `${noun.singular} ${names} is gone` : `${ids.length} are gone`)
+  output.notify(ids.length === 1 ? `${noun.singular} ${names} is gone` : `${ids.length} are gone`)
 }
 
 function afterOthers({ exitCode, message, refusal }: CliError, gone: number): CliError {
@@ -74,13 +73,13 @@ function afterOthers({ exitCode, message, refusal }: CliError, gone: number): Cl
   )
 }
 
-/** What the API takes (docs/behaviour.md, Updates); its own bounds it says itself. */
+/** What the API takes (docs/behaviour.md, Updates); its bounds are checked by the API. */
 const listForms = {
-  sort: { form: /^[^:]+(?::(?:asc|desc))?$/, right: 'FIELD or FIELD:desc' },
-  take: { form: /^\d+(?:,\d+)?$/, right: 'LIMIT or LIMIT,OFFSET, like 20 or 20,40' },
+  sort: { form: /^[^:]+(?::(?:asc|desc))?$/, expected: 'FIELD or FIELD:desc' },
+  take: { form: /^\d+(?:,\d+)?$/, expected: 'LIMIT or LIMIT,OFFSET, like 20 or 20,40' },
 } as const
 
-/** Throws CliError for a filter without a pattern, and for what is no order or no part of a list. */
+/** Throws CliError for a filter without a pattern, and for an invalid order or part of a list. */
 export function readListQuery(invocation: Invocation): Readonly<Record<string, string>> {
   const query: Record<string, string> = {}
   const filters: unknown = invocation.flags['filter']
@@ -88,16 +87,16 @@ export function readListQuery(invocation: Invocation): Readonly<Record<string, s
     const [, field, pattern] = /^([^=]+)=(.*)$/s.exec(filter) ?? []
     if (field === undefined || pattern === undefined)
       throw usageError(
-        `--filter is ${JSON.stringify(filter)}; FIELD=PATTERN is right, like name=web*`,
+        `--filter is ${JSON.stringify(filter)}; expected FIELD=PATTERN, like name=web*`,
       )
     if (field in query) throw usageError(`--filter has ${field} twice; comma is any-of`)
     query[field] = pattern
   }
-  for (const [name, { form, right }] of Object.entries(listForms)) {
+  for (const [name, { form, expected }] of Object.entries(listForms)) {
     const value = textFlag(invocation, name)
     if (value === undefined) continue
     if (!form.test(value))
-      throw usageError(`--${name} is ${JSON.stringify(value)}; ${right} is right`)
+      throw usageError(`--${name} is ${JSON.stringify(value)}; expected ${expected}`)
     query[name] = value
   }
   return query

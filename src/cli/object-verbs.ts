@@ -15,6 +15,26 @@ const listFlags: readonly Flag[] = [
   { form: '--take <limit>', summary: 'LIMIT or LIMIT,OFFSET; everything unless given' },
 ]
 
+interface VerbExamples {
+  /** What is typed behind each verb in its example. */
+  readonly list: string
+  readonly add: string
+  readonly update: string
+  /** What `--force` of an update allows; without it the flag is left out. */
+  readonly force?: string
+}
+
+/** All five, for a noun that people edit. */
+export function objectVerbs(
+  noun: NounParts,
+  { list, add, update, force }: VerbExamples,
+): readonly Verb[] {
+  return [
+    ...[listVerb(noun, list), getVerb(noun), addVerb(noun, add)],
+    ...[updateVerb(noun, update, force), deleteVerb(noun)],
+  ]
+}
+
 export function listVerb(noun: NounParts, example: string): Verb {
   return {
     name: 'list',
@@ -45,7 +65,7 @@ export function addVerb(noun: NounParts, example: string): Verb {
   }
 }
 
-/** `force`: what `--force` allows; without it there is no such flag. */
+/** `force`: what `--force` allows; without it the flag is left out. */
 export function updateVerb(noun: NounParts, example: string, force?: string): Verb {
   return {
     name: 'update',

@@ -11,9 +11,9 @@ import { readTokens } from './session-credentials.js'
 import type { Session } from './session-file.js'
 import { isSet, textFlag, type Invocation } from './verb.js'
 
-/** Chosen by us: as long as the coordinator waits for the provider. */
+/** As long as the coordinator waits for the provider. */
 const waitMs = 10 * 60 * 1000
-/** Chosen by us: for the check that there is a provider. */
+/** For the check that the organization has a provider. */
 const checkTimeoutMs = 20_000
 
 /** Rejects with CliError, also when nobody comes back in time. */
@@ -25,7 +25,7 @@ export async function loginByProvider(invocation: Invocation, server: Server): P
     const place = `${server.url}/api/v1/auth/oidc/${encodeURIComponent(organization)}`
     const start = `${place}?return=${encodeURIComponent(waiting.url)}`
     await checkStart(server, start)
-    invocation.surroundings.stderr.write(
+    invocation.system.stderr.write(
       `Open this address in a browser on this machine:\n\n  ${start}\n\n`,
     )
     const code = await waiting.code
@@ -54,7 +54,7 @@ function readOrganization(invocation: Invocation): string {
   return organization
 }
 
-/** What is wrong is told here, instead of in a browser that nobody may open. */
+/** Errors are reported here, instead of in a browser that nobody may open. */
 async function checkStart(server: Server, start: string): Promise<void> {
   const url = new URL(start)
   const headers = { accept: 'application/json' }
@@ -87,7 +87,7 @@ async function awaitCode(): Promise<Waiting> {
       if (found !== undefined) resolve(found)
     })
   })
-  code.catch(() => undefined) // whoever waits for it is told
+  code.catch(() => undefined) // whoever awaits it is notified
   server.listen({ host: '127.0.0.1', port: 0 })
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo // it listens on a port

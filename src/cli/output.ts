@@ -19,10 +19,10 @@ export interface Output {
   /** Resolves once standard output takes more. */
   drained(): Promise<void>
   /** One line beside the result, for people on a terminal only. */
-  tell(line: string): void
+  notify(line: string): void
 }
 
-/** Chosen by us: written at once of a long list. */
+/** Rows of a long list that are written at once. */
 const rowsAtOnce = 1000
 
 export async function showList(

@@ -15,15 +15,15 @@ interface Passwords {
 }
 
 export async function changeOwnPassword(invocation: Invocation): Promise<undefined> {
-  const { settings, surroundings, output } = invocation
+  const { settings, system, output } = invocation
   const { context, report } = settings
   const api = await invocation.openApi()
   const { old, fresh } = await readPasswords(invocation)
   await api.call({ method: 'PUT', path: '/auth/password', body: { old, new: fresh } })
-  const file = sessionFilePath(surroundings.environment)
+  const file = sessionFilePath(system.environment)
   const session = await readSession(file, context)
-  const server = await chooseServer(settings, surroundings, session)
-  const isOwn = session?.server === server.url && !hasToken(surroundings.environment)
+  const server = await chooseServer(settings, system, session)
+  const isOwn = session?.server === server.url && !hasToken(system.environment)
   if (isOwn) {
     const { account: user, organization } = session
     const person = { user, organization, password: fresh }
@@ -40,27 +40,25 @@ export async function changeOwnPassword(invocation: Invocation): Promise<undefin
 }
 
 async function readPasswords(invocation: Invocation): Promise<Passwords> {
-  const { surroundings } = invocation
+  const { system } = invocation
   const oldFile = textFlag(invocation, 'old-password-file')
   const isPiped = isSet(invocation, 'password-stdin') && oldFile === undefined
   if (isPiped && textFlag(invocation, 'password-file') === undefined) {
-    const [old = '', fresh = ''] = await readSecretLines(surroundings, 2)
+    const [old = '', fresh = ''] = await readSecretLines(system, 2)
     return { old, fresh }
   }
   const old =
-    oldFile === undefined
-      ? await askPresent(invocation)
-      : await readSecretFile(oldFile, surroundings)
+    oldFile === undefined ? await askPresent(invocation) : await readSecretFile(oldFile, system)
   return { old, fresh: await readNewPassword(invocation, 'New password: ') }
 }
 
-function askPresent({ surroundings }: Invocation): Promise<string> {
-  if (!surroundings.stdin.isTTY || !surroundings.stderr.isTTY)
+function askPresent({ system }: Invocation): Promise<string> {
+  if (!system.stdin.isTTY || !system.stderr.isTTY)
     throw usageError('without a terminal --password-stdin or --old-password-file is needed')
-  return promptHidden('Present password: ', surroundings)
+  return promptHidden('Present password: ', system)
 }
 
-function hasToken(environment: Invocation['surroundings']['environment']): boolean {
+function hasToken(environment: Invocation['system']['environment']): boolean {
   const { CACHEFLEET_TOKEN: token = '', CACHEFLEET_TOKEN_FILE: file = '' } = environment
   return token !== '' || file !== ''
 }

@@ -11,22 +11,22 @@ export function hasPassword(invocation: Invocation): boolean {
 
 /** From where the flags say, else asked for on a terminal. Throws CliError where there is none. */
 export async function readPassword(invocation: Invocation, question: string): Promise<string> {
-  const { surroundings } = invocation
+  const { system } = invocation
   const file = textFlag(invocation, 'password-file')
   if (file !== undefined && isSet(invocation, 'password-stdin'))
     throw usageError('--password-stdin and --password-file exclude each other')
-  if (file !== undefined) return readSecretFile(file, surroundings)
-  if (isSet(invocation, 'password-stdin')) return readSecretInput(surroundings)
-  if (!surroundings.stdin.isTTY || !surroundings.stderr.isTTY)
+  if (file !== undefined) return readSecretFile(file, system)
+  if (isSet(invocation, 'password-stdin')) return readSecretInput(system)
+  if (!system.stdin.isTTY || !system.stderr.isTTY)
     throw usageError('without a terminal --password-stdin or --password-file is needed')
-  return promptHidden(question, surroundings)
+  return promptHidden(question, system)
 }
 
 /** As readPassword; on a terminal it is asked for twice. */
 export async function readNewPassword(invocation: Invocation, question: string): Promise<string> {
   const password = await readPassword(invocation, question)
   if (hasPassword(invocation)) return password
-  const again = await promptHidden('The same again: ', invocation.surroundings)
+  const again = await promptHidden('The same again: ', invocation.system)
   if (again !== password) throw usageError('these are two different passwords; nothing was done')
   return password
 }

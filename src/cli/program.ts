@@ -12,7 +12,7 @@ import {
   type Flag,
   type LocalNoun,
   type Noun,
-  type Surroundings,
+  type System,
   type Verb,
 } from './verb.js'
 
@@ -21,28 +21,25 @@ interface Ending {
 }
 
 /** `typed`: without the program's own name. Never rejects. */
-export async function runProgram(
-  typed: readonly string[],
-  surroundings: Surroundings,
-): Promise<ExitCode> {
+export async function runProgram(typed: readonly string[], system: System): Promise<ExitCode> {
   const ending: Ending = { exitCode: exitCodes.done }
-  const program = buildProgram(surroundings, ending)
+  const program = buildProgram(system, ending)
   try {
     await program.parseAsync(joinBooleans(typed), { from: 'user' })
     return ending.exitCode
   } catch (error) {
-    // Commander has printed what it had to say; a help that was asked for is no error.
+    // Commander has printed its message; a requested help is not an error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage
     if (!(error instanceof CliError) && program.opts()['verbose'] === true)
-      surroundings.stderr.write(`${error instanceof Error ? (error.stack ?? '') : ''}\n`)
+      system.stderr.write(`${error instanceof Error ? (error.stack ?? '') : ''}\n`)
     const text = describeError(error, program.opts()['json'] === true)
-    surroundings.stderr.write(`${surroundings.stderr.isTTY ? toPrintableText(text) : text}\n`)
+    system.stderr.write(`${system.stderr.isTTY ? toPrintableText(text) : text}\n`)
     return error instanceof CliError ? error.exitCode : exitCodes.refused
   }
 }
 
-function buildProgram(surroundings: Surroundings, ending: Ending): Command {
-  const { stdout, stderr } = surroundings
+function buildProgram(system: System, ending: Ending): Command {
+  const { stdout, stderr } = system
   const program = new Command('cachefleet')
     .description('Runs fleets of HTTP caches: files, groups, deploys, and what is true of them.')
     .version(version, '--version', 'print the version')
@@ -65,14 +62,14 @@ function buildProgram(surroundings: Surroundings, ending: Ending): Command {
     })
   for (const flag of grammar.flags) addFlag(program, flag)
   program.addHelpText('after', rootHelp)
-  for (const noun of grammar.nouns) addNoun(program, noun, { program, surroundings, ending })
-  for (const verb of grammar.verbs) addVerb(program, verb, { program, surroundings, ending })
+  for (const noun of grammar.nouns) addNoun(program, noun, { program, system, ending })
+  for (const verb of grammar.verbs) addVerb(program, verb, { program, system, ending })
   return program
 }
 
 interface Making {
   readonly program: Command
-  readonly surroundings: Surroundings
+  readonly system: System
   readonly ending: Ending
 }
 
@@ -97,8 +94,8 @@ function addVerb(parent: Command, verb: Verb, making: Making): void {
   for (const argument of verb.arguments ?? []) command.argument(argument)
   for (const flag of verb.flags ?? []) addFlag(command, flag)
   command.action(async () => {
-    const { program, surroundings, ending } = making
-    const invocation = await readInvocation(program, command, surroundings)
+    const { program, system, ending } = making
+    const invocation = await readInvocation(program, command, system)
     ending.exitCode = (await verb.run(invocation)) ?? exitCodes.done
   })
 }
@@ -114,7 +111,7 @@ function addFlag(command: Command, { form, summary, repeatable }: Flag): void {
   command.addOption(option)
 }
 
-/** Arguments and flags are told by its own help; the singular of a noun is no news. */
+/** Arguments and flags are in its own help; the singular of a noun is left out. */
 function nameCommand(command: Command): string {
   const short = command.aliases().filter((alias) => `${alias}s` !== command.name())
   return [command.name(), ...short].join(', ')
@@ -135,7 +132,7 @@ function joinBooleans(typed: readonly string[]): readonly string[] {
     const [, name = '', value = ''] = /^--([a-z-]+)=(.*)$/s.exec(text) ?? []
     if (!booleans.has(name) || (end >= 0 && index > end)) return text
     if (value !== 'true' && value !== 'false')
-      throw usageError(`--${name} is ${JSON.stringify(value)}; true or false is right`)
+      throw usageError(`--${name} is ${JSON.stringify(value)}; expected true or false`)
     return `--${value === 'true' ? '' : 'no-'}${name}`
   })
 }

@@ -7,7 +7,7 @@ import { buildBody } from './object-body.js'
 import { hasPassword, readNewPassword, readPassword } from './password.js'
 import { isSet, textFlag, word, type Field, type Invocation } from './verb.js'
 
-/** The password of `--data` counts where no flag gives one; without either it is asked for. */
+/** The password of `--data` counts where no flag gives one; without either it is prompted for. */
 export async function readNewAccount(
   invocation: Invocation,
   api: Api,
@@ -36,15 +36,15 @@ export async function readIdp(
   api: Api,
   fields: readonly Field[],
 ): Promise<Fields> {
-  const { flags, surroundings } = invocation
+  const { flags, system } = invocation
   const file = textFlag(invocation, 'client-secret-file')
   const fromInput = isSet(invocation, 'client-secret-stdin')
   if (file !== undefined && fromInput)
     throw usageError('--client-secret-stdin and --client-secret-file exclude each other')
   refuseTwoReaders(invocation, 'client-secret-stdin')
   const body = await buildBody(invocation, api, fields)
-  if (file !== undefined) return { ...body, clientSecret: await readSecretFile(file, surroundings) }
-  if (fromInput) return { ...body, clientSecret: await readSecretInput(surroundings) }
+  if (file !== undefined) return { ...body, clientSecret: await readSecretFile(file, system) }
+  if (fromInput) return { ...body, clientSecret: await readSecretInput(system) }
   return flags['client-secret'] === false ? { ...body, clientSecret: null } : body
 }
 

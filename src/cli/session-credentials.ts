@@ -4,7 +4,7 @@ import { requireFields, type Fields } from './api-shapes.js'
 import { CliError, exitCodes } from './cli-error.js'
 import { changeSession, readSession, type Session } from './session-file.js'
 
-/** Chosen by us: shorter than a lock counts (session-lock.ts). */
+/** Shorter than the lock is valid (session-lock.ts). */
 const refreshTimeoutMs = 15_000
 
 export interface SessionPlace {

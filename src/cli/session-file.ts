@@ -3,9 +3,10 @@
  * docs/behaviour.md, Client sessions). Written whole and renamed into place; every change is made under the lock
  * (session-lock.ts).
  */
-import { chmod, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { chmod, mkdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { isFields, type Fields } from './api-shapes.js'
+import { readIfThere, writeDurably } from '../runtime/durable-file.js'
+import { isFields, parseJson } from './api-shapes.js'
 import { CliError, exitCodes } from './cli-error.js'
 import { withSessionLock } from './session-lock.js'
 
@@ -62,44 +63,20 @@ export async function changeSession(
 }
 
 export async function readSessions(file: string): Promise<Map<string, Session>> {
-  const text = await readFile(file, 'utf8').catch((error: unknown) => {
-    if (isMissing(error)) return '{}'
-    throw error
-  })
-  const stored = parse(text)
-  if (!stored)
-    throw new CliError(
-      exitCodes.refused,
-      `${file} cannot be read as sessions; remove it and log in again`,
-    )
-  return new Map(Object.entries(stored).filter(isSessionEntry))
+  const stored = parseJson((await readIfThere(file)) ?? '{}')
+  const entries = isFields(stored) ? Object.entries(stored) : [['', stored] as [string, unknown]]
+  const broken = entries.find((entry) => !isSessionEntry(entry))
+  if (!broken) return new Map(entries.filter(isSessionEntry))
+  const which = isFields(stored) ? ` (context ${JSON.stringify(broken[0])})` : ''
+  throw new CliError(
+    exitCodes.refused,
+    `${file} cannot be read as sessions${which}; remove it and log in again`,
+  )
 }
 
 async function writeSessions(file: string, sessions: ReadonlyMap<string, Session>): Promise<void> {
-  if (sessions.size === 0) {
-    await rm(file, { force: true })
-    return
-  }
-  // Under the lock nobody else writes, so a left-over of a killed process is ours to replace.
-  const draft = `${file}.new`
-  await rm(draft, { force: true })
-  const handle = await open(draft, 'wx', 0o600)
-  try {
-    await handle.writeFile(`${JSON.stringify(Object.fromEntries(sessions), null, 2)}\n`)
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-  await rename(draft, file)
-}
-
-function parse(text: string): Fields | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isFields(value) ? value : undefined
-  } catch {
-    return undefined
-  }
+  if (sessions.size === 0) await rm(file, { force: true })
+  else await writeDurably(file, `${JSON.stringify(Object.fromEntries(sessions), null, 2)}\n`)
 }
 
 function isSessionEntry(entry: [string, unknown]): entry is [string, Session] {
@@ -109,10 +86,8 @@ function isSessionEntry(entry: [string, unknown]): entry is [string, Session] {
     ['server', 'account', 'accessToken', 'refreshToken'].every(
       (key) => typeof value[key] === 'string',
     ) &&
+    URL.canParse(String(value['server'])) &&
+    (value['organization'] === null || typeof value['organization'] === 'string') &&
     ['accessExpire', 'refreshExpire'].every((key) => typeof value[key] === 'number')
   )
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }

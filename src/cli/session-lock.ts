@@ -7,16 +7,16 @@ import { link, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { CliError, exitCodes } from './cli-error.js'
 import { pauseFor } from '../runtime/pause.js'
 
-/** Chosen by us: longer than a refresh may take (session-credentials.ts). */
+/** Longer than a refresh may take (session-credentials.ts). */
 const staleAfterMs = 40_000
-/** Chosen by us: as long as a lock can be held by one that lives, twice. */
-const patienceMs = 80_000
+/** Twice as long as a live process can hold a lock. */
+const waitMs = 80_000
 const pauseMs = 25
 
 /** Rejects with CliError when the lock stays taken. */
 export async function withSessionLock<T>(path: string, work: () => Promise<T>): Promise<T> {
   const mark = `${process.pid} ${randomUUID()}\n`
-  const giveUpAt = performance.now() + patienceMs
+  const giveUpAt = performance.now() + waitMs
   while (!(await tryLock(path, mark))) {
     await removeStale(path)
     if (performance.now() > giveUpAt)

@@ -1,15 +1,15 @@
 /** `vclgroups stage|delstage`: what is tried on agents of its own, and dropping it. `promote` is a deploy (deploy.ts). */
 import { isFields, nameOf, requireFields, requireList, type Fields } from './api-shapes.js'
 import { CliError, exitCodes, usageError, type ExitCode } from './cli-error.js'
-import { confirm } from './confirm.js'
-import { findId } from './find-object.js'
-import { withClock } from './live-line.js'
+import { confirmObject } from './confirm.js'
+import { findId, openObject } from './find-object.js'
+import { withClock } from './status-line.js'
 import { buildBody } from './object-body.js'
 import { showText } from './output.js'
 import { toPrintableLine } from './printable-text.js'
 import { textFlag, word, type Field, type Invocation, type Named } from './verb.js'
 
-/** The coordinator waits up to 60 s; chosen by us: what an answer may need beyond. */
+/** The coordinator waits up to 60 s, plus what an answer may need beyond. */
 const timeoutMs = 120_000
 
 export async function stageGroup(
@@ -23,7 +23,7 @@ export async function stageGroup(
   const api = await invocation.openApi()
   const body = await buildBody(invocation, api, fields)
   const path = `${group.path}/${await findId(api, group, word(invocation, 0))}/stage`
-  const { stderr } = invocation.surroundings
+  const { stderr } = invocation.system
   const call = { method: 'PUT', path, body, timeoutMs } as const
   const answer = await withClock(stderr, 'loading the stage', () => api.call(call))
   const staged = requireFields(answer.body)
@@ -33,14 +33,10 @@ export async function stageGroup(
 }
 
 export async function dropStage(invocation: Invocation, group: Named): Promise<ExitCode> {
-  await confirm(
-    invocation,
-    `drop the stage of ${group.singular} ${JSON.stringify(word(invocation, 0))}`,
-  )
-  const api = await invocation.openApi()
-  const path = `${group.path}/${await findId(api, group, word(invocation, 0))}/delstage`
-  const { stderr } = invocation.surroundings
-  const call = { method: 'PUT', path, timeoutMs } as const
+  await confirmObject(invocation, 'drop the stage of', group)
+  const { api, path } = await openObject(invocation, group)
+  const { stderr } = invocation.system
+  const call = { method: 'PUT', path: `${path}/delstage`, timeoutMs } as const
   const answer = await withClock(stderr, 'dropping the stage', () => api.call(call))
   const left = requireFields(answer.body)
   showText(invocation.output, `${nameGroup(left)}: nothing is staged`, left)

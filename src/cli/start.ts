@@ -2,4 +2,4 @@
 /** The command-line client. */
 import { startProgram } from '../start-program.js'
 
-startProgram('cachefleet', () => import('./main.js'))
+startProgram('cachefleet')

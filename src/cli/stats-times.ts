@@ -15,9 +15,9 @@ const unitSeconds: Readonly<Record<string, number>> = {
   w: 604_800,
 }
 
-/** Throws CliError for what is no time. What the API refuses it says itself. */
+/** Throws CliError for what is not a time. Ranges are checked by the API. */
 export function readTimeRange(invocation: Invocation): TimeRange {
-  const nowSeconds = Math.floor(invocation.surroundings.now() / 1000)
+  const nowSeconds = Math.floor(invocation.system.now() / 1000)
   return {
     startSeconds: readTime('--from', textFlag(invocation, 'from') ?? '1h', nowSeconds),
     endSeconds: readTime('--to', textFlag(invocation, 'to') ?? 'now', nowSeconds),
@@ -32,6 +32,6 @@ function readTime(flag: string, text: string, nowSeconds: number): number {
   const parsed = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN
   if (Number.isFinite(parsed)) return Math.max(0, Math.floor(parsed / 1000))
   throw usageError(
-    `${flag} ${JSON.stringify(text)} is no time; right are 30m, 12h, 7d, now, seconds since 1970 and 2026-01-31T12:00`,
+    `${flag} ${JSON.stringify(text)} is not a time; expected 30m, 12h, 7d, now, seconds since 1970 or 2026-01-31T12:00`,
   )
 }

@@ -17,7 +17,7 @@ import {
 import type { Invocation, Named } from './verb.js'
 import { pauseFor } from '../runtime/pause.js'
 
-/** Chosen by us: as watch(1). */
+/** As watch(1). */
 const redrawEveryMs = 2_000
 const clearScreen = '\x1b[H\x1b[2J'
 /** Caption, title, what is left out, and the cursor's own. */
@@ -25,11 +25,11 @@ const linesBeside = 4
 
 /** Ends by throwing only: CliError when the first attempt fails, or when the coordinator refuses. */
 export async function watchStats(invocation: Invocation, of: Named): Promise<never> {
-  const { output, surroundings } = invocation
+  const { output, system } = invocation
   const read = await openStats(invocation, of)
   // A terminal may be resized; one that does not say how high it is says 0, or nothing.
   const countRows = (): number =>
-    output.isTerminal ? Math.max(1, (surroundings.stdout.rows || Infinity) - linesBeside) : Infinity
+    output.isTerminal ? Math.max(1, (system.stdout.rows || Infinity) - linesBeside) : Infinity
   const show = openShow(output, countRows)
   await show(await read())
   let isBroken = false
@@ -41,7 +41,7 @@ export async function watchStats(invocation: Invocation, of: Named): Promise<nev
     } catch (error) {
       if (isRefusal(error)) throw error
       const reason = error instanceof Error ? error.message : String(error)
-      if (!isBroken) surroundings.stderr.write(`cachefleet: ${reason}; trying again\n`)
+      if (!isBroken) system.stderr.write(`cachefleet: ${reason}; trying again\n`)
       isBroken = true
     }
   }
@@ -62,7 +62,7 @@ function openShow(output: Output, countRows: () => number): (answer: StatsAnswer
         const rows = countRows()
         await showTable(output, series.slice(0, rows))
         const left = series.length - rows
-        if (left > 0) output.tell(`${left} more do not fit here; name those that you want to see`)
+        if (left > 0) output.notify(`${left} more do not fit here; name the ones to show`)
       }
   }
 }

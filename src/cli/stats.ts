@@ -1,13 +1,13 @@
 /** `stats agents|vclgroups ID [COUNTER...]`: a line a counter, with its course. */
 import { requireFields, requireList, type Fields } from './api-shapes.js'
-import { findId } from './find-object.js'
+import { openObject } from './find-object.js'
 import { printTime } from './human-time.js'
 import { showList, showText, type Output } from './output.js'
 import { drawSparkline, findAxis, type Axis } from './stats-sparkline.js'
 import { readTimeRange } from './stats-times.js'
-import { textFlag, word, type Invocation, type Named } from './verb.js'
+import { textFlag, type Invocation, type Named } from './verb.js'
 
-/** Chosen by us: wide enough to see, and a table still fits into 100 columns. */
+/** Wide enough to see, and a table still fits into 100 columns. */
 const sparklineWidth = 30
 
 export interface Series {
@@ -31,7 +31,7 @@ export async function showStats(invocation: Invocation, of: Named): Promise<unde
   else if (output.form === 'csv') await showList(output, series.flatMap(toPoints), pointColumns)
   else {
     await showTable(output, series)
-    if (caption !== '') output.tell(caption)
+    if (caption !== '') output.notify(caption)
   }
   return undefined
 }
@@ -48,17 +48,16 @@ export async function openStats(
   invocation: Invocation,
   of: Named,
 ): Promise<() => Promise<StatsAnswer>> {
-  // Said wrong it is said at once.
+  // A wrong time is reported before anything is called.
   readTimeRange(invocation)
-  const api = await invocation.openApi()
-  const id = await findId(api, of, word(invocation, 0))
+  const { api, path } = await openObject(invocation, of)
   const consolidation = textFlag(invocation, 'function') ?? 'AVERAGE'
   const names = invocation.words.slice(1)
   return async () => {
     const { startSeconds, endSeconds } = readTimeRange(invocation)
     const { body } = await api.call({
       method: 'GET',
-      path: `${of.path}/${id}/stats/${encodeURIComponent(consolidation)}/${startSeconds}/${endSeconds}`,
+      path: `${path}/stats/${encodeURIComponent(consolidation)}/${startSeconds}/${endSeconds}`,
       ...(names.length > 0 ? { query: { counters: names.join(',') } } : {}),
     })
     const series = requireList(requireFields(body)['stats']).map(readSeries)

@@ -7,7 +7,7 @@ interface Labelled {
   readonly text: string
 }
 
-/** Chosen by us: two large texts that share nothing would take minutes. */
+/** Two large texts that share nothing would take minutes. */
 const diffTimeoutMs = 5_000
 
 export function diffTexts(from: Labelled, to: Labelled): string {

@@ -13,7 +13,7 @@ import { pauseFor } from '../runtime/pause.js'
 
 /** As of `apply --plan`. */
 const somethingToDo: ExitCode = 2
-/** An unlocked agent says so with its next message. */
+/** An unlocked agent reports it with its next message. */
 const unlockedWithinMs = 5_000
 const pollMs = 200
 /** Ids in one address. */
@@ -97,7 +97,9 @@ function describe(difference: Fields | null): string {
     ...list(difference, 'backends', (one) => pair(one, 'name', 'health')),
     ...(typeof omitted === 'number' && omitted > 0 ? [`and ${omitted} more`] : []),
   ]
-  return lines.length === 0 ? 'its cache stays as it is' : ['', ...lines].join('\n  ')
+  return lines.length === 0
+    ? 'no difference, its cache stays as it is'
+    : ['', ...lines].join('\n  ')
 }
 
 const titles: Readonly<Record<string, string>> = {
@@ -137,7 +139,7 @@ async function unlockMany(
   noun: NounParts,
   ids: readonly string[],
 ): Promise<ExitCode | undefined> {
-  const { output, surroundings } = invocation
+  const { output, system } = invocation
   const unlocked: Fields[] = []
   const skipped: Fields[] = []
   for (let start = 0; start < ids.length; start += referencesMost) {
@@ -157,7 +159,7 @@ async function unlockMany(
   else await showList(output, rows, noun.columns)
   if (skipped.length === 0) return undefined
   if (rows.length > 0 || output.form === 'json')
-    surroundings.stderr.write(`cachefleet: ${describeSkipped(skipped)}\n`)
+    system.stderr.write(`cachefleet: ${describeSkipped(skipped)}\n`)
   else throw new CliError(exitCodes.refused, describeSkipped(skipped))
   return exitCodes.refused
 }

@@ -62,7 +62,7 @@ export type FieldType =
   | { readonly kind: 'numbers' }
   /** `tag:read,file:write`. */
   | { readonly kind: 'grants' }
-  /** The text itself, `@FILE` or `-`; what is no text is sent as base64 with `encoded`. */
+  /** The text itself, `@FILE` or `-`; what is not text is sent as base64 with `encoded`. */
   | { readonly kind: 'source' }
   | { readonly kind: 'reference'; readonly of: Named }
   /** `newNames`: a name is sent as it is, and the API makes what is missing. */
@@ -106,21 +106,21 @@ export interface Invocation {
   /** By kebab-case name; a switch is true, its `--no-` form false. */
   readonly flags: Readonly<Record<string, unknown>>
   readonly output: Output
-  readonly surroundings: Surroundings
+  readonly system: System
   readonly settings: ConnectionSettings
   readonly grammar: Grammar
   /** Connects at its first call. Throws CliError when nobody is logged in. */
   openApi(): Promise<Api>
 }
 
-export interface Surroundings {
+export interface System {
   readonly environment: Environment
   readonly stdin: NodeJS.ReadStream
   readonly stdout: NodeJS.WriteStream
   readonly stderr: NodeJS.WriteStream
   readonly now: () => number
   /** What is said on Ctrl-C from now on; empty: nothing. */
-  readonly setParting: (line: string) => void
+  readonly setInterruptMessage: (line: string) => void
 }
 
 export interface ConnectionSettings {

@@ -42,7 +42,10 @@ export async function openAdministration(
   // Nobody listens on this bus: other processes notice by themselves (docs/behaviour.md, Tokens).
   const bus = createInProcessBus()
   const service: StateService = {
-    ...{ store, bus, statistics: noArchive, liveSamples: createLiveSamples(bus) },
+    store,
+    bus,
+    statistics: noArchive,
+    liveSamples: createLiveSamples(bus),
     now: Date.now,
     coordinatorId: '',
     settings: {

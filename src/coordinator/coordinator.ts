@@ -14,7 +14,7 @@ import { startArchive } from './statistics/store/start-archive.js'
 import type { StatisticsArchive } from './statistics/store/statistics-archive.js'
 import type { Store } from './store/store.js'
 import { version } from '../version.js'
-import { createAgentGateway } from './gateway/agent-gateway.js'
+import { AgentGateway } from './gateway/agent-gateway.js'
 import { openConsole } from './console/console-api.js'
 import { callbackOperation } from './identity/oidc-routes.js'
 import { createControllerApi } from './controller/controller-api.js'
@@ -25,7 +25,9 @@ import { eventRoutes } from './events/event-routes.js'
 import { healthRoutes } from './controller/health.js'
 import { pageFolder, readPage, servePage } from './http/page.js'
 import { resourceRoutes } from './controller/resources.js'
+import type { Api } from './http/api.js'
 import { createMetrics, type Metrics } from './http/metrics.js'
+import type { Route } from './http/route.js'
 import { createHttpServer, type HttpServer, type TlsFiles } from './http/server.js'
 import { createAgentCounter } from './agents/agent-counts.js'
 import { createApiLog, removeOldApiLogs } from './api-log/api-log.js'
@@ -41,9 +43,12 @@ import {
 } from './identity/first-administrator.js'
 import { startHourly, type HourlyWork } from './hourly.js'
 import { openIdentity, type Identity } from './identity/identity.js'
-import { removeOldInvalidations, startInvalidationDuty } from './invalidations/invalidation-duty.js'
+import {
+  removeOldInvalidations,
+  startInvalidationExpiry,
+} from './invalidations/invalidation-expiry.js'
 import { createOwnTokens } from './registration/own-tokens.js'
-import { createLeases } from './store/leases.js'
+import { createLeases, type Leases } from './store/leases.js'
 import { defaultArchiveUrl } from './places.js'
 import { startPlacementFollower } from './deploying/placement-follower.js'
 import { createSessionWatch } from './identity/session-watch.js'
@@ -92,9 +97,9 @@ export interface RunningCoordinator {
   close(): Promise<void>
 }
 
-/** Chosen by us: each agent and each caller is a connection. */
+/** Every agent and every caller needs one connection. */
 const connectionLimit = 40_000
-/** Chosen by us: whoever comes from this host may come for many, as a proxy on it does. */
+/** A connection from this host may carry many callers, as a proxy's does. */
 const loopbackNetworks = ['127.0.0.0/8', '::1']
 
 /** Rejects with FleetError: 'invalid' for a setting that cannot be, 'unavailable' for a store or bus that cannot be opened. */
@@ -119,7 +124,7 @@ export async function startCoordinator(
   }
 }
 
-interface Ground {
+interface Infrastructure {
   readonly store: Store
   readonly bus: Bus
   readonly coordinatorId: string
@@ -148,89 +153,51 @@ function openStatistics(
 }
 
 async function startOn(
-  ground: Ground,
+  infrastructure: Infrastructure,
   config: CoordinatorConfig,
   log: Logger,
 ): Promise<RunningCoordinator> {
-  const { store, bus, statistics, metrics } = ground
+  const { store, bus, statistics, metrics } = infrastructure
   const sealing = await openSealing(store, config.secretKeyFile)
   const leases = createLeases({ store, now: Date.now, isAlone: !bus.isShared })
-  const service: StateService = {
-    ...ground,
-    liveSamples: createLiveSamples(bus),
-    now: Date.now,
-    leases,
-    settings: config.settings,
-    background: createBackgroundWork(),
-    observeDeploy: (result, seconds) => {
-      metrics.observeDeploy(result, seconds)
-    },
-    observeInvalidation: (seconds) => {
-      metrics.observeInvalidation(seconds)
-    },
-  }
+  const service = createService(infrastructure, leases, config.settings)
   const identity = await openIdentity(service, sealing)
-  const licenseKey =
-    config.licenseKeyFile === null ? null : await readLicenseKey(config.licenseKeyFile)
-  const firstAdministrator = await ensureFirstAdministrator(service, {
-    stateDir: config.stateDir,
-    user: config.adminUser,
-    password: config.adminPassword,
-    stdoutIsTerminal: config.stdoutIsTerminal,
-  })
+  const { licenseKeyFile, adminUser: user, adminPassword: password } = config
+  const licenseKey = licenseKeyFile === null ? null : await readLicenseKey(licenseKeyFile)
+  const firstAdministrator = await ensureFirstAdministrator(service, { ...config, user, password })
   // Of those that another coordinator may be running the leases decide.
   if (!bus.isShared) await discardUnfinishedDeploys(service, createContext(log))
 
   let phase: 'starting' | 'ready' | 'stopping' = 'starting'
-  const gateway = createAgentGateway(service, log)
+  const gateway = new AgentGateway(service, log)
   const authenticator = createAuthenticator(identity)
   const apiLog = createApiLog(service, log)
   const sessions = createSessionWatch(service, log)
   const hub = new EventHub(service, sessions, log)
-  const http = await createHttpServer({
-    ...config,
-    ...config.listen,
-    connectionLimit,
-    uncountedNetworks: [...loopbackNetworks, ...config.trustedProxies],
-    log,
-    metrics,
-    describeError,
-  })
+  const http = await openListener(config, metrics, log)
+  const readBaseUrl = (): string => config.publicUrl ?? toReachable(address)
   const console = openConsole({
     identity,
     licensing: createLicensing(service, licenseKey),
     onAnswered: recordCalls(apiLog),
-    readBaseUrl: () => config.publicUrl ?? toReachable(address),
+    readBaseUrl,
   })
   const controller = createControllerApi({
     identity,
     authenticator,
     onAnswered: recordCalls(apiLog, callbackOperation),
-    readBaseUrl: () => config.publicUrl ?? toReachable(address),
+    readBaseUrl,
     resources: [...resourceRoutes(service), ...eventRoutes({ service, hub, authenticator })],
   })
   const apis = [controller, console.api].filter(({ name }) => config.apis.has(name))
   for (const api of apis) http.addApi(api)
-  const page = servePage(await readPage(pageFolder))
-  http.addApi({
-    name: 'service',
-    prefix: '',
-    routes: [
-      ...page.routes,
-      ...healthRoutes({ service, metrics, readPhase: () => phase }),
-      ...docsRoutes({ controller, console: console.api }, version),
-    ],
-    elsewhere: page.elsewhere,
-    authenticate: null,
-    describeError,
-  })
+  const health = healthRoutes({ service, metrics, readPhase: () => phase })
+  const docs = docsRoutes({ controller, console: console.api }, version)
+  http.addApi(await createServiceApi([...health, ...docs]))
   mountGateway(http, gateway)
   const address = await http.listen()
-  const follower = startPlacementFollower(service, log)
-  const recovery = startDeployRecovery(service, log)
   const events = startEventRecorder(service, log, eventViews)
-  const invalidationDuty = startInvalidationDuty(service, log)
-  const cleanups = startCleanups(service, identity, log)
+  const periodicTasks = startPeriodicTasks(service, identity, log)
   phase = 'ready'
   log.info({ address, version }, 'coordinator is ready')
   return {
@@ -244,10 +211,7 @@ async function startOn(
       phase = 'stopping'
       await hub.close()
       await sessions.close()
-      await Promise.all(cleanups.map((cleanup) => cleanup.stop()))
-      await follower.close()
-      await recovery.stop()
-      await invalidationDuty.close()
+      await periodicTasks.close()
       const background = service.background.stop()
       await service.liveSamples.close()
       await gateway.close()
@@ -265,7 +229,74 @@ async function startOn(
   }
 }
 
-/** Chosen by us: who listens on all addresses is reached by the host's name. */
+function createService(
+  infrastructure: Infrastructure,
+  leases: Leases,
+  settings: ServiceSettings,
+): StateService {
+  const { bus, metrics } = infrastructure
+  return {
+    ...infrastructure,
+    liveSamples: createLiveSamples(bus),
+    now: Date.now,
+    leases,
+    settings,
+    background: createBackgroundWork(),
+    observeDeploy: (result, seconds) => {
+      metrics.observeDeploy(result, seconds)
+    },
+    observeInvalidation: (seconds) => {
+      metrics.observeInvalidation(seconds)
+    },
+  }
+}
+
+function openListener(
+  config: CoordinatorConfig,
+  metrics: Metrics,
+  log: Logger,
+): Promise<HttpServer> {
+  return createHttpServer({
+    ...config,
+    ...config.listen,
+    connectionLimit,
+    uncountedNetworks: [...loopbackNetworks, ...config.trustedProxies],
+    log,
+    metrics,
+    describeError,
+  })
+}
+
+/** The page, and what is beside the two APIs. */
+async function createServiceApi(routes: readonly Route[]): Promise<Api> {
+  const page = servePage(await readPage(pageFolder))
+  return {
+    name: 'service',
+    prefix: '',
+    routes: [...page.routes, ...routes],
+    fallback: page.fallback,
+    authenticate: null,
+    describeError,
+  }
+}
+
+/** What a coordinator does again and again without being asked. */
+function startPeriodicTasks(service: StateService, identity: Identity, log: Logger) {
+  const follower = startPlacementFollower(service, log)
+  const recovery = startDeployRecovery(service, log)
+  const invalidations = startInvalidationExpiry(service, log)
+  const cleanups = startCleanups(service, identity, log)
+  return {
+    close: async (): Promise<void> => {
+      await Promise.all(cleanups.map((cleanup) => cleanup.stop()))
+      await follower.close()
+      await recovery.stop()
+      await invalidations.close()
+    },
+  }
+}
+
+/** A listener on all addresses is reached by the host name. */
 function toReachable(address: string): string {
   const url = new URL(address)
   if (url.hostname === '0.0.0.0' || url.hostname === '[::]') url.hostname = hostname()
@@ -294,7 +325,7 @@ function startCleanups(service: StateService, { keys }: Identity, log: Logger): 
   ]
 }
 
-function mountGateway(http: HttpServer, gateway: ReturnType<typeof createAgentGateway>): void {
+function mountGateway(http: HttpServer, gateway: AgentGateway): void {
   http.onUpgrade((request, socket, head) => {
     gateway.handleUpgrade(request, socket, head)
   })

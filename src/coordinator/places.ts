@@ -5,7 +5,7 @@ export function defaultStoreUrl(stateDir: string): string {
   return `sqlite:${join(stateDir, 'coordinator.db')}`
 }
 
-/** The statistics, where the store is no PostgreSQL. */
+/** The statistics, where the store is not PostgreSQL. */
 export function defaultArchiveUrl(stateDir: string): string {
   return `sqlite:${join(stateDir, 'statistics.db')}`
 }

@@ -5,7 +5,7 @@ import { readBasic } from './http/credentials.js'
 import type { Answer, Route } from './http/route.js'
 import type { ApiLog, RecordedCall } from './api-log/api-log.js'
 
-/** Every call that is no GET, and every failed login; `loginByGet`: the operation of a login that is one. */
+/** Every call that is not a GET, and every failed login; `loginByGet`: the operation of a login that is one. */
 export function recordCalls(apiLog: ApiLog, loginByGet?: string): (call: AnsweredCall) => void {
   return (call) => {
     const { method, route, status } = call
@@ -26,7 +26,7 @@ function toRecord(call: AnsweredCall): RecordedCall {
     status,
     keyType: keyTypeOf(route),
     keyId: call.objectId ?? readNumber(answer?.body, 'id') ?? readHexId(answer?.body),
-    msg: readRefusal(answer) ?? sayDeed(route),
+    msg: readRefusal(answer) ?? describeMutation(route),
     // Somebody who is not who they say may have been about to do more.
     asksOnly: route?.asksOnly === true && status !== 401,
   }
@@ -38,7 +38,7 @@ function nameOf({ actor, note, caller }: AnsweredCall): string {
 }
 
 /** What a summary says behind a semicolon is for who is about to call. */
-function sayDeed(route: Route | null): string {
+function describeMutation(route: Route | null): string {
   return route?.summary.split(';', 1)[0] ?? ''
 }
 

@@ -19,7 +19,7 @@ export interface StateService {
   readonly coordinatorId: string
   readonly settings: ServiceSettings
   readonly background: BackgroundWork
-  /** The periodic duties of this process among the coordinators of the store. */
+  /** The leases of periodic tasks that the coordinators of the store share. */
   readonly leases: Leases
   /** Told when a deploy ended: `ok`, or the kind of its error. */
   readonly observeDeploy: (result: string, durationSeconds: number) => void

@@ -1,6 +1,6 @@
 /** What an agent says. */
 import { Type } from 'typebox'
-import { engineState } from '../resources/agent-state.js'
+import { engineStates } from '../resources/agent-state.js'
 import type { Capability } from '../resources/capability.js'
 import {
   finite,
@@ -31,7 +31,7 @@ const countersMost = 2_000
 
 /** What changes from heartbeat to heartbeat. */
 const engineCondition = Type.Object({
-  engineState,
+  engineState: Type.Enum(engineStates),
   /** Why the engine is not running or not answering, in one line. */
   engineError: orNull(text),
   /** The newest revision that was received; 0 before the first. */
@@ -49,6 +49,8 @@ const engineDescription = Type.Object({
   /** Where the cache serves clients. */
   host: shortText,
   port: whole(0, 65_535),
+  /** From the banner; absent from an agent of an earlier version. */
+  product: orAbsent(shortText),
   /** From the banner; empty until the cache was reached. */
   version: shortText,
   /** From the banner too; absent from an agent of an earlier version. */

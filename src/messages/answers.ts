@@ -58,7 +58,6 @@ const healthNow = Type.Object({
   /** What was set, as `<VCL>.<backend>`; empty: no VCL that is meant has such a backend. */
   backends: list(text, rowLimit),
 })
-export type HealthSet = Fitting<typeof healthNow>
 
 const compiled = Type.Object({
   /** The engine's words, whole, or why it was not compiled; null: it compiles. */
@@ -130,7 +129,7 @@ export function judgeAnswer<Question extends AskedQuestion>(
 
 /**
  * The same of a large answer, which is JSON, with a pause after each part of the work. Throws MalformedMessage, JsonExcess and, when it
- * is no JSON, SyntaxError.
+ * is not JSON, SyntaxError.
  */
 export function* judgeInSteps(
   question: AskedQuestion,

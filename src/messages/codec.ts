@@ -10,13 +10,13 @@ import { messageLimitBytes } from './envelope.js'
 import { cutTexts, textLimitBytes } from './texts.js'
 import { withoutNul } from './without-nul.js'
 
-/** The text is no message of this link: no JSON, an unknown kind, a field of the wrong type, or over the limit. */
+/** The text is not a message of this link: no JSON, an unknown kind, a field of the wrong type, or over the limit. */
 export class MalformedMessage extends Error {
   override readonly name = 'MalformedMessage'
 
   constructor(
     message: string,
-    /** Set when everything but the kind may be right: a newer peer may say what is not known here. */
+    /** Set when everything but the kind may be right: a newer peer may send fields that are unknown here. */
     readonly unknownKind: string | null = null,
   ) {
     super(message)

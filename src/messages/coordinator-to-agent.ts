@@ -136,7 +136,7 @@ export const coordinatorMessages = {
   ...instructions,
   reportFullState: Type.Object(envelope('reportFullState')),
   invalidate,
-  /** Somebody looks: send live samples every second for so long. Said again before that is over; 0 ends it. */
+  /** A live subscription: send samples every second for so long. Renewed before that is over; 0 ends it. */
   watch: Type.Object({ ...envelope('watch'), forMs: whole(0, 600_000) }),
 }
 export type CoordinatorToAgent = FittingOne<typeof coordinatorMessages>

@@ -9,7 +9,7 @@ export const agentLinkSubprotocol = 'cachefleet.agent.v1'
 export const messageLimitBytes = 1 << 20
 /** A reply of the management port, and so an answer, is capped at 64 MiB (docs/behaviour.md, Failing). */
 export const answerLimitBytes = 64 << 20
-/** Chosen by us: what agents say is flat; a hundred thousand bans have some members each. */
+/** Agents' messages are flat; a hundred thousand bans have a few members each. */
 export const agentJsonLimits = { depth: 64, members: 1_000_000, keys: 10_000 }
 /** What of an answer is read in one go: all but lists, which are read by their members. A VCL may have 2 MiB, and twice that escaped. */
 export const answerPartLimits = { bytes: 5 << 20, members: 100_000 }

@@ -1,4 +1,4 @@
-/** What an agent says is kept and shown: a text of one is never longer than what people read. */
+/** What an agent says is kept and shown: a text of one is never longer than what users read. */
 
 /** Of a compiler's answer, a panic, a value; in bytes of UTF-8. */
 export const textLimitBytes = 64 * 1024
@@ -18,7 +18,7 @@ export function cutTexts(value: unknown): unknown {
 }
 
 /** Not within a character. */
-export function cutText(text: string, limitBytes = textLimitBytes): string {
+function cutText(text: string, limitBytes = textLimitBytes): string {
   // A UTF-16 unit is at most 3 bytes of UTF-8.
   if (text.length * 3 <= limitBytes) return text
   const bytes = Buffer.from(text.slice(0, limitBytes + 1))

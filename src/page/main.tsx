@@ -2,12 +2,12 @@
 import { render } from 'preact'
 import { followSession } from './api/live.js'
 import { Page } from './page.js'
-import { hearTab, startSession } from './session/access.js'
-import { hearTabs } from './session/tabs.js'
-import { hearKeys } from './shell/keys.js'
+import { adoptTabSession, startSession } from './session/access.js'
+import { subscribeToTabs } from './session/tabs.js'
+import { listenToKeys } from './shell/keys.js'
 
-hearTabs(hearTab)
-hearKeys()
+subscribeToTabs(adoptTabSession)
+listenToKeys()
 followSession()
 void startSession() // never rejects
 const place = document.getElementById('page')

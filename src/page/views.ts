@@ -16,7 +16,7 @@ export interface ViewEntry {
   readonly load: () => Promise<{ readonly View: ComponentType<ViewProps> }>
   /** Its place in the navigation, in the order of this list; the paths below it mark it too. */
   readonly menu?: { readonly title: string; readonly icon: IconName }
-  /** What the search box says while this view is shown: it filters by `useSearchText`. */
+  /** The placeholder of the search box while this view is shown: it filters by `useSearchText`. */
   readonly search?: string
 }
 

@@ -4,9 +4,6 @@
  * Running ⇄ Failing while the link lives (the cache answers, or does not); either becomes Down after three
  * missed heartbeats; ReadOnly and Locked are what the agent declares and win over the first two.
  */
-import { Type } from 'typebox'
-import type { Fitting } from './json-fields.js'
-
 export const agentStates = {
   Running: 1,
   Failing: 2,
@@ -15,7 +12,7 @@ export const agentStates = {
   Locked: 5,
 } as const
 
-export type AgentStateName = keyof typeof agentStates
+type AgentStateName = keyof typeof agentStates
 export type AgentState = (typeof agentStates)[AgentStateName]
 
 export function agentStateName(state: AgentState): AgentStateName {
@@ -24,10 +21,10 @@ export function agentStateName(state: AgentState): AgentStateName {
 }
 
 /** What the cache's child process is doing, as the agent last saw it. */
-export const engineState = Type.Enum(['running', 'stopped', 'unreachable', 'unknown'])
-export type EngineState = Fitting<typeof engineState>
+export const engineStates = ['running', 'stopped', 'unreachable', 'unknown'] as const
+export type EngineState = (typeof engineStates)[number]
 
-export interface AgentCondition {
+interface AgentCondition {
   readonly readOnly: boolean
   readonly locked: boolean
   readonly engineState: EngineState

@@ -87,6 +87,12 @@ const fields = {
   engineError: textOrNull,
   engineHost: text,
   enginePort: { kind: 'integer' },
+  engineProduct: {
+    ...text,
+    title: 'product',
+    description:
+      '`varnish` or `vinyl`, or the name that another make tells; empty until its cache was reached',
+  },
   engineVersion: { ...text, title: 'version' },
   agentVersion: text,
   tags: {
@@ -123,7 +129,16 @@ export const agent = {
   event: 'agent',
   path: '/agents',
   nameField: 'name',
-  columns: ['id', 'name', 'stateName', 'engineState', 'engineVersion', 'tags', 'lastHeartbeat'],
+  columns: [
+    'id',
+    'name',
+    'stateName',
+    'engineState',
+    'engineProduct',
+    'engineVersion',
+    'tags',
+    'lastHeartbeat',
+  ],
   fields,
 } as const satisfies Resource
 

@@ -1,6 +1,6 @@
 /** What the console calls a cache: `<agentHost>:<agentPort>_<dash_n>` (docs/behaviour.md, Console caches). */
 
-export interface NamedCache {
+interface NamedCache {
   /** Of the agent. */
   readonly name: string
   /** Of its machine; empty where it is not known. */
@@ -14,7 +14,7 @@ export interface NamedCache {
 const namesNoHost =
   /^(?:localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|\*|\[?::1?\]?|\[?::ffff:127(?:\.\d{1,3}){3}\]?|)$/i
 
-/** Chosen by us: an agent that does not tell its machine's name is mostly named like it (docs/behaviour.md, Names). */
+/** An agent that does not send its host's name usually has the same name (docs/behaviour.md, Names). */
 export function readCacheHost({ engineHost, hostName, name }: NamedCache): string {
   if (!namesNoHost.test(engineHost)) return engineHost
   return hostName === '' ? name : hostName

@@ -2,7 +2,7 @@
  * What a caller of the console may do: three fixed roles, two of them only in the groups that were assigned
  * (docs/behaviour.md, Console users).
  */
-import { isAdministrator, type Actor, type Standing } from './permission.js'
+import { isAdministrator, type Actor, type Rights } from './permission.js'
 
 export const consoleRoles = ['Admin', 'User', 'ReadOnly'] as const
 export type ConsoleRole = (typeof consoleRoles)[number]
@@ -10,7 +10,7 @@ export type ConsoleRole = (typeof consoleRoles)[number]
 /** What a call of the console needs: any role, the right to change something in a group, or to administer. */
 export type ConsoleAccess = 'read' | 'write' | 'administer'
 
-export interface ConsoleStanding {
+export interface ConsoleRights {
   readonly role: ConsoleRole
   /** The groups that it sees, by the controller's ids; null: all of its organization. */
   readonly groupIds: ReadonlySet<number> | null
@@ -24,10 +24,10 @@ const accessOf: Readonly<Record<ConsoleRole, readonly ConsoleAccess[]>> = {
 
 /** What an account is in the console of an organization; null: it has no role there. */
 export function toConsoleRole(
-  standing: Standing | null,
+  rights: Rights | null,
   consoleRole: ConsoleRole | null,
 ): ConsoleRole | null {
-  return standing && isAdministrator(standing) ? 'Admin' : consoleRole
+  return rights && isAdministrator(rights) ? 'Admin' : consoleRole
 }
 
 /** False for whoever did not come by the console. */
@@ -41,7 +41,7 @@ export function seesGroup({ console }: Actor, groupId: number | null): boolean {
   return groupId !== null && console.groupIds.has(groupId)
 }
 
-export interface LoginName {
+interface LoginName {
   readonly account: string
   /** Undefined: the one that the account is in. */
   readonly organization: string | undefined

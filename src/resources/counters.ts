@@ -5,7 +5,7 @@
  * the address, so that a deploy starts no new series (docs/behaviour.md, Statistics).
  */
 
-export interface CounterDefinition {
+interface CounterDefinition {
   readonly name: string
   readonly kind: 'counter' | 'gauge'
   readonly description: string
@@ -19,7 +19,7 @@ const gaugeFields: Readonly<Record<string, ReadonlySet<string>>> = {
     ...['bans', 'bans_completed', 'bans_obj', 'bans_req'],
     ...['bans_persisted_bytes', 'bans_persisted_fragmentation'],
   ]),
-  // Chosen by us: a cache calls its uptime a counter, but its rate says nothing.
+  // A cache declares its uptime a counter, but its rate is meaningless.
   MGT: new Set(['uptime']),
   VBE: new Set(['conn', 'is_healthy']),
   MEMPOOL: new Set(['live', 'pool', 'sz_wanted', 'sz_actual']),

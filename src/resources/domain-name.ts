@@ -6,7 +6,7 @@ import { FleetError } from '../errors.js'
 
 /** RFC 1035: what a name may be long, without its last dot. */
 const nameLimitCharacters = 253
-/** RFC 1123: letters, digits and dashes, the latter not at the ends; at most 63. Chosen by us: no underscore. */
+/** RFC 1123: letters, digits and dashes, the latter not at the ends; at most 63. No underscore. */
 const labelForm = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 const wildcard = '*.'
 
@@ -55,5 +55,5 @@ function findProblem(name: string): string | null {
   if (wrong === undefined) return null
   if (wrong === '') return 'a part between dots is empty'
   if (wrong.length > 63) return 'a part between dots has more than 63 characters'
-  return `${JSON.stringify(wrong.slice(0, 80))} is no part of a host name`
+  return `${JSON.stringify(wrong.slice(0, 80))} is not part of a host name`
 }

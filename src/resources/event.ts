@@ -1,12 +1,12 @@
-/** Events: what is told to whom (docs/behaviour.md, Events). An event's data is written once for all who hear it. */
+/** Events, and who gets which (docs/behaviour.md, Events). An event's data is encoded once for all its subscribers. */
 import { may, type Actor } from './permission.js'
 
-/** Each is also the permission type that hears it. */
+/** Each is also the permission type that is needed to read it. */
 export const eventTypes = ['agent', 'deployment', 'invalidation', 'apilog'] as const
-/** Chosen by us: what people edit. Only who asks for them (`also=`) hears them, so that no other stream has more than it had. */
-export const askedEventTypes = ['file', 'vclgroup', 'domain', 'tag'] as const
-export type AskedEventType = (typeof askedEventTypes)[number]
-export type EventType = (typeof eventTypes)[number] | AskedEventType
+/** Types of objects that users edit. They are opt-in (`also=`), so that older clients get nothing new. */
+export const optInEventTypes = ['file', 'vclgroup', 'domain', 'tag'] as const
+export type OptInEventType = (typeof optInEventTypes)[number]
+export type EventType = (typeof eventTypes)[number] | OptInEventType
 
 /** What is noted when it changes. Of a `group` it is how far it is: events of its deployments follow from that. */
 export type ChangeKind = EventType | 'group'
@@ -22,22 +22,22 @@ export interface FleetEvent {
   readonly sharedData: string | null
 }
 
-/** What a listener may hear. */
-export interface Hearing {
+/** The events that a subscriber gets. */
+export interface EventFilter {
   /** Null: everybody's. */
   readonly organizationId: number | null
   readonly types: readonly EventType[]
 }
 
-export function hearingOf(actor: Actor, asked: readonly AskedEventType[] = []): Hearing {
+export function eventFilterOf(actor: Actor, asked: readonly OptInEventType[] = []): EventFilter {
   return {
     organizationId: actor.organizationId,
     types: [...eventTypes, ...asked].filter((type) => may(actor, type, 'read')),
   }
 }
 
-/** What the listener gets of the event; null: nothing. `visibleEvents` in the store is the same rule for rows. */
-export function dataFor({ organizationId, types }: Hearing, event: FleetEvent): string | null {
+/** What a subscriber gets of the event; null: nothing. `visibleEvents` in the store is the same rule for rows. */
+export function dataFor({ organizationId, types }: EventFilter, event: FleetEvent): string | null {
   if (!types.includes(event.type)) return null
   if (organizationId === null || organizationId === event.organizationId) return event.data
   return event.sharedData

@@ -1,4 +1,4 @@
-/** Identity providers: where an organization's people log in instead of here. A client secret goes in and never comes out. */
+/** Identity providers: where an organization's users log in instead of here. A client secret goes in and never comes out. */
 import { id, times } from './common-fields.js'
 import { organization } from './organization.js'
 import type { Answer, Resource } from './resource.js'
@@ -45,11 +45,11 @@ export const idp = {
       title: 'role claim',
       description:
         'claim (or path to one, a.b) whose values administrator, regular, <type>:read and <type>:write ' +
-        'decide at every login what people may do; empty: nothing is mapped',
+        'decide at every login what users may do; empty: nothing is mapped',
       write: {
         nullable: true,
         default: '',
-        summary: 'claim that says what people may do; nothing is mapped unless given',
+        summary: 'claim that says what users may do; nothing is mapped unless given',
       },
     },
     ...times,

@@ -5,7 +5,7 @@
 import { FleetError, type ErrorKey } from '../errors.js'
 
 /** How the values of a field print as JSON text, which is what patterns are compared with. */
-export type ListFieldType = 'text' | 'number' | 'flag' | 'time' | 'choice' | 'nested'
+type ListFieldType = 'text' | 'number' | 'flag' | 'time' | 'choice' | 'nested'
 
 /** What a list can be filtered and sorted by: API field (`name`, `tags.name`) → its type. Nested fields cannot be sorted by. */
 export type ListFields = Readonly<Record<string, { readonly type: ListFieldType }>>
@@ -37,7 +37,7 @@ export type ListValue = string | number | boolean | null
 const takePattern = /^([1-9]\d{0,3})(?:,(0|[1-9]\d{0,14}))?$/
 /** docs/behaviour.md, Lists. */
 const limitMost = 1000
-/** Chosen by us: SQLite's expressions may be 1,000 deep and each wildcard pattern is one of an OR. */
+/** SQLite's expressions may be 1,000 deep, and each wildcard pattern is one term of an OR. */
 const alternativesMost = 1000
 const wildcardAlternativesMost = 100
 
@@ -77,7 +77,7 @@ export function parseListQuery(
   }
 }
 
-/** Reads `a*,b`: `\*`, `\,` and `\\` stand for themselves. Chosen by us: so does a backslash before anything else. */
+/** Reads `a*,b`: `\*`, `\,` and `\\` stand for themselves. So does a backslash before anything else. */
 export function parsePatterns(text: string): Pattern[] {
   const patterns: Pattern[] = []
   let before: string[] = []

@@ -12,7 +12,7 @@ const refusedInNames = /[\0-\x1f\x7f-\x9f\u2028\u2029\p{Surrogate}]/u
 const emailLimit = 254
 
 /** Longest name that `--name` takes; the agent link takes 63, for `-sim-00001` behind it. */
-export const agentNameLimit = 52
+const agentNameLimit = 52
 export const linkedAgentNameLimit = 63
 
 /** The name of an object, as it is; throws 'invalid' for what cannot be one. `key`: where the body has it. */
@@ -35,10 +35,10 @@ export function findAccountNameProblem(name: string): string | null {
   return name.includes(':') ? 'an account name has no colon' : findNameProblem(name)
 }
 
-/** Chosen by us: paths beside that of an organization's login (`/auth/oidc/{name}`), and what no URL can have as a step. */
+/** Other paths beside an organization's login (`/auth/oidc/{name}`), and names that cannot be a URL segment. */
 const namesOfPaths: ReadonlySet<string> = new Set(['callback', 'token', '.', '..'])
 
-/** Throws 'invalid' for what cannot name an organization: people log in at a path that has its name. */
+/** Throws 'invalid' for what cannot name an organization: users log in at a path that has its name. */
 export function parseOrganizationName(name: string): string {
   if (!namesOfPaths.has(name)) return parseName(name, 'organization')
   throw new FleetError(
@@ -48,7 +48,7 @@ export function parseOrganizationName(name: string): string {
   )
 }
 
-/** Chosen by us: nothing is sent there, so only what cannot be one is refused. Empty: there is none. */
+/** No mail is sent there, so only impossible addresses are refused. Empty means none. */
 export function findEmailProblem(email: string): string | null {
   const isPossible =
     email.length <= emailLimit && /^[^\s@]+@[^\s@]+$/u.test(email) && !refusedInNames.test(email)

@@ -1,6 +1,6 @@
 /**
- * The ids of the console: 24 hexadecimal digits (docs/behaviour.md, Console). Chosen by us: the first two tell what it is, the
- * others are the number that the controller knows it by, so both APIs name the same objects and nothing is looked up.
+ * The ids of the console: 24 hexadecimal digits (docs/behaviour.md, Console). The first two tell the kind, the
+ * others are the controller's id, so both APIs name the same objects without a lookup.
  */
 
 const kinds = {

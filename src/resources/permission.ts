@@ -1,5 +1,5 @@
 /** May this actor do this here, and what may it hand out: permission types, grants, roles (docs/behaviour.md, Permissions). */
-import type { ConsoleStanding } from './console-role.js'
+import type { ConsoleRights } from './console-role.js'
 
 export const permissionTypes = [
   'vclgroup',
@@ -28,8 +28,8 @@ export type Grants = Readonly<Partial<Record<PermissionType, Access>>>
 export const organizationRoles = ['administrator', 'regular'] as const
 export type OrganizationRole = (typeof organizationRoles)[number]
 
-/** What an account is in an organization. The grants of an administrator are kept, and count once it is regular. */
-export interface Standing {
+/** The role and the grants of an account in an organization. The grants of an administrator are kept, and count once it is regular. */
+export interface Rights {
   readonly role: OrganizationRole
   readonly grants: Grants
 }
@@ -46,7 +46,7 @@ export interface Actor {
   /** Of an API token: it may do no more than this, whatever its account may. Left out: a login. */
   readonly limits?: Grants
   /** It calls the console, where its role counts instead of its grants. */
-  readonly console?: ConsoleStanding
+  readonly console?: ConsoleRights
 }
 
 /** As the API writes it. */
@@ -63,14 +63,14 @@ export function may(actor: Actor, type: PermissionType, access: Access): boolean
 }
 
 /** Write on `perm` amounts to administrator: whoever has it could give itself the rest (docs/behaviour.md, Permissions). */
-export function isAdministrator({ role, grants }: Standing): boolean {
+export function isAdministrator({ role, grants }: Rights): boolean {
   return role === 'administrator' || grants.perm === 'write'
 }
 
 /** Whether the actor may make an account this, or become it by a password of its choice: nobody grants more than they hold. */
-export function mayGrant(actor: Actor, standing: Standing): boolean {
+export function mayGrant(actor: Actor, rights: Rights): boolean {
   if (may(actor, 'perm', 'write')) return true
-  return !isAdministrator(standing) && findExcess(actor, standing.grants) === undefined
+  return !isAdministrator(rights) && findExcess(actor, rights.grants) === undefined
 }
 
 /** The first of these that the actor does not hold itself. */

@@ -77,7 +77,7 @@ export function describeFullQuota(organization: string, name: QuotaName, quota: 
 }
 
 /** What there is in all of something that organizations share. */
-export interface SharedTotal {
+interface SharedTotal {
   readonly total: number
   /** By all together. */
   readonly used: number

@@ -14,7 +14,7 @@ export interface Resource {
   readonly event?: EventType
   /** Of its list, in the API. */
   readonly path: `/${string}`
-  /** What people call one by; null: by its id only. */
+  /** What users call one by; null: by its id only. */
   readonly nameField: string | null
   /** What lists show, in this order. */
   readonly columns: readonly string[]
@@ -39,7 +39,7 @@ export type Field = Shape & {
   readonly write?: Write
 }
 
-export type Shape =
+type Shape =
   /** An object's name, or another's: see `findNameProblem`. */
   | { readonly kind: 'name' }
   | { readonly kind: 'text'; readonly limitCharacters?: number }
@@ -75,7 +75,7 @@ interface NumberShape {
   readonly description: string
 }
 
-export interface Write {
+interface Write {
   /** Left out: both. */
   readonly on?: 'create' | 'update'
   /** By a create; what else is left out gets its default. */
@@ -86,7 +86,7 @@ export interface Write {
   readonly nullable?: true
   /** Null unless given. */
   readonly default?: string | number | boolean | readonly string[]
-  /** For people: the flag of the CLI, the input of the page. Left out: only programs write it. */
+  /** For users: the flag of the CLI, the input of the page. Left out: only programs write it. */
   readonly summary?: string
 }
 
@@ -179,7 +179,7 @@ export function writtenFields(
   })
 }
 
-/** Those of them that people write, and that are one value of the row: inputs and flags can be made of them. */
+/** Those of them that users write, and that are one value of the row: inputs and flags can be made of them. */
 export function plainFields(
   fields: Fields,
 ): (readonly [name: string, field: Field & { readonly write: Write }])[] {

@@ -105,7 +105,7 @@ const fields = {
     computed: true,
     write: { nullable: true, summary: 'where it goes, by id or name' },
   },
-  deployed: { kind: 'flag', computed: true, description: 'The wish' },
+  deployed: { kind: 'flag', computed: true, description: 'Whether it is to be deployed' },
   ...placementState,
   revision: { ...integer, description: 'The newest that was switched to; 0 before the first' },
   agentStates,
@@ -164,7 +164,7 @@ export const stage = {
 export type Group = Answer<typeof fields>
 export type Place = Group['agentStates'][number]
 export type Staged = NonNullable<Group['staged']>
-export type Wish = NonNullable<Group['wish']>
+export type DesiredRelease = NonNullable<Group['wish']>
 export type Pins = Pick<Staged, 'mainVCL' | 'includes'>
 export type Pin = Pins['mainVCL']
 
@@ -179,7 +179,7 @@ export const placementReason = {
 export type PlacementReason = Answer<typeof placementReason>
 
 /** Where a group would be placed, as it is to be. */
-export const foreseenPlaces = {
+export const foreseenPlacements = {
   name: text,
   agents: {
     kind: 'list',
@@ -203,7 +203,7 @@ export const foreseenPlaces = {
   },
 } as const satisfies Fields
 
-export type ForeseenPlaces = Answer<typeof foreseenPlaces>
+export type ForeseenPlacements = Answer<typeof foreseenPlacements>
 
 export const agentRouting = {
   agent: reference,

@@ -1,6 +1,6 @@
 /** How long to wait before the next attempt: twice as long after each failure, up to a bound. */
 
-export interface Backoff {
+interface Backoff {
   readonly firstMs: number
   readonly longestMs: number
 }

@@ -7,7 +7,7 @@ import type { Logger } from 'pino'
 import type { Context } from '../context.js'
 import { startLoop, type LoopOptions } from './loop.js'
 
-export interface Batcher<Item> {
+interface Batcher<Item> {
   /** Never waits. `withinMs`: where it is not to wait as long as others. */
   add(item: Item, withinMs?: number): void
   /** Whether an item of this key waits to be written. */

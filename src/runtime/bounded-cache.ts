@@ -1,7 +1,7 @@
 /** What is remembered of many: when there is no room for more, what was used longest ago is forgotten. */
 import { LRUCache } from 'lru-cache'
 
-export interface BoundedCache<Key, Value> {
+interface BoundedCache<Key, Value> {
   readonly get: (key: Key) => Value | undefined
   readonly set: (key: Key, value: Value) => void
   /** Answers whether there was one. */
@@ -32,7 +32,7 @@ export function rememberAnswers<
   }
 }
 
-export interface ReadCache<Value> {
+interface ReadCache<Value> {
   /**
    * What is known, or else is read now; who asks meanwhile waits for the same reading. What rejects, or is undefined, is not
    * known afterwards.
@@ -42,7 +42,7 @@ export interface ReadCache<Value> {
   clear(): void
 }
 
-export interface ReadCacheOptions<Value> {
+interface ReadCacheOptions<Value> {
   /** Of all sizes together; a reading whose size is not said has 1. */
   readonly most: number
   /** Milliseconds since 1970. */

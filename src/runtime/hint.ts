@@ -1,4 +1,4 @@
-/** A hint that something is worth another look. It may come while nobody waits for it, and is not lost then. */
+/** A hint that something is worth another check. It may come while nobody waits for it, and is not lost then. */
 
 export class Hint {
   #isGiven = false
@@ -10,7 +10,7 @@ export class Hint {
     this.#wake()
   }
 
-  /** What is looked at from now on, earlier hints have told of. */
+  /** Whatever is read from now on includes what earlier hints announced. */
   take(): void {
     this.#isGiven = false
   }

@@ -36,7 +36,7 @@ export interface LoopOptions {
   readonly everyMs: number | null
   /** Before the first pass; `everyMs` when it is left out. */
   readonly firstMs?: number | null
-  /** The share by which `everyMs` is varied, so that a fleet which started together does not stay in step. */
+  /** The fraction by which `everyMs` varies, so that agents which started together do not stay in step. */
   readonly jitter?: number
   /** Pause after a failed pass, however often the loop is woken meanwhile. */
   readonly retryMs?: number
@@ -52,7 +52,9 @@ export interface LoopOptions {
 export function startLoop(options: LoopOptions): Loop {
   const { log, everyMs, retryMs, restMs, clock = processClock } = options
   const ending = new AbortController()
-  let timer: { readonly cancel: () => void; readonly dueAtMs: number } | null = null
+  const alarm = createAlarm(clock, options.holdsProcess !== false, () => {
+    void begin() // never rejects
+  })
   let running: Promise<void> = Promise.resolve()
   let isRunning = false
   /** Asked for while a pass runs. */
@@ -82,28 +84,18 @@ export function startLoop(options: LoopOptions): Loop {
     },
     close: async () => {
       ending.abort()
-      timer?.cancel()
+      alarm.cancel()
       await running
     },
   }
 
-  /** The earlier of two plans counts. */
   function plan(waitMs: number | null): void {
     if (waitMs === null || ending.signal.aborted) return
-    const nowMs = clock.nowMs()
-    const dueAtMs = Math.max(nowMs + waitMs, notBeforeMs)
-    if (timer && timer.dueAtMs <= dueAtMs) return
-    timer?.cancel()
-    const ring = (): void => {
-      void begin() // never rejects
-    }
-    const cancel = clock.after(dueAtMs - nowMs, ring, options.holdsProcess !== false)
-    timer = { cancel, dueAtMs }
+    alarm.setAt(Math.max(clock.nowMs() + waitMs, notBeforeMs))
   }
 
   function begin(): Promise<void> {
-    timer?.cancel()
-    timer = null
+    alarm.cancel()
     if (ending.signal.aborted) return running
     isRunning = true
     running = runPass()
@@ -135,6 +127,23 @@ export function startLoop(options: LoopOptions): Loop {
   }
 }
 
-function vary(waitMs: number, share = 0): number {
-  return waitMs * (1 + share * (2 * Math.random() - 1))
+/** Rings once; of two times the earlier counts. */
+function createAlarm(clock: Clock, holdsProcess: boolean, ring: () => void) {
+  let planned: { readonly dueAtMs: number; readonly cancel: () => void } | null = null
+  const cancel = (): void => {
+    planned?.cancel()
+    planned = null
+  }
+  return {
+    cancel,
+    setAt: (dueAtMs: number): void => {
+      if (planned && planned.dueAtMs <= dueAtMs) return
+      cancel()
+      planned = { dueAtMs, cancel: clock.after(dueAtMs - clock.nowMs(), ring, holdsProcess) }
+    },
+  }
+}
+
+function vary(waitMs: number, fraction = 0): number {
+  return waitMs * (1 + fraction * (2 * Math.random() - 1))
 }

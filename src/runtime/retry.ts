@@ -2,7 +2,7 @@
 import pRetry from 'p-retry'
 import { pauseFor } from './pause.js'
 
-export interface RetryOptions {
+interface RetryOptions {
   /** How long to wait after so many failures in a row. */
   readonly pauseMs: (failures: number) => number
   readonly signal: AbortSignal

@@ -14,9 +14,9 @@ export interface BanTerm {
 
 const matchOperators = ['==', '!=', '~', '!~'] as const
 const durationOperators = ['==', '!=', '>', '>=', '<', '<='] as const
-export type BanOperator = (typeof matchOperators)[number] | (typeof durationOperators)[number]
+type BanOperator = (typeof matchOperators)[number] | (typeof durationOperators)[number]
 
-/** Chosen by us: a line of the management port has room for it on every release (cli_buffer of 6.0 is 8 kB). */
+/** Fits into one line of the management port on every release (cli_buffer of 6.0 is 8 kB). */
 export const expressionLimitBytes = 4096
 
 /** A header name of 127 characters panics the child of 7.1.1. */
@@ -95,7 +95,7 @@ function readTerm(text: string, [field, operator, value]: readonly Word[]): BanT
     throw refusal(
       text,
       field.at,
-      `${shown(field)} is no field; req.url, req.http.<name>, obj.status, obj.http.<name>, obj.ttl, obj.age, obj.grace and obj.keep are`,
+      `${shown(field)} is not a field; req.url, req.http.<name>, obj.status, obj.http.<name>, obj.ttl, obj.age, obj.grace and obj.keep are`,
     )
   const known: readonly BanOperator[] = isDuration ? durationOperators : matchOperators
   const found = known.find((one) => !operator.isQuoted && one === operator.text)
@@ -103,7 +103,7 @@ function readTerm(text: string, [field, operator, value]: readonly Word[]): BanT
     throw refusal(
       text,
       operator.at,
-      `${shown(operator)} is no operator of ${field.text}; ${known.join(' ')} are`,
+      `${shown(operator)} is not an operator of ${field.text}; ${known.join(' ')} are`,
     )
   const problem = isDuration ? findDurationProblem(value) : findValueProblem(value, found)
   if (problem !== null) throw refusal(text, value.at, problem)
@@ -113,7 +113,7 @@ function readTerm(text: string, [field, operator, value]: readonly Word[]): BanT
 function findDurationProblem(value: Word): string | null {
   return duration.test(value.text)
     ? null
-    : `${shown(value)} is no duration; a number with ms, s, m, h, d, w or y is`
+    : `${shown(value)} is not a duration; a number with ms, s, m, h, d, w or y is`
 }
 
 function findValueProblem({ text }: Word, operator: BanOperator): string | null {

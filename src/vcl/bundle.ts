@@ -39,7 +39,7 @@ interface RefusedBundle {
   readonly errors: readonly string[]
 }
 
-/** Chosen by us: an author mends a few at a time. */
+/** An author fixes a few at a time. */
 const errorLimit = 20
 const expansionsInStep = 50
 

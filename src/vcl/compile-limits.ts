@@ -72,9 +72,9 @@ export function findWaitMs(costs: readonly CompileCost[], nowMs: number): number
   const recent = keepRecent(costs, nowMs)
   let left = recent.reduce((sum, { cpuMs }) => sum + cpuMs, 0)
   if (left < budgetCpuMs) return 0
-  for (const { endedAtMs, cpuMs } of recent) {
+  const awaited = recent.find(({ cpuMs }) => {
     left -= cpuMs
-    if (left < budgetCpuMs) return endedAtMs + budgetWindowMs - nowMs
-  }
-  return budgetWindowMs
+    return left < budgetCpuMs
+  })
+  return awaited === undefined ? 0 : awaited.endedAtMs + budgetWindowMs - nowMs
 }

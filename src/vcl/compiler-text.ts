@@ -12,7 +12,7 @@ export interface LoadFailure {
   readonly error: string
 }
 
-/** Chosen by us: what one answer may hold. */
+/** Paragraphs in one answer. */
 const paragraphLimit = 10
 const paragraphLimitCharacters = 8000
 const agentLimit = 20

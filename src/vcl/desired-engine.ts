@@ -67,7 +67,7 @@ export interface PlacedPrograms {
   readonly previous: PlacedProgram | null
 }
 
-/** Chosen by us: the state of an agent before anything was placed on it. */
+/** The state of an agent before anything was placed on it. */
 export const idleEngine: DesiredEngine = { load: [], labels: [], active: idleVclName }
 
 interface ComposedEngine {

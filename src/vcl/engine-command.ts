@@ -1,5 +1,5 @@
 /**
- * Which lines people may send to a cache (docs/behaviour.md, Commands). Judged on the words as the cache's command line
+ * Which lines users may send to a cache (docs/behaviour.md, Commands). Judged on the words as the cache's command line
  * decodes them, so that no spelling of a command or of `<<` gets past the list. Pure; coordinator and agent both ask.
  */
 
@@ -57,7 +57,7 @@ export const neverSettable: ReadonlySet<string> = new Set([
   'group_cc',
 ])
 
-/** Chosen by us: no reading command needs more, and the cache itself has no limit. */
+/** No read-only command needs more, and the cache itself has no limit. */
 const lineLimitCharacters = 8192
 
 export function judgeCommand(text: string): CommandJudgement {

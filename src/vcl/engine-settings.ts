@@ -18,7 +18,7 @@ export const desiredParam = Type.Object({
 export type DesiredParam = Fitting<typeof desiredParam>
 
 /** `auto`: as probed; a rule only where a broader one says otherwise. */
-export const backendHealth = Type.Enum(['healthy', 'sick', 'auto'])
+const backendHealth = Type.Enum(['healthy', 'sick', 'auto'])
 export type BackendHealth = Fitting<typeof backendHealth>
 
 export const desiredHealth = Type.Object({
@@ -44,9 +44,9 @@ interface BackendSelection {
   readonly backend: string
 }
 
-/** Chosen by us: what the compiler takes for a name, and no longer than a counter's name may be. */
+/** A name that the compiler accepts, at most as long as a counter's name. */
 const selectionPattern = /^(?:([1-9][0-9]{0,15})\.)?([A-Za-z][A-Za-z0-9_-]{0,126})$/
-/** Chosen by us: no parameter of any release has a longer name or value. */
+/** No parameter of any release has a longer name or value. */
 const paramNamePattern = /^[a-z][a-z0-9_]{0,99}$/
 const paramValueLimitCharacters = 1024
 
@@ -68,7 +68,7 @@ export function parseBackendHealth(word: string): BackendHealth | null {
 export function findParamProblem(name: string, value: string | null): string | null {
   // `changed` is a word of `param.show`.
   if (!paramNamePattern.test(name) || name === 'changed')
-    return `${JSON.stringify(name.slice(0, 80))} is no parameter: lower-case letters, digits and _ are right`
+    return `${JSON.stringify(name.slice(0, 80))} is not a parameter: lower-case letters, digits and _ are right`
   if (value === null) return null
   if (value.length > paramValueLimitCharacters)
     return `value has ${value.length} characters, at most ${paramValueLimitCharacters}`

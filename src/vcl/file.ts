@@ -15,7 +15,7 @@ export interface FileContent {
   readonly bytes: Uint8Array
   /** SHA-256 (hex) over the bytes. */
   readonly sha: string
-  /** Null: the bytes are no UTF-8 text, or hold a NUL. */
+  /** Null: the bytes are not UTF-8 text, or hold a NUL. */
   readonly text: string | null
 }
 
@@ -48,7 +48,7 @@ export function defaultContentType(encoded: boolean): string {
   return encoded ? 'application/octet-stream' : 'text/plain; charset=utf-8'
 }
 
-/** Buffer.from is lenient: it skips what is no base64 and forgives padding and loose bits, so the way back is compared. */
+/** Buffer.from is lenient: it skips what is not base64 and forgives padding and loose bits, so the way back is compared. */
 function decodeBase64(source: string): Buffer | string {
   const bytes = Buffer.from(source, 'base64')
   return bytes.toString('base64') === source
@@ -70,6 +70,6 @@ function decodeText(bytes: Uint8Array): string | null {
   try {
     return strictUtf8.decode(bytes)
   } catch {
-    return null // the decoder's one error: these bytes are no UTF-8
+    return null // the decoder's one error: these bytes are not UTF-8
   }
 }

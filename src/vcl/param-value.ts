@@ -11,12 +11,22 @@ export interface ShownParam {
 }
 
 const words: Readonly<Record<string, string>> = {
-  ...{ enable: 'on', yes: 'on', true: 'on' },
-  ...{ disable: 'off', no: 'off', false: 'off' },
+  enable: 'on',
+  yes: 'on',
+  true: 'on',
+  disable: 'off',
+  no: 'off',
+  false: 'off',
 }
 
 const secondsOf: Readonly<Record<string, number>> = {
-  ...{ ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400, w: 604_800, y: 31_536_000 },
+  ms: 0.001,
+  s: 1,
+  m: 60,
+  h: 3600,
+  d: 86_400,
+  w: 604_800,
+  y: 31_536_000,
 }
 
 export function isShownAs(wanted: string, shown: ShownParam): boolean {

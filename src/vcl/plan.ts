@@ -1,7 +1,7 @@
 /**
  * The steps from what a cache holds to what it must hold (docs/behaviour.md, Desired state).
  *
- * Order: load, label, use, start, save what is foreign, discard. A VCL that may return a label compiles only when the
+ * Order: load, label, use, start, save what is unmanaged, discard. A VCL that may return a label compiles only when the
  * label is there, so what labels stand for is loaded first and new labels are set before the rest is loaded; labels
  * that serve move last. A step needs nothing that comes after it: a plan may stop anywhere and be made again. Labels have no source: they are not saved, and 6.0's child dies of `vcl.show <label>`.
  */
@@ -16,7 +16,7 @@ export type VclStep =
   /** All that is stored, so that what is used next never serves it. */
   | { readonly do: 'ban' }
   | { readonly do: 'start' }
-  /** Keep the source of a VCL that is not ours. */
+  /** Keep the source of an unmanaged VCL. */
   | { readonly do: 'save'; readonly name: string }
   /** All or nothing, in one command; one by one in this order where a release takes one name (before 6.6). */
   | { readonly do: 'discard'; readonly names: readonly string[] }
@@ -24,8 +24,8 @@ export type VclStep =
 interface PlanInput {
   readonly desired: DesiredEngine
   readonly inventory: EngineInventory
-  /** What the agent itself loaded or labelled, by name; all else is foreign. */
-  readonly ours: ReadonlySet<string>
+  /** What the agent itself loaded or labelled, by name; all else is unmanaged. */
+  readonly managed: ReadonlySet<string>
   /** The agent began to start the child and did not see it running: the only way to tell that from an operator's stop. */
   readonly startUnfinished?: boolean
   /** What the cache stores is not for the VCL that becomes active: it is banned right before that. */
@@ -36,14 +36,14 @@ interface PlanInput {
 export const idleVclSha = createHash('sha256').update(idleVclSource).digest('hex')
 
 /**
- * Empty when the cache is as desired. While the child stays stopped foreign VCL is neither saved nor discarded, since
+ * Empty when the cache is as desired. While the child stays stopped unmanaged VCL is neither saved nor discarded, since
  * `vcl.show` needs the child; the plan made when it runs again does that.
  */
 export function planVcl(input: PlanInput): VclStep[] {
   const plan = beginPlan(input)
   const blocking = findBlocking(plan)
   if (blocking.length > 0) {
-    // Nobody would see the detour, and without the child nothing foreign can be saved.
+    // Nobody would see the detour, and without the child nothing unmanaged can be saved.
     if (!plan.running && !plan.mayStart) return []
     makeWay(plan, blocking)
   }
@@ -62,7 +62,7 @@ interface Plan {
   readonly steps: VclStep[]
   /** Name → what it stands for (null: a VCL of its own). */
   readonly loaded: Map<string, string | null>
-  readonly ours: Set<string>
+  readonly managed: Set<string>
   active: string | null
   running: boolean
   readonly mayStart: boolean
@@ -70,7 +70,7 @@ interface Plan {
 }
 
 function beginPlan(input: PlanInput): Plan {
-  const { desired, inventory, ours, startUnfinished = false, banFirst = false } = input
+  const { desired, inventory, managed, startUnfinished = false, banFirst = false } = input
   const programs = new Map(desired.load.map(({ name, sha }) => [name, sha]))
   const labels = new Map(desired.labels.map(({ label, program }) => [label, program]))
   for (const needed of [desired.active, ...labels.values()]) {
@@ -85,7 +85,7 @@ function beginPlan(input: PlanInput): Plan {
     labels,
     steps: [],
     loaded: new Map(inventory.vcls.map((vcl: LoadedVcl) => [vcl.name, vcl.labelOf])),
-    ours: new Set(ours),
+    managed: new Set(managed),
     active,
     running: inventory.childRunning,
     // With an active VCL somebody stopped it on purpose; without one it never ran.
@@ -95,9 +95,9 @@ function beginPlan(input: PlanInput): Plan {
   }
 }
 
-/** All that may stay, the idle VCL too when it is ours. */
+/** All that may stay, the idle VCL too when it is managed. */
 function findWanted(plan: Plan): string[] {
-  const mayStay = plan.loaded.get(idleVclName) === null && plan.ours.has(idleVclName)
+  const mayStay = plan.loaded.get(idleVclName) === null && plan.managed.has(idleVclName)
   const idle = mayStay ? [idleVclName] : []
   return [...plan.programs.keys(), ...plan.labels.keys(), ...idle]
 }
@@ -106,7 +106,7 @@ function findWanted(plan: Plan): string[] {
 function findBlocking(plan: Plan): string[] {
   return [...plan.loaded.keys()].filter((name) => {
     const isLabel = plan.loaded.get(name) !== null
-    if (plan.programs.has(name)) return isLabel || !plan.ours.has(name)
+    if (plan.programs.has(name)) return isLabel || !plan.managed.has(name)
     return plan.labels.has(name) && !isLabel
   })
 }
@@ -153,7 +153,7 @@ function findStandIn(plan: Plan, inTheWay: ReadonlySet<string>): string {
   return active
 }
 
-/** Chosen by us: a 503 for as long as a load takes. The name is the idle VCL's own, or a free one beside it. */
+/** Serves 503 while a load takes. The name is that of the idle VCL, or a free one like it. */
 function loadIdle(plan: Plan): string {
   return loadFree(plan, idleVclName, idleVclSha)
 }
@@ -162,7 +162,7 @@ function loadFree(plan: Plan, wanted: string, sha: string): string {
   for (let count = 1; ; count++) {
     const name = count === 1 ? wanted : `${wanted}-${count}`
     const there = plan.loaded.get(name)
-    if (there !== undefined && (there !== null || !plan.ours.has(name))) continue
+    if (there !== undefined && (there !== null || !plan.managed.has(name))) continue
     load(plan, name, sha)
     return name
   }
@@ -181,14 +181,14 @@ function load(plan: Plan, name: string, sha: string): void {
   if (plan.loaded.has(name)) return
   plan.steps.push({ do: 'load', name, sha })
   plan.loaded.set(name, null)
-  plan.ours.add(name)
+  plan.managed.add(name)
 }
 
 function moveLabel(plan: Plan, label: string, program: string): void {
   if (plan.loaded.get(label) === program) return
   plan.steps.push({ do: 'label', label, program })
   plan.loaded.set(label, program)
-  plan.ours.add(label)
+  plan.managed.add(label)
 }
 
 function useVcl(plan: Plan, name: string): void {
@@ -207,9 +207,9 @@ function useVcl(plan: Plan, name: string): void {
 
 function clearAway(plan: Plan, keep: ReadonlySet<string>): void {
   const names = [...plan.loaded.keys()].filter((name) => !keep.has(name))
-  const foreign = names.filter((name) => !plan.ours.has(name))
-  if (names.length === 0 || (foreign.length > 0 && !plan.running)) return
-  for (const name of foreign.toSorted())
+  const unmanaged = names.filter((name) => !plan.managed.has(name))
+  if (names.length === 0 || (unmanaged.length > 0 && !plan.running)) return
+  for (const name of unmanaged.toSorted())
     if (plan.loaded.get(name) === null) plan.steps.push({ do: 'save', name })
   plan.steps.push({ do: 'discard', names: dependentsFirst(plan, names) })
   for (const name of names) plan.loaded.delete(name)

@@ -36,7 +36,7 @@ export function watchPolicy(modules: ReadonlySet<string>): PolicyWatch {
   return { watch, forbidden: found }
 }
 
-/** Chosen by us: an author mends a few at a time. */
+/** An author fixes a few at a time. */
 const mostFound = 20
 
 /** In the order of the text. */

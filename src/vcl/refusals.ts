@@ -19,7 +19,7 @@ export interface VclRules {
 }
 
 /** Where it begins, and why. */
-export interface Refusal extends TextPoint {
+interface Refusal extends TextPoint {
   readonly reason: string
 }
 

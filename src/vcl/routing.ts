@@ -62,7 +62,7 @@ function renderRouting(routes: readonly Route[]): string {
 const hostHeader = 'req.http.X-Cachefleet-Host'
 
 function routeLine({ fqdn, groupId, stage }: Route): string {
-  // Whatever wrote it: a text that is no name of a host does not reach a cache.
+  // Whatever wrote it: a text that is not a name of a host does not reach a cache.
   if (!isDomainName(fqdn) || !Number.isSafeInteger(groupId))
     throw new Error(`${JSON.stringify(fqdn)} of group ${groupId} cannot be routed`)
   const base = wildcardBase(fqdn)

@@ -186,7 +186,7 @@ function isMatch(pattern: string, text: string): boolean {
   return matchesGlob(wanted, text)
 }
 
-/** The path on the host, in a folder of the cache's own; by number where that is no name, or too long for one. */
+/** The path on the host, in a folder of the cache's own; by number where that is not a name, or too long for one. */
 function nameOf(work: Rebuilding, part: VclPart, text: string): string {
   const key = JSON.stringify([part.file, text])
   const known = work.files.get(key)

@@ -40,8 +40,14 @@ export interface Scan {
 
 export function beginScan(text: string, reading: VclReading = 'current'): Scan {
   return {
-    ...{ text, delimiters: delimitersOf[reading], kind: 'punctuation', start: 0, end: 0 },
-    ...{ valueStart: 0, valueEnd: 0, reason: '' },
+    text,
+    delimiters: delimitersOf[reading],
+    kind: 'punctuation',
+    start: 0,
+    end: 0,
+    valueStart: 0,
+    valueEnd: 0,
+    reason: '',
   }
 }
 

@@ -64,8 +64,8 @@ interface SettingsInput {
   readonly desired: DesiredSettings
   readonly own: OwnSettings
   readonly shown: ShownSettings
-  /** VCLs of ours; the backends of others are not touched. */
-  readonly ours: ReadonlySet<string>
+  /** VCLs of managed; the backends of others are not touched. */
+  readonly managed: ReadonlySet<string>
   /** Keys of settings to leave as they are for now. */
   readonly skipped: ReadonlySet<string>
 }
@@ -121,12 +121,12 @@ function isShown(
   return params.get(param.name) === own.shown
 }
 
-function planBackends({ desired, own, shown, ours }: SettingsInput): SettingStep[] {
+function planBackends({ desired, own, shown, managed }: SettingsInput): SettingStep[] {
   const rules = desired.health ?? []
   const ownNames = new Set(own.backends)
   return (shown.backends ?? []).flatMap((backend): SettingStep[] => {
     const { vcl, backend: name } = backend
-    if (!ours.has(vcl)) return []
+    if (!managed.has(vcl)) return []
     const health = findWanted(rules, backend, ownNames.has(`${vcl}.${name}`))
     return health === null ? [] : [{ do: 'set-health', vcl, backend: name, health }]
   })

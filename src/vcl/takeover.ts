@@ -23,13 +23,13 @@ export function isHeldForFirstDeploy(
 }
 
 /**
- * Of a plan only what does not touch foreign VCL: candidates are loaded beside it, and unloaded again. Labels of ours serve
+ * Of a plan only what does not touch unmanaged VCL: candidates are loaded beside it, and unloaded again. Labels of managed serve
  * nothing yet, and the routing VCL of a candidate needs them, and the idle VCL that they stand for.
  */
-export function holdForeign(
+export function leaveUnmanaged(
   steps: readonly VclStep[],
   inventory: EngineInventory,
-  ours: ReadonlySet<string>,
+  managed: ReadonlySet<string>,
 ): readonly VclStep[] {
   const taken = new Set(inventory.vcls.map((vcl) => vcl.name))
   const active = inventory.vcls.find((vcl) => vcl.active)?.name
@@ -41,18 +41,18 @@ export function holdForeign(
       const isIdle = step.name === idleVclName && !needsIdle
       return isIdle || taken.has(step.name) ? [] : [step]
     }
-    if (step.do === 'label') return taken.has(step.label) && !ours.has(step.label) ? [] : [step]
-    if (step.do === 'discard') return keepForeign(step.names, ours, active)
+    if (step.do === 'label') return taken.has(step.label) && !managed.has(step.label) ? [] : [step]
+    if (step.do === 'discard') return discardManaged(step.names, managed, active)
     // Where nothing serves there is nothing to wait for: the idle VCL answers, and groups can be placed.
     return active === undefined && step.do !== 'save' ? [step] : []
   })
 }
 
-function keepForeign(
+function discardManaged(
   names: readonly string[],
-  ours: ReadonlySet<string>,
+  managed: ReadonlySet<string>,
   active: string | undefined,
 ): VclStep[] {
-  const going = names.filter((name) => ours.has(name) && name !== active)
+  const going = names.filter((name) => managed.has(name) && name !== active)
   return going.length > 0 ? [{ do: 'discard', names: going }] : []
 }

@@ -7,7 +7,7 @@ import { findHealth, type BackendHealth, type DesiredSettings } from './engine-s
 import type { EngineInventory } from './engine-inventory.js'
 import type { HeldCache, HeldVcl } from './held-cache.js'
 import { settableParams } from './settings-plan.js'
-import { holdForeign, isHeldForFirstDeploy } from './takeover.js'
+import { leaveUnmanaged, isHeldForFirstDeploy } from './takeover.js'
 import { planVcl, type VclStep } from './plan.js'
 
 /** As `config.difference` of the API. */
@@ -78,10 +78,13 @@ function findActive({ vcls }: HeldCache): HeldVcl | undefined {
 function planSteps(held: HeldCache, target: DesiredEngine): readonly VclStep[] {
   const inventory: EngineInventory = held
   const adopted = target.load.filter(({ sha }) => sha === '').map(({ name }) => name)
-  const ours = new Set([...held.vcls.filter((vcl) => vcl.ours).map(({ name }) => name), ...adopted])
-  const steps = planVcl({ desired: target, inventory, ours })
+  const managed = new Set([
+    ...held.vcls.filter((vcl) => vcl.ours).map(({ name }) => name),
+    ...adopted,
+  ])
+  const steps = planVcl({ desired: target, inventory, managed })
   return isHeldForFirstDeploy(held.takeover, held.takenOver, target)
-    ? holdForeign(steps, inventory, ours)
+    ? leaveUnmanaged(steps, inventory, managed)
     : steps
 }
 

@@ -6,6 +6,7 @@ import { describeDeadChild } from '../../src/agent/engine/dead-child.js'
 import {
   budgetCpuMs,
   budgetWindowMs,
+  describeLimits,
   findBudget,
   findWaitMs,
   keepRecent,
@@ -49,6 +50,11 @@ void t.test('a smaller budget has more texts compiled beside the cache first', (
   t.ok(mayExceed(4_097, small, true))
   t.notOk(mayExceed(65_536, loadLimits, false))
   t.ok(mayExceed(65_537, loadLimits, false))
+  t.end()
+})
+
+void t.test('limits are told in seconds and mebibytes', (t) => {
+  t.equal(describeLimits({ cpuMs: 2500, memoryBytes: 3 << 20 }), '2.5 s of CPU time and 3 MiB')
   t.end()
 })
 

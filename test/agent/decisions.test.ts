@@ -2,13 +2,13 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { spreadAddress } from '../../src/agent/link/coordinator-address.js'
-import { findAttainable } from '../../src/agent/apply/attainable.js'
-import { describeDifferences, findForeign } from '../../src/agent/apply/drift.js'
+import { findFeasible } from '../../src/agent/apply/feasible.js'
+import { describeDifferences, findUnmanaged } from '../../src/agent/apply/drift.js'
 import { emptyRecord } from '../../src/agent/agent-record.js'
 import { findEarlier } from '../../src/agent/apply/good-states.js'
 import { findLockReason } from '../../src/agent/host/lock.js'
-import { Steadiness, type EngineSight } from '../../src/agent/engine/steadiness.js'
-import { holdForeign } from '../../src/vcl/takeover.js'
+import { FlapDamper, type EngineObservation } from '../../src/agent/engine/flap-damper.js'
+import { leaveUnmanaged } from '../../src/vcl/takeover.js'
 import type { DesiredEngine } from '../../src/vcl/desired-engine.js'
 import type { EngineInventory } from '../../src/vcl/engine-inventory.js'
 import { planVcl } from '../../src/vcl/plan.js'
@@ -42,14 +42,14 @@ const inventories = fc
 void t.test('with failed loads a plan never needs them, and never takes from what serves', (t) => {
   fc.assert(
     fc.property(desiredEngines, inventories, (desired, inventory) => {
-      const ours = names.filter((name) => name.startsWith('cf-'))
+      const managed = names.filter((name) => name.startsWith('cf-'))
       const loaded = new Set(inventory.vcls.map((vcl) => vcl.name))
       const failed = new Set(
         desired.load.map((one) => one.name).filter((name) => !loaded.has(name)),
       )
-      const attainable = findAttainable(desired, failed, inventory)
-      const known = new Set([...ours, ...attainable.kept])
-      const steps = planVcl({ desired: attainable.desired, inventory, ours: known })
+      const feasible = findFeasible(desired, failed, inventory)
+      const known = new Set([...managed, ...feasible.kept])
+      const steps = planVcl({ desired: feasible.desired, inventory, managed: known })
       const active = inventory.vcls.find((vcl) => vcl.active)?.name
       for (const step of steps) {
         if (step.do === 'load') t.notOk(failed.has(step.name), 'what failed is not tried')
@@ -66,25 +66,29 @@ void t.test('with failed loads a plan never needs them, and never takes from wha
 void t.test('without failures all that is desired can be had', (t) => {
   fc.assert(
     fc.property(desiredEngines, inventories, (desired, inventory) => {
-      t.same(findAttainable(desired, new Set(), inventory), { desired, kept: [] })
+      t.same(findFeasible(desired, new Set(), inventory), { desired, kept: [] })
     }),
   )
   t.end()
 })
 
-void t.test('a cache that waits for its first deploy keeps everything that is not ours', (t) => {
+void t.test('a cache that waits for its first deploy keeps all unmanaged VCL', (t) => {
   fc.assert(
     fc.property(desiredEngines, inventories, fc.subarray(names), (desired, inventory, list) => {
-      const ours = new Set(list)
+      const managed = new Set(list)
       const idle = { ...desired, active: 'cf-idle' }
-      const held = holdForeign(planVcl({ desired: idle, inventory, ours }), inventory, ours)
+      const held = leaveUnmanaged(
+        planVcl({ desired: idle, inventory, managed }),
+        inventory,
+        managed,
+      )
       for (const step of held) {
         const isServing = inventory.vcls.some((vcl) => vcl.active)
         const allowed = ['load', 'label', 'discard', ...(isServing ? [] : ['use', 'start'])]
         t.ok(allowed.includes(step.do), 'nothing is used or started where something serves')
         const label = inventory.vcls.find((vcl) => step.do === 'label' && vcl.name === step.label)
-        t.ok(!label || ours.has(label.name), 'no foreign label is moved')
-        if (step.do === 'discard') t.ok(step.names.every((name) => ours.has(name)))
+        t.ok(!label || managed.has(label.name), 'no unmanaged label is moved')
+        if (step.do === 'discard') t.ok(step.names.every((name) => managed.has(name)))
       }
     }),
   )
@@ -102,18 +106,18 @@ void t.test('drift names what is foreign and says what is not as desired', (t) =
     active,
     labelOf,
   })
-  const ours = new Set(['cf-1-a-1', 'cf-r-b', 'cf-l-1'])
+  const managed = new Set(['cf-1-a-1', 'cf-r-b', 'cf-l-1'])
   const good = {
     childRunning: true,
     vcls: [vcl('cf-1-a-1'), vcl('cf-r-b', true), vcl('cf-l-1', false, 'cf-1-a-1')],
   }
-  t.same(describeDifferences(desired, good, ours), [])
+  t.same(describeDifferences(desired, good, managed), [])
   const bad = {
     childRunning: true,
     vcls: [vcl('hand', true), vcl('cf-r-b'), vcl('cf-l-1', false, 'hand')],
   }
-  t.same(findForeign(bad, ours), ['hand'])
-  t.same(describeDifferences(desired, bad, ours), [
+  t.same(findUnmanaged(bad, managed), ['hand'])
+  t.same(describeDifferences(desired, bad, managed), [
     'hand is foreign',
     'cf-1-a-1 is gone',
     'cf-l-1 points to hand, not to cf-1-a-1',
@@ -150,29 +154,30 @@ const failing = { engineState: 'unreachable', engineError: 'refused' } as const
 const answers = { engineState: 'running', engineError: null } as const
 
 void t.test('a cache that fails is told so at once, and one that comes back too', (t) => {
-  const steadiness = new Steadiness()
-  t.equal(steadiness.judge(failing, 0), failing)
-  t.equal(steadiness.judge(answers, 1), answers)
-  t.equal(steadiness.judge(failing, 2), failing)
-  t.equal(steadiness.judge(answers, 3), answers)
+  const damper = new FlapDamper()
+  t.equal(damper.judge(failing, 0), failing)
+  t.equal(damper.judge(answers, 1), answers)
+  t.equal(damper.judge(failing, 2), failing)
+  t.equal(damper.judge(answers, 3), answers)
   t.end()
 })
 
 void t.test('one that fails again and again must answer for longer each time', (t) => {
-  const steadiness = new Steadiness()
-  const seen = (sight: EngineSight, nowMs: number) => steadiness.judge(sight, nowMs).engineState
+  const damper = new FlapDamper()
+  const seen = (observation: EngineObservation, nowMs: number) =>
+    damper.judge(observation, nowMs).engineState
   let nowMs = 0
   const probations: number[] = []
   for (let failure = 1; failure <= 8; failure++) {
-    steadiness.judge(answers, nowMs)
-    steadiness.judge(failing, ++nowMs)
+    damper.judge(answers, nowMs)
+    damper.judge(failing, ++nowMs)
     const backAt = ++nowMs
     while (seen(answers, nowMs) !== 'running') nowMs += 500
     probations.push(nowMs - backAt)
   }
   t.same(probations, [0, 2000, 4000, 8000, 10_000, 10_000, 10_000, 10_000])
-  t.match(steadiness.judge(failing, ++nowMs), failing)
-  t.match(steadiness.judge(answers, ++nowMs), { engineState: 'unknown', engineError: /9 times/ })
+  t.match(damper.judge(failing, ++nowMs), failing)
+  t.match(damper.judge(answers, ++nowMs), { engineState: 'unknown', engineError: /9 times/ })
   t.equal(seen(failing, ++nowMs), 'unreachable', 'in between it does not flap')
   nowMs += 300_001
   t.equal(seen(answers, nowMs), 'running', 'what is long ago is forgotten')
@@ -208,7 +213,7 @@ void t.test('of several coordinators an agent tries all, beginning where its nam
     const address = begin(name)
     const seen = [0, 1, 2].map(() => {
       const { url } = address
-      address.turn?.()
+      address.moveOn?.()
       return url
     })
     t.same(seen.toSorted(), ['ws://a', 'ws://b', 'ws://c'])

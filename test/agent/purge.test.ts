@@ -28,7 +28,8 @@ const order = (...paths: readonly string[]): PurgeOrder => ({
 function openCounter(workingDirectory: string): CounterReader {
   const isWanted = (name: string): boolean => name === purgeCounter
   const log = pino({ level: 'silent' })
-  return createCounterReader({ workingDirectory, cachePid: () => null, isWanted, log })
+  const product = (): string => 'varnish'
+  return createCounterReader({ workingDirectory, cachePid: () => null, product, isWanted, log })
 }
 
 async function startPurged(t: Test) {

@@ -102,7 +102,7 @@ void t.test('takeover, deploy, failed deploy, restarts', async (t) => {
     async () => (await listVcls(cache)).join() === `${one.name},${two.name}`,
   )
   await eventually('running', () => coordinator.condition()?.engineState === 'running')
-  t.same(coordinator.drifts(), [], 'a restart is no drift')
+  t.same(coordinator.drifts(), [], 'a restart is not drift')
 
   await coordinator.close()
   await cache.restart()

@@ -28,8 +28,8 @@ import {
   start,
   untilEffective,
   vcl,
-  type Stand,
-} from './release-stand.js'
+  type Harness,
+} from './release-harness.js'
 import { changesIn, makeFolder, runTestAgent } from './run-agent.js'
 
 /** The first and the last of the 6.0 branch, what lies between where it matters, and the last of each release after it. */
@@ -41,102 +41,105 @@ const releases = [
 const noneBackend: Since = ['6.0.6', '6.4']
 const discardsSeveral: Since = [null, '6.6']
 
-async function deploysRootVcl(stand: Stand): Promise<void> {
-  const { t, engine, agent } = stand
-  const [one, two] = [program(stand, 1, '1'), program(stand, 1, '2')]
+async function deploysRootVcl(harness: Harness): Promise<void> {
+  const { t, engine, agent } = harness
+  const [one, two] = [program(harness, 1, '1'), program(harness, 1, '2')]
   const first = { load: [one], labels: [], active: one.name }
-  t.match(await apply(stand, first), { result: 'applied', loaded: [one.name], failures: [] })
-  t.same(await listVcls(stand), [`*${one.name}`])
+  t.match(await apply(harness, first), { result: 'applied', loaded: [one.name], failures: [] })
+  t.same(await listVcls(harness), [`*${one.name}`])
   const both = { load: [one, two], labels: [], active: two.name }
-  t.match(await apply(stand, both), { result: 'applied', loaded: [one.name, two.name] })
+  t.match(await apply(harness, both), { result: 'applied', loaded: [one.name, two.name] })
   const from = agent.lines.length
-  t.match(await apply(stand, { ...both, active: one.name }), { result: 'applied' })
+  t.match(await apply(harness, { ...both, active: one.name }), { result: 'applied' })
   t.same(changesIn(agent, from), [`vcl.use ${one.name}`], 'a rollback is a switch')
   t.ok(engine.journal.includes(`vcl.show boot`), 'the foreign VCL was saved')
 }
 
-async function tellsWhatDoesNotCompile(stand: Stand): Promise<void> {
-  const { t, release, coordinator } = stand
-  const good = program(stand, 1, '1')
+async function tellsWhatDoesNotCompile(harness: Harness): Promise<void> {
+  const { t, release, coordinator } = harness
+  const good = program(harness, 1, '1')
   const name = 'cf-1-bbbbbbbb-1'
   const none = { name, sha: coordinator.publish('vcl 4.0;\nbackend default none;\n') }
-  const report = await apply(stand, { load: [good, none], labels: [], active: good.name })
+  const report = await apply(harness, { load: [good, none], labels: [], active: good.name })
   if (isSince(release, noneBackend)) t.match(report, { result: 'applied', failures: [] })
   else
     t.match(report, {
       result: 'failed',
       failures: [{ program: name, error: /Expected '\{' got 'none'/ }],
     })
-  t.match(await apply(stand, { load: [good], labels: [], active: good.name }), {
+  t.match(await apply(harness, { load: [good], labels: [], active: good.name }), {
     result: 'applied',
   })
 }
 
-async function routesDomains(stand: Stand): Promise<void> {
-  const { t, agent } = stand
-  t.match(await apply(stand, domains(stand, '1')), { result: 'applied', failures: [] })
-  t.match(await apply(stand, domains(stand, '2')), { result: 'applied', failures: [] })
-  const vcls = await listVcls(stand)
+async function routesDomains(harness: Harness): Promise<void> {
+  const { t, agent } = harness
+  t.match(await apply(harness, domains(harness, '1')), { result: 'applied', failures: [] })
+  t.match(await apply(harness, domains(harness, '2')), { result: 'applied', failures: [] })
+  const vcls = await listVcls(harness)
   t.ok(vcls.includes('cf-l-2 -> cf-2-aaaaaaaa-1'), vcls.join())
   t.ok(vcls.includes('cf-l-3 -> cf-3-aaaaaaaa-2'), vcls.join())
   const discards = changesIn(agent).filter((line) => line.startsWith('vcl.discard'))
-  if (!isSince(stand.release, discardsSeveral))
+  if (!isSince(harness.release, discardsSeveral))
     t.ok(
       discards.every((line) => line.split(' ').length === 2),
       'one name at a time',
     )
 }
 
-async function keepsParameters(stand: Stand): Promise<void> {
-  const { t, coordinator } = stand
-  const before = await readParam(stand, 'feature')
+async function keepsParameters(harness: Harness): Promise<void> {
+  const { t, coordinator } = harness
+  const before = await readParam(harness, 'feature')
   const params = [
     { name: 'default_ttl', value: '10' },
     { name: 'feature', value: '+http2,+wait_silo' },
   ]
-  t.match(await apply(stand, { ...domains(stand, '2'), params }), { error: null, changed: true })
-  t.equal(await readParam(stand, 'default_ttl'), '10.000')
-  t.match(await readParam(stand, 'feature'), /\+http2.*\+wait_silo/)
-  t.match(await apply(stand, { ...domains(stand, '2'), params }), { changed: false })
+  t.match(await apply(harness, { ...domains(harness, '2'), params }), {
+    error: null,
+    changed: true,
+  })
+  t.equal(await readParam(harness, 'default_ttl'), '10.000')
+  t.match(await readParam(harness, 'feature'), /\+http2.*\+wait_silo/)
+  t.match(await apply(harness, { ...domains(harness, '2'), params }), { changed: false })
   const refused = { kind: 'setParam', name: 'default_ttl', value: '-1' } as const
   t.match((await coordinator.ask(refused)).value, { refusal: /Must be greater/ })
-  t.match(await apply(stand, domains(stand, '2')), { result: 'applied', error: null })
-  t.equal(await readParam(stand, 'default_ttl'), '120.000')
-  t.equal(await readParam(stand, 'feature'), before, 'every bit of ours is gone again')
+  t.match(await apply(harness, domains(harness, '2')), { result: 'applied', error: null })
+  t.equal(await readParam(harness, 'default_ttl'), '120.000')
+  t.equal(await readParam(harness, 'feature'), before, 'every bit of ours is gone again')
 }
 
-async function setsBackendHealth(stand: Stand): Promise<void> {
-  const { t, release, coordinator } = stand
+async function setsBackendHealth(harness: Harness): Promise<void> {
+  const { t, release, coordinator } = harness
   const groups = null
   const health: DesiredEngine['health'] = [{ backend: 'default', health: 'sick', groups }]
   const sick = { kind: 'setHealth', backend: 'default', health: 'sick', groups } as const
   const answer = await coordinator.ask(sick)
   const command = await coordinator.ask({ kind: 'command', line: 'backend.list *.default' })
-  const names = ((await ask(stand, 'backends')) as { name: string }[]).map(({ name }) => name) // a query's shape
+  const names = ((await ask(harness, 'backends')) as { name: string }[]).map(({ name }) => name) // a query's shape
   if (!isPatternSafe(release)) {
     t.match(answer, { result: 'refused', error: /label/ })
     t.match(command, { result: 'refused', error: /label/ })
     t.ok(names.length > 0 && names.every((name) => name.startsWith('cf-r-')), 'the active VCL only')
-    t.match(await apply(stand, { ...domains(stand, '2'), health }), { result: 'applied' })
-    await apply(stand, domains(stand, '2'))
+    t.match(await apply(harness, { ...domains(harness, '2'), health }), { result: 'applied' })
+    await apply(harness, domains(harness, '2'))
     return
   }
   t.match(command, { result: 'done', value: /cf-3-aaaaaaaa-2\.default/ })
   t.match(answer.value, { refusal: null })
   t.ok((answer.value as { backends: string[] }).backends.includes('cf-3-aaaaaaaa-2.default')) // as it is answered
   t.ok(names.includes('cf-2-aaaaaaaa-1.probed'))
-  await apply(stand, { ...domains(stand, '2'), health })
-  stand.engine.killChild()
+  await apply(harness, { ...domains(harness, '2'), health })
+  harness.engine.killChild()
   await eventually('sick again with a new child', async () => {
-    const rows = (await ask(stand, 'backends')) as { name: string; adminHealth: string }[] // a query's shape
+    const rows = (await ask(harness, 'backends')) as { name: string; adminHealth: string }[] // a query's shape
     return rows.find(({ name }) => name === 'cf-3-aaaaaaaa-2.default')?.adminHealth === 'sick'
   })
-  await apply(stand, domains(stand, '2'))
+  await apply(harness, domains(harness, '2'))
 }
 
-async function healsDrift(stand: Stand): Promise<void> {
-  const { t, coordinator, meddle } = stand
-  await untilEffective(stand)
+async function healsDrift(harness: Harness): Promise<void> {
+  const { t, coordinator, meddle } = harness
+  await untilEffective(harness)
   await meddle(vclInline('foreign-1', vcl('somebody')))
   await meddle(vclLabel('l-foreign', 'foreign-1'))
   await meddle(vclLabel('cf-l-3', 'foreign-1'))
@@ -146,32 +149,32 @@ async function healsDrift(stand: Stand): Promise<void> {
   )
   t.ok(drift.foreign.includes('foreign-1'))
   await eventually('as desired', async () => {
-    const vcls = await listVcls(stand)
+    const vcls = await listVcls(harness)
     return vcls.includes('cf-l-3 -> cf-3-aaaaaaaa-2') && !vcls.join().includes('foreign')
   })
 }
 
-async function comesBackAfterRestarts(stand: Stand): Promise<void> {
-  const { t, engine, coordinator } = stand
-  await untilEffective(stand)
+async function comesBackAfterRestarts(harness: Harness): Promise<void> {
+  const { t, engine, coordinator } = harness
+  await untilEffective(harness)
   const reported = coordinator.drifts().length
-  const vcls = await listVcls(stand)
+  const vcls = await listVcls(harness)
   engine.killChild({ panic: true })
   await eventually('the panic is kept', async () =>
-    /Panic at/.test(String(await ask(stand, 'panic'))),
+    /Panic at/.test(String(await ask(harness, 'panic'))),
   )
   engine.restartManager()
-  await eventually('all is back', async () => (await listVcls(stand)).join() === vcls.join())
-  await untilEffective(stand)
-  t.equal(coordinator.drifts().length, reported, 'a restart is no drift')
+  await eventually('all is back', async () => (await listVcls(harness)).join() === vcls.join())
+  await untilEffective(harness)
+  t.equal(coordinator.drifts().length, reported, 'a restart is not drift')
 }
 
-async function waitsForProbes(stand: Stand): Promise<void> {
-  const { t, engine, agent, release } = stand
+async function waitsForProbes(harness: Harness): Promise<void> {
+  const { t, engine, agent, release } = harness
   engine.setProbes('sick')
   const from = engine.journal.length
   const lines = agent.lines.length
-  t.match(await apply(stand, domains(stand, '3')), { result: 'applied', failures: [] })
+  t.match(await apply(harness, domains(harness, '3')), { result: 'applied', failures: [] })
   const asked = engine.journal.slice(from).filter((line) => line.startsWith('backend.list'))
   const isAsked = asked.some((line) => line.includes('cf-3-aaaaaaaa-3'))
   t.equal(isAsked, isPatternSafe(release), 'probes are asked for where that is safe')
@@ -180,10 +183,10 @@ async function waitsForProbes(stand: Stand): Promise<void> {
   engine.setProbes('healthy')
 }
 
-async function answersReading(stand: Stand): Promise<void> {
-  const { t, coordinator, meddle } = stand
+async function answersReading(harness: Harness): Promise<void> {
+  const { t, coordinator, meddle } = harness
   await meddle(ban([{ field: 'req.url', operator: '~', value: '^/a' }]))
-  const [newest] = (await ask(stand, 'bans')) as { expression: string }[] // a query's shape
+  const [newest] = (await ask(harness, 'bans')) as { expression: string }[] // a query's shape
   t.equal(newest?.expression, 'req.url ~ ^/a')
   for (const line of ['ping', 'status', 'banner', 'help', 'vcl.list', 'param.show feature'])
     t.match(await coordinator.ask({ kind: 'command', line }), { result: 'done', value: /./ }, line)
@@ -204,7 +207,7 @@ void t.test('backends are asked for beside labels but on 7.6 and 7.7', (t) => {
 })
 
 /** Nothing was sent that this release does not know or would lose its child over. */
-function checkJournal({ t, release, engine }: Stand, childPid: number | undefined): void {
+function checkJournal({ t, release, engine }: Harness, childPid: number | undefined): void {
   t.equal(engine.childPid, childPid, 'the child never died of a command')
   const words = new Set(engine.journal.map((line) => line.split(' ', 1)[0] ?? ''))
   for (const command of ['pid', 'param.reset', 'vcl.deps'])
@@ -220,22 +223,22 @@ t.jobs = 10
 
 for (const release of releases)
   void t.test(`an agent beside ${release}`, beside(), async (t) => {
-    const stand = await start(t, release)
-    const { childPid } = stand.engine
-    await deploysRootVcl(stand)
-    await tellsWhatDoesNotCompile(stand)
-    await routesDomains(stand)
-    await keepsParameters(stand)
-    await answersReading(stand)
-    await waitsForProbes(stand)
-    await apply(stand, domains(stand, '2'))
-    await healsDrift(stand)
-    checkJournal(stand, childPid)
-    await setsBackendHealth(stand)
-    await comesBackAfterRestarts(stand)
+    const harness = await start(t, release)
+    const { childPid } = harness.engine
+    await deploysRootVcl(harness)
+    await tellsWhatDoesNotCompile(harness)
+    await routesDomains(harness)
+    await keepsParameters(harness)
+    await answersReading(harness)
+    await waitsForProbes(harness)
+    await apply(harness, domains(harness, '2'))
+    await healsDrift(harness)
+    checkJournal(harness, childPid)
+    await setsBackendHealth(harness)
+    await comesBackAfterRestarts(harness)
     const idle = { load: [], labels: [], active: 'cf-idle' }
-    t.match(await apply(stand, idle), { result: 'applied', failures: [] })
-    t.same(await listVcls(stand), ['*cf-idle'])
+    t.match(await apply(harness, idle), { result: 'applied', failures: [] })
+    t.same(await listVcls(harness), ['*cf-idle'])
   })
 
 void t.test('where a release has no pid, the working directory tells', async (t) => {

@@ -72,7 +72,13 @@ export async function runTestAgent(
   let stopped: Promise<void> | null = null
   const stop = () => (stopped ??= agent.stop())
   t.teardown(stop)
-  return { ...agent, stop, stateDir, lines }
+  return {
+    condition: () => agent.condition(),
+    isLinked: () => agent.isLinked(),
+    stop,
+    stateDir,
+    lines,
+  }
 }
 
 export function attachTo(cache: Varnishd): AgentConfig['engine'] {

@@ -101,7 +101,7 @@ void t.test(
     t.equal(await state.readSource(digestSource('text 3')), null)
     await writeFile(join(folder, 'sources', last), 'text 2')
     t.equal(await state.readSource(last), null, 'a damaged text is fetched again')
-    await t.rejects(state.readSource('../state.json'), /no SHA-256/)
+    await t.rejects(state.readSource('../state.json'), /not a SHA-256/)
   },
 )
 
@@ -127,15 +127,15 @@ void t.test('foreign sources: one file for each text, 0600, at most 200', async 
   const folder = await makeFolder(t)
   const state = await openStateOnDisk(folder, log)
 
-  const first = await state.saveForeign('boot', Buffer.from('vcl one'))
+  const first = await state.saveUnmanaged('boot', Buffer.from('vcl one'))
   t.match(first, /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}Z-boot\.vcl$/)
-  t.equal(await state.saveForeign('boot', Buffer.from('vcl one')), first)
+  t.equal(await state.saveUnmanaged('boot', Buffer.from('vcl one')), first)
   const foreign = join(folder, 'foreign')
   t.equal((await stat(join(foreign, first))).mode & 0o777, 0o600)
   t.equal((await readdir(foreign)).length, 1, 'the same text is not kept twice')
   for (let index = 0; index < 205; index++)
-    await state.saveForeign(`vcl-${index}`, Buffer.from(`${index}`))
-  await state.saveForeign('n'.repeat(233), Buffer.from('a name as long as the cache takes'))
+    await state.saveUnmanaged(`vcl-${index}`, Buffer.from(`${index}`))
+  await state.saveUnmanaged('n'.repeat(233), Buffer.from('a name as long as the cache takes'))
   t.equal((await readdir(foreign)).length, 200)
 })
 

@@ -103,7 +103,7 @@ void t.test('parameters are desired state', beside(), async (t) => {
     await untilParam(cache, 'default_ttl', '10.000 [seconds]')
     await untilParam(cache, 'thread_pool_max', '50 [threads]')
     await isEffective(coordinator, 2)
-    t.equal(coordinator.drifts().length, reported, 'a restart is no drift')
+    t.equal(coordinator.drifts().length, reported, 'a restart is not drift')
   })
 
   await t.test('boot.cli starts a cache with them', async (t) => {
@@ -154,7 +154,7 @@ void t.test('what the cache refuses is reported and holds nothing up', beside(),
   await eventually('it is tried again after a while', () => {
     return changesIn(agent).filter((line) => line.includes('no_such_param')).length > tries.length
   })
-  t.same(coordinator.drifts(), [], 'which is no drift')
+  t.same(coordinator.drifts(), [], 'which is not drift')
   t.notOk(agent.lines.some(({ msg }) => msg === 'the cache is not as desired'))
   t.notOk(
     changesIn(agent).some((line) => line.includes('cc_command')),

@@ -41,7 +41,7 @@ const passing = faultNames.filter(
 /** Side by side: each has a cache of its own, and most of it is waiting. */
 t.jobs = 8
 
-/** Two, since an agent whose cache fails again and again waits longer each time (src/agent/engine/steadiness.ts). */
+/** Two, since an agent whose cache fails again and again waits longer each time (src/agent/engine/flap-damper.ts). */
 for (const which of ['one agent', 'another'])
   void t.test(
     `whatever happens once in a deploy, the cache ends as desired: ${which}`,
@@ -108,7 +108,7 @@ for (const name of ['truncated-reply', 'empty-list', 'wrong-status'] satisfies F
       t.ok(coordinator.condition()?.engineError)
       engine.setFault(null)
       await eventually('running', () => coordinator.condition()?.engineState === 'running')
-      t.same(coordinator.drifts(), [], 'an empty list is no list')
+      t.same(coordinator.drifts(), [], 'an empty list is not a list')
     },
   )
 

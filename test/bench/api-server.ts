@@ -51,7 +51,7 @@ await serve()
 
 async function serve(): Promise<void> {
   const stateDir = await mkdtemp(join(tmpdir(), 'cachefleet-bench-'))
-  const log = createLog('info', { pretty: false })
+  const log = createLog('info')
   const store = await openStore(`sqlite:${join(stateDir, 'coordinator.db')}`, log)
   await addFleet(store)
   const service = createService(store)
@@ -132,7 +132,7 @@ function createService(store: Store): StateService {
 /** The whole fleet, evenly, for ever. */
 function beat(service: StateService, log: Logger): void {
   const recorder = createHeartbeatRecorder(service, log, {
-    heard: () => undefined,
+    recorded: () => undefined,
     gone: () => undefined,
   })
   const condition: EngineCondition = {

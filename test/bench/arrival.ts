@@ -9,7 +9,7 @@ import {
   untilAllApplied,
   untilAllHold,
   untilAllRun,
-} from './fleet-stand.js'
+} from './fleet-harness.js'
 import { readCpuMs } from './process-reading.js'
 
 const arriving = 500

@@ -4,7 +4,7 @@ import type { ClientsOrder } from './bare-clients.js'
 import type { HubOrder, HubSaid } from './bare-hub.js'
 import { startChild } from './child.js'
 import { median } from './figure.js'
-import { compileMs } from './fleet-stand.js'
+import { compileMs } from './fleet-harness.js'
 
 const rounds = 3
 const desired = {

@@ -1,7 +1,7 @@
 /**
  * `npm run bench [-- NAME…]`: measures against the goals, on loopback, with processes of its own that it ends by their id.
  *
- * A missed goal is printed and is no failure: the exit code is only other than 0 when a benchmark could not be run.
+ * A missed goal is printed and is not a failure: the exit code is only other than 0 when a benchmark could not be run.
  */
 import { availableParallelism, loadavg } from 'node:os'
 import type { TestEnd } from '../support/daemon.js'
@@ -21,6 +21,7 @@ import { measureLists } from './lists.js'
 import { measureLogin } from './login.js'
 import { measurePage } from './page.js'
 import { measurePlacement } from './placement.js'
+import { measureStart } from './start.js'
 import { measureStatistics } from './statistics.js'
 import { measureSwap } from './swap.js'
 
@@ -34,6 +35,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   agent: measureAgent,
   login: measureLogin,
   cli: measureCommandLine,
+  start: measureStart,
   'fleet-100': fleetOf(100, 300),
   fleet: fleetOf(1_000, 1_500),
   'fleet-5000': fleetOf(5_000, null),

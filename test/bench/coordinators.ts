@@ -16,7 +16,7 @@ import {
   untilAllHold,
   untilAllRun,
   writeVcl,
-} from './fleet-stand.js'
+} from './fleet-harness.js'
 import { readCpuMs } from './process-reading.js'
 
 const size = 1_000

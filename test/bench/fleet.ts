@@ -23,7 +23,7 @@ import {
   untilAllRun,
   writeVcl,
   type FleetGroup,
-} from './fleet-stand.js'
+} from './fleet-harness.js'
 import { readCpuMs, readPeakBytes, readResidentBytes } from './process-reading.js'
 
 const idleMs = 10_000
@@ -45,22 +45,22 @@ export function fleetOf(size: number, overheadGoalMs: number | null) {
     await reportMemory(daemon, bareBytes, `${size} agents idle`, report)
 
     const group = await makeFleetGroup(api, { tag: 'simulated', max: size })
-    const stand: Stand = { coordinator, fleet, size, group, report, bareMs, overheadGoalMs }
-    await measureVerb(stand, 'deploy', 'deploy')
+    const harness: Harness = { coordinator, fleet, size, group, report, bareMs, overheadGoalMs }
+    await measureVerb(harness, 'deploy', 'deploy')
     await untilAllApplied(api, fleet, { id: group.id, size })
-    await measureUnchanged(stand)
+    await measureUnchanged(harness)
     await api.editFile(group.fileId, writeVcl('second'))
-    await measureVerb(stand, 'deploy of a changed source', 'deploy')
+    await measureVerb(harness, 'deploy of a changed source', 'deploy')
     await untilAllApplied(api, fleet, { id: group.id, size })
-    await measureRollbacks(stand)
-    await measureRestart(stand)
-    await measureVerb(stand, 'undeploy', 'undeploy')
+    await measureRollbacks(harness)
+    await measureRestart(harness)
+    await measureVerb(harness, 'undeploy', 'undeploy')
     await reportMemory(coordinator.daemon, bareBytes, 'then', report)
-    await measureIdle(stand)
+    await measureIdle(harness)
   }
 }
 
-interface Stand {
+interface Harness {
   readonly coordinator: CoordinatorProcess
   readonly fleet: Daemon
   readonly size: number
@@ -113,8 +113,12 @@ async function reportMemory(
 }
 
 /** From the call to its answer, which comes when all agents have applied. */
-async function measureVerb(stand: Stand, name: string, verb: 'deploy' | 'undeploy'): Promise<void> {
-  const { coordinator, group, size, report, overheadGoalMs } = stand
+async function measureVerb(
+  harness: Harness,
+  name: string,
+  verb: 'deploy' | 'undeploy',
+): Promise<void> {
+  const { coordinator, group, size, report, overheadGoalMs } = harness
   const { pid } = coordinator.daemon
   await readLoopDelay(coordinator.base)
   const cpuBeforeMs = await readCpuMs(pid)
@@ -124,8 +128,8 @@ async function measureVerb(stand: Stand, name: string, verb: 'deploy' | 'undeplo
   report({
     name: `fleet: ${name}, all ${size}, beyond compile`,
     measured: formatMs(overheadMs),
-    baseline: `bare ${formatMs(stand.bareMs)}; coordinator's CPU ${formatMs(cpuMs)}`,
-    ratio: overheadMs / stand.bareMs,
+    baseline: `bare ${formatMs(harness.bareMs)}; coordinator's CPU ${formatMs(cpuMs)}`,
+    ratio: overheadMs / harness.bareMs,
     ...(overheadGoalMs === null
       ? { goal: null }
       : { goal: `<= ${overheadGoalMs} ms`, isMet: overheadMs <= overheadGoalMs }),
@@ -143,7 +147,7 @@ async function reportLoopDelay(base: string, report: Report): Promise<void> {
   })
 }
 
-async function measureUnchanged({ coordinator, group, report }: Stand): Promise<void> {
+async function measureUnchanged({ coordinator, group, report }: Harness): Promise<void> {
   const { api } = coordinator
   const before = await readConfigs(api)
   const tookMs = await timeVerb(api, group.id, 'deploy')
@@ -158,7 +162,7 @@ async function measureUnchanged({ coordinator, group, report }: Stand): Promise<
 }
 
 /** To and fro between two revisions that the caches hold: nothing is compiled. */
-async function measureRollbacks({ coordinator, group, size, report }: Stand): Promise<void> {
+async function measureRollbacks({ coordinator, group, size, report }: Harness): Promise<void> {
   const { api } = coordinator
   const tookMs = await timeRollbacks(api, group.id, rollbacks)
   const p95Ms = quantile(tookMs, 0.95)
@@ -183,7 +187,7 @@ export async function timeRollbacks(
 }
 
 /** Killed, and started again at once. */
-async function measureRestart({ coordinator, fleet, size, report }: Stand): Promise<void> {
+async function measureRestart({ coordinator, fleet, size, report }: Harness): Promise<void> {
   const { api } = coordinator
   await untilAllHold(api, fleet)
   const before = await readConfigs(api)
@@ -212,7 +216,7 @@ async function measureRestart({ coordinator, fleet, size, report }: Stand): Prom
   })
 }
 
-async function measureIdle({ coordinator, size, report }: Stand): Promise<void> {
+async function measureIdle({ coordinator, size, report }: Harness): Promise<void> {
   const { pid } = coordinator.daemon
   const cpuBeforeMs = await readCpuMs(pid)
   await pause(idleMs)

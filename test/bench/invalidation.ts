@@ -13,11 +13,11 @@ import type { ClientsOrder } from './bare-clients.js'
 import { loadBuilt } from './built.js'
 import { startChild } from './child.js'
 import { formatCount, formatMs, median, quantile, type Report } from './figure.js'
-import { startFleet, untilAllHold, untilAllRun } from './fleet-stand.js'
+import { startFleet, untilAllHold, untilAllRun } from './fleet-harness.js'
 
 const agents = 1_000
 const roundsMost = 40
-/** Of 200 answers the two slowest do not make the p99: a stall of the machine is no property of the coordinator. */
+/** Of 200 answers the two slowest do not make the p99: a stall of the machine is not a property of the coordinator. */
 const answersMeasured = 200
 const idleMs = 200
 const missedEntries = 10_000

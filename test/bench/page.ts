@@ -8,7 +8,7 @@ import type { AgentView, ApiClient } from '../support/api-client.js'
 import { logInPage, openPage, startBrowser } from '../support/browser.js'
 import { startCoordinator, type TestEnd } from '../support/daemon.js'
 import { formatMs, type Report } from './figure.js'
-import { untilAllRun } from './fleet-stand.js'
+import { untilAllRun } from './fleet-harness.js'
 
 const fleetSize = 500
 const longSize = 5_000
@@ -18,7 +18,7 @@ const liveMostShare = 0.1
 const scrolledFrames = 120
 /** Ten rows: a flick, 26,000 pixels a second. */
 const framePixels = 440
-/** Chosen by us: 60 frames a second; style, layout and what the thread does for painting are in it. */
+/** 60 frames a second, including style, layout and the main thread's part of painting. */
 const frameMostMs = 16
 
 export async function measurePage(t: TestEnd, report: Report): Promise<void> {

@@ -12,7 +12,7 @@ import { startVarnishd, type Varnishd } from '../support/varnishd.js'
 import { startChild } from './child.js'
 import { loadBuilt } from './built.js'
 import { formatCount, formatMs, median, quantile, type Report } from './figure.js'
-import { timeVerb } from './fleet-stand.js'
+import { timeVerb } from './fleet-harness.js'
 import type { TrafficEnd, TrafficOrder, TrafficResult } from './traffic.js'
 
 const swaps = 1_000

@@ -1,11 +1,11 @@
 /** How `apply --plan` ends. */
 import t from 'tap'
-import { startDesk } from './apply-desk.js'
+import { startFixture } from './apply-fixture.js'
 
 const main = 'vcl 4.1;\nbackend default none;\n'
 
 void t.test('a plan whose group no cache can have says so, and ends with 1', async (t) => {
-  const { apply, list } = await startDesk(t)
+  const { apply, list } = await startFixture(t)
   const group = 'kind: vclgroup\nname: site\nmainVCL: main.vcl\ndeployments: [web]\ndeployed: true'
   const files = {
     'a.yaml': `kind: tag\nname: eu\n---\nkind: files\nfolder: vcl\n---\nkind: deployment\nname: web\ntags: [eu]\n---\n${group}\n`,

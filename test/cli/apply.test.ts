@@ -3,7 +3,7 @@ import { symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { rows, type Json } from '../coordinator/identity/people.js'
-import { answerOnTerminal, makeFolder, startDesk, type Files } from './apply-desk.js'
+import { answerOnTerminal, makeFolder, startFixture, type Files } from './apply-fixture.js'
 import { call, makeHome, type Ran } from './run-cli.js'
 
 const main = 'vcl 4.1;\nbackend default none;\n'
@@ -11,7 +11,7 @@ const main = 'vcl 4.1;\nbackend default none;\n'
 void t.test(
   'YAML and JSON, several documents in a file, every spelling that the API takes',
   async (t) => {
-    const { apply, list } = await startDesk(t)
+    const { apply, list } = await startFixture(t)
     const files = {
       'a.yaml': `
 kind: Tag
@@ -64,7 +64,7 @@ void t.test(
   async (t) => {
     const environment = { ...(await makeHome(t)), CACHEFLEET_SERVER: 'http://127.0.0.1:1' }
     const refused: readonly (readonly [text: string, problem: RegExp])[] = [
-      ['kind: tag\nname: 5', /^a.yaml line 2: name: it is 5; a text is right; in quotes/],
+      ['kind: tag\nname: 5', /^a.yaml line 2: name: it is 5; expected a text; quote it/],
       ['kind: tag\n', /^a.yaml line 1: name is missing/],
       ['kind: tag\nname: "a\\nb"', /^a.yaml line 1: name: a name has no control/],
       ['kind: bogus\nname: x', /^a.yaml line 1: kind is "bogus"; it is one of tag, file,/],
@@ -91,25 +91,22 @@ void t.test(
       ],
       ['kind: set\nname: a\nmore: b', /^a.yaml line 3: more is not known here/],
       ['kind: file\nname: f', /^a.yaml line 1: source is missing/],
-      [
-        'kind: file\nname: f\nsource: @no.vcl',
-        /^a.yaml line 3: source: no.vcl: there is no such file/,
-      ],
+      ['kind: file\nname: f\nsource: @no.vcl', /^a.yaml line 3: source: no.vcl: no such file/],
       [
         'kind: file\nname: f\nsource: @../x',
         /^a.yaml line 3: source: ..\/x: it is outside the folder/,
       ],
       [
         'kind: file\nname: f\nsource: @/etc/passwd',
-        /^a.yaml line 3: source: \/etc\/passwd: there is no/,
+        /^a.yaml line 3: source: \/etc\/passwd: no such file/,
       ],
       ['kind: file\nname: f\nsource: @out.vcl', /^a.yaml line 3: source: out.vcl: it is outside/],
-      ['kind: file\nname: f\nsource: @.', /^a.yaml line 3: source: .: it is no plain file/],
+      ['kind: file\nname: f\nsource: @.', /^a.yaml line 3: source: .: it is not a plain file/],
       [
         'kind: file\nname: f\nsource: "-"\nencoded: true',
         /^a.yaml line 1: source: an encoded source is/,
       ],
-      ['kind: file\nname: f\nsource: x\nfileType: 4', /^a.yaml line 1: fileType: 1 main/],
+      ['kind: file\nname: f\nsource: x\nfileType: 4', /^a.yaml line 1: fileType: expected 1/],
       ['kind: domain\nfqdn: "a.example:80"', /^a.yaml line 1: fqdn: /],
       [
         'kind: deployment\nname: d\ntags: []',
@@ -117,17 +114,17 @@ void t.test(
       ],
       [
         'kind: deployment\nname: d\ntags: web',
-        /^a.yaml line 3: tags: it is "web"; a list of names/,
+        /^a.yaml line 3: tags: it is "web"; expected a list/,
       ],
       [
         'kind: deployment\nname: d\ntags: [a]\nmin: 1.5',
-        /^a.yaml line 4: min: it is 1.5; a whole number/,
+        /^a.yaml line 4: min: it is 1.5; expected a whole number/,
       ],
       ['kind: deployment\nname: d\ntags: [a]\nmin: 2', /^a.yaml line 1: max is 1 and min 2/],
       ['kind: vclgroup\nname: g', /^a.yaml line 1: mainVCL is missing/],
       [
         'kind: vclgroup\nname: g\nmainVCL: {id: 5}',
-        /^a.yaml line 3: mainVCL: it is nothing; a text/,
+        /^a.yaml line 3: mainVCL: it is nothing; expected a text/,
       ],
       [
         'kind: vclgroup\nname: g\nmainVCL: f\nroot: false',
@@ -135,7 +132,7 @@ void t.test(
       ],
       [
         'kind: vclgroup\nname: g\nmainVCL: f\ndeployed: "yes"',
-        /^a.yaml line 4: deployed: it is "yes"; true or/,
+        /^a.yaml line 4: deployed: it is "yes"; expected true or/,
       ],
     ]
     for (const [text, problem] of refused) {
@@ -152,7 +149,7 @@ void t.test(
 )
 
 void t.test('a folder of VCL is one document, and each of its files an object', async (t) => {
-  const { apply, list } = await startDesk(t)
+  const { apply, list } = await startFixture(t)
   const folder = (document: string): Files => ({
     'a.yaml': `${document}\n---\nkind: vclgroup\nname: site\nmainVCL: main.vcl\nincludes: [part.vcl]\n`,
     'vcl/main.vcl': `${main}include "part.vcl";\n`,
@@ -171,9 +168,9 @@ void t.test('a folder of VCL is one document, and each of its files an object', 
   for (const [document, problem] of Object.entries({
     'kind: files\nfolder: vcl\nmatch: "*.c"': /a\.yaml line 2: folder: vcl has no file \*\.c/,
     'kind: files\nfolder: ../vcl': /line 2: folder: \.\.\/vcl: it is outside the folder/,
-    'kind: files\nfolder: none': /line 2: folder: none: there is no such folder/,
-    'kind: files\nfolder: vcl\nmatch: a/b': /line 3: match: a pattern of file names is right/,
-    'kind: files\nfolder: 7': /line 2: folder: a path inside the folder/,
+    'kind: files\nfolder: none': /line 2: folder: none: no such folder/,
+    'kind: files\nfolder: vcl\nmatch: a/b': /line 3: match: expected a pattern of file names/,
+    'kind: files\nfolder: 7': /line 2: folder: expected a path inside/,
     'kind: files\nfolder: vcl\nname: x': /line 3: name is not known here; known are kind, folder/,
   })) {
     t.match(await apply(folder(document)), { code: 2, err: problem }, document)
@@ -182,7 +179,7 @@ void t.test('a folder of VCL is one document, and each of its files an object', 
 })
 
 void t.test('a reference to nothing is refused with its line', async (t) => {
-  const { apply, list } = await startDesk(t)
+  const { apply, list } = await startFixture(t)
   const group = 'kind: vclgroup\nname: g\nmainVCL: f\nincludes: [i]\ndomains: [d.example]\n'
   const ran = await apply({ 'a.yaml': `kind: tag\nname: t\n---\n${group}` }, '--prune')
   t.match(ran, { code: 1, out: '' })
@@ -198,7 +195,7 @@ void t.test('a reference to nothing is refused with its line', async (t) => {
 void t.test(
   'two sets do not fight, what people made is nobody’s, and --adopt takes both',
   async (t) => {
-    const { apply, list, person } = await startDesk(t)
+    const { apply, list, person } = await startFixture(t)
     const ownerOf = async (name: string): Promise<unknown> =>
       (await list(`/files?name=${name}`))[0]?.['managedBy']
     const one = (name: string, source: string): Files => ({
@@ -243,15 +240,15 @@ void t.test(
 )
 
 void t.test('other organizations are not touched, whoever applies', async (t) => {
-  const { apply, town, environmentOf, makeFolder } = await startDesk(t)
+  const { apply, tenants, environmentOf, makeFolder } = await startFixture(t)
   const document = 'kind: tag\nname: web'
   t.match(await apply({ 'a.yaml': document }), { code: 0, out: 'make tag "web": done\n' })
   const folder = await makeFolder({ 'a.yaml': document })
-  const environment = environmentOf(town.system)
+  const environment = environmentOf(tenants.system)
   t.match(await call(['apply', '-f', folder], { environment }), { code: 0, out: /^make tag/ })
   await writeFile(join(folder, 'a.yaml'), '{kind: file, name: f, source: x}')
   t.match(await call(['apply', '-f', folder, '--prune', '--yes'], { environment }), { code: 0 })
-  const tags = rows(await town.system.call(200, 'GET', '/tags'))
+  const tags = rows(await tenants.system.call(200, 'GET', '/tags'))
   t.match(tags, [{ name: 'web', organization: { name: 'red' } }])
   t.equal(tags.length, 1)
   const elsewhere = `${document}\norganization: {name: blue}`
@@ -265,8 +262,8 @@ void t.test('other organizations are not touched, whoever applies', async (t) =>
 void t.test(
   'who may too little is told all that is missing, before anything is changed',
   async (t) => {
-    const { town, person, environmentOf, makeFolder, list } = await startDesk(t)
-    const bert = await town.move('bert', 'red')
+    const { tenants, person, environmentOf, makeFolder, list } = await startFixture(t)
+    const bert = await tenants.addPerson('bert', 'red')
     const folder = await makeFolder({
       'a.yaml': 'kind: tag\nname: t\n---\nkind: file\nname: f\nsource: x',
       'b.yaml': 'kind: vclgroup\nname: g\nmainVCL: f',
@@ -297,7 +294,7 @@ void t.test(
 )
 
 void t.test('what somebody changes while the plan is looked at is not overwritten', async (t) => {
-  const { apply, person, environmentOf, makeFolder, list } = await startDesk(t)
+  const { apply, person, environmentOf, makeFolder, list } = await startFixture(t)
   const files = (source: string): Files => ({
     'a.yaml': `kind: file\nname: f\nsource: ${source}`,
     'b.yaml': 'kind: tag\nname: gone',
@@ -313,14 +310,14 @@ void t.test('what somebody changes while the plan is looked at is not overwritte
     },
   })
   t.equal(ran.code, 1)
-  t.match(ran.err, /~ change file "f"[^]*- delete tag "gone"[^]*Shall I delete tag "gone"\?/)
+  t.match(ran.err, /~ change file "f"[^]*- delete tag "gone"[^]*Delete tag "gone"\?/)
   t.match(ran.err, /file "f" was changed by somebody else since the plan was made[^]*0 of 2 steps/)
   t.match(await list('/files'), [{ version: 2 }])
   t.match(await apply(files('b')), { code: 0 }, 'seen and wanted')
 })
 
 void t.test('two runs at once leave what one run makes', async (t) => {
-  const { apply, list } = await startDesk(t)
+  const { apply, list } = await startFixture(t)
   const names = ['a', 'b', 'c', 'd', 'e']
   const files = {
     'a.yaml': names.map((name) => `{kind: file, name: ${name}, source: x}`).join('\n---\n'),
@@ -339,8 +336,8 @@ void t.test('two runs at once leave what one run makes', async (t) => {
 })
 
 void t.test('the schema is printed without a login', async (t) => {
-  const { town } = await startDesk(t)
-  const environment = { ...(await makeHome(t)), CACHEFLEET_SERVER: town.controller.base }
+  const { tenants } = await startFixture(t)
+  const environment = { ...(await makeHome(t)), CACHEFLEET_SERVER: tenants.controller.base }
   const { code, out } = await call(['apply', '--schema'], { environment })
   t.equal(code, 0)
   t.match(JSON.parse(out), { $defs: { vclgroup: { required: ['kind', 'name', 'mainVCL'] } } })

@@ -59,11 +59,14 @@ void t.test('contexts', async (t) => {
 
   await t.test('that nobody logged in as are refused, with those there are', async (t) => {
     const refused = await cli('contexts use third')
-    t.match(refused, { code: exitCodes.refused, err: /"third"; there are: default, second/ })
+    t.match(refused, {
+      code: exitCodes.refused,
+      err: /"third" is kept; known are: default, second/,
+    })
     t.match(await cli('tags list --context third'), { code: exitCodes.denied, err: /login/ })
     for (const name of ['../x', '__proto__ ', '-x'])
       t.match(await call(['tags', 'list', `--context=${name}`], { environment }), {
-        ...{ code: exitCodes.usage, err: /no name of a context/ },
+        ...{ code: exitCodes.usage, err: /not a name of a context/ },
       })
     t.equal(await serverInUse(), other.base, 'what was in use still is')
   })

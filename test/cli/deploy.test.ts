@@ -11,7 +11,7 @@ const broken = 'vcl 4.1;\nbackend default none;\ninclude "no-such-include.vcl";\
 /** Slow heartbeats: an agent that is stopped stays hung, not Down, for as long as these tests wait. */
 const heartbeatSeconds = 60
 
-interface Stand {
+interface Harness {
   readonly environment: Environment
   readonly simulated: readonly AgentView[]
   /** Two agent processes; the second is stopped by tests. */
@@ -29,7 +29,7 @@ interface GroupParts {
   readonly source?: string
 }
 
-async function startStand(t: Test): Promise<Stand> {
+async function startHarness(t: Test): Promise<Harness> {
   const coordinator = await startCoordinator(t, {
     words: ['--no-agent', '--simulate', '3', '--heartbeat', String(heartbeatSeconds)],
   })
@@ -50,7 +50,7 @@ async function startStand(t: Test): Promise<Stand> {
     if (!found) throw new Error(`no agent ${name}`)
     return found
   }
-  const stand: Stand = {
+  const harness: Harness = {
     environment,
     simulated: agents.filter(({ name }) => name.includes('-sim-')),
     live: named('live'),
@@ -69,7 +69,7 @@ async function startStand(t: Test): Promise<Stand> {
     },
     readGroup: (id) => api.readGroup(id),
   }
-  return stand
+  return harness
 
   async function startAgentProcess(t: Test, name: string): Promise<Daemon> {
     const stateDir = await makeStateDir(t)
@@ -85,30 +85,30 @@ async function startStand(t: Test): Promise<Stand> {
 }
 
 /** Runs `work` while one agent process is stopped; afterwards it goes on and is awaited. */
-async function whileHung(stand: Stand, work: () => Promise<void>): Promise<void> {
-  stand.hanging.signal('SIGSTOP')
+async function whileHung(harness: Harness, work: () => Promise<void>): Promise<void> {
+  harness.hanging.signal('SIGSTOP')
   try {
     await work()
   } finally {
-    stand.hanging.signal('SIGCONT')
+    harness.hanging.signal('SIGCONT')
   }
 }
 
-async function undeploy(t: Test, stand: Stand, group: string): Promise<void> {
+async function undeploy(t: Test, harness: Harness, group: string): Promise<void> {
   await eventually(`${group} is undeployed`, async () => {
-    const { code, err } = await stand.cli('vclgroups', 'undeploy', group, '--yes')
+    const { code, err } = await harness.cli('vclgroups', 'undeploy', group, '--yes')
     if (code !== 0) throw new Error(err)
     return true
   })
-  t.match(await stand.cli('vclgroups', 'delete', group, '--yes'), { code: 0 })
+  t.match(await harness.cli('vclgroups', 'delete', group, '--yes'), { code: 0 })
 }
 
 void t.test('deploying', async (t) => {
-  const stand = await startStand(t)
-  const { cli, simulated, live, hung } = stand
+  const harness = await startHarness(t)
+  const { cli, simulated, live, hung } = harness
 
   await t.test('to all its agents is exit 0 and prints no progress on a pipe', async (t) => {
-    const id = await stand.makeGroup('all', simulated)
+    const id = await harness.makeGroup('all', simulated)
 
     t.match(await cli('vg', 'validate', 'all'), { code: 0, out: /^all: .*compiles/ })
     const ran = await cli('vg', 'deploy', 'all', '--wait', '60s', '--percent', '100')
@@ -131,7 +131,7 @@ void t.test('deploying', async (t) => {
   })
 
   await t.test('shows one live line on a terminal', async (t) => {
-    const { environment } = stand
+    const { environment } = harness
     await cli('files', 'update', 'all.vcl', '--source', `${main}# two\n`)
     const ran = await call(['vg', 'deploy', 'all'], { environment, terminal: true })
     t.equal(ran.code, 0)
@@ -153,13 +153,13 @@ void t.test('deploying', async (t) => {
     t.match(await cli('vg', 'history', 'all'), { out: /reload .*\n.*rollback .*\n.*rollback / })
     t.match(await cli('vg', 'validate', 'all', '--agents', 'all'), { code: 0 })
     t.match(await cli('vg', 'validate', 'all', '--agents', 'few'), { code: exitCodes.usage })
-    await undeploy(t, stand, 'all')
+    await undeploy(t, harness, 'all')
     t.match(await cli('vg', 'rollback', 'all', '--yes'), { code: exitCodes.refused })
   })
 
   await t.test('what is staged is promoted, or dropped', async (t) => {
-    await stand.makeGroup('staged', simulated.slice(0, 2))
-    await stand.makeGroup('canary', simulated.slice(2))
+    await harness.makeGroup('staged', simulated.slice(0, 2))
+    await harness.makeGroup('canary', simulated.slice(2))
     t.match(await cli('vg', 'deploy', 'staged'), { code: 0 })
     const [next, words] = ['next.vcl', ['--tags', 'canary', '--main-vcl', 'next.vcl']]
     t.match(await cli('vg', 'stage', 'staged'), { code: exitCodes.usage, err: /--tags/ })
@@ -180,11 +180,11 @@ void t.test('deploying', async (t) => {
       ...{ code: 0, out: /^staged: Active, revision 2, 2 of 2 applied/ },
     })
     t.match(await cli('vg', 'history', 'staged'), { out: /promote .*\n.*stage .*\n.*delstage / })
-    await undeploy(t, stand, 'staged')
+    await undeploy(t, harness, 'staged')
   })
 
   await t.test('what cannot be put together is exit 1 with file and line', async (t) => {
-    await stand.makeGroup('bad', simulated, { source: broken })
+    await harness.makeGroup('bad', simulated, { source: broken })
     for (const verb of ['deploy', 'validate']) {
       const ran = await cli('vg', verb, 'bad')
       t.match(ran, { code: exitCodes.refused, out: '' })
@@ -194,68 +194,68 @@ void t.test('deploying', async (t) => {
   })
 
   await t.test('with too few agents is exit 1', async (t) => {
-    await stand.makeGroup('few', [live], { min: 1 })
+    await harness.makeGroup('few', [live], { min: 1 })
     await cli('dep', 'update', 'few', '--max', '2', '--min', '2')
     const ran = await cli('vg', 'deploy', 'few', '--wait', '5s')
     t.match(ran, { code: exitCodes.refused, err: /agent/ })
-    await undeploy(t, stand, 'few')
+    await undeploy(t, harness, 'few')
   })
 
   await t.test('detached is exit 0 at once, and goes on', async (t) => {
-    const id = await stand.makeGroup('later', simulated)
+    const id = await harness.makeGroup('later', simulated)
     t.match(await cli('vg', 'deploy', 'later', '--detach'), { code: 0, err: '' })
     await eventually('all have it', async () => {
-      const { agentStates } = await stand.readGroup(id)
+      const { agentStates } = await harness.readGroup(id)
       return agentStates.length === 3 && agentStates.every(({ state }) => state === 'applied')
     })
     t.match(await cli('vg', 'deploy', 'later', '--wait', '0'), { code: 0, err: '' })
-    await undeploy(t, stand, 'later')
+    await undeploy(t, harness, 'later')
   })
 
   await t.test('while an agent hangs', async (t) => {
-    await stand.makeGroup('half', [live, hung], { min: 1 })
-    await whileHung(stand, async () => {
+    await harness.makeGroup('half', [live, hung], { min: 1 })
+    await whileHung(harness, async () => {
       const part = await cli('vg', 'deploy', 'half', '--wait', '10s')
       t.match(part, { code: exitCodes.partial, out: /1 of 2 applied/ }, 'min, but not all')
       t.match(part.err, /^cachefleet: half: 1 of 2 applied, 100 percent wanted; .*hung \(\w+\)\n$/)
     })
-    await undeploy(t, stand, 'half')
+    await undeploy(t, harness, 'half')
 
-    await stand.makeGroup('share', [live, hung], { min: 1 })
-    await whileHung(stand, async () => {
+    await harness.makeGroup('share', [live, hung], { min: 1 })
+    await whileHung(harness, async () => {
       // Who hangs in phase one is waited for half of this.
       const share = ['--wait', '10s', '--percent', '50']
       t.match(await cli('vg', 'deploy', 'share', ...share), { code: 0 }, 'the share is reached')
     })
-    await undeploy(t, stand, 'share')
+    await undeploy(t, harness, 'share')
 
-    await stand.makeGroup('none', [hung])
-    await whileHung(stand, async () => {
+    await harness.makeGroup('none', [hung])
+    await whileHung(harness, async () => {
       const none = await cli('vg', 'deploy', 'none', '--wait', '1s')
       t.match(none, { code: exitCodes.unfinished, err: /still loading after 1 s.*hung/ })
     })
-    await undeploy(t, stand, 'none')
+    await undeploy(t, harness, 'none')
   })
 
   await t.test(
     'a deploy that cannot end is cancelled, and who waits is told by whom',
     async (t) => {
-      const id = await stand.makeGroup('endless', [hung])
+      const id = await harness.makeGroup('endless', [hung])
       t.match(await cli('vg', 'cancel', 'endless'), {
         ...{ code: exitCodes.refused, err: /no deploy of this group is loading/ },
       })
-      await whileHung(stand, async () => {
+      await whileHung(harness, async () => {
         const waiting = cli('vg', 'deploy', 'endless', '--wait', '60s')
         await eventually(
           'it loads',
-          async () => (await stand.readGroup(id)).agentStates.length === 1,
+          async () => (await harness.readGroup(id)).agentStates.length === 1,
         )
         t.match(await cli('vg', 'cancel', 'endless'), {
           ...{ code: 0, out: 'endless: the deploy is cancelled, Inactive\n' },
         })
         t.match(await waiting, { code: exitCodes.refused, err: /cancelled by root\b/ })
         t.match(await cli('vg', 'history', 'endless'), { out: /deploy .*cancelled by root/ })
-        t.match(await stand.readGroup(id), { deployed: false, revision: 0, agentStates: [] })
+        t.match(await harness.readGroup(id), { deployed: false, revision: 0, agentStates: [] })
         t.match(await cli('vg', 'cancel', 'endless'), { code: exitCodes.refused })
       })
       t.match(await cli('vg', 'delete', 'endless', '--yes'), { code: 0 })
@@ -263,11 +263,11 @@ void t.test('deploying', async (t) => {
   )
 
   await t.test('Ctrl-C ends the client with 130, and the wish stays', async (t) => {
-    const id = await stand.makeGroup('stopped', [hung])
-    await whileHung(stand, async () => {
-      const child = startClient(['vg', 'deploy', 'stopped', '--wait', '60s'], stand.environment)
+    const id = await harness.makeGroup('stopped', [hung])
+    await whileHung(harness, async () => {
+      const child = startClient(['vg', 'deploy', 'stopped', '--wait', '60s'], harness.environment)
       await eventually('the deploy has begun', async () => {
-        const { agentStates } = await stand.readGroup(id)
+        const { agentStates } = await harness.readGroup(id)
         return agentStates.length === 1
       })
       let err = ''
@@ -276,8 +276,8 @@ void t.test('deploying', async (t) => {
       t.equal(await endOf(child), exitCodes.interrupted)
       t.match(err, /^cachefleet: no longer waiting; the work goes on: .* state stopped\n$/)
     })
-    await eventually('it is deployed', async () => (await stand.readGroup(id)).deployed)
-    await undeploy(t, stand, 'stopped')
+    await eventually('it is deployed', async () => (await harness.readGroup(id)).deployed)
+    await undeploy(t, harness, 'stopped')
   })
 
   await t.test('agents tell what their caches hold', async (t) => {

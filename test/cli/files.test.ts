@@ -4,21 +4,21 @@ import { join } from 'node:path'
 import t from 'tap'
 import { exitCodes } from '../../src/cli/cli-error.js'
 import type { Json } from '../coordinator/controller/client.js'
-import { startDesk } from './desk.js'
+import { startFixture } from './fixture.js'
 import { run } from './run-cli.js'
 
 const main = 'vcl 4.1;\nbackend default none;\n'
 
 void t.test('files', async (t) => {
-  const desk = await startDesk(t)
-  const folder = join(desk.folder, 'site')
+  const fixture = await startFixture(t)
+  const folder = join(fixture.folder, 'site')
   await mkdir(folder)
   const put = (name: string, text: string | Buffer) => writeFile(join(folder, name), text)
   await put('main.vcl', `${main}include "a.vcl";\n`)
   await put('a.vcl', 'sub a_one { }\n')
   await put('b.vcl', '# b\n')
   await put('notes.txt', 'no VCL')
-  const upload = (...words: string[]) => desk.list('files', 'upload', folder, ...words)
+  const upload = (...words: string[]) => fixture.list('files', 'upload', folder, ...words)
   const actions = (rows: readonly Json[]) =>
     rows.map(({ name, action, version }) => `${String(name)} ${String(action)} ${String(version)}`)
 
@@ -26,7 +26,7 @@ void t.test('files', async (t) => {
     'come from a path, from standard input, and as base64 when they are no text',
     async (t) => {
       const path = join(folder, 'main.vcl')
-      const ran = await run(['files', 'add', path, '--json', '--name', 'x.vcl'], desk)
+      const ran = await run(['files', 'add', path, '--json', '--name', 'x.vcl'], fixture)
       t.match(JSON.parse(ran.out), {
         name: 'x.vcl',
         encoded: false,
@@ -34,25 +34,28 @@ void t.test('files', async (t) => {
         fileType: 1,
       })
       const input = 'sub piped { }\n'
-      const piped = await desk.cli(['files', 'add', '-', '--name', 'piped.vcl', '--json'], {
+      const piped = await fixture.cli(['files', 'add', '-', '--name', 'piped.vcl', '--json'], {
         input,
       })
       t.match(JSON.parse(piped.out), { source: input, fileType: 2 })
       const bytes = Buffer.from([0, 255, 1])
-      await writeFile(join(desk.folder, 'logo.png'), bytes)
-      t.match(await desk.json('files', 'add', join(desk.folder, 'logo.png')), {
+      await writeFile(join(fixture.folder, 'logo.png'), bytes)
+      t.match(await fixture.json('files', 'add', join(fixture.folder, 'logo.png')), {
         name: 'logo.png',
         encoded: true,
         source: bytes.toString('base64'),
       })
-      t.match(await desk.cli(['files', 'add', '-'], { input }), { code: 2, err: /--name/ })
-      t.match(await desk.cli(['files', 'add', '/no/such/file']), { code: 2, err: /no such file/ })
-      const twice = await desk.cli(['files', 'add', 'x.vcl', '--source', main])
+      t.match(await fixture.cli(['files', 'add', '-'], { input }), { code: 2, err: /--name/ })
+      t.match(await fixture.cli(['files', 'add', '/no/such/file']), {
+        code: 2,
+        err: /no such file/,
+      })
+      const twice = await fixture.cli(['files', 'add', 'x.vcl', '--source', main])
       t.match(twice, { code: 2, err: /given twice/ })
-      t.match(await desk.cli(['files', 'get', 'piped.vcl']), {
+      t.match(await fixture.cli(['files', 'get', 'piped.vcl']), {
         out: /\nsource:\nsub piped|sub piped/,
       })
-      t.match(await desk.cli(['files', 'delete', 'x.vcl', 'piped.vcl', 'logo.png', '--yes']), {
+      t.match(await fixture.cli(['files', 'delete', 'x.vcl', 'piped.vcl', 'logo.png', '--yes']), {
         code: 0,
       })
     },
@@ -64,52 +67,55 @@ void t.test('files', async (t) => {
       'b.vcl created 1',
       'main.vcl created 1',
     ])
-    t.match(await desk.cli(['files', 'diff', folder]), { code: 0, out: '' })
+    t.match(await fixture.cli(['files', 'diff', folder]), { code: 0, out: '' })
     await put('a.vcl', 'sub a_one { }\n# changed\n')
-    const diff = await desk.cli(['files', 'diff', folder])
+    const diff = await fixture.cli(['files', 'diff', folder])
     t.equal(diff.code, 1)
     t.match(
       diff.out,
       /^--- coordinator\/a\.vcl\n\+\+\+ folder\/a\.vcl\n@@ .*\n sub a_one \{ \}\n\+# changed\n$/,
     )
     t.match(await upload(), [{ action: 'updated', version: 2 }, { action: 'unchanged' }, {}])
-    t.match(await desk.list('files', 'versions', 'a.vcl'), [{ version: 1 }, { version: 2 }])
-    const between = await desk.cli(['files', 'diff', 'a.vcl', '--from', '1', '--to', '2'])
+    t.match(await fixture.list('files', 'versions', 'a.vcl'), [{ version: 1 }, { version: 2 }])
+    const between = await fixture.cli(['files', 'diff', 'a.vcl', '--from', '1', '--to', '2'])
     t.match(between, { code: 0, out: /^\+# changed/m })
   })
 
   await t.test('are given back as they are stored, each version of them', async (t) => {
-    t.match(await desk.cli(['files', 'get', 'a.vcl', '--content']), {
+    t.match(await fixture.cli(['files', 'get', 'a.vcl', '--content']), {
       ...{ code: 0, out: 'sub a_one { }\n# changed\n', err: '' },
     })
-    t.match(await desk.cli(['files', 'versions', 'a.vcl', '1', '--content']), {
+    t.match(await fixture.cli(['files', 'versions', 'a.vcl', '1', '--content']), {
       ...{ code: 0, out: 'sub a_one { }\n' },
     })
-    t.match(await desk.json('files', 'versions', 'a.vcl', '1'), { version: 1 })
-    t.match(await desk.cli(['files', 'versions', 'a.vcl', '9']), { code: 1, err: /not found/ })
-    t.match(await desk.cli(['files', 'versions', 'a.vcl', 'x']), { code: 2, err: /no version/ })
-    t.match(await desk.cli(['files', 'versions', 'a.vcl', '--content']), { code: 2 })
-    t.match(await desk.cli(['files', 'diff', 'a.vcl', '--from', 'x', '--to', '2']), {
-      ...{ code: 2, err: /"x" is no version/ },
+    t.match(await fixture.json('files', 'versions', 'a.vcl', '1'), { version: 1 })
+    t.match(await fixture.cli(['files', 'versions', 'a.vcl', '9']), { code: 1, err: /not found/ })
+    t.match(await fixture.cli(['files', 'versions', 'a.vcl', 'x']), {
+      code: 2,
+      err: /not a version/,
+    })
+    t.match(await fixture.cli(['files', 'versions', 'a.vcl', '--content']), { code: 2 })
+    t.match(await fixture.cli(['files', 'diff', 'a.vcl', '--from', 'x', '--to', '2']), {
+      ...{ code: 2, err: /"x" is not a version/ },
     })
   })
 
   await t.test('that the folder lost are deleted only when asked, and never in use', async (t) => {
-    await desk.json('vclgroups', 'add', '--name', 'site', '--main-vcl', 'main.vcl')
+    await fixture.json('vclgroups', 'add', '--name', 'site', '--main-vcl', 'main.vcl')
     await rm(join(folder, 'b.vcl'))
     await rm(join(folder, 'main.vcl'))
     t.strictSame(actions(await upload()), ['a.vcl unchanged 2'])
-    t.equal((await desk.list('files', 'list')).length, 3)
+    t.equal((await fixture.list('files', 'list')).length, 3)
     t.strictSame(actions(await upload('--delete')), [
       'a.vcl unchanged 2',
       'b.vcl deleted 1',
       'main.vcl in use 1',
     ])
-    t.equal((await desk.list('files', 'list')).length, 2)
-    const empty = join(desk.folder, 'empty')
+    t.equal((await fixture.list('files', 'list')).length, 2)
+    const empty = join(fixture.folder, 'empty')
     await mkdir(empty)
-    const refused = await desk.cli(['files', 'upload', empty, '--delete'])
+    const refused = await fixture.cli(['files', 'upload', empty, '--delete'])
     t.match(refused, { code: exitCodes.usage, err: /has no \*\.vcl/ })
-    t.equal((await desk.list('files', 'list')).length, 2, 'nothing was deleted')
+    t.equal((await fixture.list('files', 'list')).length, 2, 'nothing was deleted')
   })
 })

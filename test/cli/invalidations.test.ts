@@ -5,7 +5,7 @@ import { makeStateDir, startCoordinator, startDaemon, type Daemon } from '../sup
 import { eventually } from '../support/eventually.js'
 import { call, makeHome, type Ran } from './run-cli.js'
 
-interface Stand {
+interface Harness {
   readonly api: ApiClient
   /** Its process is stopped by tests. */
   readonly hanging: Daemon
@@ -16,7 +16,7 @@ interface Stand {
 }
 
 /** Two simulated agents and `hung`; slow heartbeats, so that one that is stopped is not Down while these tests wait. */
-async function startStand(t: Test): Promise<Stand> {
+async function startHarness(t: Test): Promise<Harness> {
   const coordinator = await startCoordinator(t, {
     words: ['--no-agent', '--simulate', '2', '--heartbeat', '60'],
   })
@@ -47,7 +47,7 @@ async function startStand(t: Test): Promise<Stand> {
 }
 
 void t.test('bans and purges through the client', async (t) => {
-  const { cli, cliOnTerminal, cliAsked, hanging } = await startStand(t)
+  const { cli, cliOnTerminal, cliAsked, hanging } = await startHarness(t)
 
   await t.test('a ban that all have done exits 0', async (t) => {
     const ran = await cli('ban', 'obj.http.x-url ~ ^/img/', '--all')
@@ -65,7 +65,7 @@ void t.test('bans and purges through the client', async (t) => {
     const no = await cliAsked('n\n', ...words)
     t.match(no, {
       code: 1,
-      err: /Shall I ban every object on 3 agents\? \[y\/N\] .*nothing was done/s,
+      err: /Ban every object on 3 agents\? \(y\/N\) .*nothing was done/s,
     })
     t.equal((await cli('invalidations', 'list', '--csv')).out, before)
     t.match(await cliAsked('y\n', ...words), { code: 0, out: /3 of 3 done/ })

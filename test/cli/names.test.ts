@@ -1,15 +1,15 @@
 /** Names where ids are taken: whose, of what form, and how many at once. */
 import t from 'tap'
 import { exitCodes } from '../../src/cli/cli-error.js'
-import { sayInFlags } from '../../src/cli/say-in-flags.js'
+import { nameFlags } from '../../src/cli/name-flags.js'
 import type { Json } from '../coordinator/controller/client.js'
 import { addOrganization } from '../coordinator/store/rows.js'
-import { startDesk } from './desk.js'
+import { startFixture } from './fixture.js'
 
 void t.test('names stand for ids', async (t) => {
-  const desk = await startDesk(t)
-  const { api } = desk
-  const own = await desk.json('tags', 'add', '--name', 'web')
+  const fixture = await startFixture(t)
+  const { api } = fixture
+  const own = await fixture.json('tags', 'add', '--name', 'web')
   const organizations = [
     await addOrganization(api.service.store.queries, 'acme'),
     await addOrganization(api.service.store.queries, 'blue'),
@@ -20,13 +20,13 @@ void t.test('names stand for ids', async (t) => {
       others.push(await api.expect(201, 'POST', '/tags', { name, organization: { id } }))
 
   await t.test('the own one, where others have the same name', async (t) => {
-    t.match(await desk.json('tags', 'get', 'web'), { id: own['id'] })
+    t.match(await fixture.json('tags', 'get', 'web'), { id: own['id'] })
     const id = String(others[0]?.['id'])
-    t.match(await desk.json('tags', 'get', id), { organization: { name: 'acme' } })
+    t.match(await fixture.json('tags', 'get', id), { organization: { name: 'acme' } })
   })
 
   await t.test('not where several others are called so: all are named', async (t) => {
-    const ambiguous = await desk.cli(['tags', 'get', 'edge'])
+    const ambiguous = await fixture.cli(['tags', 'get', 'edge'])
     t.equal(ambiguous.code, exitCodes.refused)
     for (const { id, name } of others)
       if (name === 'edge') t.ok(ambiguous.err.includes(String(id)), 'both are named')
@@ -34,38 +34,38 @@ void t.test('names stand for ids', async (t) => {
   })
 
   await t.test('one that is not there is told', async (t) => {
-    const unknown = await desk.cli(['deployments', 'add', '--name', 'x', '--tags', 'nosuch,web'])
+    const unknown = await fixture.cli(['deployments', 'add', '--name', 'x', '--tags', 'nosuch,web'])
     t.match(unknown, {
       code: exitCodes.refused,
       err: /^cachefleet: tag "nosuch" was not found \(trace \w{32}\)\n$/,
     })
-    const asJson = await desk.cli(['tags', 'get', 'nosuch', '--json'])
+    const asJson = await fixture.cli(['tags', 'get', 'nosuch', '--json'])
     t.match(JSON.parse(asJson.err), {
       ...{ traceId: /^\w{32}$/, errorKey: 'tag', errorMsg: 'tag "nosuch" was not found' },
     })
   })
 
   await t.test('one that looks like an id has a backslash before it', async (t) => {
-    const year = await desk.json('tags', 'add', '--name', '2024')
-    const slashed = await desk.json('tags', 'add', '--name', '\\2024')
-    t.match(await desk.cli(['tags', 'get', '2024']), { code: 1, err: /2024 was not found/ })
-    t.match(await desk.json('tags', 'get', '\\2024'), { id: year['id'] })
-    t.match(await desk.json('tags', 'get', '\\\\2024'), { id: slashed['id'] })
-    t.match(await desk.json('dep', 'add', '--name', 'y', '--tags', '\\2024,web'), {
+    const year = await fixture.json('tags', 'add', '--name', '2024')
+    const slashed = await fixture.json('tags', 'add', '--name', '\\2024')
+    t.match(await fixture.cli(['tags', 'get', '2024']), { code: 1, err: /2024 was not found/ })
+    t.match(await fixture.json('tags', 'get', '\\2024'), { id: year['id'] })
+    t.match(await fixture.json('tags', 'get', '\\\\2024'), { id: slashed['id'] })
+    t.match(await fixture.json('dep', 'add', '--name', 'y', '--tags', '\\2024,web'), {
       tags: [{ id: own['id'] }, { id: year['id'] }],
     })
   })
 
   await t.test('domains in any spelling', async (t) => {
-    await desk.json('domains', 'add', '--fqdn', '*.münchen.example')
+    await fixture.json('domains', 'add', '--fqdn', '*.münchen.example')
     for (const typed of ['*.MÜNCHEN.example', '*.xn--mnchen-3ya.example', '*.münchen.example.'])
-      t.match(await desk.json('domains', 'get', typed), { fqdn: '*.xn--mnchen-3ya.example' })
+      t.match(await fixture.json('domains', 'get', typed), { fqdn: '*.xn--mnchen-3ya.example' })
   })
 
   await t.test('hundreds in as few calls as addresses hold', async (t) => {
     const names = Array.from({ length: 60 }, (_, index) => `${index} ${'ü'.repeat(40)}`)
     for (const name of names) await api.expect(201, 'POST', '/tags', { name })
-    const ran = await desk.cli(['tags', 'delete', ...names, '--yes', '--verbose'])
+    const ran = await fixture.cli(['tags', 'delete', ...names, '--yes', '--verbose'])
     t.equal(ran.code, 0, ran.err)
     const lists = ran.err.split('\n').filter((line) => line.startsWith('GET '))
     t.ok(lists.length > 1 && lists.length < 10, `${lists.length} calls`)
@@ -73,7 +73,7 @@ void t.test('names stand for ids', async (t) => {
 })
 
 void t.test('a parameter that the API names is told as the flag that it is here', (t) => {
-  const said = (message: string) => sayInFlags(message)
+  const said = (message: string) => nameFlags(message)
   t.equal(
     said('in use; ?force=true makes it all the same'),
     'in use; --force makes it all the same',

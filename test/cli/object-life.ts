@@ -2,7 +2,7 @@
 import type { Test } from 'tap'
 import { exitCodes } from '../../src/cli/cli-error.js'
 import type { Json } from '../coordinator/controller/client.js'
-import type { Desk } from './desk.js'
+import type { Fixture } from './fixture.js'
 
 export interface Life {
   readonly noun: string
@@ -12,24 +12,24 @@ export interface Life {
   readonly changed: Json
 }
 
-export async function live(t: Test, desk: Desk, life: Life): Promise<void> {
+export async function live(t: Test, fixture: Fixture, life: Life): Promise<void> {
   const { noun, add, name, change, changed } = life
-  const made = await desk.json(noun, 'add', ...add)
+  const made = await fixture.json(noun, 'add', ...add)
   const id = String(made['id'])
-  t.match(await desk.json(noun, 'get', id), { id: made['id'] }, `${noun} by id`)
-  t.match(await desk.json(noun, 'get', name), { id: made['id'] }, `${noun} by name`)
-  t.match(await desk.list(noun, 'list', '--filter', `id=${id}`), [{ id: made['id'] }])
+  t.match(await fixture.json(noun, 'get', id), { id: made['id'] }, `${noun} by id`)
+  t.match(await fixture.json(noun, 'get', name), { id: made['id'] }, `${noun} by name`)
+  t.match(await fixture.list(noun, 'list', '--filter', `id=${id}`), [{ id: made['id'] }])
   for (const form of [[], ['--csv']]) {
-    const shown = await desk.cli([noun, 'get', id, ...form])
+    const shown = await fixture.cli([noun, 'get', id, ...form])
     t.match(shown, { code: 0, err: '' })
     t.ok(shown.out.includes(id), `${noun} get ${form.join('')}`)
   }
-  t.match(await desk.json(noun, 'update', name, ...change), changed, `${noun} update`)
-  t.match(await desk.cli([noun, 'update', id]), { code: 2, err: /nothing to change/ })
-  t.match(await desk.cli([noun, 'delete', id]), { code: 2, err: /--yes/ })
-  t.match(await desk.json(noun, 'get', id), { id: made['id'] }, 'nothing was deleted')
-  t.match(await desk.cli([noun, 'delete', id, '--yes']), { code: 0, out: '', err: '' })
-  const gone = await desk.cli([noun, 'get', id])
+  t.match(await fixture.json(noun, 'update', name, ...change), changed, `${noun} update`)
+  t.match(await fixture.cli([noun, 'update', id]), { code: 2, err: /nothing to change/ })
+  t.match(await fixture.cli([noun, 'delete', id]), { code: 2, err: /--yes/ })
+  t.match(await fixture.json(noun, 'get', id), { id: made['id'] }, 'nothing was deleted')
+  t.match(await fixture.cli([noun, 'delete', id, '--yes']), { code: 0, out: '', err: '' })
+  const gone = await fixture.cli([noun, 'get', id])
   t.match(gone, { code: exitCodes.refused, out: '' })
   t.match(gone.err, /^cachefleet: \d+ was not found \(trace \w{8,}\)\n$/)
 }

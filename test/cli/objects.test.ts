@@ -6,41 +6,41 @@ import { exitCodes } from '../../src/cli/cli-error.js'
 import type { HeldCache } from '../../src/vcl/held-cache.js'
 import { enrol } from '../coordinator/controller/client.js'
 import { done, playSession } from '../coordinator/controller/played-session.js'
-import { startDesk } from './desk.js'
+import { startFixture } from './fixture.js'
 import { live } from './object-life.js'
 
 const main = 'vcl 4.1;\nbackend default none;\n'
 
 void t.test('every kind of object is made, read, changed and deleted', async (t) => {
-  const desk = await startDesk(t)
-  const { api, folder } = desk
-  const web = await desk.json('tags', 'add', '--name', 'web')
-  const comma = await desk.json('tags', 'add', '--name', 'a,b*')
-  const file = await desk.json('files', 'add', '--name', 'main.vcl', '--source', main)
-  const deployment = await desk.json('dep', 'add', '--name', 'eu', '--tags', 'web')
+  const fixture = await startFixture(t)
+  const { api, folder } = fixture
+  const web = await fixture.json('tags', 'add', '--name', 'web')
+  const comma = await fixture.json('tags', 'add', '--name', 'a,b*')
+  const file = await fixture.json('files', 'add', '--name', 'main.vcl', '--source', main)
+  const deployment = await fixture.json('dep', 'add', '--name', 'eu', '--tags', 'web')
 
-  await live(t, desk, {
+  await live(t, fixture, {
     noun: 'tags',
     add: ['--name', 'edge'],
     name: 'edge',
     change: ['--name', 'edge2'],
     changed: { name: 'edge2', static: false },
   })
-  await live(t, desk, {
+  await live(t, fixture, {
     noun: 'deployments',
     add: ['--name', 'us', '--tags', `${String(web['id'])},a\\,b*`, '--min', '1', '--max', '3'],
     name: 'us',
     change: ['--no-max', '--tags', 'web'],
     changed: { max: 1, tags: [{ id: web['id'], name: 'web' }] },
   })
-  await live(t, desk, {
+  await live(t, fixture, {
     noun: 'files',
     add: ['--name', 'part.vcl', '--source', 'sub a { }', '--file-type', '3'],
     name: 'part.vcl',
     change: ['--source', 'sub b { }', '--no-file-type'],
     changed: { version: 2, fileType: 2, source: 'sub b { }' },
   })
-  await live(t, desk, {
+  await live(t, fixture, {
     noun: 'vclgroup',
     add: ['--name', 'site', '--main-vcl', 'main.vcl', '--keep-on-failure=false'],
     name: 'site',
@@ -51,15 +51,15 @@ void t.test('every kind of object is made, read, changed and deleted', async (t)
       includes: [{ id: file['id'] }],
     },
   })
-  t.match(await desk.json('tags', 'get', 'a,b*'), { id: comma['id'] }, 'a name is no pattern')
+  t.match(await fixture.json('tags', 'get', 'a,b*'), { id: comma['id'] }, 'a name is no pattern')
 
   await t.test('with the whole body as text, from a file, from standard input', async (t) => {
     const data = { name: 'data', mainVCL: { id: file['id'] }, includes: [{ id: file['id'] }] }
     const path = join(folder, 'group.json')
     await writeFile(path, JSON.stringify(data))
-    const made = await desk.json('vg', 'add', '--data', `@${path}`)
+    const made = await fixture.json('vg', 'add', '--data', `@${path}`)
     t.match(made, { name: 'data', root: true })
-    const flagWins = await desk.json(
+    const flagWins = await fixture.json(
       'vg',
       'update',
       'data',
@@ -70,52 +70,54 @@ void t.test('every kind of object is made, read, changed and deleted', async (t)
     )
     t.match(flagWins, { name: 'y', includes: [{}] })
     const input = JSON.stringify({ includes: [] })
-    const ran = await desk.cli(['vg', 'update', 'y', '--data', '-', '--json'], { input })
+    const ran = await fixture.cli(['vg', 'update', 'y', '--data', '-', '--json'], { input })
     t.match(JSON.parse(ran.out), { includes: [] })
     for (const bad of ['{', '[]', '@/no/such/file'])
-      t.match(await desk.cli(['vg', 'update', 'y', '--data', bad]), { code: 2, out: '' })
+      t.match(await fixture.cli(['vg', 'update', 'y', '--data', bad]), { code: 2, out: '' })
   })
 
   await t.test('join tokens are shown once; several objects are deleted at once', async (t) => {
-    const made = await desk.json(
+    const made = await fixture.json(
       ...['jointokens', 'add', '--label', 'edge', '--max-uses', '2', '--tags', 'web,new-tag'],
     )
     t.match(made, { token: /\S{20}/, maxUses: 2, tags: [{ name: 'web' }, { name: 'new-tag' }] })
-    const { out } = await desk.cli(['jointokens', 'list'])
+    const { out } = await fixture.cli(['jointokens', 'list'])
     t.match(out, /edge/)
     t.notOk(out.includes(String(made['token'])))
-    await desk.cli(['jointokens', 'add', '--label', 'other'])
-    const gone = await desk.cli(['jointokens', 'delete', 'edge', 'other', '--yes'])
+    await fixture.cli(['jointokens', 'add', '--label', 'other'])
+    const gone = await fixture.cli(['jointokens', 'delete', 'edge', 'other', '--yes'])
     t.match(gone, { code: 0, out: '' })
-    t.strictSame(await desk.list('jointokens', 'list'), [])
+    t.strictSame(await fixture.list('jointokens', 'list'), [])
   })
 
   await t.test('agents get tags by name and lose them again', async (t) => {
     await enrol(api, 'edge-1')
-    t.match(await desk.json('agents', 'update', 'edge-1', '--tags', 'web'), {
+    t.match(await fixture.json('agents', 'update', 'edge-1', '--tags', 'web'), {
       tags: [{ name: 'web' }],
     })
-    t.match(await desk.json('agents', 'update', 'edge-1', '--no-tags'), { tags: [] })
-    t.match(await desk.cli(['agents', 'delete', 'edge-1', '--force', '--yes']), { code: 0 })
+    t.match(await fixture.json('agents', 'update', 'edge-1', '--no-tags'), { tags: [] })
+    t.match(await fixture.cli(['agents', 'delete', 'edge-1', '--force', '--yes']), { code: 0 })
   })
 
   await t.test('domains are found by their name, and given to groups', async (t) => {
-    t.match(await desk.json('domains', 'add', '--fqdn', 'Shop.Example'), { fqdn: 'shop.example' })
+    t.match(await fixture.json('domains', 'add', '--fqdn', 'Shop.Example'), {
+      fqdn: 'shop.example',
+    })
     await api.expect(201, 'POST', '/vcls', { name: 'shop.vcl', source: 'vcl 4.1;' })
     const words = ['--name', 'shop', '--main-vcl', 'shop.vcl', '--domains', 'shop.example']
-    t.match(await desk.json('vclgroups', 'add', ...words), {
+    t.match(await fixture.json('vclgroups', 'add', ...words), {
       root: false,
       domains: [{ fqdn: 'shop.example' }],
     })
-    t.match(await desk.cli(['vclgroups', 'list', '--csv']), { out: /shop\.example/ })
-    t.match(await desk.cli(['vclgroups', 'routing', 'shop']), { code: 0, out: '' })
-    t.match(await desk.json('vclgroups', 'routing', 'shop'), { agents: [] })
-    t.match(await desk.json('vclgroups', 'routing', 'shop', '--next'), { agents: [] })
-    const inUse = await desk.cli(['domains', 'delete', 'shop.example', '--yes'])
+    t.match(await fixture.cli(['vclgroups', 'list', '--csv']), { out: /shop\.example/ })
+    t.match(await fixture.cli(['vclgroups', 'routing', 'shop']), { code: 0, out: '' })
+    t.match(await fixture.json('vclgroups', 'routing', 'shop'), { agents: [] })
+    t.match(await fixture.json('vclgroups', 'routing', 'shop', '--next'), { agents: [] })
+    const inUse = await fixture.cli(['domains', 'delete', 'shop.example', '--yes'])
     t.match(inUse, { code: 1, err: /in use/ })
-    t.match(await desk.json('vclgroups', 'update', 'shop', '--no-domains'), { root: true })
-    t.match(await desk.cli(['domains', 'delete', 'shop.example', '--yes']), { code: 0 })
-    t.match(await desk.cli(['vclgroups', 'delete', 'shop', '--yes']), { code: 0 })
+    t.match(await fixture.json('vclgroups', 'update', 'shop', '--no-domains'), { root: true })
+    t.match(await fixture.cli(['domains', 'delete', 'shop.example', '--yes']), { code: 0 })
+    t.match(await fixture.cli(['vclgroups', 'delete', 'shop', '--yes']), { code: 0 })
   })
 
   await t.test('sessions and api logs are listed, in every form', async (t) => {
@@ -129,69 +131,72 @@ void t.test('every kind of object is made, read, changed and deleted', async (t)
       'jointokens',
     ])
       for (const form of [[], ['--json'], ['--csv']])
-        t.match(await desk.cli([noun, 'list', ...form]), { code: 0, err: '' }, noun)
-    t.match(await desk.list('sessions', 'list'), [{ account: { name: 'root' } }])
-    t.match(await desk.cli(['sessions', 'delete', 'root', '--yes']), {
+        t.match(await fixture.cli([noun, 'list', ...form]), { code: 0, err: '' }, noun)
+    t.match(await fixture.list('sessions', 'list'), [{ account: { name: 'root' } }])
+    t.match(await fixture.cli(['sessions', 'delete', 'root', '--yes']), {
       code: 1,
       err: /"root" was not found/,
     })
-    t.match(await desk.cli(['apilog', 'list', '--take', '5']), { code: 0, out: /^ID +CREATED/ })
+    t.match(await fixture.cli(['apilog', 'list', '--take', '5']), { code: 0, out: /^ID +CREATED/ })
   })
 })
 
 void t.test('lists are filtered, sorted and cut by the coordinator', async (t) => {
-  const desk = await startDesk(t)
-  for (const name of ['c', 'a', 'b']) await desk.json('tags', 'add', '--name', `x-${name}`)
+  const fixture = await startFixture(t)
+  for (const name of ['c', 'a', 'b']) await fixture.json('tags', 'add', '--name', `x-${name}`)
   const names = async (...words: string[]) =>
-    (await desk.list('tags', 'list', ...words)).map(({ name }) => String(name).slice(2)).join('')
+    (await fixture.list('tags', 'list', ...words)).map(({ name }) => String(name).slice(2)).join('')
 
   t.equal(await names('--filter', 'name=x-*', '--sort', 'name'), 'abc')
   t.equal(await names('--sort', 'name:desc', '--take', '2'), 'cb')
   t.equal(await names('--sort', 'name', '--take', '2,1'), 'bc')
   t.equal(await names('--filter', 'name=x-a,x-b', '--filter', 'static=false'), 'ab')
-  const unknown = await desk.cli(['tags', 'list', '--filter', 'nosuch=1'])
+  const unknown = await fixture.cli(['tags', 'list', '--filter', 'nosuch=1'])
   t.match(unknown, { code: exitCodes.refused, err: /nosuch/ })
   for (const words of [
     ['--take', 'some'],
     ['--take', '2,'],
     ['--sort', 'name:up'],
   ])
-    t.match(await desk.cli(['tags', 'list', ...words]), { code: exitCodes.usage, err: /is right/ })
+    t.match(await fixture.cli(['tags', 'list', ...words]), {
+      code: exitCodes.usage,
+      err: /expected/,
+    })
 })
 
 void t.test('what is printed', async (t) => {
-  const desk = await startDesk(t)
-  const { api, environment } = desk
+  const fixture = await startFixture(t)
+  const { api, environment } = fixture
   const names = ["=cmd|' /C calc'!A0", '+1', '-1', '@x', 'a,b "q"', '\u202eevil']
   for (const name of names) await api.expect(201, 'POST', '/tags', { name })
 
   await t.test('as JSON is what the API answered', async (t) => {
-    t.strictSame(await desk.list('tags', 'list'), await api.list('/tags'))
-    t.strictSame(await desk.list('tags', 'list', '--filter', 'name=nothing'), [])
+    t.strictSame(await fixture.list('tags', 'list'), await api.list('/tags'))
+    t.strictSame(await fixture.list('tags', 'list', '--filter', 'name=nothing'), [])
   })
 
   await t.test('as CSV is safe in a spreadsheet', async (t) => {
-    const { out } = await desk.cli(['tags', 'list', '--csv'])
+    const { out } = await fixture.cli(['tags', 'list', '--csv'])
     t.match(out, /^id,name,static,organization\r\n/)
     t.equal(out.trimEnd().split('\r\n').length, names.length + 1)
     for (const name of names.slice(0, 4)) t.ok(out.includes(`,'${name}`), name)
     t.ok(out.includes('"a,b ""q"""'))
     t.ok(out.includes('\u202eevil'), 'a file gets what is stored')
-    const onTerminal = await desk.cli(['tags', 'list', '--csv'], { terminal: true })
+    const onTerminal = await fixture.cli(['tags', 'list', '--csv'], { terminal: true })
     t.ok(onTerminal.out.includes('\\u202eevil'))
-    const empty = await desk.cli(['tags', 'list', '--csv', '--filter', 'name=nothing'])
+    const empty = await fixture.cli(['tags', 'list', '--csv', '--filter', 'name=nothing'])
     t.equal(empty.out, 'id,name,static,organization\r\n')
   })
 
   await t.test('of what is a text for people is CSV and JSON for programs too', async (t) => {
-    const path = join(desk.folder, 'x.vcl')
+    const path = join(fixture.folder, 'x.vcl')
     await writeFile(path, main)
-    await desk.json('files', 'add', path)
-    await desk.cli(['files', 'update', 'x.vcl', '--source', `${main}# two\n`])
+    await fixture.json('files', 'add', path)
+    await fixture.cli(['files', 'update', 'x.vcl', '--source', `${main}# two\n`])
     const words = ['files', 'diff', 'x.vcl', '--from', '1', '--to', '2']
-    t.match(await desk.cli([...words, '--csv']), { code: 0, out: /^from,to,diff\r\n1,2,"/ })
-    t.match(await desk.cli([...words, '--json']), { out: /^\{\n {2}"from": 1/ })
-    t.match(await desk.cli(['files', 'diff', desk.folder, '--csv']), {
+    t.match(await fixture.cli([...words, '--csv']), { code: 0, out: /^from,to,diff\r\n1,2,"/ })
+    t.match(await fixture.cli([...words, '--json']), { out: /^\{\n {2}"from": 1/ })
+    t.match(await fixture.cli(['files', 'diff', fixture.folder, '--csv']), {
       ...{ code: 1, out: /^name,diff\r\nx\.vcl,"/ },
     })
   })
@@ -200,7 +205,7 @@ void t.test('what is printed', async (t) => {
     'beside a list, on a terminal: how many more there are, or that there is none',
     async (t) => {
       const tell = async (...words: string[]) =>
-        (await desk.cli(['tags', 'list', ...words], { terminal: true })).err
+        (await fixture.cli(['tags', 'list', ...words], { terminal: true })).err
       t.equal(await tell('--take', '2'), `2 of ${names.length} tags\n`)
       t.equal(await tell('--filter', 'name=nothing'), 'no tags\n')
       t.equal(await tell(), '')
@@ -209,55 +214,55 @@ void t.test('what is printed', async (t) => {
 
   await t.test('as a table has colour on a terminal only, and no acting character', async (t) => {
     await enrol(api, 'edge-1')
-    const plain = await desk.cli(['agents', 'list'])
+    const plain = await fixture.cli(['agents', 'list'])
     t.match(plain.out, /^ID {2}NAME/)
     t.notMatch(plain.out, /\x1b/)
-    const terminal = await desk.cli(['agents', 'list'], { terminal: true })
+    const terminal = await fixture.cli(['agents', 'list'], { terminal: true })
     t.match(terminal.out, /\x1b\[1mID\x1b\[22m/)
     for (const variable of [{ NO_COLOR: '1' }, { TERM: 'dumb' }]) {
       const quiet = { terminal: true, environment: { ...environment, ...variable } }
-      t.notMatch((await desk.cli(['agents', 'list'], quiet)).out, /\x1b/)
+      t.notMatch((await fixture.cli(['agents', 'list'], quiet)).out, /\x1b/)
     }
-    t.notMatch((await desk.cli(['agents', 'list', '--json'], { terminal: true })).out, /\x1b/)
-    const tags = await desk.cli(['tags', 'list'])
+    t.notMatch((await fixture.cli(['agents', 'list', '--json'], { terminal: true })).out, /\x1b/)
+    const tags = await fixture.cli(['tags', 'list'])
     t.ok(tags.out.includes('\\u202eevil'))
   })
 
   await t.test('of calls is told on standard error with --verbose, without tokens', async (t) => {
-    const { err } = await desk.cli(['tags', 'list', '--verbose', '--take', '1'])
+    const { err } = await fixture.cli(['tags', 'list', '--verbose', '--take', '1'])
     t.match(err, /^GET http:\/\/127\.0\.0\.1:\d+\/api\/v1\/tags\?take=1 200 \d+ ms\n$/)
   })
 })
 
 void t.test('on a terminal a deletion is asked about', async (t) => {
-  const desk = await startDesk(t)
-  await desk.json('tags', 'add', '--name', 'web')
+  const fixture = await startFixture(t)
+  await fixture.json('tags', 'add', '--name', 'web')
   const words = ['tags', 'delete', 'web']
 
-  const no = await desk.cli(words, { terminal: true, input: 'n\n' })
-  t.match(no, { code: exitCodes.refused, err: /delete tag "web"\? \[y\/N\]/ })
-  t.equal((await desk.list('tags', 'list')).length, 1)
-  const ended = await desk.cli(words, { terminal: true, input: '' })
+  const no = await fixture.cli(words, { terminal: true, input: 'n\n' })
+  t.match(no, { code: exitCodes.refused, err: /Delete tag "web"\? \(y\/N\)/ })
+  t.equal((await fixture.list('tags', 'list')).length, 1)
+  const ended = await fixture.cli(words, { terminal: true, input: '' })
   t.match(ended, { code: exitCodes.refused, err: /nothing was done/ })
-  t.match(await desk.cli(words, { terminal: true, input: 'y\n' }), { code: 0 })
-  t.strictSame(await desk.list('tags', 'list'), [])
+  t.match(await fixture.cli(words, { terminal: true, input: 'y\n' }), { code: 0 })
+  t.strictSame(await fixture.list('tags', 'list'), [])
 })
 
 void t.test('a deletion that ends early says how far it came', async (t) => {
-  const desk = await startDesk(t)
-  for (const name of ['a', 'b', 'c']) await desk.json('tags', 'add', '--name', name)
-  await desk.json('deployments', 'add', '--name', 'x', '--tags', 'c')
-  const ran = await desk.cli(['tags', 'delete', 'a', 'b', 'c', '--yes'])
+  const fixture = await startFixture(t)
+  for (const name of ['a', 'b', 'c']) await fixture.json('tags', 'add', '--name', name)
+  await fixture.json('deployments', 'add', '--name', 'x', '--tags', 'c')
+  const ran = await fixture.cli(['tags', 'delete', 'a', 'b', 'c', '--yes'])
   t.match(ran, { code: exitCodes.refused, err: /; 2 before it are gone \(trace \w+\)\n$/ })
-  t.match(await desk.list('tags', 'list'), [{ name: 'c' }])
+  t.match(await fixture.list('tags', 'list'), [{ name: 'c' }])
 })
 
 void t.test('a closed pipe ends the client silently, at any length', async (t) => {
-  const desk = await startDesk(t)
+  const fixture = await startFixture(t)
   for (let index = 0; index < 50; index += 1)
-    await desk.api.expect(201, 'POST', '/tags', { name: `${index}-${'x'.repeat(240)}` })
+    await fixture.api.expect(201, 'POST', '/tags', { name: `${index}-${'x'.repeat(240)}` })
   const { startClient: start, endOf } = await import('./run-cli.js')
-  const child = start(['tags', 'list', '--json'], desk.environment)
+  const child = start(['tags', 'list', '--json'], fixture.environment)
   let err = ''
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (err += text))
   child.stdout?.destroy()
@@ -267,8 +272,8 @@ void t.test('a closed pipe ends the client silently, at any length', async (t) =
 void t.test(
   'locked agents are unlocked by name, by filter or all; --plan tells before',
   async (t) => {
-    const desk = await startDesk(t)
-    const { api } = desk
+    const fixture = await startFixture(t)
+    const { api } = fixture
     const held: HeldCache = {
       childRunning: true,
       vcls: [{ name: 'boot', active: true, labelOf: null, ours: false }],
@@ -280,8 +285,12 @@ void t.test(
       ...{ heldRevision: 1, effectiveRevision: 1 },
     }
     const { queries } = api.service.store
-    const lock = async (name: string, tags: readonly string[]): Promise<void> => {
-      const id = await enrol(api, name, { tags, description: { condition, held } })
+    const lock = async (
+      name: string,
+      tags: readonly string[],
+      holds: HeldCache = held,
+    ): Promise<void> => {
+      const id = await enrol(api, name, { tags, description: { condition, held: holds } })
       playSession(t, api, id, () => {
         const unlocked = { lockedBecause: null, state: 1 }
         // The agent's next message says so.
@@ -293,31 +302,43 @@ void t.test(
     await lock('eu-2', ['eu'])
     await lock('us-1', ['us'])
     await enrol(api, 'free')
+    const idle = [{ name: 'cf-idle', active: true, labelOf: null, ours: true }]
+    await lock('as-is', ['asis'], { ...held, vcls: idle, takenOver: true })
 
-    t.match(await desk.cli(['agents', 'unlock', 'free', '--plan']), {
+    t.match(await fixture.cli(['agents', 'unlock', 'as-is', '--plan']), {
+      out: 'as-is: no difference, its cache stays as it is\n',
+    })
+    t.match(await fixture.cli(['agents', 'unlock', 'free', '--plan']), {
       code: 0,
       out: /nothing to unlock/,
     })
     const plan = ['agents', 'unlock', '--all', '--filter', 'tags.name=eu', '--plan']
-    const { code, out } = await desk.cli(plan)
+    const { code, out } = await fixture.cli(plan)
     t.equal(code, 2)
     t.match(out, /^eu-1: \n  becomes active: cf-idle\n  loads: cf-idle\n  discards: boot\neu-2: /)
     t.notMatch(out, /us-1/)
-    t.equal((await desk.json('agents', 'get', 'eu-1'))['stateName'], 'Locked', 'nothing was done')
+    t.equal(
+      (await fixture.json('agents', 'get', 'eu-1'))['stateName'],
+      'Locked',
+      'nothing was done',
+    )
 
-    t.match(await desk.cli(['agents', 'unlock', 'eu-1']), { code: 0, out: /stateName +Running/ })
-    t.match(await desk.cli(['agents', 'unlock', '--all', '--filter', 'tags.name=eu']), {
+    t.match(await fixture.cli(['agents', 'unlock', 'eu-1']), { code: 0, out: /stateName +Running/ })
+    t.match(await fixture.cli(['agents', 'unlock', '--all', '--filter', 'tags.name=eu']), {
       code: 0,
       out: /eu-2 +Running/,
     })
-    t.match(await desk.cli(['agents', 'unlock', 'us-1', 'free']), {
+    t.match(await fixture.cli(['agents', 'unlock', 'us-1', 'as-is', 'free']), {
       code: 1,
       out: /us-1 +Running/,
       err: /not unlocked: free: it is not locked/,
     })
-    t.match(await desk.cli(['agents', 'unlock', '--all']), { code: 0, out: /no agent is locked/ })
+    t.match(await fixture.cli(['agents', 'unlock', '--all']), {
+      code: 0,
+      out: /no agent is locked/,
+    })
     for (const wrong of [[], ['eu-1', '--all'], ['eu-1', '--filter', 'name=x']])
-      t.match(await desk.cli(['agents', 'unlock', ...wrong]), {
+      t.match(await fixture.cli(['agents', 'unlock', ...wrong]), {
         code: exitCodes.usage,
         err: /--all/,
       })

@@ -7,7 +7,7 @@ import { callHttp } from '../../src/cli/http-call.js'
 import { resourceRoutes } from '../../src/coordinator/controller/resources.js'
 import { root } from '../support/root.js'
 import { administrator, startController } from '../support/start-controller.js'
-import { startDesk } from './desk.js'
+import { startFixture } from './fixture.js'
 import { call, endOf, makeHome, startClient, type Environment } from './run-cli.js'
 
 const fixtures = join(root, 'test/fixtures/tls')
@@ -145,13 +145,13 @@ void t.test('a reader that goes away ends a long list silently', async (t) => {
 })
 
 void t.test('names for a shell are nothing but names', async (t) => {
-  const desk = await startDesk(t)
+  const fixture = await startFixture(t)
   const names = ['web', 'edge-1', '$(id)', '`id`', 'a b', '-x', '*', 'a;b', '\u202e', 'web.vcl']
-  for (const name of names) await desk.api.expect(201, 'POST', '/tags', { name })
-  const asked = await desk.cli(['complete-names', 'tags'])
+  for (const name of names) await fixture.api.expect(201, 'POST', '/tags', { name })
+  const asked = await fixture.cli(['complete-names', 'tags'])
   t.match(asked, { code: 0, err: '', out: 'web\nedge-1\nweb.vcl\n' })
   for (const noun of ['nosuch', 'contexts', 'permissions'])
-    t.match(await desk.cli(['complete-names', noun]), { code: 0, out: '', err: '' })
+    t.match(await fixture.cli(['complete-names', noun]), { code: 0, out: '', err: '' })
   const nowhere = { CACHEFLEET_SERVER: 'http://127.0.0.1:1', CACHEFLEET_TOKEN: 'x' }
   t.match(await call(['complete-names', 'tags'], { environment: nowhere }), {
     ...{ code: 0, out: '', err: '' },

@@ -7,7 +7,7 @@ import { enrol } from '../coordinator/controller/client.js'
 import { eventually } from '../support/eventually.js'
 import { root } from '../support/root.js'
 import { startController } from '../support/start-controller.js'
-import { startDesk, type Desk } from './desk.js'
+import { startFixture, type Fixture } from './fixture.js'
 
 /** Ids are of nothing: what is asked for matters here, not what comes of it. `site` is a group. */
 const commands: Readonly<Record<string, string>> = {
@@ -96,9 +96,9 @@ const withoutCommand: Readonly<Record<string, string>> = {
 }
 
 void t.test('every operation of the API has a command, or a reason to have none', async (t) => {
-  const desk = await startDesk(t)
-  const { environment, api } = desk
-  await makeGroup(desk)
+  const fixture = await startFixture(t)
+  const { environment, api } = fixture
+  await makeGroup(fixture)
   const operations = await readOperations(t)
   const known = [...Object.keys(commands), ...Object.keys(withoutCommand)]
   t.strictSame(operations.toSorted(), known.toSorted())
@@ -110,7 +110,7 @@ void t.test('every operation of the API has a command, or a reason to have none'
     api.lines.length = 0
     const isOfSession = /^(login|logout)/.test(text)
     const words = text.split(' ').map((word) => word.replace(/^config\//, `${configFolder}/`))
-    const ran = await desk.cli(words, {
+    const ran = await fixture.cli(words, {
       input,
       environment: isOfSession ? session : environment,
     })
@@ -134,12 +134,12 @@ function crud(noun: string, add: string): Readonly<Record<string, string>> {
   }
 }
 
-async function makeGroup(desk: Desk): Promise<void> {
-  await enrol(desk.api, 'edge-1')
-  const path = join(desk.folder, 'main.vcl')
+async function makeGroup(fixture: Fixture): Promise<void> {
+  await enrol(fixture.api, 'edge-1')
+  const path = join(fixture.folder, 'main.vcl')
   await writeFile(path, 'vcl 4.1;\nbackend default none;\n')
-  await desk.json('files', 'add', path)
-  await desk.json('vclgroups', 'add', '--name', 'site', '--main-vcl', 'main.vcl')
+  await fixture.json('files', 'add', path)
+  await fixture.json('vclgroups', 'add', '--name', 'site', '--main-vcl', 'main.vcl')
 }
 
 /** As the coordinator documents them. */

@@ -93,7 +93,7 @@ export async function call(words: readonly string[], options: RunOptions): Promi
     stdout: stdout as unknown as NodeJS.WriteStream,
     stderr: stderr as unknown as NodeJS.WriteStream,
     now,
-    setParting: () => undefined, // a signal is for processes
+    setInterruptMessage: () => undefined, // a signal is for processes
   })
   await new Promise((resume) => setImmediate(resume)) // what was written is handed on
   return { code, ...said }

@@ -1,7 +1,7 @@
 /** Logging in by an identity provider: the browser, what is refused, how a provider is set up. */
 import t from 'tap'
 import { exitCodes } from '../../src/cli/cli-error.js'
-import { startOidcTown } from '../coordinator/identity/oidc.contract.js'
+import { startOidcTenants } from '../coordinator/identity/oidc.contract.js'
 import { eventually } from '../support/eventually.js'
 import { createBrowser } from '../support/identity-provider.js'
 import { administrator } from '../support/start-controller.js'
@@ -11,14 +11,14 @@ const { user, password } = administrator
 const input = `${password}\n`
 
 void t.test('a login by an identity provider', async (t) => {
-  const town = await startOidcTown(t)
-  const { base } = town.controller
+  const tenants = await startOidcTenants(t)
+  const { base } = tenants.controller
   const environment = await makeHome(t)
   const words = ['login', '--server', base, '--oidc']
 
   await t.test('ends in the terminal when the browser has ended', async (t) => {
-    town.provider.person = 's-1'
-    town.provider.claims.set('s-1', { preferred_username: 'berta' })
+    tenants.provider.person = 's-1'
+    tenants.provider.claims.set('s-1', { preferred_username: 'berta' })
     const child = startClient([...words, '--org', 'red', '--json'], environment)
     const said = { out: '', err: '' }
     child.stdout?.setEncoding('utf8').on('data', (text: string) => (said.out += text))
@@ -60,7 +60,7 @@ void t.test('a login by an identity provider', async (t) => {
       environment,
       input,
     })
-    await town.makeOrganization('blue')
+    await tenants.makeOrganization('blue')
     const provider = ['--base-url', 'https://idp.example', '--client-id', 'fleet']
     const rest = ['--organization', 'blue', '--scopes', 'profile,roles', '--client-secret-stdin']
     const made = await call(['idps', 'add', ...provider, ...rest, '--json'], {
@@ -73,7 +73,7 @@ void t.test('a login by an identity provider', async (t) => {
     const at = String(idp.id)
     const stored = async (): Promise<string | null> =>
       (
-        await town.controller.service.store.queries
+        await tenants.controller.service.store.queries
           .selectFrom('idps')
           .select('sealedClientSecret')
           .where('id', '=', idp.id)

@@ -131,7 +131,7 @@ void t.test('a token in a variable or its file needs no session', async (t) => {
   for (const given of [{ CACHEFLEET_TOKEN: token }, { CACHEFLEET_TOKEN_FILE: file }])
     t.match(await call(['tags', 'list'], { environment: { ...server, ...given } }), { code: 0 })
   const bad = { ...server, CACHEFLEET_TOKEN: 'no token' }
-  t.match(await call(['tags', 'list'], { environment: bad }), { code: 2, err: /holds no token/ })
+  t.match(await call(['tags', 'list'], { environment: bad }), { code: 2, err: /is not a token/ })
   const wrong = { ...server, CACHEFLEET_TOKEN: `${token}x` }
   t.match(await call(['tags', 'list'], { environment: wrong }), { code: exitCodes.denied })
   await t.rejects(stat(sessionFile(home)), { code: 'ENOENT' }, 'no session was made')
@@ -226,11 +226,11 @@ void t.test('what cannot be reached is one line, exit 1', async (t) => {
     http: { tls: { certFile: `${certificate}.crt`, keyFile: `${certificate}.key` } },
   })
   const servers = {
-    'http://no-such-host.invalid:8002': /no host of that name|cannot be looked up/,
+    'http://no-such-host.invalid:8002': /no host has that name|cannot be looked up/,
     [`http://127.0.0.1:${port}`]: /nothing listens there/,
     [controller.base.replace('http:', 'https:')]: /does not speak TLS/,
     [secure.base.replace('https:', 'http:')]: /speaks TLS; is it https:\/\/ instead/,
-    [other]: /is no coordinator: it answered 200 text\/html/,
+    [other]: /is not a coordinator: it answered 200 text\/html/,
   }
   for (const [server, reason] of Object.entries(servers)) {
     const words = ['login', '--server', server, '--user', 'x', '--password-stdin']
@@ -241,7 +241,7 @@ void t.test('what cannot be reached is one line, exit 1', async (t) => {
   }
   const words = ['login', '--server', other, '--user', 'x', '--password-stdin', '--json']
   const { err } = await call(words, { environment, input })
-  t.match(JSON.parse(err), { errorKey: 'client', errorMsg: /no coordinator/ })
+  t.match(JSON.parse(err), { errorKey: 'client', errorMsg: /not a coordinator/ })
   await t.rejects(stat(sessionFile(environment)), { code: 'ENOENT' }, 'no session was made')
 })
 
@@ -253,10 +253,24 @@ void t.test('a session file that cannot be read is named, and never overwritten'
   for (const text of ['{', '[]', `"${createHash('sha256').digest('hex')}"`]) {
     await writeFile(file, text)
     const ran = await call(['whoami'], { environment })
-    t.match(ran, { code: exitCodes.refused, err: /cannot be read as sessions/ })
+    t.match(ran, { code: exitCodes.refused, err: /cannot be read as sessions; remove it/ })
   }
   await rm(file)
   await logIn(controller.base, environment)
+  const { default: session } = JSON.parse(await readFile(file, 'utf8')) as { default: object }
+  for (const wrong of [
+    { server: 5 },
+    { server: 'x' },
+    { organization: 1 },
+    { accessExpire: '1' },
+  ]) {
+    const text = JSON.stringify({ default: session, other: { ...session, ...wrong } })
+    await writeFile(file, text)
+    const ran = await call(['logout'], { environment })
+    t.match(ran, { code: exitCodes.refused, err: /cannot be read as sessions \(context "other"\)/ })
+    t.equal(await readFile(file, 'utf8'), text)
+  }
+  await writeFile(file, JSON.stringify({ default: session }))
   t.match(await call(['whoami'], { environment }), { code: 0 })
 })
 

@@ -82,5 +82,5 @@ void t.test('a coordinator that refuses ends it', async (t) => {
   const ran = await run(words, { environment })
   t.equal(ran.code, 1)
   expectOneLine(t, ran, 'MEDIAN')
-  t.match(ran.err, /"MEDIAN" is no consolidation function/)
+  t.match(ran.err, /"MEDIAN" is not a consolidation function/)
 })

@@ -48,7 +48,7 @@ void t.test('counters of a cache as a table, CSV and JSON', async (t) => {
 
   const wrong = await stats('client_req', '--from', 'yesterday')
   t.equal(wrong.code, 2)
-  t.match(wrong.err, /--from "yesterday" is no time; right are 30m/)
+  t.match(wrong.err, /--from "yesterday" is not a time; expected 30m/)
   const unknown = await stats('nothing')
   t.equal(unknown.code, 1)
   t.match(unknown.err, /counter nothing was not found/)

@@ -10,7 +10,7 @@ import {
   type AdoptedAgent,
   type Place,
 } from './adoption.js'
-import { expectDone, lane, readRefusal, startTraffic } from './stand.js'
+import { expectDone, parallel, readRefusal, startTraffic } from './harness.js'
 
 /** The same text as `boot` has, under a name that a reload on the host gave it. */
 async function renameLoaded({ cache }: Place, vcl: string, name: string): Promise<void> {
@@ -19,7 +19,7 @@ async function renameLoaded({ cache }: Place, vcl: string, name: string): Promis
   await cache.adm('vcl.discard', 'boot')
 }
 
-void t.test('hosts that run the same VCL become one group', lane(), async (t) => {
+void t.test('hosts that run the same VCL become one group', parallel(), async (t) => {
   const first = await startPlace(t, answering('live'))
   const { api } = first
   const second = await addHost(t, first, answering('live'))

@@ -28,13 +28,13 @@ import { bothMoments, describeStep, strike, type Step, type Victim } from './fau
 import { ask, startOrigin, type Origin } from './origin.js'
 import {
   expectDone,
-  lane,
+  parallel,
   readRefusal,
   startCoordinators,
   startTraffic,
   untilAgent,
   untilServing,
-} from './stand.js'
+} from './harness.js'
 
 t.jobs = 5
 
@@ -69,7 +69,7 @@ async function makeVclFolder(t: Test): Promise<string> {
   return folder
 }
 
-void t.test('a live cache under load', lane(), async (t) => {
+void t.test('a live cache under load', parallel(), async (t) => {
   const origin = await startOrigin(t, 'site')
   const folder = await makeVclFolder(t)
   const parts = `include "${folder}/lists.vcl"; include +glob "${folder}/conf.d/*.vcl";
@@ -175,7 +175,7 @@ async function readFile(api: Place['api'], id: number): Promise<FileView> {
   return JSON.parse((await api.call('GET', `/files/${id}`)).text) as FileView // the API's schema
 }
 
-void t.test('what cannot be adopted, or only just', lane(), async (t) => {
+void t.test('what cannot be adopted, or only just', parallel(), async (t) => {
   await t.test('labels: it says so and serves on until the first deploy', async (t) => {
     const place = await startPlace(t, answering('labelled'))
     const { api, cache, port } = place
@@ -198,14 +198,14 @@ void t.test('what cannot be adopted, or only just', lane(), async (t) => {
     t.same([...traffic.failures], [])
   })
 
-  await t.test('a text that is no UTF-8', async (t) => {
+  await t.test('a text that is not UTF-8', async (t) => {
     const place = await startPlace(t, answering('bytes'))
     const { cache } = place
     const bytes = answering('latin').replace(/$/, '# na\\xefve\n')
     await cache.adm('vcl.inline', 'latin', JSON.stringify(bytes).replaceAll('\\\\', '\\'))
     await cache.adm('vcl.use', 'latin')
     await adopt(t, place, 'edge')
-    t.match(await untilRefused(place), /no UTF-8/)
+    t.match(await untilRefused(place), /not UTF-8/)
     t.equal((await fetchMark(cache)).mark, 'latin')
   })
 
@@ -234,7 +234,7 @@ async function untilRefused({ api }: Place): Promise<string> {
   })
 }
 
-void t.test('with two coordinators over PostgreSQL', lane(), async (t) => {
+void t.test('with two coordinators over PostgreSQL', parallel(), async (t) => {
   const words = ['--no-agent', '--heartbeat', '2']
   const cache = await startVarnishd(t, { vcl: answering('live') })
   const [coordinator, linked] = await startCoordinators(t, words)
@@ -297,7 +297,7 @@ const steps: Readonly<Record<'agent' | 'coordinator', readonly Step[]>> = {
 }
 
 for (const victim of ['agent', 'coordinator'] as const)
-  void t.test(`the ${victim} dies on the way`, lane(), async (t) => {
+  void t.test(`the ${victim} dies on the way`, parallel(), async (t) => {
     const place = await startPlace(t, answering('live'))
     const traffic = startTraffic(t, place.cache)
     for (const [index, step] of steps[victim].entries()) {

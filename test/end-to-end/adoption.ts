@@ -32,7 +32,7 @@ export interface AdoptedGroup extends Reference {
 
 export const intoFleet = ['--adopt-group', 'fleet']
 
-/** As Stand, without an agent at first. */
+/** As Harness, without an agent at first. */
 export interface Place {
   readonly cache: Varnishd
   readonly coordinator: CoordinatorProcess

@@ -11,44 +11,44 @@ import {
   deploySite,
   editSite,
   expectDone,
-  lane,
+  parallel,
   makeSite,
   readAgreement,
   readRefusal,
-  startStand,
+  startHarness,
   startTraffic,
   untilAgent,
   untilServing,
   type Site,
-  type Stand,
-} from './stand.js'
+  type Harness,
+} from './harness.js'
 
 t.jobs = 3
 
-void t.test('one cache of three refuses', lane(), async (t) => {
-  const stand = await startStand(t, { tags: ['trio'] })
-  const { api, cache } = stand
-  await untilAgent(stand, 'Running')
-  const second = await addCache(t, stand, 'second')
-  const third = await addCache(t, stand, 'third')
-  const site = await makeSite(stand, 'site', { tag: 'trio', min: 2, max: 3 })
-  await deploySite(stand, site)
+void t.test('one cache of three refuses', parallel(), async (t) => {
+  const harness = await startHarness(t, { tags: ['trio'] })
+  const { api, cache } = harness
+  await untilAgent(harness, 'Running')
+  const second = await addCache(t, harness, 'second')
+  const third = await addCache(t, harness, 'third')
+  const site = await makeSite(harness, 'site', { tag: 'trio', min: 2, max: 3 })
+  await deploySite(harness, site)
   expectDone(await api.act(site.id, 'validate', '?agents=all'))
 
   const working = await breakCompiler(third)
-  await editSite(stand, site, 'two-of-three')
+  await editSite(harness, site, 'two-of-three')
   expectDone(await api.act(site.id, 'validate'))
   expectDone(await api.act(site.id, 'validate', '?agents=all')) // reads only
   t.match(readRefusal(await api.act(site.id, 'validate', '?agents=all&init=true'), 422), 'third')
   readRefusal(await api.act(site.id, 'validate', '?agents=some'), 400)
 
   await t.test('an organization compiles there within its budget', (t) =>
-    checkBudget(t, stand, third, working),
+    checkBudget(t, harness, third, working),
   )
 
   await t.test('it drops what it served when that is wanted', async (t) => {
     expectDone(await api.call('PUT', `/vclgroups/${site.id}`, { keepOnFailure: false }))
-    await deploySite(stand, site)
+    await deploySite(harness, site)
     t.equal((await fetchMark(cache)).mark, 'two-of-three')
     t.equal((await fetchMark(second)).mark, 'two-of-three')
     await eventually('the third serves nobody', async () => (await fetchMark(third)).status === 503)
@@ -86,8 +86,8 @@ void t.test('one cache of three refuses', lane(), async (t) => {
   await t.test('it keeps what it serves until its cache restarts', async (t) => {
     expectDone(await api.call('PUT', `/vclgroups/${site.id}`, { keepOnFailure: true }))
     await breakCompiler(third)
-    await editSite(stand, site, 'not-for-all')
-    await deploySite(stand, site)
+    await editSite(harness, site, 'not-for-all')
+    await deploySite(harness, site)
     t.equal((await fetchMark(third)).mark, 'two-of-three')
     const { revision, agentStates } = await api.readGroup(site.id)
     t.match(agentStates.filter(isFailed), [{ agent: { name: 'third' } }])
@@ -121,8 +121,8 @@ void t.test('one cache of three refuses', lane(), async (t) => {
       const [kept = '', broken = ''] = (await appliedOnes()).map(nameOf)
       const brokenCache = caches.get(broken) ?? third
       await breakCompiler(brokenCache)
-      await editSite(stand, site, 'filled')
-      await deploySite(stand, site)
+      await editSite(harness, site, 'filled')
+      await deploySite(harness, site)
       await eventually('two serve it', async () => (await appliedOnes()).length === 2)
       t.notOk((await appliedOnes()).map(nameOf).includes(broken))
       t.ok((await appliedOnes()).map(nameOf).includes(kept))
@@ -142,21 +142,21 @@ void t.test('one cache of three refuses', lane(), async (t) => {
   )
 })
 
-void t.test('one cache of two is Down', lane(), async (t) => {
-  const stand = await startStand(t, { tags: ['trio'], heartbeatSeconds: 1 })
-  const { api } = stand
-  await untilAgent(stand, 'Running')
-  const second = await addCache(t, stand, 'second')
-  const site = await makeSite(stand, 'site', { tag: 'trio', min: 1, max: 2 })
-  await deploySite(stand, site)
-  await stand.agent.kill()
-  await untilAgent(stand, 'Down')
-  await editSite(stand, site, 'missed-by-one')
-  await deploySite(stand, site)
+void t.test('one cache of two is Down', parallel(), async (t) => {
+  const harness = await startHarness(t, { tags: ['trio'], heartbeatSeconds: 1 })
+  const { api } = harness
+  await untilAgent(harness, 'Running')
+  const second = await addCache(t, harness, 'second')
+  const site = await makeSite(harness, 'site', { tag: 'trio', min: 1, max: 2 })
+  await deploySite(harness, site)
+  await harness.agent.kill()
+  await untilAgent(harness, 'Down')
+  await editSite(harness, site, 'missed-by-one')
+  await deploySite(harness, site)
   const history = await api.readHistory(site.id)
 
-  await deploySite(stand, site)
-  await deploySite(stand, site)
+  await deploySite(harness, site)
+  await deploySite(harness, site)
   t.same(await api.readHistory(site.id), history, 'the same again makes no revision')
   t.equal((await api.readGroup(site.id)).revision, 2)
 
@@ -165,23 +165,23 @@ void t.test('one cache of two is Down', lane(), async (t) => {
   expectDone(await api.act(site.id, 'reload'))
   expectDone(await api.act(site.id, 'rollback'))
   t.equal((await fetchMark(second)).mark, 'missed-by-one', 'over a reload too')
-  stand.startAgent()
-  await untilServing(stand.cache, 'missed-by-one')
-  await untilAgent(stand, 'Running')
+  harness.startAgent()
+  await untilServing(harness.cache, 'missed-by-one')
+  await untilAgent(harness, 'Running')
 
   await t.test('or cannot keep the source: the deploy ends within its wait, and names it', (t) =>
-    checkUnkept(t, stand, site),
+    checkUnkept(t, harness, site),
   )
 })
 
 /** A file where the agent keeps sources: for root, a disk that cannot be written. */
-async function checkUnkept(t: Test, stand: Stand, site: Site): Promise<void> {
-  const { api, agentStateDir } = stand
+async function checkUnkept(t: Test, harness: Harness, site: Site): Promise<void> {
+  const { api, agentStateDir } = harness
   const sources = join(agentStateDir, 'sources')
   await eventually('both serve', async () => (await api.readGroup(site.id)).stateName === 'Active')
   await rename(sources, `${sources}.away`)
   await writeFile(sources, '')
-  await editSite(stand, site, 'by-one')
+  await editSite(harness, site, 'by-one')
   expectDone(await api.act(site.id, 'deploy', '?wait=4'))
   const { stateName, agentStates } = await api.readGroup(site.id)
   t.equal(stateName, 'Degraded')
@@ -194,12 +194,12 @@ async function checkUnkept(t: Test, stand: Stand, site: Site): Promise<void> {
   const { text } = await api.call('GET', '/deployments?name=site')
   const [{ id = 0 } = {}] = JSON.parse(text) as { id?: number }[] // a list of deployments
   expectDone(await api.call('PUT', `/deployments/${id}?force=true`, { min: 2, max: 2 }))
-  await editSite(stand, site, 'by-both')
+  await editSite(harness, site, 'by-both')
   t.match(readRefusal(await api.act(site.id, 'deploy', '?wait=4'), 503), /^edge: ENOTDIR/)
   await rm(sources)
   await rename(`${sources}.away`, sources)
   expectDone(await api.act(site.id, 'deploy'))
-  t.equal((await fetchMark(stand.cache)).mark, 'by-both')
+  t.equal((await fetchMark(harness.cache)).mark, 'by-both')
   t.equal((await api.readGroup(site.id)).stateName, 'Active')
 }
 
@@ -207,8 +207,13 @@ const isFailed = ({ state }: GroupView['agentStates'][number]): boolean => state
 const nameOf = ({ agent }: GroupView['agentStates'][number]): string => agent.name
 
 /** On a shared agent, by the API of an organization. */
-async function checkBudget(t: Test, stand: Stand, third: Varnishd, working: string): Promise<void> {
-  const { api, coordinator } = stand
+async function checkBudget(
+  t: Test,
+  harness: Harness,
+  third: Varnishd,
+  working: string,
+): Promise<void> {
+  const { api, coordinator } = harness
   const compiler = JSON.parse(working) as string // a quoted one
   const password = 'azure-password'
   const organization = { id: await api.make('/organizations', { name: 'azure' }) }
@@ -245,29 +250,29 @@ async function breakCompiler(cache: Varnishd): Promise<string> {
   return JSON.stringify((param as { value: string }).value) // as just found
 }
 
-async function addCache(t: Test, stand: Stand, name: string): Promise<Varnishd> {
+async function addCache(t: Test, harness: Harness, name: string): Promise<Varnishd> {
   const cache = await startVarnishd(t)
   startAgent(t, cache, {
-    ...{ coordinatorUrl: stand.link.url, name, stateDir: await makeStateDir(t), tags: ['trio'] },
-    joinToken: await stand.api.makeJoinToken(),
+    ...{ coordinatorUrl: harness.link.url, name, stateDir: await makeStateDir(t), tags: ['trio'] },
+    joinToken: await harness.api.makeJoinToken(),
   })
-  await untilAgent(stand, 'Running', name)
+  await untilAgent(harness, 'Running', name)
   // While it still has a compiler.
   await eventually('it has the idle VCL', async () => (await listVcls(cache)).includes('cf-idle'))
   return cache
 }
 
-void t.test('a child that panics', lane(), async (t) => {
-  const stand = await startStand(t)
-  const { api, cache } = stand
-  const { id } = await untilAgent(stand, 'Running')
+void t.test('a child that panics', parallel(), async (t) => {
+  const harness = await startHarness(t)
+  const { api, cache } = harness
+  const { id } = await untilAgent(harness, 'Running')
   const readPanic = async (): Promise<string> => {
     const { text } = await api.call('GET', `/agents/${id}/panic`)
     return (JSON.parse(text) as { panic: string | null }).panic ?? '' // of this call
   }
   t.equal(await readPanic(), '')
-  const site = await makeSite(stand, 'site')
-  await deploySite(stand, site)
+  const site = await makeSite(harness, 'site')
+  await deploySite(harness, site)
 
   await cache.adm('debug.panic.worker').catch(() => '') // the child does not answer it
   const isCleared = async () => {
@@ -279,28 +284,28 @@ void t.test('a child that panics', lane(), async (t) => {
   const first = await readPanic()
   t.match(first, /^Panic at: .*\n.*Assert error|panic/is)
   await untilServing(cache, 'site-first')
-  t.equal((await readdir(join(stand.agentStateDir, 'panics'))).length, 1)
+  t.equal((await readdir(join(harness.agentStateDir, 'panics'))).length, 1)
 
   await cache.adm('debug.panic.worker').catch(() => '')
   await eventually('the next one is kept', async () => (await readPanic()) !== first)
   await eventually('and cleared', isCleared)
-  await stand.agent.stop()
-  stand.startAgent()
+  await harness.agent.stop()
+  harness.startAgent()
   await eventually('it is told after a restart of the agent, too', async () =>
     (await readPanic()).startsWith('Panic at: '),
   )
 })
 
-void t.test('alone on the host', lane(), async (t) => {
-  const stand = await startStand(t, { heartbeatSeconds: 1 })
-  const { api, cache, coordinator, agentStateDir } = stand
-  await untilAgent(stand, 'Running')
+void t.test('alone on the host', parallel(), async (t) => {
+  const harness = await startHarness(t, { heartbeatSeconds: 1 })
+  const { api, cache, coordinator, agentStateDir } = harness
+  await untilAgent(harness, 'Running')
   const rollback = (...words: readonly string[]) =>
     runDaemon(['rollback', ...words, '--state-dir', agentStateDir])
-  const site = await makeSite(stand, 'site')
-  await deploySite(stand, site)
-  await editSite(stand, site, 'bad')
-  await deploySite(stand, site)
+  const site = await makeSite(harness, 'site')
+  await deploySite(harness, site)
+  await editSite(harness, site, 'bad')
+  await deploySite(harness, site)
   t.equal(await coordinator.daemon.stop(), 0)
 
   await t.test('the cache goes back to a good state without a coordinator', async (t) => {
@@ -319,15 +324,15 @@ void t.test('alone on the host', lane(), async (t) => {
   await t.test('and stays there, whatever restarts', async () => {
     await cache.restart()
     await untilServing(cache, 'site-first')
-    await stand.agent.kill()
+    await harness.agent.kill()
     await cache.restart()
-    stand.startAgent()
+    harness.startAgent()
     await untilServing(cache, 'site-first')
   })
 
   await t.test('until an administrator unlocks it', async (t) => {
     await coordinator.start()
-    const agent = await untilAgent(stand, 'Locked')
+    const agent = await untilAgent(harness, 'Locked')
     t.equal((await fetchMark(cache)).mark, 'site-first')
     readRefusal(await api.act(site.id, 'deploy'), 503)
     const told = await eventually('it tells what an unlock would change', async () => {
@@ -337,7 +342,7 @@ void t.test('alone on the host', lane(), async (t) => {
     expectDone(await api.call('PUT', `/agents/${agent.id}/unlock`))
     await untilServing(cache, 'bad')
     t.ok((await cache.adm('vcl.list')).includes(told.groups?.['active'] ?? 'nothing'))
-    await untilAgent(stand, 'Running')
-    await eventually('all agree', () => readAgreement(stand, site), 30_000)
+    await untilAgent(harness, 'Running')
+    await eventually('all agree', () => readAgreement(harness, site))
   })
 })

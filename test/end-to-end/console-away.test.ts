@@ -10,7 +10,7 @@ import { makeStateDir, startAgent, type Daemon } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
 import { startVarnishd, type Varnishd } from '../support/varnishd.js'
 import { untilEnded } from './invalidation-calls.js'
-import { agentName, startStand, untilAgent, untilServing, type Stand } from './stand.js'
+import { agentName, startHarness, untilAgent, untilServing, type Harness } from './harness.js'
 
 type Json = Record<string, unknown>
 
@@ -20,7 +20,7 @@ interface Member {
   readonly id: string
 }
 
-interface Pair extends Stand {
+interface Pair extends Harness {
   readonly first: Member
   readonly second: Member & { agent: Daemon; startAgent(): void }
   readonly group: string
@@ -86,25 +86,25 @@ void t.test('a group of the console with a member away', { timeout: 220_000 }, a
 })
 
 async function startPair(t: Test): Promise<Pair> {
-  const [stand, cache] = await Promise.all([
-    startStand(t, { heartbeatSeconds: 2 }),
+  const [harness, cache] = await Promise.all([
+    startHarness(t, { heartbeatSeconds: 2 }),
     startVarnishd(t, { vcl: answering('foreign') }),
   ])
-  const joinToken = await stand.api.makeJoinToken()
-  const setup = { coordinatorUrl: stand.link.url, name: 'other', stateDir: await makeStateDir(t) }
+  const joinToken = await harness.api.makeJoinToken()
+  const setup = { coordinatorUrl: harness.link.url, name: 'other', stateDir: await makeStateDir(t) }
   const launch = (token?: string): Daemon =>
     startAgent(t, cache, { ...setup, ...(token === undefined ? {} : { joinToken: token }) })
   const agent = launch(joinToken)
   const idOf = async (name: string) =>
-    toObjectId('cache', (await untilAgent(stand, 'Running', name)).id)
-  const first = { cache: stand.cache, id: await idOf(agentName) }
+    toObjectId('cache', (await untilAgent(harness, 'Running', name)).id)
+  const first = { cache: harness.cache, id: await idOf(agentName) }
   const second = {
     ...{ cache, agent, id: await idOf('other') },
     startAgent: () => {
       second.agent = launch()
     },
   }
-  const call = callsTo(stand.coordinator.base)
+  const call = callsTo(harness.coordinator.base)
   const expect: Pair['expect'] = async (status, method, path, body) => {
     const answer = await call(method, path, { body })
     if (answer.status !== status)
@@ -115,7 +115,7 @@ async function startPair(t: Test): Promise<Pair> {
     String((await expect(201, 'POST', path, body))['id'])
   const group = `/v1/group/${await make('/v1/group', { name: 'pair' })}`
   for (const { id } of [first, second]) await expect(204, 'PUT', `${group}/cache/${id}`)
-  return Object.assign(stand, {
+  return Object.assign(harness, {
     ...{ first, second, group, expect },
     makeBranch: (name: string, content: string) => make('/v1/vcl', { name, content }),
     deploy: (branch: string) => expect(200, 'PUT', `${group}/vcl/${branch}/deploy`),

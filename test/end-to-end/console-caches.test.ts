@@ -4,23 +4,23 @@ import t, { type Test } from 'tap'
 import { toObjectId } from '../../src/resources/object-id.js'
 import { callsTo } from '../coordinator/console/console-client.js'
 import { eventually } from '../support/eventually.js'
-import { agentName, startStand, untilAgent, type Stand } from './stand.js'
+import { agentName, startHarness, untilAgent, type Harness } from './harness.js'
 
-interface ConsoleStand extends Stand {
+interface ConsoleHarness extends Harness {
   /** Below the cache; throws unless it is answered with 200. */
   readonly ask: (method: string, path: string, body?: unknown) => Promise<Record<string, unknown>>
   /** Text for the command call, its message. */
   readonly send: (command: string) => Promise<unknown>
 }
 
-async function startConsoleStand(t: Test): Promise<ConsoleStand> {
-  const stand = await startStand(t, { heartbeatSeconds: 1 })
-  const { id } = await untilAgent(stand, 'Running')
-  const { cache } = stand
+async function startConsoleHarness(t: Test): Promise<ConsoleHarness> {
+  const harness = await startHarness(t, { heartbeatSeconds: 1 })
+  const { id } = await untilAgent(harness, 'Running')
+  const { cache } = harness
   await eventually('it was taken over', async () => !(await cache.adm('vcl.list')).includes('boot'))
-  const call = callsTo(stand.coordinator.base)
+  const call = callsTo(harness.coordinator.base)
   const at = `/v1/cache/${toObjectId('cache', id)}`
-  const ask: ConsoleStand['ask'] = async (method, path, body) => {
+  const ask: ConsoleHarness['ask'] = async (method, path, body) => {
     const { status, text, body: answer } = await call(method, `${at}${path}`, { body })
     if (status !== 200) throw new Error(`${method} ${path} answered ${status}: ${text}`)
     return answer
@@ -29,24 +29,24 @@ async function startConsoleStand(t: Test): Promise<ConsoleStand> {
     const answer = await call('POST', `${at}/engineadm`, { text, type: 'text/plain' })
     return answer.body['message']
   }
-  return Object.assign(stand, { ask, send })
+  return Object.assign(harness, { ask, send })
 }
 
 void t.test('a real cache in the console', { timeout: 220_000 }, async (t) => {
-  const stand = await startConsoleStand(t)
-  await t.test('it is described as its banner does', (t) => readDescription(t, stand))
-  await t.test('its status is in its own words', (t) => readStatus(t, stand))
-  await t.test('parameters are set, seen and reset', (t) => setParameters(t, stand))
+  const harness = await startConsoleHarness(t)
+  await t.test('it is described as its banner does', (t) => readDescription(t, harness))
+  await t.test('its status is in its own words', (t) => readStatus(t, harness))
+  await t.test('parameters are set, seen and reset', (t) => setParameters(t, harness))
   await t.test('what is shown otherwise than it was written is consistent', (t) =>
-    setManyForms(t, stand),
+    setManyForms(t, harness),
   )
-  await t.test('the health of a backend is set by its name', (t) => setHealth(t, stand))
-  await t.test('commands are answered as varnishadm does', (t) => sendCommands(t, stand))
-  await t.test('what commands set is kept', (t) => keepWhatCommandsSet(t, stand))
-  await t.test('without its agent it has no status', (t) => loseAgent(t, stand))
+  await t.test('the health of a backend is set by its name', (t) => setHealth(t, harness))
+  await t.test('commands are answered as varnishadm does', (t) => sendCommands(t, harness))
+  await t.test('what commands set is kept', (t) => keepWhatCommandsSet(t, harness))
+  await t.test('without its agent it has no status', (t) => loseAgent(t, harness))
 })
 
-async function readDescription(t: Test, { ask, cache }: ConsoleStand): Promise<void> {
+async function readDescription(t: Test, { ask, cache }: ConsoleHarness): Promise<void> {
   const banner = /varnish-(\S+) revision (\w+)/.exec(await cache.adm('banner'))
   t.match(await ask('GET', ''), {
     ...{ agentHost: hostname(), agentPort: cache.httpPort, dash_n: cache.workDir },
@@ -56,7 +56,7 @@ async function readDescription(t: Test, { ask, cache }: ConsoleStand): Promise<v
   })
 }
 
-async function readStatus(t: Test, { ask }: ConsoleStand): Promise<void> {
+async function readStatus(t: Test, { ask }: ConsoleHarness): Promise<void> {
   const status = await ask('GET', '/status')
   t.match(status, {
     ...{ responseStatus: 200, responseString: 'OK', ping: /^PONG \d+ 1\.0$/ },
@@ -68,7 +68,7 @@ async function readStatus(t: Test, { ask }: ConsoleStand): Promise<void> {
   t.same({ ...(await ask('GET', '/summary')), ping: '' }, { ...status, ping: '' })
 }
 
-async function setParameters(t: Test, { ask, cache }: ConsoleStand): Promise<void> {
+async function setParameters(t: Test, { ask, cache }: ConsoleHarness): Promise<void> {
   const at = '/params/default_ttl'
   t.match(await ask('PUT', at, { value: '60' }), { value: '60.000', unit: 'seconds' })
   t.match(await cache.adm('param.show', 'default_ttl'), /Value is: 60\.000/)
@@ -91,7 +91,7 @@ const forms: readonly (readonly [string, string])[] = [
   ['pool_req', '10, 100, 10'],
 ]
 
-async function setManyForms(t: Test, { ask }: ConsoleStand): Promise<void> {
+async function setManyForms(t: Test, { ask }: ConsoleHarness): Promise<void> {
   for (const [name, value] of forms) await ask('PUT', `/params/${name}`, { value })
   t.same(await ask('GET', '/consistency'), {
     ...{ responseStatus: 200, responseString: 'OK', vcl_name: 'cf-idle', vcl_consistent: true },
@@ -100,7 +100,7 @@ async function setManyForms(t: Test, { ask }: ConsoleStand): Promise<void> {
   for (const [name] of forms) await ask('DELETE', `/params/${name}`)
 }
 
-async function setHealth(t: Test, { ask }: ConsoleStand): Promise<void> {
+async function setHealth(t: Test, { ask }: ConsoleHarness): Promise<void> {
   const read = async () => {
     const { list } = await ask('GET', '/backends')
     return (list as { name: string; adminHealth: string }[]).map((one) => [
@@ -117,15 +117,15 @@ async function setHealth(t: Test, { ask }: ConsoleStand): Promise<void> {
   t.not((await read())[0]?.[1], 'sick')
 }
 
-async function sendCommands(t: Test, { send, cache }: ConsoleStand): Promise<void> {
+async function sendCommands(t: Test, { send, cache }: ConsoleHarness): Promise<void> {
   const lines = ['status', 'banner', 'pid', 'param.show default_ttl', 'storage.list', 'vcl.deps']
   for (const line of [...lines, 'help', 'vcl.show cf-idle'])
     t.equal(String(await send(line)).trim(), (await cache.adm(...line.split(' '))).trim(), line)
   t.match(await send('param.show no_such'), /no_such/)
 }
 
-async function keepWhatCommandsSet(t: Test, stand: ConsoleStand): Promise<void> {
-  const { ask, send, cache, api } = stand
+async function keepWhatCommandsSet(t: Test, harness: ConsoleHarness): Promise<void> {
+  const { ask, send, cache, api } = harness
   t.equal(await send('param.set default_keep 44'), '')
   await cache.adm('param.reset', 'default_keep')
   await eventually('it is set again', async () =>
@@ -139,7 +139,7 @@ async function keepWhatCommandsSet(t: Test, stand: ConsoleStand): Promise<void> 
   t.match(text, /by-command/)
 }
 
-async function loseAgent(t: Test, { ask, agent }: ConsoleStand): Promise<void> {
+async function loseAgent(t: Test, { ask, agent }: ConsoleHarness): Promise<void> {
   await agent.stop()
   t.match(await ask('GET', '/status'), { responseStatus: 503, ping: '' })
   t.match(await ask('GET', '/consistency'), { responseStatus: 503, param_consistent: false })

@@ -10,18 +10,18 @@ import {
   deploySite,
   expectDone,
   makeSite,
-  startStand,
+  startHarness,
   untilAgent,
   untilServing,
-} from './stand.js'
+} from './harness.js'
 
 void t.test(
   'a cache serves what its group has, as long as it is in it',
   { timeout: 220_000 },
   async (t) => {
-    const stand = await startStand(t)
-    const { id: agentId } = await untilAgent(stand, 'Running')
-    const call = callsTo(stand.coordinator.base)
+    const harness = await startHarness(t)
+    const { id: agentId } = await untilAgent(harness, 'Running')
+    const call = callsTo(harness.coordinator.base)
     const ask = async (status: number, method: string, path: string, body?: unknown) => {
       const answer = await call(method, path, body === undefined ? {} : { body })
       if (answer.status !== status)
@@ -35,14 +35,14 @@ void t.test(
     const cache = toObjectId('cache', agentId)
     const relation = `/v1/group/${group}/cache/${cache}`
     const untilIdle = () =>
-      eventually('the cache is idle', async () => (await fetchMark(stand.cache)).status === 503)
+      eventually('the cache is idle', async () => (await fetchMark(harness.cache)).status === 503)
 
     await ask(204, 'PUT', relation)
     const deploy = () => ask(200, 'PUT', `/v1/group/${group}/vcl/${vcl}/deploy`)
     await eventually('its VCL is deployed', async () => (await deploy())['success'] === true)
-    await untilServing(stand.cache, 'shop')
+    await untilServing(harness.cache, 'shop')
     t.match(await ask(200, 'GET', `/v1/group/${group}`), { caches: [cache], activeVclId: vcl })
-    const seen = await stand.api.findAgent(agentName)
+    const seen = await harness.api.findAgent(agentName)
     t.same(
       seen?.tags.map(({ name }) => name),
       [agentTag],
@@ -53,18 +53,18 @@ void t.test(
     await untilIdle()
     t.match(await ask(409, 'DELETE', `/v1/group/${group}`), { message: /a VCL; take/ })
     await ask(204, 'PUT', relation)
-    await untilServing(stand.cache, 'shop')
+    await untilServing(harness.cache, 'shop')
 
-    const site = await makeSite(stand, 'site')
-    t.equal((await stand.api.act(site.id, 'deploy')).status, 409, 'the controller finds it held')
-    t.equal((await fetchMark(stand.cache)).mark, 'shop')
+    const site = await makeSite(harness, 'site')
+    t.equal((await harness.api.act(site.id, 'deploy')).status, 409, 'the controller finds it held')
+    t.equal((await fetchMark(harness.cache)).mark, 'shop')
     await ask(204, 'DELETE', relation)
     await untilIdle()
-    await eventually('its place is free', () => deploySite(stand, site).then(() => true))
-    await untilServing(stand.cache, 'site-first')
+    await eventually('its place is free', () => deploySite(harness, site).then(() => true))
+    await untilServing(harness.cache, 'site-first')
     t.match(await ask(409, 'PUT', relation), { message: /"site" of the controller/ })
-    expectDone(await stand.api.act(site.id, 'undeploy'))
+    expectDone(await harness.api.act(site.id, 'undeploy'))
     await eventually('it may join again', () => ask(204, 'PUT', relation).then(() => true))
-    await untilServing(stand.cache, 'shop')
+    await untilServing(harness.cache, 'shop')
   },
 )

@@ -3,18 +3,18 @@ import t, { type Test } from 'tap'
 import { toObjectId } from '../../src/resources/object-id.js'
 import { administrator } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
-import { agentName, startStand, untilAgent, type Stand } from './stand.js'
+import { agentName, startHarness, untilAgent, type Harness } from './harness.js'
 
 type Json = Readonly<Record<string, unknown>>
 type Expect = (status: number, method: string, path: string, body?: object) => Promise<Json>
 
 void t.test('the parameters of a group are those of its caches', async (t) => {
-  const stand = await startStand(t, { heartbeatSeconds: 1 })
-  const agent = await untilAgent(stand, 'Running')
-  const { expect, group, cachePath } = await prepare(t, stand, agent.id)
+  const harness = await startHarness(t, { heartbeatSeconds: 1 })
+  const agent = await untilAgent(harness, 'Running')
+  const { expect, group, cachePath } = await prepare(t, harness, agent.id)
   const untilSet = async (name: string, value: RegExp): Promise<void> => {
     await eventually(`${name} is ${value.source}`, async () =>
-      value.test(await readParam(stand, name)),
+      value.test(await readParam(harness, name)),
     )
   }
   const params = { default_ttl: '77', default_grace: '11', no_such_parameter: '1' }
@@ -26,25 +26,25 @@ void t.test('the parameters of a group are those of its caches', async (t) => {
     await untilSet('default_ttl', /^77/)
     await untilSet('default_grace', /^11/)
     await eventually('the cache tells what it lacks', async () => {
-      const { config } = await untilAgent(stand, 'Running')
+      const { config } = await untilAgent(harness, 'Running')
       return config.lastAttempted?.error?.includes('no_such_parameter')
     })
     t.pass()
   })
 
   await t.test('a change from outside is healed', async (t) => {
-    await stand.cache.adm('param.set', 'default_ttl', '5')
+    await harness.cache.adm('param.set', 'default_ttl', '5')
     await untilSet('default_ttl', /^77/)
     t.pass()
   })
 
   await t.test('what is set on the cache counts there, until it is reset', async (t) => {
     const param = `/agents/${agent.id}/params/default_ttl`
-    t.match((await stand.api.call('PUT', param, { value: '33' })).text, /"33\./)
+    t.match((await harness.api.call('PUT', param, { value: '33' })).text, /"33\./)
     await expect(200, 'PATCH', setPath, { params: { default_ttl: '78' } })
     await untilSet('default_grace', /^10\./)
-    t.match(await readParam(stand, 'default_ttl'), /^33/)
-    const reset = await stand.api.call('PUT', param, { value: null })
+    t.match(await readParam(harness, 'default_ttl'), /^33/)
+    const reset = await harness.api.call('PUT', param, { value: null })
     t.match(reset.text, /"78\./, 'back to what the group says')
     await untilSet('default_ttl', /^78/)
   })
@@ -58,7 +58,7 @@ void t.test('the parameters of a group are those of its caches', async (t) => {
       })
     const done = { done: 1, total: 1, results: [{ status: 200, message: '' }] }
     t.match(await banUntil('req.url ~ ^/of-the-group$', 2), done)
-    t.ok(stand.port.commands.some((line) => line.includes('^/of-the-group$')))
+    t.ok(harness.port.commands.some((line) => line.includes('^/of-the-group$')))
     const refused = { done: 0, total: 1, results: [{ status: 400, message: /Regex/ }] }
     t.match(await banUntil('req.url ~ (', 3), refused)
   })
@@ -71,12 +71,12 @@ void t.test('the parameters of a group are those of its caches', async (t) => {
     await expect(204, 'DELETE', `${group}/paramset/${String(set['id'])}`)
     await untilSet('default_ttl', /^120\./)
     await expect(204, 'DELETE', setPath)
-    t.equal((await untilAgent(stand, 'Running')).name, agentName)
+    t.equal((await untilAgent(harness, 'Running')).name, agentName)
   })
 })
 
 /** A group that has the cache. */
-async function prepare(t: Test, { coordinator }: Stand, agentId: number) {
+async function prepare(t: Test, { coordinator }: Harness, agentId: number) {
   const { user, password } = administrator
   const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
   const expect: Expect = async (status, method, path, body) => {
@@ -96,7 +96,7 @@ async function prepare(t: Test, { coordinator }: Stand, agentId: number) {
   return { expect, group, cachePath }
 }
 
-async function readParam({ cache }: Stand, name: string): Promise<string> {
+async function readParam({ cache }: Harness, name: string): Promise<string> {
   const text = await cache.adm('param.show', name)
   return /Value is: (\S+)/.exec(text)?.[1] ?? ''
 }

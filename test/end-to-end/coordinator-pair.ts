@@ -22,7 +22,7 @@ import {
   untilAgent,
   type Site,
   type Traffic,
-} from './stand.js'
+} from './harness.js'
 
 export interface End {
   readonly coordinator: CoordinatorProcess
@@ -42,8 +42,6 @@ interface Pair {
 const tag = 'web'
 /** Of a group (docs/behaviour.md, VCL groups). */
 const active = 1
-/** A lease, its check, and two reconnections; twice that for a busy machine. */
-const recoveryTimeoutMs = 60_000
 
 export async function startPair(t: Test): Promise<Pair> {
   const words = ['--no-agent', '--heartbeat', '2']
@@ -127,52 +125,44 @@ export async function untilServed(
   mark: string,
   apis: readonly ApiClient[] = apisOf(pair),
 ): Promise<void> {
-  await eventually(
-    `both serve ${mark}`,
-    async () => {
-      for (const { cache } of [pair.here, pair.there]) {
-        const served = await fetchMark(cache)
-        if (served.mark !== mark) throw new Error(`it serves ${served.mark ?? 'nothing'}`)
-      }
-      for (const api of apis) {
-        const group = await api.readGroup(site.id)
-        const states = group.agentStates.map(({ state }) => state).join()
-        if (group.state !== active || states !== 'applied,applied')
-          throw new Error(JSON.stringify(group))
-      }
-      return true
-    },
-    recoveryTimeoutMs,
-  )
+  await eventually(`both serve ${mark}`, async () => {
+    for (const { cache } of [pair.here, pair.there]) {
+      const served = await fetchMark(cache)
+      if (served.mark !== mark) throw new Error(`it serves ${served.mark ?? 'nothing'}`)
+    }
+    for (const api of apis) {
+      const group = await api.readGroup(site.id)
+      const states = group.agentStates.map(({ state }) => state).join()
+      if (group.state !== active || states !== 'applied,applied')
+        throw new Error(JSON.stringify(group))
+    }
+    return true
+  })
 }
 
 /** Answers the mark of the revision that both say is deployed, once both caches serve it and both APIs say so. */
 export async function untilSettled({ here, there }: Pair, site: Site): Promise<string> {
   const { api } = here.coordinator
-  return eventually(
-    'all is as the history says',
-    async () => {
-      const { revision } = await api.readGroup(site.id)
-      const entry = (await api.readHistory(site.id)).find((one) => one.revision === revision)
-      const version = await api.call(
-        'GET',
-        `/files/${site.file}/versions/${entry?.mainVCL.version ?? 0}`,
+  return eventually('all is as the history says', async () => {
+    const { revision } = await api.readGroup(site.id)
+    const entry = (await api.readHistory(site.id)).find((one) => one.revision === revision)
+    const version = await api.call(
+      'GET',
+      `/files/${site.file}/versions/${entry?.mainVCL.version ?? 0}`,
+    )
+    const { source } = JSON.parse(version.text) as { source: string } // a version
+    for (const end of [here, there]) {
+      const { mark = 'nothing' } = await fetchMark(end.cache)
+      if (source !== answering(mark)) throw new Error(`it serves ${mark}, wanted is ${source}`)
+      const group = await end.coordinator.api.readGroup(site.id)
+      const isApplied = group.agentStates.every(
+        (place) => place.state === 'applied' && place.revision === revision,
       )
-      const { source } = JSON.parse(version.text) as { source: string } // a version
-      for (const end of [here, there]) {
-        const { mark = 'nothing' } = await fetchMark(end.cache)
-        if (source !== answering(mark)) throw new Error(`it serves ${mark}, wanted is ${source}`)
-        const group = await end.coordinator.api.readGroup(site.id)
-        const isApplied = group.agentStates.every(
-          (place) => place.state === 'applied' && place.revision === revision,
-        )
-        if (group.revision !== revision || group.state !== active || !isApplied)
-          throw new Error(JSON.stringify(group))
-      }
-      return /"([^"]+)"/.exec(source)?.[1]
-    },
-    recoveryTimeoutMs,
-  )
+      if (group.revision !== revision || group.state !== active || !isApplied)
+        throw new Error(JSON.stringify(group))
+    }
+    return /"([^"]+)"/.exec(source)?.[1]
+  })
 }
 
 export async function untilIdle({ here, there }: Pair): Promise<string> {
@@ -185,14 +175,10 @@ export async function untilIdle({ here, there }: Pair): Promise<string> {
 
 /** The newest entry of the history is a deploy that its coordinator left. */
 export async function untilDiscarded(api: ApiClient, site: Site): Promise<void> {
-  await eventually(
-    'the deploy is discarded',
-    async () => {
-      const [entry] = await api.readHistory(site.id)
-      return entry?.revision === null && entry.result.includes('the coordinator stopped')
-    },
-    recoveryTimeoutMs,
-  )
+  await eventually('the deploy is discarded', async () => {
+    const [entry] = await api.readHistory(site.id)
+    return entry?.revision === null && entry.result.includes('the coordinator stopped')
+  })
 }
 
 export async function untilReady(pair: Pair): Promise<void> {

@@ -18,12 +18,12 @@ import {
   type End,
   type PairedSite,
 } from './coordinator-pair.js'
-import { deploySite, editSite, expectDone, lane, readRefusal, untilAgent } from './stand.js'
+import { deploySite, editSite, expectDone, parallel, readRefusal, untilAgent } from './harness.js'
 
 /** Side by side: each has servers, coordinators and caches of its own, and most of it is waiting. */
 t.jobs = 2
 
-void t.test('they go away', lane(), async (t) => {
+void t.test('they go away', parallel(), async (t) => {
   const started = await startSite(t)
   const { pair, here, there, site } = started
 
@@ -85,10 +85,10 @@ void t.test('they go away', lane(), async (t) => {
     t.equal((await here.coordinator.api.readHistory(site.id))[0]?.revision, null)
   })
 
-  await t.test('in all of this no request failed', (t) => checkTraffic(t, started))
+  await t.test('not one request failed meanwhile', (t) => checkTraffic(t, started))
 })
 
-void t.test('they go and come, and the store is of yesterday', lane(), async (t) => {
+void t.test('they go and come, and the store is of yesterday', parallel(), async (t) => {
   const started = await startSite(t)
   const { pair, here, there, site } = started
 
@@ -100,7 +100,7 @@ void t.test('they go and come, and the store is of yesterday', lane(), async (t)
     checkGoingOn(t, started, pair.postgres),
   )
 
-  await t.test('in all of this no request failed', (t) => checkTraffic(t, started))
+  await t.test('not one request failed meanwhile', (t) => checkTraffic(t, started))
 
   await t.test(
     'a store of yesterday, under coordinators that run: the agents are locked',

@@ -14,7 +14,7 @@ import {
   untilServed,
   untilSettled,
 } from './coordinator-pair.js'
-import { deploySite, editSite, expectDone, readRefusal, untilAgent } from './stand.js'
+import { deploySite, editSite, expectDone, readRefusal, untilAgent } from './harness.js'
 
 const started = await startSite(t)
 const { pair, here, there, site } = started
@@ -141,7 +141,7 @@ await t.test('two deploys of the group at once, by either', async (t) => {
   }
 })
 
-await t.test('in all of this no request failed', (t) => checkTraffic(t, started))
+await t.test('not one request failed meanwhile', (t) => checkTraffic(t, started))
 
 await t.test('a deploy and an undeploy at once, by either', async (t) => {
   for (let round = 0; round < 3; round++) {
@@ -160,7 +160,7 @@ await t.test('a deploy and an undeploy at once, by either', async (t) => {
   await untilServed(pair, site, 'deployed-again')
 })
 
-await t.test('a coordinator that stops hands over its agents and duties', async () => {
+await t.test('a coordinator that stops hands over its agents and tasks', async () => {
   await there.coordinator.daemon.stop()
   await untilAgent(here.coordinator, 'Running', 'left')
   await deployMark(site, here, 'alone')

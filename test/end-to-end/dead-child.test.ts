@@ -3,24 +3,24 @@ import t from 'tap'
 import { answering } from '../agent/cache-sight.js'
 import {
   deploySite,
-  lane,
+  parallel,
   makeSite,
   readRefusal,
-  startStand,
+  startHarness,
   untilAgent,
   untilServing,
-} from './stand.js'
+} from './harness.js'
 
-void t.test('a child that dies while loading is told as that', lane(), async (t) => {
-  const stand = await startStand(t, { cacheWords: ['-p', 'vcc_allow_inline_c=on'] })
-  await untilAgent(stand, 'Running')
-  const site = await makeSite(stand, 'site')
-  await deploySite(stand, site)
+void t.test('a child that dies while loading is told as that', parallel(), async (t) => {
+  const harness = await startHarness(t, { cacheWords: ['-p', 'vcc_allow_inline_c=on'] })
+  await untilAgent(harness, 'Running')
+  const site = await makeSite(harness, 'site')
+  await deploySite(harness, site)
   const deadly = 'C{\n#include <stdlib.h>\n}C\nsub vcl_init { C{ abort(); }C }\n'
-  await stand.api.editFile(site.file, `${answering('deadly')}\n${deadly}`)
-  const refusal = readRefusal(await stand.api.act(site.id, 'deploy'), 422)
+  await harness.api.editFile(site.file, `${answering('deadly')}\n${deadly}`)
+  const refusal = readRefusal(await harness.api.act(site.id, 'deploy'), 422)
   t.match(refusal, /^the cache's child died while it loaded this VCL: Panic at: .*\n.*Signal 6/s)
   t.match(refusal, /\(agent edge\)$/)
-  await untilServing(stand.cache, 'site-first')
-  await untilAgent(stand, 'Running')
+  await untilServing(harness.cache, 'site-first')
+  await untilAgent(harness, 'Running')
 })

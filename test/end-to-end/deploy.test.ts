@@ -13,50 +13,50 @@ import {
   deploySite,
   editSite,
   expectDone,
-  lane,
+  parallel,
   makeSite,
   readAgreement,
   readRefusal,
-  startStand,
+  startHarness,
   startTraffic,
   untilAgent,
   ways,
-  type Stand,
-} from './stand.js'
+  type Harness,
+} from './harness.js'
 
 /** Side by side: each has caches and coordinators of its own. */
 t.jobs = 2
 for (const [way, coordinators] of ways)
-  void t.test(`from enrolment to undeploy, ${way}`, lane(), (t) => checkAll(t, coordinators))
+  void t.test(`from enrolment to undeploy, ${way}`, parallel(), (t) => checkAll(t, coordinators))
 
 async function checkAll(t: Test, coordinators: 1 | 2): Promise<void> {
-  const stand = await startStand(t, {
+  const harness = await startHarness(t, {
     coordinators,
     tags: ['trio'],
     agentWords: ['--warmup', '60'],
   })
-  await untilAgent(stand, 'Running')
+  await untilAgent(harness, 'Running')
 
   await t.test('takeover saves what is foreign and leaves the idle VCL', (t) =>
-    checkTakeover(t, stand),
+    checkTakeover(t, harness),
   )
   await t.test('a deploy serves, the next one changes it, the same again does nothing', (t) =>
-    checkDeploys(t, stand),
+    checkDeploys(t, harness),
   )
   await t.test('what does not compile is 422, and the site stays up', (t) =>
-    checkRefusals(t, stand),
+    checkRefusals(t, harness),
   )
   await t.test('an error in an include names the include and its line', (t) =>
-    checkIncludes(t, stand),
+    checkIncludes(t, harness),
   )
-  await t.test('the switch waits for the probes of the new VCL', (t) => checkProbes(t, stand))
-  await t.test('undeploy leaves 503 and the idle VCL', (t) => checkUndeploy(t, stand))
+  await t.test('the switch waits for the probes of the new VCL', (t) => checkProbes(t, harness))
+  await t.test('undeploy leaves 503 and the idle VCL', (t) => checkUndeploy(t, harness))
   await t.test('of three caches one cannot compile: two switch, the status says which', (t) =>
-    checkTrio(t, stand),
+    checkTrio(t, harness),
   )
 }
 
-async function checkTakeover(t: Test, { cache, agentStateDir }: Stand): Promise<void> {
+async function checkTakeover(t: Test, { cache, agentStateDir }: Harness): Promise<void> {
   await eventually('the idle VCL serves', async () => (await fetchMark(cache)).status === 503)
   await eventually('it alone is loaded', async () => (await listVcls(cache)).join() === 'cf-idle')
 
@@ -67,25 +67,25 @@ async function checkTakeover(t: Test, { cache, agentStateDir }: Stand): Promise<
   t.equal((await stat(join(folder, file))).mode & 0o777, 0o600)
 }
 
-async function checkDeploys(t: Test, stand: Stand): Promise<void> {
-  const { api, cache, port } = stand
-  const site = await makeSite(stand, 'site')
+async function checkDeploys(t: Test, harness: Harness): Promise<void> {
+  const { api, cache, port } = harness
+  const site = await makeSite(harness, 'site')
   t.equal((await fetchMark(cache)).status, 503, 'making a group changes nothing')
 
-  await deploySite(stand, site)
+  await deploySite(harness, site)
   t.equal((await fetchMark(cache)).mark, 'site-first')
-  await editSite(stand, site, 'second')
+  await editSite(harness, site, 'second')
   t.equal((await fetchMark(cache)).mark, 'site-first', 'nor does editing a file')
   const traffic = startTraffic(t, cache)
-  await deploySite(stand, site)
+  await deploySite(harness, site)
   t.equal((await fetchMark(cache)).mark, 'second')
   t.same([...traffic.failures], [], 'no request failed meanwhile')
   await traffic.stop()
-  t.equal(await readAgreement(stand, site), 'second')
+  t.equal(await readAgreement(harness, site), 'second')
 
   const before = await api.readGroup(site.id)
   port.forget()
-  await deploySite(stand, site)
+  await deploySite(harness, site)
   t.same(port.changes(), [], 'the same deploy again sends not one changing command')
   t.same(await api.readGroup(site.id), before)
   t.match(await api.readHistory(site.id), [
@@ -108,9 +108,9 @@ sub vcl_init {
 }
 `
 
-async function checkRefusals(t: Test, stand: Stand): Promise<void> {
-  const { api, cache, port } = stand
-  const site = await findSite(stand, 'site')
+async function checkRefusals(t: Test, harness: Harness): Promise<void> {
+  const { api, cache, port } = harness
+  const site = await findSite(harness, 'site')
   const loaded = await listVcls(cache)
   const revision = (await api.readGroup(site.id)).revision
   const traffic = startTraffic(t, cache)
@@ -136,8 +136,8 @@ async function checkRefusals(t: Test, stand: Stand): Promise<void> {
   t.match(newest, { revision: null, mainVCL: { version: 4 }, result: /because-of-init/ })
 }
 
-async function checkIncludes(t: Test, stand: Stand): Promise<void> {
-  const { api, cache } = stand
+async function checkIncludes(t: Test, harness: Harness): Promise<void> {
+  const { api, cache } = harness
   const good = 'sub answer {\n  set resp.http.X-Marker = "included";\n}\n'
   const include = await api.makeFile('answer.vcl', good, 2)
   const main = `vcl 4.1;
@@ -146,7 +146,7 @@ include "answer.vcl";
 sub vcl_recv { return (synth(200)); }
 sub vcl_synth { call answer; return (deliver); }
 `
-  const site = await findSite(stand, 'site')
+  const site = await findSite(harness, 'site')
   await api.editFile(site.file, main)
   const change = await api.call('PUT', `/vclgroups/${site.id}`, { includes: [{ id: include }] })
   t.equal(change.status, 200)
@@ -165,10 +165,10 @@ interface Origin {
   isHealthy: boolean
 }
 
-async function checkProbes(t: Test, stand: Stand): Promise<void> {
-  const { api, cache, port } = stand
+async function checkProbes(t: Test, harness: Harness): Promise<void> {
+  const { api, cache, port } = harness
   const origin = await startOrigin(t)
-  const site = await findSite(stand, 'site')
+  const site = await findSite(harness, 'site')
   await api.editFile(
     site.file,
     `vcl 4.1;
@@ -207,9 +207,9 @@ async function startOrigin(t: Test): Promise<Origin> {
   return origin
 }
 
-async function checkUndeploy(t: Test, stand: Stand): Promise<void> {
-  const { api, cache } = stand
-  const site = await findSite(stand, 'site')
+async function checkUndeploy(t: Test, harness: Harness): Promise<void> {
+  const { api, cache } = harness
+  const site = await findSite(harness, 'site')
   t.equal((await api.call('DELETE', `/vclgroups/${site.id}`)).status, 409, 'it is deployed')
 
   expectDone(await api.act(site.id, 'undeploy'))
@@ -222,12 +222,12 @@ async function checkUndeploy(t: Test, stand: Stand): Promise<void> {
   t.equal((await api.call('DELETE', `/vclgroups/${site.id}`)).status, 204)
 }
 
-async function checkTrio(t: Test, stand: Stand): Promise<void> {
-  const { api, cache } = stand
-  const second = await addCache(t, stand, 'second')
-  const third = await addCache(t, stand, 'third')
-  const site = await makeSite(stand, 'trio', { tag: 'trio', min: 2, max: 3 })
-  await deploySite(stand, site)
+async function checkTrio(t: Test, harness: Harness): Promise<void> {
+  const { api, cache } = harness
+  const second = await addCache(t, harness, 'second')
+  const third = await addCache(t, harness, 'third')
+  const site = await makeSite(harness, 'trio', { tag: 'trio', min: 2, max: 3 })
+  await deploySite(harness, site)
   const readMarks = async () =>
     Promise.all([cache, second, third].map(async (one) => (await fetchMark(one)).mark))
   t.same(await readMarks(), ['trio-first', 'trio-first', 'trio-first'])
@@ -235,8 +235,8 @@ async function checkTrio(t: Test, stand: Stand): Promise<void> {
   const compiler = JSON.parse(await third.adm('param.show', '-j', 'cc_command')) as unknown[] // the envelope of -j
   const working = compiler.find((part) => typeof part === 'object' && part && 'value' in part)
   await third.adm('param.set', 'cc_command', '"exec false"')
-  await editSite(stand, site, 'two-of-three')
-  await deploySite(stand, site)
+  await editSite(harness, site, 'two-of-three')
+  await deploySite(harness, site)
   t.same(await readMarks(), ['two-of-three', 'two-of-three', 'trio-first'])
   const group = await api.readGroup(site.id)
   t.equal(group.stateName, 'Degraded')
@@ -247,15 +247,15 @@ async function checkTrio(t: Test, stand: Stand): Promise<void> {
   t.match(failed?.error, /compiler/i)
 
   await third.adm('param.set', 'cc_command', JSON.stringify((working as { value: string }).value)) // as just read
-  await editSite(stand, site, 'three-of-three')
-  await deploySite(stand, site)
+  await editSite(harness, site, 'three-of-three')
+  await deploySite(harness, site)
   t.same(await readMarks(), ['three-of-three', 'three-of-three', 'three-of-three'])
   t.equal((await api.readGroup(site.id)).stateName, 'Active')
 
   await third.stop()
-  await untilAgent(stand, 'Failing', 'third')
-  await editSite(stand, site, 'without-third')
-  await deploySite(stand, site)
+  await untilAgent(harness, 'Failing', 'third')
+  await editSite(harness, site, 'without-third')
+  await deploySite(harness, site)
   t.same(await readMarks(), ['without-third', 'without-third', undefined])
   t.equal((await api.readGroup(site.id)).stateName, 'Degraded', 'nobody waited for it')
   await third.restart()
@@ -264,17 +264,17 @@ async function checkTrio(t: Test, stand: Stand): Promise<void> {
   t.same(await readMarks(), ['without-third', 'without-third', 'without-third'])
 }
 
-async function addCache(t: Test, stand: Stand, name: string): Promise<Varnishd> {
+async function addCache(t: Test, harness: Harness, name: string): Promise<Varnishd> {
   const cache = await startVarnishd(t)
   startAgent(t, cache, {
-    ...{ coordinatorUrl: stand.link.url, name, stateDir: await makeStateDir(t), tags: ['trio'] },
-    joinToken: await stand.api.makeJoinToken(),
+    ...{ coordinatorUrl: harness.link.url, name, stateDir: await makeStateDir(t), tags: ['trio'] },
+    joinToken: await harness.api.makeJoinToken(),
   })
-  await untilAgent(stand, 'Running', name)
+  await untilAgent(harness, 'Running', name)
   return cache
 }
 
-async function findSite({ api }: Stand, name: string): Promise<{ id: number; file: number }> {
+async function findSite({ api }: Harness, name: string): Promise<{ id: number; file: number }> {
   const groups = JSON.parse((await api.call('GET', `/vclgroups?name=${name}`)).text) as {
     id: number
     mainVCL: { id: number }

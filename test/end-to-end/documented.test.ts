@@ -11,7 +11,7 @@ import { openDocument, type Answered, type DocumentedApi, type Given } from './d
 const password = 'long enough a word'
 const source = answering('documented')
 
-interface Stand {
+interface Harness {
   readonly coordinator: CoordinatorProcess
   readonly api: ApiClient
   readonly documented: DocumentedApi
@@ -31,25 +31,25 @@ void t.test('live answers are what the document says', { timeout: 220_000 }, asy
   })
   const { api, base } = coordinator
   const documented = await openDocument(base, api.token)
-  const done: Stand['done'] = async (operationId, given) => {
+  const done: Harness['done'] = async (operationId, given) => {
     const answer = await documented.call(operationId, given)
     if (answer.status >= 400) throw new Error(`${operationId}: ${answer.status} ${answer.text}`)
     return answer
   }
-  const made: Stand['made'] = async (operationId, body) =>
+  const made: Harness['made'] = async (operationId, body) =>
     Number((await done(operationId, { body })).body['id'])
-  const stand: Stand = { coordinator, api, documented, done, made }
+  const harness: Harness = { coordinator, api, documented, done, made }
 
-  await t.test('who may do what', (t) => tryIdentity(t, stand))
-  await t.test('objects and deploys', () => tryObjects(stand))
+  await t.test('who may do what', (t) => tryIdentity(t, harness))
+  await t.test('objects and deploys', () => tryObjects(harness))
   t.same(idsOf(documented.without('success')), [], 'each call has succeeded')
 
-  await t.test('refusals', () => tryRefusals(stand))
+  await t.test('refusals', () => tryRefusals(harness))
   t.same(idsOf(documented.without('error')), [], 'each call has been refused')
 })
 
-async function tryIdentity(t: Test, stand: Stand): Promise<void> {
-  const { done, made } = stand
+async function tryIdentity(t: Test, harness: Harness): Promise<void> {
+  const { done, made } = harness
   const organization = { id: await made('createOrganization', { name: 'red' }) }
   const anna = { id: await made('createAccount', { name: 'anna', password }) }
   const bert = { id: await made('createAccount', { name: 'bert', password }) }
@@ -60,13 +60,13 @@ async function tryIdentity(t: Test, stand: Stand): Promise<void> {
   const permission = {
     id: await made('createPermission', { account: bert, organization, type: 'tag' }),
   }
-  await readAll(stand, { Organization: at, Account: anna, User: user, Permission: permission })
+  await readAll(harness, { Organization: at, Account: anna, User: user, Permission: permission })
   await done('updateOrganization', { at, body: { accessTTL: 300 } })
   await done('updateAccount', { at: anna, body: { email: 'anna@example.com' } })
   await done('updateUser', { at: user, body: { role: 'regular' } })
   await done('updatePermission', { at: permission, body: { write: true } })
-  await trySessions(stand)
-  await tryProvider(t, stand, organization)
+  await trySessions(harness)
+  await tryProvider(t, harness, organization)
   await done('deletePermission', { at: permission })
   await done('deleteUser', { at: user })
   await done('deleteAccount', { at: bert })
@@ -74,7 +74,7 @@ async function tryIdentity(t: Test, stand: Stand): Promise<void> {
   await done('deleteOrganization', { at: empty })
 }
 
-async function trySessions({ done }: Stand): Promise<void> {
+async function trySessions({ done }: Harness): Promise<void> {
   const body = { org: 'red' }
   const headers = { authorization: basic('anna', password) }
   const login = await done('login', { token: null, headers, body })
@@ -93,8 +93,8 @@ async function trySessions({ done }: Stand): Promise<void> {
   await done('deleteSession', { at: { id: Number(id) } })
 }
 
-async function tryProvider(t: Test, stand: Stand, organization: { id: number }): Promise<void> {
-  const { done, made, coordinator, documented } = stand
+async function tryProvider(t: Test, harness: Harness, organization: { id: number }): Promise<void> {
+  const { done, made, coordinator, documented } = harness
   const oidc = `${coordinator.base}/api/v1/auth/oidc`
   const client = { client_id: 'fleet', client_secret: 'secret of the fleet' }
   const clients = [{ ...client, redirect_uris: [`${oidc}/callback`] }]
@@ -106,7 +106,7 @@ async function tryProvider(t: Test, stand: Stand, organization: { id: number }):
       organization,
     }),
   }
-  await readAll(stand, { Idp: idp })
+  await readAll(harness, { Idp: idp })
   await done('updateIdp', { at: idp, body: { scopes: ['openid'] } })
   await done('beginOidcLogin', { at: { organization: 'red' }, token: null })
 
@@ -130,8 +130,8 @@ async function tryProvider(t: Test, stand: Stand, organization: { id: number }):
   await documented.call('exchangeOidcCode', { token: null, body: { code } })
 }
 
-async function tryObjects(stand: Stand): Promise<void> {
-  const { done, made, api } = stand
+async function tryObjects(harness: Harness): Promise<void> {
+  const { done, made, api } = harness
   const [agent, staging] = await eventually('two agents are Running', async () => {
     const [one, two] = (await api.listAgents()).filter(({ stateName }) => stateName === 'Running')
     return one && two ? [{ id: one.id }, { id: two.id }] : undefined
@@ -163,12 +163,12 @@ async function tryObjects(stand: Stand): Promise<void> {
     },
   })
   await done('listenToEvents')
-  await tryVerbs(stand, { group, tag: stageTag, file })
-  await readAll(stand, { Agent: agent, Tag: tag, File: file, Domain: domain, VclGroup: group })
-  await readAll(stand, { Deployment: deployment })
-  await tryAgent(stand, agent)
-  await tryStatistics(stand, { Agent: agent, VclGroup: group })
-  await tryInvalidations(stand)
+  await tryVerbs(harness, { group, tag: stageTag, file })
+  await readAll(harness, { Agent: agent, Tag: tag, File: file, Domain: domain, VclGroup: group })
+  await readAll(harness, { Deployment: deployment })
+  await tryAgent(harness, agent)
+  await tryStatistics(harness, { Agent: agent, VclGroup: group })
+  await tryInvalidations(harness)
   await done('undeployVclGroup', { at: group })
   const token = await made('createJoinToken', { label: 'rack', maxUses: 1 })
   for (const list of ['listVcls', 'listJoinTokens', 'listApiLogs']) await done(list)
@@ -187,7 +187,7 @@ async function tryObjects(stand: Stand): Promise<void> {
 type Reference = { readonly id: number }
 
 async function tryVerbs(
-  { done }: Stand,
+  { done }: Harness,
   { group: at, tag, file }: Readonly<Record<'group' | 'tag' | 'file', Reference>>,
 ): Promise<void> {
   await done('validateVclGroup', { at })
@@ -210,7 +210,7 @@ async function tryVerbs(
     await done(`getVclGroup${part}`, { at })
 }
 
-async function tryAgent({ done }: Stand, at: Reference): Promise<void> {
+async function tryAgent({ done }: Harness, at: Reference): Promise<void> {
   for (const part of ['Vcls', 'Params', 'Backends', 'Bans']) await done(`listAgent${part}`, { at })
   await done('getAgentPanic', { at })
   await done('sendAgentCommand', { at, body: { command: 'ping' } })
@@ -221,7 +221,7 @@ async function tryAgent({ done }: Stand, at: Reference): Promise<void> {
 }
 
 async function tryStatistics(
-  { done }: Stand,
+  { done }: Harness,
   subjects: Readonly<Record<string, Reference>>,
 ): Promise<void> {
   const now = Math.floor(Date.now() / 1000)
@@ -237,7 +237,7 @@ async function tryStatistics(
   await done('getVclGroupNewestStats', { at: subjects['VclGroup'] ?? {} })
 }
 
-async function tryInvalidations({ done, made }: Stand): Promise<void> {
+async function tryInvalidations({ done, made }: Harness): Promise<void> {
   // Where nobody serves, a purge is tried again and again.
   const at = {
     id: await made('createInvalidation', {
@@ -256,7 +256,7 @@ async function tryInvalidations({ done, made }: Stand): Promise<void> {
 }
 
 /** `Tag` is listed by listTags and read by getTag. */
-async function readAll({ done }: Stand, objects: Record<string, Reference>): Promise<void> {
+async function readAll({ done }: Harness, objects: Record<string, Reference>): Promise<void> {
   for (const [name, at] of Object.entries(objects)) {
     await done(`list${name}s`)
     const { headers } = await done(`get${name}`, { at })
@@ -266,7 +266,7 @@ async function readAll({ done }: Stand, objects: Record<string, Reference>): Pro
 }
 
 /** Each call without a token, by a user who may nothing, of an object that is not there, and with a bad parameter. */
-async function tryRefusals({ coordinator, documented, made, done }: Stand): Promise<void> {
+async function tryRefusals({ coordinator, documented, made, done }: Harness): Promise<void> {
   const { id } = (await done('listOrganizations', { query: '?name=red' })).body[0] as Reference // red is there
   const account = { id: await made('createAccount', { name: 'nobody', password }) }
   await done('assignAccount', { at: { id }, body: { account } })

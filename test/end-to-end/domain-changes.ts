@@ -3,10 +3,10 @@ import type { Test } from 'tap'
 import { answering, fetchMark, listVcls } from '../agent/cache-sight.js'
 import { caching, type Sites } from './domain-sites.js'
 import { ask } from './origin.js'
-import { expectDone, readRefusal, type Stand } from './stand.js'
+import { expectDone, readRefusal, type Harness } from './harness.js'
 
-export async function checkSwap(t: Test, stand: Stand, { shop, blog }: Sites): Promise<void> {
-  const { api, cache, port } = stand
+export async function checkSwap(t: Test, harness: Harness, { shop, blog }: Sites): Promise<void> {
+  const { api, cache, port } = harness
   const failures = new Set<string>()
   const marks = new Set<string>()
   let isOn = true
@@ -42,8 +42,8 @@ export async function checkSwap(t: Test, stand: Stand, { shop, blog }: Sites): P
   t.same(port.changes(), [], 'the same deploy again changes nothing')
 }
 
-export async function checkNames(t: Test, stand: Stand, { shop, blog }: Sites): Promise<void> {
-  const { api, cache } = stand
+export async function checkNames(t: Test, harness: Harness, { shop, blog }: Sites): Promise<void> {
+  const { api, cache } = harness
   const added = await api.make('/domains', { fqdn: 'bücher.example' })
   const kept = Object.entries(shop.domains).filter(([fqdn]) => fqdn !== 'x.deep.wild.example')
   const domains = [...kept.map(([, id]) => ({ id })), { id: added }]
@@ -69,8 +69,12 @@ export async function checkNames(t: Test, stand: Stand, { shop, blog }: Sites): 
   t.equal((await api.readGroup(blog.id)).agentStates[0]?.state, 'applied')
 }
 
-export async function checkUndeploy(t: Test, stand: Stand, { shop, blog }: Sites): Promise<void> {
-  const { api, cache } = stand
+export async function checkUndeploy(
+  t: Test,
+  harness: Harness,
+  { shop, blog }: Sites,
+): Promise<void> {
+  const { api, cache } = harness
   const failures = new Set<number>()
   const traffic = { isOn: true }
   const running = (async () => {
@@ -93,8 +97,12 @@ export async function checkUndeploy(t: Test, stand: Stand, { shop, blog }: Sites
   t.equal((await ask(cache, 'blog.example')).status, 503)
 }
 
-export async function checkTogether(t: Test, stand: Stand, { shop, blog }: Sites): Promise<void> {
-  const { api, cache } = stand
+export async function checkTogether(
+  t: Test,
+  harness: Harness,
+  { shop, blog }: Sites,
+): Promise<void> {
+  const { api, cache } = harness
   const deployBoth = () =>
     Promise.all([api.act(shop.id, 'deploy'), api.act(blog.id, 'deploy')] as const)
   await api.editFile(blog.file, 'vcl 4.1;\nnonsense;\n')
@@ -123,8 +131,8 @@ export async function checkTogether(t: Test, stand: Stand, { shop, blog }: Sites
   t.same(await listVcls(cache), ['cf-idle'])
 }
 
-export async function checkRoot(t: Test, stand: Stand, { shop }: Sites): Promise<void> {
-  const { api, cache, port } = stand
+export async function checkRoot(t: Test, harness: Harness, { shop }: Sites): Promise<void> {
+  const { api, cache, port } = harness
   expectDone(await api.act(shop.id, 'deploy'))
   const domains = Object.values(shop.domains).slice(0, 1)
   t.equal(

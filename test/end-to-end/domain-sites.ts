@@ -3,7 +3,7 @@ import type { Test } from 'tap'
 import { listVcls } from '../agent/cache-sight.js'
 import type { Varnishd } from '../support/varnishd.js'
 import { startOrigin, type Origin } from './origin.js'
-import type { Stand } from './stand.js'
+import type { Harness } from './harness.js'
 
 interface Site {
   readonly id: number
@@ -30,7 +30,7 @@ sub vcl_backend_response { set beresp.ttl = 1h; return (deliver); }
 sub vcl_deliver { set resp.http.X-Marker = "${mark}"; set resp.http.X-Hits = obj.hits; }
 `
 
-export async function makeSite(t: Test, { api }: Stand, name: 'shop' | 'blog'): Promise<Site> {
+export async function makeSite(t: Test, { api }: Harness, name: 'shop' | 'blog'): Promise<Site> {
   const origin = await startOrigin(t, name)
   const file = await api.makeFile(`${name}.vcl`, caching(name, origin.port))
   const deployment = await api.makeDeployment(name, await api.findTag('web'))

@@ -10,47 +10,58 @@ import { startVarnishd } from '../support/varnishd.js'
 import { checkNames, checkRoot, checkSwap, checkTogether, checkUndeploy } from './domain-changes.js'
 import { caching, makeSite, readCacheKey, type Sites } from './domain-sites.js'
 import { ask } from './origin.js'
-import { expectDone, lane, readRefusal, startStand, untilAgent, ways, type Stand } from './stand.js'
+import {
+  expectDone,
+  parallel,
+  readRefusal,
+  startHarness,
+  untilAgent,
+  ways,
+  type Harness,
+} from './harness.js'
 
 /** Side by side: each has a cache and coordinators of its own. */
 t.jobs = 3
 for (const [way, coordinators] of ways)
-  void t.test(`groups with domains, on one cache, ${way}`, lane(), async (t) => {
-    const stand = await startStand(t, { coordinators })
-    await untilAgent(stand, 'Running')
-    const sites = { shop: await makeSite(t, stand, 'shop'), blog: await makeSite(t, stand, 'blog') }
+  void t.test(`groups with domains, on one cache, ${way}`, parallel(), async (t) => {
+    const harness = await startHarness(t, { coordinators })
+    await untilAgent(harness, 'Running')
+    const sites = {
+      shop: await makeSite(t, harness, 'shop'),
+      blog: await makeSite(t, harness, 'blog'),
+    }
 
     await t.test('each answers for its names, and nobody for others', (t) =>
-      checkRouting(t, stand, sites),
+      checkRouting(t, harness, sites),
     )
     await t.test('they neither read nor poison each other’s objects', (t) =>
-      checkIsolation(t, stand, sites),
+      checkIsolation(t, harness, sites),
     )
     await t.test('one is swapped under load while no request fails', (t) =>
-      checkSwap(t, stand, sites),
+      checkSwap(t, harness, sites),
     )
     await t.test('what is wrong with one is told in its own files', (t) =>
-      checkRefusals(t, stand, sites),
+      checkRefusals(t, harness, sites),
     )
     await t.test('what takes its place on the cache is refused', (t) =>
-      checkConflicts(t, stand, sites),
+      checkConflicts(t, harness, sites),
     )
-    await t.test('other names take effect at the next deploy', (t) => checkNames(t, stand, sites))
-    await t.test('a restarted cache has its labels back', (t) => checkRestart(t, stand))
-    await t.test('one leaves, the other stays', (t) => checkUndeploy(t, stand, sites))
+    await t.test('other names take effect at the next deploy', (t) => checkNames(t, harness, sites))
+    await t.test('a restarted cache has its labels back', (t) => checkRestart(t, harness))
+    await t.test('one leaves, the other stays', (t) => checkUndeploy(t, harness, sites))
     await t.test('deploys at the same time do not disturb each other', (t) =>
-      checkTogether(t, stand, sites),
+      checkTogether(t, harness, sites),
     )
     await t.test('a group that becomes a root group has everything banned', (t) =>
-      checkRoot(t, stand, sites),
+      checkRoot(t, harness, sites),
     )
   })
 
-void t.test('the first deploy of an agent that waits for it', lane(), async (t) => {
-  const stand = await startStand(t, { agentWords: ['--takeover', 'first-deploy'] })
-  await untilAgent(stand, 'Running')
-  const site = await makeSite(t, stand, 'shop')
-  const { api, cache } = stand
+void t.test('the first deploy of an agent that waits for it', parallel(), async (t) => {
+  const harness = await startHarness(t, { agentWords: ['--takeover', 'first-deploy'] })
+  await untilAgent(harness, 'Running')
+  const site = await makeSite(t, harness, 'shop')
+  const { api, cache } = harness
   const failures = new Set<number>()
   const traffic = { isOn: true }
   const running = (async () => {
@@ -70,8 +81,8 @@ void t.test('the first deploy of an agent that waits for it', lane(), async (t) 
   t.notOk((await listVcls(cache)).includes('boot'))
 })
 
-async function checkRouting(t: Test, stand: Stand, { shop, blog }: Sites): Promise<void> {
-  const { api, cache } = stand
+async function checkRouting(t: Test, harness: Harness, { shop, blog }: Sites): Promise<void> {
+  const { api, cache } = harness
   expectDone(await api.act(shop.id, 'deploy'))
   t.equal((await ask(cache, 'shop.example')).mark, 'shop')
   t.equal((await ask(cache, 'blog.example')).status, 404, 'it is not deployed')
@@ -123,8 +134,8 @@ async function checkRouting(t: Test, stand: Stand, { shop, blog }: Sites): Promi
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-async function checkIsolation(t: Test, stand: Stand, { shop, blog }: Sites): Promise<void> {
-  const { api, cache } = stand
+async function checkIsolation(t: Test, harness: Harness, { shop, blog }: Sites): Promise<void> {
+  const { api, cache } = harness
   const fetchBodies = async () =>
     Promise.all([ask(cache, 'shop.example'), ask(cache, 'blog.example')])
   await fetchBodies()
@@ -170,8 +181,8 @@ sub vcl_recv { set req.http.X-Saw = req.http.X-Cachefleet-Purge + req.http.X-Cac
   t.notMatch(shown.text, await readCacheKey(cache, shop))
 }
 
-async function checkRefusals(t: Test, stand: Stand, { shop }: Sites): Promise<void> {
-  const { api, cache } = stand
+async function checkRefusals(t: Test, harness: Harness, { shop }: Sites): Promise<void> {
+  const { api, cache } = harness
   const refuse = async (source: string) => {
     await api.editFile(shop.file, source)
     return readRefusal(await api.act(shop.id, 'deploy'), 422)
@@ -196,8 +207,8 @@ async function checkRefusals(t: Test, stand: Stand, { shop }: Sites): Promise<vo
   expectDone(await api.act(shop.id, 'deploy'))
 }
 
-async function checkConflicts(t: Test, stand: Stand, { shop, blog }: Sites): Promise<void> {
-  const { api, cache, port } = stand
+async function checkConflicts(t: Test, harness: Harness, { shop, blog }: Sites): Promise<void> {
+  const { api, cache, port } = harness
   const loaded = await listVcls(cache)
   port.forget()
   const other = await api.make('/vclgroups', {
@@ -223,8 +234,8 @@ async function checkConflicts(t: Test, stand: Stand, { shop, blog }: Sites): Pro
   t.equal((await api.call('DELETE', `/vclgroups/${other}`)).status, 204)
 }
 
-async function checkRestart(t: Test, stand: Stand): Promise<void> {
-  const { cache } = stand
+async function checkRestart(t: Test, harness: Harness): Promise<void> {
+  const { cache } = harness
   const loaded = await listVcls(cache)
   const labels = loaded.filter((name) => name.startsWith('cf-l-'))
   t.equal(labels.length, 2)
@@ -240,7 +251,7 @@ async function checkRestart(t: Test, stand: Stand): Promise<void> {
     return labels.every((label) => names.includes(label)) && !names.includes('boot')
   })
 
-  const boot = join(stand.agentStateDir, 'boot.cli')
+  const boot = join(harness.agentStateDir, 'boot.cli')
   const alone = await startVarnishd(t, { vcl: null, args: ['-I', boot] })
   await eventually('boot.cli starts a cache that routes', async () => {
     const marks = await Promise.all(

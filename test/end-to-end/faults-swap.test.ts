@@ -26,12 +26,12 @@ import {
   expectDone,
   makeSite,
   readAgreement,
-  startStand,
+  startHarness,
   startTraffic,
   untilAgent,
   type Site,
-  type Stand,
-} from './stand.js'
+  type Harness,
+} from './harness.js'
 
 /** `domains`: another list of names and another VCL at once; `first`: nothing of the group is there yet. */
 type Verb = 'domains' | 'rollback' | 'undeploy' | 'first'
@@ -65,8 +65,8 @@ const rows: Readonly<Record<Victim, readonly (readonly [Verb, readonly Step[]])[
   ],
 }
 
-interface Lane {
-  readonly stand: Stand
+interface Fixture {
+  readonly harness: Harness
   readonly shop: Site
   /** Shares the cache. */
   readonly blog: Site
@@ -82,63 +82,63 @@ const moreHost = 'more.shop.example'
 t.jobs = victims.length
 for (const victim of victims)
   void t.test(`a swap survives the loss of the ${victim}`, beside(500_000), (t) =>
-    runLane(t, victim),
+    loseVictim(t, victim),
   )
 
-async function runLane(t: Test, victim: Victim): Promise<void> {
-  const lane = await startLane(t)
-  const { stand, shop, blog } = lane
-  const traffic = startTraffic(t, stand.cache, blog.host)
+async function loseVictim(t: Test, victim: Victim): Promise<void> {
+  const fixture = await startFixture(t)
+  const { harness, shop, blog } = fixture
+  const traffic = startTraffic(t, harness.cache, blog.host)
   let count = 0
   for (const [verb, struck] of rows[victim])
     for (const step of struck) {
       const title = `${victim} lost in a ${verb}, ${describeStep(step)}`
-      const { before, wanted, act } = await prepare(lane, verb, `${victim}-${++count}`)
+      const { before, wanted, act } = await prepare(fixture, verb, `${victim}-${++count}`)
       traffic.forget()
 
-      const answer = await strike(stand, victim, step, act)
+      const answer = await strike(harness, victim, step, act)
 
       const promise = readPromise(answer, { before, wanted })
-      const mark = await untilAgreed(title, () => readShop(lane), promise)
+      const mark = await untilAgreed(title, () => readShop(fixture), promise)
       t.ok([before, wanted].includes(mark), `${title}: the wanted or the old one serves: ${mark}`)
-      await checkTraffic(t, { stand, victim, title, traffic }, ['blog-first'])
-      if (victim !== 'coordinator') await forgetFailures(stand)
+      await checkTraffic(t, { harness, victim, title, traffic }, ['blog-first'])
+      if (victim !== 'coordinator') await forgetFailures(harness)
     }
-  await deploy(lane, 'last')
-  t.equal(await readShop(lane), 'last', 'a last deploy works')
-  t.equal(await readAgreement(stand, blog, shop), 'blog-first')
+  await deploy(fixture, 'last')
+  t.equal(await readShop(fixture), 'last', 'a last deploy works')
+  t.equal(await readAgreement(harness, blog, shop), 'blog-first')
 }
 
-async function startLane(t: Test): Promise<Lane> {
-  const stand = await startStand(t, { coordinators: 2 })
-  await untilAgent(stand, 'Running')
+async function startFixture(t: Test): Promise<Fixture> {
+  const harness = await startHarness(t, { coordinators: 2 })
+  await untilAgent(harness, 'Running')
   const domains = [
-    await makeDomain(stand, 'shop.example'),
-    await makeDomain(stand, moreHost),
+    await makeDomain(harness, 'shop.example'),
+    await makeDomain(harness, moreHost),
   ] as const
-  const shop = { ...(await makeSite(stand, 'shop')), host: 'shop.example' }
-  const blog = { ...(await makeSite(stand, 'blog')), host: 'blog.example' }
-  const lane = { stand, shop, blog, domains }
-  await setDomains(stand, blog, [await makeDomain(stand, blog.host)])
-  expectDone(await stand.api.act(blog.id, 'deploy'))
-  await setDomains(stand, shop, domains.slice(0, 1))
-  expectDone(await stand.api.act(shop.id, 'deploy'))
-  await deploy(lane, 'second')
-  return lane
+  const shop = { ...(await makeSite(harness, 'shop')), host: 'shop.example' }
+  const blog = { ...(await makeSite(harness, 'blog')), host: 'blog.example' }
+  const fixture = { harness, shop, blog, domains }
+  await setDomains(harness, blog, [await makeDomain(harness, blog.host)])
+  expectDone(await harness.api.act(blog.id, 'deploy'))
+  await setDomains(harness, shop, domains.slice(0, 1))
+  expectDone(await harness.api.act(shop.id, 'deploy'))
+  await deploy(fixture, 'second')
+  return fixture
 }
 
-function makeDomain({ api }: Stand, fqdn: string): Promise<number> {
+function makeDomain({ api }: Harness, fqdn: string): Promise<number> {
   return api.make('/domains', { fqdn })
 }
 
-async function setDomains({ api }: Stand, { id }: Site, ids: readonly number[]): Promise<void> {
+async function setDomains({ api }: Harness, { id }: Site, ids: readonly number[]): Promise<void> {
   const domains = ids.map((domain) => ({ id: domain }))
   expectDone(await api.call('PUT', `/vclgroups/${id}`, { domains }))
 }
 
-async function deploy({ stand, shop }: Lane, mark: string): Promise<void> {
-  await editSite(stand, shop, mark)
-  expectDone(await stand.api.act(shop.id, 'deploy'))
+async function deploy({ harness, shop }: Fixture, mark: string): Promise<void> {
+  await editSite(harness, shop, mark)
+  expectDone(await harness.api.act(shop.id, 'deploy'))
 }
 
 interface Prepared {
@@ -148,43 +148,43 @@ interface Prepared {
   readonly act: () => Promise<ApiAnswer>
 }
 
-async function prepare(lane: Lane, verb: Verb, mark: string): Promise<Prepared> {
-  const { stand, shop } = lane
-  const { api } = stand
-  const read = () => untilAgreed('before a fault', () => readShop(lane))
+async function prepare(fixture: Fixture, verb: Verb, mark: string): Promise<Prepared> {
+  const { harness, shop } = fixture
+  const { api } = harness
+  const read = () => untilAgreed('before a fault', () => readShop(fixture))
   if (verb === 'first') expectDone(await api.act(shop.id, 'undeploy'))
-  else if ((await read()) === absent) await deploy(lane, `${mark}-before`)
+  else if ((await read()) === absent) await deploy(fixture, `${mark}-before`)
   const before = await read()
   const act = () => api.act(shop.id, verb === 'domains' || verb === 'first' ? 'deploy' : verb, wait)
   if (verb === 'undeploy') return { before, wanted: absent, act }
-  if (verb === 'rollback') return { before, wanted: await readPrevious(lane, before), act }
-  if (verb === 'domains') await toggleDomain(lane)
-  await editSite(stand, shop, mark)
+  if (verb === 'rollback') return { before, wanted: await readPrevious(fixture, before), act }
+  if (verb === 'domains') await toggleDomain(fixture)
+  await editSite(harness, shop, mark)
   return { before, wanted: mark, act }
 }
 
 const wait = '?wait=25'
 
-async function readPrevious({ stand, shop }: Lane, now: string): Promise<string> {
-  const marks = (await stand.api.readHistory(shop.id))
+async function readPrevious({ harness, shop }: Fixture, now: string): Promise<string> {
+  const marks = (await harness.api.readHistory(shop.id))
     .filter(({ revision, action }) => revision !== null && action !== 'undeploy')
     .map(({ mainVCL }) => shop.marks.get(mainVCL.version) ?? '')
   return marks.find((mark) => mark !== now) ?? 'none'
 }
 
 /** Against what is deployed: the list of the group may be one that was refused. */
-async function toggleDomain({ stand, shop, domains }: Lane): Promise<void> {
-  const { status } = await ask(stand.cache, moreHost)
-  await setDomains(stand, shop, domains.slice(0, status === 404 ? 2 : 1))
+async function toggleDomain({ harness, shop, domains }: Fixture): Promise<void> {
+  const { status } = await ask(harness.cache, moreHost)
+  await setDomains(harness, shop, domains.slice(0, status === 404 ? 2 : 1))
 }
 
 /** What serves under the shop's name; throws until all agree, of both groups. */
-async function readShop({ stand, shop, blog }: Lane): Promise<string> {
-  await readAgreement(stand, blog, shop)
-  if ((await stand.api.readGroup(shop.id)).deployed) return readAgreement(stand, shop, blog)
-  const { status } = await ask(stand.cache, shop.host ?? '')
+async function readShop({ harness, shop, blog }: Fixture): Promise<string> {
+  await readAgreement(harness, blog, shop)
+  if ((await harness.api.readGroup(shop.id)).deployed) return readAgreement(harness, shop, blog)
+  const { status } = await ask(harness.cache, shop.host ?? '')
   const isOurs = new RegExp(`^cf-(l-${shop.id}$|${shop.id}-)`)
-  const left = (await listVcls(stand.cache)).filter((name) => isOurs.test(name))
+  const left = (await listVcls(harness.cache)).filter((name) => isOurs.test(name))
   if (status !== 404 || left.length > 0)
     throw new Error(`it answers ${status}, left: ${left.join()}`)
   return absent

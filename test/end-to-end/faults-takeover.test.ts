@@ -20,7 +20,6 @@ import { startManagementProxy } from '../support/management-proxy.js'
 import { startVarnishd } from '../support/varnishd.js'
 import {
   after,
-  agreementTimeoutMs,
   around,
   describeStep,
   isUnseen,
@@ -30,7 +29,7 @@ import {
   type Struck,
   type Victim,
 } from './faults.js'
-import { lane, makeSite, startTraffic, untilAgent } from './stand.js'
+import { parallel, makeSite, startTraffic, untilAgent } from './harness.js'
 
 const takeovers = ['registration', 'first-deploy'] as const
 type Takeover = (typeof takeovers)[number]
@@ -45,23 +44,23 @@ const rows: Readonly<Record<Victim, Readonly<Record<Takeover, readonly Step[]>>>
   manager: { registration: after('vcl.inline', 'vcl.use'), 'first-deploy': after('vcl.discard') },
 }
 
-interface Lane {
+interface Fixture {
   readonly coordinator: CoordinatorProcess
   readonly link: LinkProxy
 }
 
 /** Rows run side by side on one coordinator, but for those that kill it: they have one of their own, one after the other. */
 t.jobs = 5
-const shared = await startLane(t)
+const shared = await startFixture(t)
 for (const victim of victims)
   if (victim === 'coordinator')
-    void t.test('a takeover survives the loss of the coordinator', lane(), async (t) => {
-      const own = await startLane(t)
+    void t.test('a takeover survives the loss of the coordinator', parallel(), async (t) => {
+      const own = await startFixture(t)
       for (const row of rowsOf(victim)) await t.test(row.title, (t) => checkRow(t, own, row))
     })
   else
     for (const row of rowsOf(victim))
-      void t.test(`a takeover survives the loss of the ${victim}: ${row.title}`, lane(), (t) =>
+      void t.test(`a takeover survives the loss of the ${victim}: ${row.title}`, parallel(), (t) =>
         checkRow(t, shared, row),
       )
 
@@ -74,7 +73,7 @@ function rowsOf(victim: Victim): Row[] {
   )
 }
 
-async function startLane(t: Test): Promise<Lane> {
+async function startFixture(t: Test): Promise<Fixture> {
   const coordinator = await startCoordinator(t, { words: ['--no-agent', '--heartbeat', '3'] })
   return { coordinator, link: await startLinkProxy(t, coordinator.port) }
 }
@@ -91,30 +90,29 @@ interface Row {
 /** Beside `boot` another foreign VCL, with a label. */
 const beside = answering('beside')
 
-async function checkRow(t: Test, at: Lane, row: Row): Promise<void> {
+async function checkRow(t: Test, at: Fixture, row: Row): Promise<void> {
   const { victim, takeover, step, name } = row
   const { api } = at.coordinator
-  const stand = await startTakeover(t, at, row)
-  const { cache } = stand
+  const harness = await startTakeover(t, at, row)
+  const { cache } = harness
   const traffic = startTraffic(t, cache)
   if (takeover === 'registration') {
-    await strike(stand, victim, step, () => {
-      stand.startAgent()
+    await strike(harness, victim, step, () => {
+      harness.startAgent()
       return Promise.resolve(null)
     })
     await eventually(
       'the idle VCL serves alone',
       async () => (await listVcls(cache)).join() === 'cf-idle',
-      agreementTimeoutMs,
     )
   } else {
-    stand.startAgent()
+    harness.startAgent()
     await untilAgent({ api }, 'Running', name)
     t.equal((await fetchMark(cache)).mark, 'foreign')
   }
   const site = await makeSite({ api }, name, { tag: name })
   if (takeover === 'first-deploy') {
-    await strike(stand, victim, step, () => api.act(site.id, 'deploy'))
+    await strike(harness, victim, step, () => api.act(site.id, 'deploy'))
     await eventually('it serves what it did, or its group', async () => {
       const { mark = 'nothing' } = await fetchMark(cache)
       return ['foreign', `${name}-first`].includes(mark)
@@ -125,28 +123,24 @@ async function checkRow(t: Test, at: Lane, row: Row): Promise<void> {
     if (status !== 200) throw new Error(text)
     return true
   })
-  await eventually(
-    'its group serves, and nothing else is loaded',
-    async () => {
-      const { mark } = await fetchMark(cache)
-      const names = (await listVcls(cache)).filter((one) => one !== 'cf-idle')
-      if (mark === `${name}-first` && names.length === 1) return true
-      throw new Error(`it serves ${mark ?? 'nothing'} and holds ${names.join()}`)
-    },
-    agreementTimeoutMs,
-  )
-  await checkKept(t, stand, victim)
+  await eventually('its group serves, and nothing else is loaded', async () => {
+    const { mark } = await fetchMark(cache)
+    const names = (await listVcls(cache)).filter((one) => one !== 'cf-idle')
+    if (mark === `${name}-first` && names.length === 1) return true
+    throw new Error(`it serves ${mark ?? 'nothing'} and holds ${names.join()}`)
+  })
+  await checkKept(t, harness, victim)
   if (takeover === 'first-deploy' && isUnseen(victim))
     t.same([...traffic.failures], [], 'what was foreign served until then')
   await traffic.stop()
-  await Promise.all([stand.agent.stop(), cache.stop()])
+  await Promise.all([harness.agent.stop(), cache.stop()])
 }
 
 interface Taken extends Struck {
   readonly stateDir: string
 }
 
-async function startTakeover(t: Test, at: Lane, { name, takeover }: Row): Promise<Taken> {
+async function startTakeover(t: Test, at: Fixture, { name, takeover }: Row): Promise<Taken> {
   const cache = await startVarnishd(t, { vcl: answering('foreign') })
   await cache.adm('vcl.inline', 'beside', quoted(beside))
   await cache.adm('vcl.label', 'shown', 'beside')

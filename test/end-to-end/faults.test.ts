@@ -16,151 +16,155 @@ import {
   deploySite,
   editSite,
   expectDone,
-  lane,
+  parallel,
   makeSite,
   readAgreement,
   readRefusal,
-  startStand,
+  startHarness,
   startTraffic,
   untilAgent,
   untilServing,
   type Site,
-  type Stand,
+  type Harness,
   type Traffic,
-} from './stand.js'
+} from './harness.js'
 
 t.jobs = 4
 
-void t.test('the link mixes up its messages', lane(), async (t) => {
-  const { stand, site, traffic } = await startSite(t)
+void t.test('the link mixes up its messages', parallel(), async (t) => {
+  const { harness, site, traffic } = await startSite(t)
   for (const how of ['late', 'twice'] as const)
     for (const kind of ['apply', 'applyReport', 'heartbeat', 'welcome'])
       await t.test(`${kind} comes ${how}`, async (t) => {
-        const before = await readAgreement(stand, site)
+        const before = await readAgreement(harness, site)
         const wanted = `${kind}-${how}`
-        await editSite(stand, site, wanted)
-        const mixed = stand.link.disorder(kind, how)
-        if (kind === 'welcome') await relink(stand)
+        await editSite(harness, site, wanted)
+        const mixed = harness.link.disorder(kind, how)
+        if (kind === 'welcome') await relink(harness)
 
-        const answer = await stand.api.act(site.id, 'deploy', '?wait=25')
+        const answer = await harness.api.act(site.id, 'deploy', '?wait=25')
 
         await mixed
         const known = answer.status === 202 ? null : answer
         const promise = readPromise(known, { before, wanted })
-        const mark = await untilAgreed(kind, () => readAgreement(stand, site), promise)
+        const mark = await untilAgreed(kind, () => readAgreement(harness, site), promise)
         t.ok([before, wanted].includes(mark))
       })
   t.same([...traffic.failures], [])
-  t.equal((await stand.api.findAgent('edge'))?.drift, null)
-  await checkDeploy(t, stand, site)
+  t.equal((await harness.api.findAgent('edge'))?.drift, null)
+  await checkDeploy(t, harness, site)
 })
 
-void t.test('the link is slow, then dead', lane(), async (t) => {
-  const { stand, site, traffic } = await startSite(t)
+void t.test('the link is slow, then dead', parallel(), async (t) => {
+  const { harness, site, traffic } = await startSite(t)
 
   await t.test('slow: deploys take their time', async () => {
-    stand.link.setDelay(250)
+    harness.link.setDelay(250)
     for (const mark of ['slow', 'slower']) {
-      await editSite(stand, site, mark)
-      await deploySite(stand, site)
-      await untilServed(stand, site, mark)
+      await editSite(harness, site, mark)
+      await deploySite(harness, site)
+      await untilServed(harness, site, mark)
     }
-    stand.link.setDelay(0)
+    harness.link.setDelay(0)
   })
 
   await t.test('dead while a deploy loads: the old VCL serves until it is back', async (t) => {
-    const before = await readAgreement(stand, site)
-    await editSite(stand, site, 'unheard')
-    const died = stand.port.trap({
+    const before = await readAgreement(harness, site)
+    await editSite(harness, site, 'unheard')
+    const died = harness.port.trap({
       ...{ name: 'vcl.inline', moment: 'before', fate: 'pass' },
       act: () => {
-        stand.link.setFault('swallow')
+        harness.link.setFault('swallow')
       },
     })
-    const answer = stand.api.act(site.id, 'deploy', '?wait=25')
+    const answer = harness.api.act(site.id, 'deploy', '?wait=25')
     await died
-    await untilAgent(stand, 'Down')
+    await untilAgent(harness, 'Down')
     t.match(readRefusal(await answer, 503), /\w/)
-    t.equal((await fetchMark(stand.cache)).mark, before)
-    t.equal((await stand.api.readGroup(site.id)).stateName, 'Error', 'and the status says so')
+    t.equal((await fetchMark(harness.cache)).mark, before)
+    t.equal((await harness.api.readGroup(site.id)).stateName, 'Error', 'and the status says so')
 
-    stand.link.setFault('none')
-    t.equal(await untilServed(stand, site, 'unheard'), 'unheard', 'the wish is kept')
+    harness.link.setFault('none')
+    t.equal(await untilServed(harness, site, 'unheard'), 'unheard', 'the deploy stays pending')
   })
 
-  await t.test('dead before: the wish is kept, and late agents get it', async (t) => {
-    stand.link.setFault('swallow')
-    await untilAgent(stand, 'Down')
-    await editSite(stand, site, 'missed')
-    readRefusal(await stand.api.act(site.id, 'deploy'), 503)
-    stand.link.setFault('none')
-    t.equal(await untilServed(stand, site, 'missed'), 'missed')
+  await t.test('dead before: the deploy stays pending, and late agents get it', async (t) => {
+    harness.link.setFault('swallow')
+    await untilAgent(harness, 'Down')
+    await editSite(harness, site, 'missed')
+    readRefusal(await harness.api.act(site.id, 'deploy'), 503)
+    harness.link.setFault('none')
+    t.equal(await untilServed(harness, site, 'missed'), 'missed')
   })
 
   await t.test('cut again and again: deploys come through', async (t) => {
     for (const mark of ['cut', 'cut-again']) {
-      await editSite(stand, site, mark)
-      const answer = stand.api.act(site.id, 'deploy', '?wait=25')
-      await relink(stand)
-      await relink(stand)
+      await editSite(harness, site, mark)
+      const answer = harness.api.act(site.id, 'deploy', '?wait=25')
+      await relink(harness)
+      await relink(harness)
       t.ok([200, 503].includes((await answer).status))
-      await untilServed(stand, site, mark)
+      await untilServed(harness, site, mark)
     }
   })
   t.same([...traffic.failures], [])
-  await checkDeploy(t, stand, site)
+  await checkDeploy(t, harness, site)
 })
 
-void t.test('the database of yesterday', lane(), async (t) => {
-  const { stand, site, traffic } = await startSite(t)
-  const { api, coordinator, port } = stand
+void t.test('the database of yesterday', parallel(), async (t) => {
+  const { harness, site, traffic } = await startSite(t)
+  const { api, coordinator, port } = harness
   const database = join(coordinator.stateDir, 'coordinator.db')
   const kept = join(await makeStateDir(t), 'yesterday.db')
   t.equal(await coordinator.daemon.stop(), 0)
   t.same(await listDatabase(coordinator.stateDir), ['coordinator.db'], 'all of it is in one file')
   await copyFile(database, kept)
-  stand.link.forget()
+  harness.link.forget()
   await coordinator.start()
-  await untilLinked(stand)
+  await untilLinked(harness)
   for (const mark of ['today', 'later-today']) {
-    await editSite(stand, site, mark)
-    await deploySite(stand, site)
+    await editSite(harness, site, mark)
+    await deploySite(harness, site)
   }
-  const held = (await untilAgent(stand, 'Running')).config.desired.revision
+  const held = (await untilAgent(harness, 'Running')).config.desired.revision
   t.equal(await coordinator.daemon.stop(), 0)
   await copyFile(kept, database)
   port.forget()
   await coordinator.start()
 
-  const { id } = await untilAgent(stand, 'Locked')
+  const { id } = await untilAgent(harness, 'Locked')
   await t.test('the agent changes nothing, and says why', async (t) => {
     const { text } = await api.call('GET', `/agents/${id}`)
     t.match(text, `holds revision ${held}, the coordinator knows `)
-    await editSite(stand, site, 'refused')
+    await editSite(harness, site, 'refused')
     readRefusal(await api.act(site.id, 'deploy'), 503)
     readRefusal(await api.call('PUT', `/agents/${id}/params/default_ttl`, { value: '77' }), 423)
     t.same(port.changes(), [])
-    t.same(await fetchMark(stand.cache), { status: 200, mark: 'later-today' })
+    t.same(await fetchMark(harness.cache), { status: 200, mark: 'later-today' })
     t.equal((await api.readGroup(site.id)).stateName, 'Error')
   })
 
   await t.test('until it is unlocked: then what the coordinator knows is true', async (t) => {
     expectDone(await api.call('PUT', `/agents/${id}/unlock`))
-    t.equal(await untilServed(stand, site, 'refused'), 'refused', 'the wish of the refused deploy')
+    t.equal(
+      await untilServed(harness, site, 'refused'),
+      'refused',
+      'the release of the refused deploy',
+    )
     t.same([...traffic.failures], [], 'no request failed meanwhile')
   })
-  await checkDeploy(t, stand, site)
+  await checkDeploy(t, harness, site)
 })
 
-void t.test('one cache of three cannot compile', lane(), async (t) => {
-  const stand = await startStand(t)
-  const { api, cache } = stand
-  await untilAgent(stand, 'Running')
-  const second = await addCache(t, stand, 'second')
-  const third = await addCache(t, stand, 'third')
+void t.test('one cache of three cannot compile', parallel(), async (t) => {
+  const harness = await startHarness(t)
+  const { api, cache } = harness
+  await untilAgent(harness, 'Running')
+  const second = await addCache(t, harness, 'second')
+  const third = await addCache(t, harness, 'third')
   const caches = [cache, second, third]
-  const site = await makeSite(stand, 'site', { tag: agentTag, min: 3, max: 3 })
-  await deploySite(stand, site)
+  const site = await makeSite(harness, 'site', { tag: agentTag, min: 3, max: 3 })
+  await deploySite(harness, site)
   const traffic = caches.map((one) => startTraffic(t, one))
   const loaded = await Promise.all(caches.map(listVcls))
   await third.adm('param.set', 'vmod_path', '/nonexistent')
@@ -186,7 +190,7 @@ void t.test('one cache of three cannot compile', lane(), async (t) => {
       const { text } = await api.call('GET', '/deployments?name=site')
       const [deployment] = JSON.parse(text) as { id: number }[] // a list of deployments
       expectDone(await api.call('PUT', `/deployments/${deployment?.id ?? 0}`, { min: 2 }))
-      await deploySite(stand, site)
+      await deploySite(harness, site)
       const marks = await Promise.all(caches.map((one) => fetchMark(one)))
       t.same(
         marks.map(({ mark }) => mark),
@@ -218,13 +222,18 @@ const isApplied = ({ state }: GroupView['agentStates'][number]): boolean => stat
 const importing = (mark: string): string =>
   answering(mark).replace('vcl 4.1;\n', 'vcl 4.1;\nimport std;\n')
 
-async function addCache(t: Test, stand: Stand, name: string): Promise<Varnishd> {
+async function addCache(t: Test, harness: Harness, name: string): Promise<Varnishd> {
   const cache = await startVarnishd(t)
   startAgent(t, cache, {
-    ...{ coordinatorUrl: stand.link.url, name, stateDir: await makeStateDir(t), tags: [agentTag] },
-    joinToken: await stand.api.makeJoinToken(),
+    ...{
+      coordinatorUrl: harness.link.url,
+      name,
+      stateDir: await makeStateDir(t),
+      tags: [agentTag],
+    },
+    joinToken: await harness.api.makeJoinToken(),
   })
-  await untilAgent(stand, 'Running', name)
+  await untilAgent(harness, 'Running', name)
   return cache
 }
 
@@ -233,35 +242,35 @@ async function listDatabase(stateDir: string): Promise<string[]> {
 }
 
 interface Deployed {
-  readonly stand: Stand
+  readonly harness: Harness
   readonly site: Site
   readonly traffic: Traffic
 }
 
 async function startSite(t: Test): Promise<Deployed> {
-  const stand = await startStand(t, { heartbeatSeconds: 1 })
-  await untilAgent(stand, 'Running')
-  const site = await makeSite(stand, 'site')
-  await deploySite(stand, site)
-  return { stand, site, traffic: startTraffic(t, stand.cache) }
+  const harness = await startHarness(t, { heartbeatSeconds: 1 })
+  await untilAgent(harness, 'Running')
+  const site = await makeSite(harness, 'site')
+  await deploySite(harness, site)
+  return { harness, site, traffic: startTraffic(t, harness.cache) }
 }
 
-async function relink({ link }: Pick<Stand, 'link'>): Promise<void> {
+async function relink({ link }: Pick<Harness, 'link'>): Promise<void> {
   link.forget()
   link.setFault('refuse')
   link.setFault('none')
   await untilLinked({ link })
 }
 
-async function untilLinked({ link }: Pick<Stand, 'link'>): Promise<void> {
+async function untilLinked({ link }: Pick<Harness, 'link'>): Promise<void> {
   await eventually('linked again', () => link.count('welcome') > 0)
 }
 
-const untilServed = (stand: Stand, site: Site, mark: string): Promise<string> =>
-  untilAgreed(mark, () => readAgreement(stand, site), mark)
+const untilServed = (harness: Harness, site: Site, mark: string): Promise<string> =>
+  untilAgreed(mark, () => readAgreement(harness, site), mark)
 
-async function checkDeploy(t: Test, stand: Stand, site: Site): Promise<void> {
-  await editSite(stand, site, 'last')
-  await deploySite(stand, site)
-  t.equal(await readAgreement(stand, site), 'last', 'a last deploy works')
+async function checkDeploy(t: Test, harness: Harness, site: Site): Promise<void> {
+  await editSite(harness, site, 'last')
+  await deploySite(harness, site)
+  t.equal(await readAgreement(harness, site), 'last', 'a last deploy works')
 }

@@ -1,11 +1,11 @@
 /**
  * Faults, struck from outside: proxies count management commands and messages of the link, and somebody dies before or
- * after one of them. What must hold then is `readAgreement` of stand.ts, and that no request failed but by the fault.
+ * after one of them. What must hold then is `readAgreement` of harness.ts, and that no request failed but by the fault.
  */
 import type { Test } from 'tap'
 import type { ApiAnswer } from '../support/api-client.js'
 import { eventually } from '../support/eventually.js'
-import { agentName, untilAgent, type Stand, type Traffic } from './stand.js'
+import { agentName, untilAgent, type Harness, type Traffic } from './harness.js'
 
 /** The n-th command of a name on the management port, or the n-th message of a kind, since the trap was set. */
 export interface Step {
@@ -19,9 +19,6 @@ export interface Step {
 export type Victim = 'coordinator' | 'agent' | 'connection' | 'child' | 'manager'
 
 export const victims: readonly Victim[] = ['coordinator', 'agent', 'connection', 'child', 'manager']
-
-/** Within 30 s of the fault's end, and twice that for a busy machine. */
-export const agreementTimeoutMs = 60_000
 
 export const bothMoments = (step: Omit<Step, 'moment'>): Step[] => [
   { ...step, moment: 'before' },
@@ -46,7 +43,7 @@ export const describeStep = ({ on, name, nth, moment }: Step): string =>
 
 /**
  * What serves in the end, as the answer promises: what is wanted when it was done (200), or when too few agents were left to
- * do it, for the wish is kept (503); else what served before. Null: nobody said.
+ * do it, for the deploy stays pending (503); else what served before. Null: nobody said.
  */
 export function readPromise(
   answer: ApiAnswer | null,
@@ -62,32 +59,31 @@ export function untilAgreed(
   read: () => Promise<string>,
   promise: string | null = null,
 ): Promise<string> {
-  return eventually(
-    `${title}: all agree`,
-    async () => {
-      const mark = await read()
-      if (promise !== null && mark !== promise)
-        throw new Error(`${mark} serves, and ${promise} was promised`)
-      return mark
-    },
-    agreementTimeoutMs,
-  )
+  return eventually(`${title}: all agree`, async () => {
+    const mark = await read()
+    if (promise !== null && mark !== promise)
+      throw new Error(`${mark} serves, and ${promise} was promised`)
+    return mark
+  })
 }
 
-/** What a fault needs to know of a stand. */
-export type Struck = Pick<Stand, 'cache' | 'port' | 'link' | 'coordinator' | 'agent' | 'startAgent'>
+/** What a fault needs to know of a harness. */
+export type Struck = Pick<
+  Harness,
+  'cache' | 'port' | 'link' | 'coordinator' | 'agent' | 'startAgent'
+>
 
 /**
  * Acts, kills at the step, and starts again what was killed. Answers what the act was answered; null: nobody was left to
  * answer, or it goes on (202). Fails when the step is never met.
  */
 export async function strike(
-  stand: Struck,
+  harness: Struck,
   victim: Victim,
   step: Step,
   act: () => Promise<ApiAnswer | null>,
 ): Promise<ApiAnswer | null> {
-  const struck = setTrap(stand, victim, step)
+  const struck = setTrap(harness, victim, step)
   const call = act().catch(() => null)
   // A coordinator that is killed answers nobody, and that may be seen before the kill is reported.
   const early = call.then(async (answer) => {
@@ -102,38 +98,38 @@ export async function strike(
   const first = await Promise.race([strikes, early])
   // After the last message the answer may overtake the end of the victim.
   if (first) await eventually(`${JSON.stringify([step, first])}: the step is met`, () => isStruck)
-  await revive(stand, victim)
+  await revive(harness, victim)
   const answer = await call
   return answer?.status === 202 ? null : answer
 }
 
-function setTrap(stand: Struck, victim: Victim, step: Step): Promise<void> {
+function setTrap(harness: Struck, victim: Victim, step: Step): Promise<void> {
   const isPeer = step.on === 'link' || victim === 'agent' || victim === 'connection'
   const trap = {
     ...step,
-    act: () => kill(stand, victim),
+    act: () => kill(harness, victim),
     fate: isPeer ? ('drop' as const) : ('pass' as const),
   }
-  if (step.on === 'port') return stand.port.trap(trap)
-  if (step.name !== 'hello') return stand.link.trap(trap)
+  if (step.on === 'port') return harness.port.trap(trap)
+  if (step.name !== 'hello') return harness.link.trap(trap)
   // The link breaks in phase one; the hello of the next one is the step.
   const broken = { name: 'apply', moment: 'before', fate: 'drop', act: () => undefined } as const
-  return stand.link.trap(broken).then(() => stand.link.trap(trap))
+  return harness.link.trap(broken).then(() => harness.link.trap(trap))
 }
 
-async function kill(stand: Struck, victim: Victim): Promise<void> {
-  if (victim === 'coordinator') await stand.coordinator.daemon.kill()
-  else if (victim === 'agent') await stand.agent.kill()
-  else if (victim === 'manager') await stand.cache.stop('SIGKILL')
-  else if (victim === 'child') process.kill((await stand.cache.childPid()) ?? 0, 'SIGKILL')
+async function kill(harness: Struck, victim: Victim): Promise<void> {
+  if (victim === 'coordinator') await harness.coordinator.daemon.kill()
+  else if (victim === 'agent') await harness.agent.kill()
+  else if (victim === 'manager') await harness.cache.stop('SIGKILL')
+  else if (victim === 'child') process.kill((await harness.cache.childPid()) ?? 0, 'SIGKILL')
 }
 
-async function revive(stand: Struck, victim: Victim): Promise<void> {
-  if (victim === 'coordinator') await stand.coordinator.start()
-  else if (victim === 'agent') stand.startAgent()
-  else if (victim === 'manager') await stand.cache.restart()
+async function revive(harness: Struck, victim: Victim): Promise<void> {
+  if (victim === 'coordinator') await harness.coordinator.start()
+  else if (victim === 'agent') harness.startAgent()
+  else if (victim === 'manager') await harness.cache.restart()
   // The manager starts its child again by itself, unless the loss made it give up (mgt_vcl_discard asserts).
-  else if (victim === 'child' && (await isManagerGone(stand))) await stand.cache.restart()
+  else if (victim === 'child' && (await isManagerGone(harness))) await harness.cache.restart()
 }
 
 async function isManagerGone({ cache }: Struck): Promise<boolean> {
@@ -155,30 +151,30 @@ function isAlive(pid: number): boolean {
 }
 
 /**
- * An agent whose cache failed again and again waits longer each time until it believes it (src/agent/engine/steadiness.ts); a new
+ * An agent whose cache failed again and again waits longer each time until it believes it (src/agent/engine/flap-damper.ts); a new
  * process of it remembers no failure.
  */
-export async function forgetFailures(stand: Stand): Promise<void> {
-  await stand.agent.stop()
-  stand.link.forget()
-  stand.startAgent()
+export async function forgetFailures(harness: Harness): Promise<void> {
+  await harness.agent.stop()
+  harness.link.forget()
+  harness.startAgent()
   await eventually('the agent is back, and told how its cache is', () => {
-    const said = stand.agent.lines().map(({ msg }) => msg)
+    const said = harness.agent.lines().map(({ msg }) => msg)
     const [seen, linked] = ['connected to the cache', 'linked to the coordinator'].map((words) =>
       said.indexOf(words),
     )
     if (seen === undefined || linked === undefined || seen < 0 || linked < 0) return false
     // A hello that was sooner than the first look is followed by what that look saw.
-    return seen < linked || stand.link.count('heartbeat') > 0
+    return seen < linked || harness.link.count('heartbeat') > 0
   })
-  await untilAgent(stand, 'Running')
+  await untilAgent(harness, 'Running')
 }
 
 /** The cache itself lived on, so that no request may have failed and nothing may look as if somebody else had been there. */
 export const isUnseen = (victim: Victim): boolean => victim !== 'child' && victim !== 'manager'
 
 interface Seen {
-  readonly stand: Stand
+  readonly harness: Harness
   readonly victim: Victim
   readonly title: string
   readonly traffic: Traffic
@@ -187,7 +183,7 @@ interface Seen {
 /** No request failed that the fault itself did not fail, and nothing was served that is not among `allowed`. */
 export async function checkTraffic(
   t: Test,
-  { stand, victim, title, traffic }: Seen,
+  { harness, victim, title, traffic }: Seen,
   allowed: readonly string[],
 ): Promise<void> {
   // Nobody listens while child or manager is dead; a new manager serves what it was started with.
@@ -204,6 +200,6 @@ export async function checkTraffic(
     `${title}: nothing else was served`,
   )
   if (!isUnseen(victim)) return
-  const agent = await stand.api.findAgent(agentName)
+  const agent = await harness.api.findAgent(agentName)
   t.equal(agent?.drift, null, `${title}: no step of ours is taken for a change from outside`)
 }

@@ -9,21 +9,21 @@ import {
   deploySite,
   editSite,
   expectDone,
-  lane,
+  parallel,
   makeSite,
   readAgreement,
   readRefusal,
-  startStand,
+  startHarness,
   startTraffic,
   untilAgent,
   ways,
   type Site,
-  type Stand,
-} from './stand.js'
+  type Harness,
+} from './harness.js'
 
 t.jobs = 3
 
-function rollBack({ api }: Stand, site: Site, revision?: unknown) {
+function rollBack({ api }: Harness, site: Site, revision?: unknown) {
   return api.call(
     'PUT',
     `/vclgroups/${site.id}/rollback`,
@@ -32,94 +32,100 @@ function rollBack({ api }: Stand, site: Site, revision?: unknown) {
 }
 
 /** Revision, action and version of the newest entry. */
-async function newestOf({ api }: Stand, site: Site): Promise<string> {
+async function newestOf({ api }: Harness, site: Site): Promise<string> {
   const [entry] = await api.readHistory(site.id)
   return `${entry?.revision ?? 'none'} ${entry?.action} v${entry?.mainVCL.version}`
 }
 
 for (const [way, coordinators] of ways)
-  void t.test(`back and forth, ${way}`, lane(), async (t) => {
-    const stand = await startStand(t, { coordinators })
-    await untilAgent(stand, 'Running')
-    const site = await makeSite(stand, 'site')
+  void t.test(`back and forth, ${way}`, parallel(), async (t) => {
+    const harness = await startHarness(t, { coordinators })
+    await untilAgent(harness, 'Running')
+    const site = await makeSite(harness, 'site')
     await t.test('a group that was never deployed has nothing to go back to', (t) =>
-      checkNeverDeployed(t, stand, site),
+      checkNeverDeployed(t, harness, site),
     )
-    await t.test('a rollback is a switch', (t) => checkRollback(t, stand, site))
-    await t.test('what is loaded no more is compiled again', (t) => checkFarBack(t, stand, site))
-    await t.test('a reload compiles the same under a new name', (t) => checkReload(t, stand, site))
-    await t.test('who comes later waits, or is told', (t) => checkAtOnce(t, stand, site))
+    await t.test('a rollback is a switch', (t) => checkRollback(t, harness, site))
+    await t.test('what is loaded no more is compiled again', (t) => checkFarBack(t, harness, site))
+    await t.test('a reload compiles the same under a new name', (t) =>
+      checkReload(t, harness, site),
+    )
+    await t.test('who comes later waits, or is told', (t) => checkAtOnce(t, harness, site))
     await t.test('after an undeploy it goes back to what was served last', (t) =>
-      checkUndeployed(t, stand, site),
+      checkUndeployed(t, harness, site),
     )
-    await t.test('with domains it moves the label', (t) => checkDomains(t, stand, site))
+    await t.test('with domains it moves the label', (t) => checkDomains(t, harness, site))
   })
 
-async function checkNeverDeployed(t: Test, stand: Stand, site: Site): Promise<void> {
-  readRefusal(await rollBack(stand, site), 404)
-  readRefusal(await stand.api.act(site.id, 'reload'), 409)
-  t.same(await stand.api.readHistory(site.id), [])
+async function checkNeverDeployed(t: Test, harness: Harness, site: Site): Promise<void> {
+  readRefusal(await rollBack(harness, site), 404)
+  readRefusal(await harness.api.act(site.id, 'reload'), 409)
+  t.same(await harness.api.readHistory(site.id), [])
 }
 
-async function checkRollback(t: Test, stand: Stand, site: Site): Promise<void> {
-  const { cache, port } = stand
-  await deploySite(stand, site)
-  await editSite(stand, site, 'second')
-  await deploySite(stand, site)
+async function checkRollback(t: Test, harness: Harness, site: Site): Promise<void> {
+  const { cache, port } = harness
+  await deploySite(harness, site)
+  await editSite(harness, site, 'second')
+  await deploySite(harness, site)
   const [first] = (await listVcls(cache)).filter((name) => name.startsWith(`cf-${site.id}-`))
   const traffic = startTraffic(t, cache)
 
   port.forget()
-  expectDone(await rollBack(stand, site))
+  expectDone(await rollBack(harness, site))
   t.equal((await fetchMark(cache)).mark, 'site-first')
   t.match(port.changes(), [/^vcl\.use cf-/], 'one command')
-  t.equal(await newestOf(stand, site), '3 rollback v1')
-  t.equal(await readAgreement(stand, site), 'site-first')
+  t.equal(await newestOf(harness, site), '3 rollback v1')
+  t.equal(await readAgreement(harness, site), 'site-first')
 
   port.forget()
-  expectDone(await rollBack(stand, site))
+  expectDone(await rollBack(harness, site))
   t.equal((await fetchMark(cache)).mark, 'second', 'and back again')
   t.match(port.changes(), [/^vcl\.use cf-/])
-  t.equal(await newestOf(stand, site), '4 rollback v2')
+  t.equal(await newestOf(harness, site), '4 rollback v2')
   t.ok((await listVcls(cache)).includes(first ?? ''))
 
   port.forget()
-  expectDone(await rollBack(stand, site, 2))
+  expectDone(await rollBack(harness, site, 2))
   t.same(port.changes(), [], 'what serves already is not changed')
-  t.equal(await newestOf(stand, site), '4 rollback v2')
-  t.match(readRefusal(await rollBack(stand, site, 99), 404), '99')
-  readRefusal(await rollBack(stand, site, 'first'), 400)
+  t.equal(await newestOf(harness, site), '4 rollback v2')
+  t.match(readRefusal(await rollBack(harness, site, 99), 404), '99')
+  readRefusal(await rollBack(harness, site, 'first'), 400)
   t.same([...traffic.failures], [])
 }
 
-async function checkFarBack(t: Test, stand: Stand, site: Site): Promise<void> {
-  await editSite(stand, site, 'third')
-  await deploySite(stand, site)
-  expectDone(await rollBack(stand, site, 1))
-  t.equal(await readAgreement(stand, site), 'site-first')
-  t.equal(await newestOf(stand, site), '6 rollback v1')
-  t.equal((await listVcls(stand.cache)).length, 3, 'what serves, what served before, the idle VCL')
+async function checkFarBack(t: Test, harness: Harness, site: Site): Promise<void> {
+  await editSite(harness, site, 'third')
+  await deploySite(harness, site)
+  expectDone(await rollBack(harness, site, 1))
+  t.equal(await readAgreement(harness, site), 'site-first')
+  t.equal(await newestOf(harness, site), '6 rollback v1')
+  t.equal(
+    (await listVcls(harness.cache)).length,
+    3,
+    'what serves, what served before, the idle VCL',
+  )
 }
 
-async function checkReload(t: Test, stand: Stand, site: Site): Promise<void> {
-  const { api, cache, port } = stand
+async function checkReload(t: Test, harness: Harness, site: Site): Promise<void> {
+  const { api, cache, port } = harness
   const before = await listVcls(cache)
   const traffic = startTraffic(t, cache)
-  await editSite(stand, site, 'edited-later')
+  await editSite(harness, site, 'edited-later')
   port.forget()
   expectDone(await api.act(site.id, 'reload'))
   t.match(port.changes(), [/^vcl\.inline /, /^vcl\.use /, /^vcl\.discard /])
-  t.equal(await readAgreement(stand, site), 'site-first', 'of the same sources, not the newest')
-  t.equal(await newestOf(stand, site), '7 reload v1')
+  t.equal(await readAgreement(harness, site), 'site-first', 'of the same sources, not the newest')
+  t.equal(await newestOf(harness, site), '7 reload v1')
   const [name] = (await listVcls(cache)).filter((one) => !before.includes(one))
   t.match(name, new RegExp(`^cf-${site.id}-[0-9a-f]{8}-\\d+$`))
   t.same([...traffic.failures], [])
   t.same([...traffic.marks], ['site-first'])
 }
 
-async function checkAtOnce(t: Test, stand: Stand, site: Site): Promise<void> {
-  const { api, cache, port } = stand
-  await editSite(stand, site, 'one-of-two')
+async function checkAtOnce(t: Test, harness: Harness, site: Site): Promise<void> {
+  const { api, cache, port } = harness
+  await editSite(harness, site, 'one-of-two')
   let release = (): void => undefined
   const gate = new Promise<void>((resume) => (release = resume))
   const sprung = port.trap({ name: 'vcl.inline', moment: 'before', fate: 'pass', act: () => gate })
@@ -133,10 +139,10 @@ async function checkAtOnce(t: Test, stand: Stand, site: Site): Promise<void> {
   await sprung
   expectDone(await first)
   expectDone(await second)
-  t.equal(await newestOf(stand, site), '8 deploy v5', 'the second found it done')
-  t.equal(await readAgreement(stand, site), 'one-of-two')
+  t.equal(await newestOf(harness, site), '8 deploy v5', 'the second found it done')
+  t.equal(await readAgreement(harness, site), 'one-of-two')
 
-  await editSite(stand, site, 'or-nothing')
+  await editSite(harness, site, 'or-nothing')
   const [deployed, undeployed] = await Promise.all([
     api.act(site.id, 'deploy'),
     api.act(site.id, 'undeploy'),
@@ -144,48 +150,48 @@ async function checkAtOnce(t: Test, stand: Stand, site: Site): Promise<void> {
   expectDone(deployed)
   expectDone(undeployed)
   const group = await api.readGroup(site.id)
-  if (group.deployed) t.equal(await readAgreement(stand, site), 'or-nothing')
+  if (group.deployed) t.equal(await readAgreement(harness, site), 'or-nothing')
   else t.same(await listVcls(cache), ['cf-idle'])
   if (group.deployed) expectDone(await api.act(site.id, 'undeploy'))
 }
 
-async function checkUndeployed(t: Test, stand: Stand, site: Site): Promise<void> {
-  readRefusal(await stand.api.act(site.id, 'reload'), 409)
-  const { revision } = await stand.api.readGroup(site.id)
-  expectDone(await rollBack(stand, site))
-  const group = await stand.api.readGroup(site.id)
+async function checkUndeployed(t: Test, harness: Harness, site: Site): Promise<void> {
+  readRefusal(await harness.api.act(site.id, 'reload'), 409)
+  const { revision } = await harness.api.readGroup(site.id)
+  expectDone(await rollBack(harness, site))
+  const group = await harness.api.readGroup(site.id)
   t.match(group, { deployed: true, revision: (revision ?? 0) + 1 })
-  await readAgreement(stand, site)
+  await readAgreement(harness, site)
 }
 
-async function checkDomains(t: Test, stand: Stand, site: Site): Promise<void> {
-  const { api, cache, port } = stand
+async function checkDomains(t: Test, harness: Harness, site: Site): Promise<void> {
+  const { api, cache, port } = harness
   const id = await api.make('/domains', { fqdn: 'www.example.com' })
   expectDone(await api.call('PUT', `/vclgroups/${site.id}`, { domains: [{ id }] }))
-  await editSite(stand, site, 'domain-first')
-  await deploySite(stand, site)
-  await editSite(stand, site, 'domain-second')
-  await deploySite(stand, site)
+  await editSite(harness, site, 'domain-first')
+  await deploySite(harness, site)
+  await editSite(harness, site, 'domain-second')
+  await deploySite(harness, site)
   const { revision } = await api.readGroup(site.id)
 
   port.forget()
-  expectDone(await rollBack(stand, site))
+  expectDone(await rollBack(harness, site))
   t.match(port.changes(), [new RegExp(`^vcl\\.label cf-l-${site.id} `)], 'one command')
   const label = port.changes()[0]?.split(' ')[2] ?? ''
   t.match(await cache.adm('vcl.show', label), 'domain-first')
 
-  expectDone(await rollBack(stand, site, (revision ?? 0) - 2))
+  expectDone(await rollBack(harness, site, (revision ?? 0) - 2))
   t.equal((await fetchMark(cache)).status, 200, 'and back to when its VCL was the whole one')
-  await readAgreement(stand, site)
+  await readAgreement(harness, site)
 }
 
-void t.test('what cooled down', lane(), async (t) => {
-  const stand = await startStand(t, {
+void t.test('what cooled down', parallel(), async (t) => {
+  const harness = await startHarness(t, {
     agentWords: ['--warmup', '60'],
     cacheWords: ['-p', 'vcl_cooldown=1'],
   })
-  const { api, cache, port } = stand
-  await untilAgent(stand, 'Running')
+  const { api, cache, port } = harness
+  await untilAgent(harness, 'Running')
   let isHealthy = true
   const origin = createServer((request, response) => {
     const isSick = request.url === '/health' && !isHealthy
@@ -196,7 +202,7 @@ void t.test('what cooled down', lane(), async (t) => {
     origin.closeAllConnections()
     origin.close()
   })
-  const site = await makeSite(stand, 'site')
+  const site = await makeSite(harness, 'site')
   await api.editFile(
     site.file,
     `vcl 4.1;
@@ -208,9 +214,9 @@ backend probed {
 sub vcl_recv { return (pass); }
 `,
   )
-  await deploySite(stand, site)
-  await editSite(stand, site, 'plain')
-  await deploySite(stand, site)
+  await deploySite(harness, site)
+  await editSite(harness, site, 'plain')
+  await deploySite(harness, site)
   // An idle worker thread holds on to the VCL that it served last until there is more to do.
   const traffic = startTraffic(t, cache)
   await eventually('the previous VCL is cold', async () =>
@@ -220,7 +226,7 @@ sub vcl_recv { return (pass); }
 
   isHealthy = false
   port.forget()
-  const rolling = rollBack(stand, site)
+  const rolling = rollBack(harness, site)
   await eventually('its probes are waited for', () => {
     return port.commands.filter((line) => line.startsWith('backend.list')).length > 4
   })

@@ -4,7 +4,7 @@ import { toObjectId } from '../../src/resources/object-id.js'
 import { callsTo } from '../coordinator/console/console-client.js'
 import { eventually } from '../support/eventually.js'
 import { invalidate, untilEnded } from './invalidation-calls.js'
-import { agentName, startStand, untilAgent } from './stand.js'
+import { agentName, startHarness, untilAgent } from './harness.js'
 import { readFacts } from './untouched.js'
 
 const refused = [
@@ -49,9 +49,9 @@ const taken = [
 ]
 
 void t.test('hostile bans', async (t) => {
-  const stand = await startStand(t)
-  await untilAgent(stand, 'Running')
-  const { api, cache } = stand
+  const harness = await startHarness(t)
+  await untilAgent(harness, 'Running')
+  const { api, cache } = harness
   await eventually('it was taken over', async () => !(await cache.adm('vcl.list')).includes('boot'))
   const before = await readFacts(cache)
   const target = { all: true }
@@ -76,7 +76,7 @@ void t.test('hostile bans', async (t) => {
 
   const { id = 0 } = (await api.findAgent(agentName)) ?? {}
   const engineadm = `/v1/cache/${toObjectId('cache', id)}/engineadm`
-  const console = callsTo(stand.coordinator.base)
+  const console = callsTo(harness.coordinator.base)
   const ways = {
     'the controller': (command: string) => api.call('POST', `/agents/${id}/command`, { command }),
     'the console': (text: string) => console('POST', engineadm, { text, type: 'text/plain' }),

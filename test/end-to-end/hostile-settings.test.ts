@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { toObjectId } from '../../src/resources/object-id.js'
 import { callsTo, type ConsoleClient } from '../coordinator/console/console-client.js'
 import { eventually } from '../support/eventually.js'
-import { agentName, startStand, untilAgent, type Stand } from './stand.js'
+import { agentName, startHarness, untilAgent, type Harness } from './harness.js'
 import { readFacts } from './untouched.js'
 
 const long = 'x'.repeat(100_000)
@@ -123,14 +123,14 @@ interface Api {
 }
 
 void t.test('hostile settings and commands', { timeout: 220_000 }, async (t) => {
-  const stand = await startStand(t, { heartbeatSeconds: 1 })
-  await untilAgent(stand, 'Running')
-  const { api, cache, coordinator } = stand
+  const harness = await startHarness(t, { heartbeatSeconds: 1 })
+  await untilAgent(harness, 'Running')
+  const { api, cache, coordinator } = harness
   await eventually('it was taken over', async () => !(await cache.adm('vcl.list')).includes('boot'))
   const { id = 0 } = (await api.findAgent(agentName)) ?? {}
   const before = await readFacts(cache)
 
-  for (const one of [controllerOf(stand, id), consoleOf(callsTo(coordinator.base), id)]) {
+  for (const one of [controllerOf(harness, id), consoleOf(callsTo(coordinator.base), id)]) {
     const { name } = one
     await t.test(`parameters by ${name}`, (t) => tryParameters(t, one))
     await t.test(`backends by ${name}`, (t) => tryBackends(t, one))
@@ -139,7 +139,7 @@ void t.test('hostile settings and commands', { timeout: 220_000 }, async (t) => 
   }
 })
 
-function controllerOf({ api }: Stand, id: number): Api {
+function controllerOf({ api }: Harness, id: number): Api {
   const at = `/agents/${id}`
   return {
     name: 'the controller',

@@ -18,7 +18,7 @@ import { eventually } from '../support/eventually.js'
 import { startManagementProxy, type ManagementProxy } from '../support/management-proxy.js'
 import { startVarnishd, type Varnishd } from '../support/varnishd.js'
 import { readInvalidation } from './invalidation-calls.js'
-import { lane, startCoordinators, untilAgent, ways } from './stand.js'
+import { parallel, startCoordinators, untilAgent, ways } from './harness.js'
 
 /** One of so many expires a second after it was made, unless every cache has it by then. */
 const hastyOf = 10
@@ -49,7 +49,7 @@ const entriesOf = { 1: 1000, 2: 300 }
 /** Side by side: most of it is waiting. */
 t.jobs = 2
 for (const [way, count] of ways)
-  void t.test(`no ban is skipped or overtaken, ${way}`, lane(), async (t) => {
+  void t.test(`no ban is skipped or overtaken, ${way}`, parallel(), async (t) => {
     const entries = entriesOf[count]
     const coordinators = await startAll(t, count)
     const [first] = coordinators

@@ -11,7 +11,7 @@ import {
   type Invalidation,
 } from './invalidation-calls.js'
 import { ask, startOrigin } from './origin.js'
-import { agentTag, expectDone, startStand, untilAgent, ways, type Stand } from './stand.js'
+import { agentTag, expectDone, startHarness, untilAgent, ways, type Harness } from './harness.js'
 
 const storing = (port: number): string => `vcl 4.1;
 backend origin { .host = "127.0.0.1"; .port = "${port}"; }
@@ -24,8 +24,8 @@ backend default none;
 sub vcl_recv { if (req.method == "PURGE") { return (purge); } }
 `
 
-async function makeSite(t: Test, stand: Stand, name: string): Promise<number> {
-  const { api } = stand
+async function makeSite(t: Test, harness: Harness, name: string): Promise<number> {
+  const { api } = harness
   const origin = await startOrigin(t, name)
   const file = await api.makeFile(`${name}.vcl`, storing(origin.port))
   const deployment = await api.makeDeployment(name, await api.findTag(agentTag))
@@ -40,11 +40,11 @@ async function makeSite(t: Test, stand: Stand, name: string): Promise<number> {
 t.jobs = 3
 for (const [way, coordinators] of ways)
   void t.test(`invalidations, ${way}`, beside(300_000), async (t) => {
-    const stand = await startStand(t, { coordinators, heartbeatSeconds: 1 })
-    await untilAgent(stand, 'Running')
-    const { api, cache } = stand
-    const shop = await makeSite(t, stand, 'shop')
-    await makeSite(t, stand, 'blog')
+    const harness = await startHarness(t, { coordinators, heartbeatSeconds: 1 })
+    await untilAgent(harness, 'Running')
+    const { api, cache } = harness
+    const shop = await makeSite(t, harness, 'shop')
+    await makeSite(t, harness, 'blog')
     const hitsOf = async (host: string, path = '/') => (await ask(cache, host, { path })).hits
     const store = async (path = '/'): Promise<void> => {
       for (const host of ['shop.example', 'blog.example'])
@@ -106,9 +106,9 @@ for (const [way, coordinators] of ways)
     })
 
     await t.test('an agent that was away does what it missed, in order', async (t) => {
-      await stand.agent.kill()
-      await untilAgent(stand, 'Down')
-      stand.port.forget()
+      await harness.agent.kill()
+      await untilAgent(harness, 'Down')
+      harness.port.forget()
       const missed: Invalidation[] = []
       for (let n = 1; n <= 100; n++)
         missed.push(
@@ -120,9 +120,11 @@ for (const [way, coordinators] of ways)
         )
       const [first] = missed
       t.match(first && (await readInvalidation(api, first.id)), { stateName: 'Waiting', done: 0 })
-      stand.startAgent()
-      await untilAgent(stand, 'Running')
-      const seen = stand.port.commands.flatMap((line) => /x-number == (\d+)/.exec(line)?.[1] ?? [])
+      harness.startAgent()
+      await untilAgent(harness, 'Running')
+      const seen = harness.port.commands.flatMap(
+        (line) => /x-number == (\d+)/.exec(line)?.[1] ?? [],
+      )
       t.same(
         [...new Set(seen)], // a link that broke meanwhile may repeat some
         missed.map((_, index) => String(index + 1)),
@@ -134,36 +136,36 @@ for (const [way, coordinators] of ways)
     await t.test(
       'a cache that is gone is tried again; one that started empty has nothing to do',
       async (t) => {
-        stand.port.setFault('close')
+        harness.port.setFault('close')
         const ban = { type: 'ban', expression: 'obj.http.x-late == 1', target: { all: true } }
         const entry = await invalidate(api, ban)
         await eventually(
           'it is tried again',
           async () => (await readInvalidation(api, entry.id)).stateName === 'Retrying',
         )
-        stand.port.setFault('none')
+        harness.port.setFault('none')
         t.match(await untilEnded(api, entry), { stateName: 'Completed', done: 1 })
 
-        await stand.agent.kill()
-        await untilAgent(stand, 'Down')
+        await harness.agent.kill()
+        await untilAgent(harness, 'Down')
         const empty = await invalidate(api, { ...ban, expression: 'obj.http.x-empty == 1' })
         await eventually(
           'it is older than the margin of src/agent/engine/child-age.ts',
           () => Date.now() - Date.parse(empty.created) > 1500,
         )
         await cache.restart()
-        stand.port.forget()
-        stand.startAgent()
+        harness.port.forget()
+        harness.startAgent()
         t.match(await untilEnded(api, empty), { stateName: 'Completed', done: 1 })
-        t.notOk(stand.port.commands.some((line) => line.includes('x-empty')))
-        await untilAgent(stand, 'Running')
+        t.notOk(harness.port.commands.some((line) => line.includes('x-empty')))
+        await untilAgent(harness, 'Running')
       },
     )
 
     await t.test(
       'what nobody could do in time has expired; what is cancelled is not done',
       async (t) => {
-        await stand.agent.kill()
+        await harness.agent.kill()
         const ban = { type: 'ban', expression: 'obj.http.x-old == 1', target: { all: true } }
         const short = await invalidate(api, { ...ban, ttl: 1 })
         const cancelled = await invalidate(api, ban)
@@ -177,19 +179,19 @@ for (const [way, coordinators] of ways)
           stateName: 'Cancelled',
           results: [{ state: 'cancelled' }],
         })
-        stand.port.forget()
-        stand.startAgent()
-        await untilAgent(stand, 'Running')
+        harness.port.forget()
+        harness.startAgent()
+        await untilAgent(harness, 'Running')
         t.match(await runToEnd(api, { ...ban, expression: 'obj.http.x-new == 1' }), { done: 1 })
-        t.notOk(stand.port.commands.some((line) => line.includes('x-old')))
+        t.notOk(harness.port.commands.some((line) => line.includes('x-old')))
       },
     )
   })
 
 void t.test('a root group’s purge is its own VCL’s business', beside(), async (t) => {
-  const stand = await startStand(t, { heartbeatSeconds: 1 })
-  await untilAgent(stand, 'Running')
-  const { api } = stand
+  const harness = await startHarness(t, { heartbeatSeconds: 1 })
+  await untilAgent(harness, 'Running')
+  const { api } = harness
   const file = await api.makeFile('root.vcl', answering('root'))
   const deployment = await api.makeDeployment('root', await api.findTag(agentTag))
   const id = await api.makeGroup({ name: 'root', mainFile: file, deployment })
@@ -198,7 +200,7 @@ void t.test('a root group’s purge is its own VCL’s business', beside(), asyn
   const ban = { type: 'ban', expression: 'obj.status == 200', target }
   t.match(await runToEnd(api, ban), { stateName: 'Completed', done: 1 })
   t.ok(
-    stand.port.commands.includes('ban obj.status == 200'),
+    harness.port.commands.includes('ban obj.status == 200'),
     'it is the whole cache: its objects bear no mark',
   )
   const purge = { type: 'purge', urls: ['http://any.example/'], target }

@@ -4,7 +4,7 @@
  */
 import t, { type Test } from 'tap'
 import { ask, startOrigin, type Origin } from './origin.js'
-import { expectDone, startStand, untilAgent, agentTag, type Stand } from './stand.js'
+import { expectDone, startHarness, untilAgent, agentTag, type Harness } from './harness.js'
 
 interface Site {
   readonly id: number
@@ -28,26 +28,26 @@ sub vcl_backend_response {
 sub vcl_deliver { set resp.http.X-Marker = "${name}"; set resp.http.X-Hits = obj.hits; }
 `
 
-async function makeSite(t: Test, stand: Stand, name: string, domain: number): Promise<Site> {
-  const { api } = stand
+async function makeSite(t: Test, harness: Harness, name: string, domain: number): Promise<Site> {
+  const { api } = harness
   const origin = await startOrigin(t, name)
   const file = await api.makeFile(`${name}.vcl`, storing(name, origin.port))
   const deployment = await api.makeDeployment(name, await api.findTag(agentTag))
   const parts = { deployments: [{ id: deployment }], domains: [{ id: domain }] }
-  const id = await stand.api.make('/vclgroups', { name, mainVCL: { id: file }, ...parts })
+  const id = await harness.api.make('/vclgroups', { name, mainVCL: { id: file }, ...parts })
   return { id, name, file, origin }
 }
 
 void t.test('groups on one cache', async (t) => {
-  const stand = await startStand(t)
-  await untilAgent(stand, 'Running')
-  const { api, cache } = stand
+  const harness = await startHarness(t)
+  await untilAgent(harness, 'Running')
+  const { api, cache } = harness
   const [shopName, blogName] = [
-    await stand.api.make('/domains', { fqdn: 'shop.example' }),
-    await stand.api.make('/domains', { fqdn: 'blog.example' }),
+    await harness.api.make('/domains', { fqdn: 'shop.example' }),
+    await harness.api.make('/domains', { fqdn: 'blog.example' }),
   ]
-  const shop = await makeSite(t, stand, 'shop', shopName)
-  const blog = await makeSite(t, stand, 'blog', blogName)
+  const shop = await makeSite(t, harness, 'shop', shopName)
+  const blog = await makeSite(t, harness, 'blog', blogName)
   for (const { id } of [shop, blog]) expectDone(await api.act(id, 'deploy'))
   const askTwice = async (host: string, path = '/') => {
     await ask(cache, host, { path })
@@ -105,7 +105,7 @@ void t.test('groups on one cache', async (t) => {
 
     expectDone(await api.act(shop.id, 'undeploy'))
     t.equal((await ask(cache, 'shop.example', { path: '/kept' })).status, 404)
-    const thief = await makeSite(t, stand, 'thief', shopName)
+    const thief = await makeSite(t, harness, 'thief', shopName)
     expectDone(await api.act(thief.id, 'deploy'))
     const taken = await ask(cache, 'shop.example', { path: '/kept' })
     t.match(taken, { mark: 'thief', body: 'secret of thief', hits: '0' })

@@ -27,12 +27,12 @@ import {
   expectDone,
   makeSite,
   readAgreement,
-  startStand,
+  startHarness,
   startTraffic,
   untilAgent,
   type Site,
-  type Stand,
-} from './stand.js'
+  type Harness,
+} from './harness.js'
 
 /**
  * `back`: to what served before, which is loaded still; `far back`: to what must be compiled again. Both by revision.
@@ -71,49 +71,49 @@ const rows: Readonly<Record<Victim, readonly Row[]>> = {
   manager: commands,
 }
 
-/** Each lane has a coordinator, an agent and a cache of its own; they run side by side, for most of it is waiting. */
+/** Each victim has a coordinator, an agent and a cache of its own; they run side by side, for most of it is waiting. */
 t.jobs = victims.length
 for (const victim of victims)
   void t.test(`deploys and rollbacks survive the loss of the ${victim}`, beside(500_000), (t) =>
-    runLane(t, victim),
+    loseVictim(t, victim),
   )
 
-async function runLane(t: Test, victim: Victim): Promise<void> {
-  const stand = await startStand(t)
-  await untilAgent(stand, 'Running')
-  const site = await makeSite(stand, victim)
-  await deploySite(stand, site)
+async function loseVictim(t: Test, victim: Victim): Promise<void> {
+  const harness = await startHarness(t)
+  await untilAgent(harness, 'Running')
+  const site = await makeSite(harness, victim)
+  await deploySite(harness, site)
   for (const mark of ['second', 'third']) {
-    await editSite(stand, site, mark)
-    await deploySite(stand, site)
+    await editSite(harness, site, mark)
+    await deploySite(harness, site)
   }
-  const traffic = startTraffic(t, stand.cache)
-  const read = () => readAgreement(stand, site)
+  const traffic = startTraffic(t, harness.cache)
+  const read = () => readAgreement(harness, site)
   for (const [index, { verb, step }] of rows[victim].entries()) {
     const title = `${victim} lost in a ${verb}, ${describeStep(step)}`
     const before = await untilAgreed('before a fault', read)
     traffic.forget()
-    const { wanted, act } = await prepare(stand, site, verb, `${victim}-${index}`)
+    const { wanted, act } = await prepare(harness, site, verb, `${victim}-${index}`)
 
-    const answer = await strike(stand, victim, step, act)
+    const answer = await strike(harness, victim, step, act)
 
     const mark = await untilAgreed(title, read, readPromise(answer, { before, wanted }))
     t.ok([before, wanted].includes(mark), `${title}: the wanted or the old one serves`)
-    await checkTraffic(t, { stand, victim, title, traffic }, [before, wanted])
-    if (step.on === 'port' && victim !== 'coordinator') await forgetFailures(stand)
+    await checkTraffic(t, { harness, victim, title, traffic }, [before, wanted])
+    if (step.on === 'port' && victim !== 'coordinator') await forgetFailures(harness)
   }
-  await editSite(stand, site, 'last')
-  await deploySite(stand, site)
-  t.equal(await readAgreement(stand, site), 'last', 'a last deploy works')
+  await editSite(harness, site, 'last')
+  await deploySite(harness, site)
+  t.equal(await readAgreement(harness, site), 'last', 'a last deploy works')
   await traffic.stop()
-  if (isReplaceVictim(victim)) await checkReplaces(t, stand, victim)
+  if (isReplaceVictim(victim)) await checkReplaces(t, harness, victim)
 }
 
 /** Of groups of one text each. */
-async function checkReplaces(t: Test, stand: Stand, victim: ReplaceVictim): Promise<void> {
-  const [one, two] = [await makeSite(stand, 'one'), await makeSite(stand, 'two')] as const
-  expectDone(await stand.api.act(one.id, 'deploy', '?replace=true'))
-  await checkReplaceRows(t, { stand, victim }, [one, two])
+async function checkReplaces(t: Test, harness: Harness, victim: ReplaceVictim): Promise<void> {
+  const [one, two] = [await makeSite(harness, 'one'), await makeSite(harness, 'two')] as const
+  expectDone(await harness.api.act(one.id, 'deploy', '?replace=true'))
+  await checkReplaceRows(t, { harness, victim }, [one, two])
 }
 
 interface Prepared {
@@ -122,10 +122,10 @@ interface Prepared {
   readonly act: () => Promise<ApiAnswer>
 }
 
-async function prepare(stand: Stand, site: Site, verb: Verb, mark: string): Promise<Prepared> {
-  const { api } = stand
+async function prepare(harness: Harness, site: Site, verb: Verb, mark: string): Promise<Prepared> {
+  const { api } = harness
   if (verb === 'deploy') {
-    await editSite(stand, site, mark)
+    await editSite(harness, site, mark)
     return { wanted: mark, act: () => api.act(site.id, 'deploy', '?wait=25') }
   }
   const served = new Map<string, number>()

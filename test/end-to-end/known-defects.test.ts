@@ -9,7 +9,7 @@ import { call, makeHome } from '../cli/run-cli.js'
 import type { AgentView, ApiClient } from '../support/api-client.js'
 import { makeStateDir, startCoordinator, type CoordinatorProcess } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
-import { expectDone, readRefusal } from './stand.js'
+import { expectDone, readRefusal } from './harness.js'
 
 const answer = (mark: string): string =>
   `vcl 4.1;\nbackend default none;\nsub vcl_recv { return (synth(200, "${mark}")); }\n`
@@ -205,7 +205,7 @@ void t.test('what other systems got wrong', async (t) => {
     expectDone(await api.act(group, 'undeploy'))
   })
 
-  await t.test('a wish that does not compile is tried without end', async (t) => {
+  await t.test('a pending deploy that does not compile is tried without end', async (t) => {
     const tag = await api.make('/tags', { name: 'late' })
     const deployment = await api.make('/deployments', { name: 'late', tags: [{ id: tag }] })
     const mainFile = await api.makeFile('late.vcl', 'vcl 4.1;\nnonsense;\n')
@@ -235,7 +235,7 @@ void t.test('what other systems got wrong', async (t) => {
         return agentStates.filter(({ state }) => state === 'applied').length === at + 2
       })
     }
-    t.equal(tries().length, before + 2, 'once each: the wish, and the other group')
+    t.equal(tries().length, before + 2, 'once each: the pending deploy, and the other group')
     t.match(await api.readGroup(group), { deployed: true, stateName: 'Error' }, 'it is kept')
     t.equal((await api.readHistory(group)).length, 2)
 

@@ -5,12 +5,20 @@ import t from 'tap'
 import { fetchMark } from '../agent/cache-sight.js'
 import { startCoordinator, type CoordinatorProcess } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
-import { agentTag, deploySite, editSite, lane, makeSite, readRefusal, untilAgent } from './stand.js'
+import {
+  agentTag,
+  deploySite,
+  editSite,
+  parallel,
+  makeSite,
+  readRefusal,
+  untilAgent,
+} from './harness.js'
 
 /** Side by side: each has a coordinator of its own, and most of it is waiting. */
 t.jobs = 3
 
-void t.test('a coordinator alone has a private real cache', lane(), async (t) => {
+void t.test('a coordinator alone has a private real cache', parallel(), async (t) => {
   const coordinator = await startCoordinator(t, {
     words: ['--name', 'solo', '--tags', agentTag, '--heartbeat', '1'],
   })
@@ -58,7 +66,7 @@ void t.test('a coordinator alone has a private real cache', lane(), async (t) =>
   })
 })
 
-void t.test('a simulated cache takes a deploy', lane(), async (t) => {
+void t.test('a simulated cache takes a deploy', parallel(), async (t) => {
   const coordinator = await startCoordinator(t, {
     words: ['--name', 'unreal', '--tags', agentTag, '--engine', 'simulate', '--heartbeat', '1'],
   })
@@ -72,7 +80,7 @@ void t.test('a simulated cache takes a deploy', lane(), async (t) => {
   t.equal(await coordinator.daemon.stop(), 0)
 })
 
-void t.test('--simulate 20 --no-agent: twenty agents take a deploy', lane(), async (t) => {
+void t.test('--simulate 20 --no-agent: twenty agents take a deploy', parallel(), async (t) => {
   const coordinator = await startCoordinator(t, {
     words: ['--no-agent', '--simulate', '20', '--name', 'many', '--tags', agentTag],
   })

@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { administrator, makeStateDir, startCoordinator } from '../support/daemon.js'
 import { root } from '../support/root.js'
-import { untilAgent } from './stand.js'
+import { untilAgent } from './harness.js'
 
 interface Typed {
   /** Of a here-document: all of its lines. */

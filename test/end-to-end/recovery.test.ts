@@ -1,6 +1,6 @@
 /**
  * What comes back by itself: caches, agents and coordinators that die, hang or stay away; and agents that are told to
- * hold still. Lanes with processes of their own run side by side.
+ * hold still. Parallel groups with processes of their own run side by side.
  */
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -15,221 +15,220 @@ import {
   makeSite,
   readAgreement,
   readRefusal,
-  startStand,
+  startHarness,
   startTraffic,
   untilAgent,
   untilServing,
   type Site,
-  type Stand,
-} from './stand.js'
+  type Harness,
+} from './harness.js'
 
-const laneTimeoutMs = 220_000
-const agreementTimeoutMs = 30_000
+const groupTimeoutMs = 220_000
 
 t.jobs = 5
 
-void t.test('restarts', beside(laneTimeoutMs), async (t) => {
-  const stand = await startStand(t)
-  await untilAgent(stand, 'Running')
-  const site = await makeSite(stand, 'site')
-  await deploySite(stand, site)
-  await editSite(stand, site, 'kept')
-  await deploySite(stand, site)
+void t.test('restarts', beside(groupTimeoutMs), async (t) => {
+  const harness = await startHarness(t)
+  await untilAgent(harness, 'Running')
+  const site = await makeSite(harness, 'site')
+  await deploySite(harness, site)
+  await editSite(harness, site, 'kept')
+  await deploySite(harness, site)
 
   await t.test('of the worker process: the VCL serves again', async () => {
-    const worker = await stand.cache.childPid()
+    const worker = await harness.cache.childPid()
     process.kill(worker ?? 0, 'SIGKILL')
     await eventually('a new worker', async () => {
-      const next = await stand.cache.childPid()
+      const next = await harness.cache.childPid()
       return next !== null && next !== worker
     })
-    await untilServing(stand.cache, 'kept')
-    await untilAgreed(stand, site)
+    await untilServing(harness.cache, 'kept')
+    await untilAgreed(harness, site)
   })
 
   await t.test('of the cache: the agent is Failing, then brings the VCL back', async () => {
-    await stand.cache.stop()
-    await untilAgent(stand, 'Failing')
-    await stand.cache.restart()
-    await untilServing(stand.cache, 'kept')
-    await untilAgent(stand, 'Running')
-    await untilAgreed(stand, site)
+    await harness.cache.stop()
+    await untilAgent(harness, 'Failing')
+    await harness.cache.restart()
+    await untilServing(harness.cache, 'kept')
+    await untilAgent(harness, 'Running')
+    await untilAgreed(harness, site)
   })
 
   await t.test('of the agent: not one changing command', async (t) => {
-    await stand.agent.kill()
-    stand.port.forget()
-    stand.link.forget()
-    stand.startAgent()
-    await untilHeard(stand)
-    t.same(stand.port.changes(), [])
-    await untilAgreed(stand, site)
+    await harness.agent.kill()
+    harness.port.forget()
+    harness.link.forget()
+    harness.startAgent()
+    await untilHeard(harness)
+    t.same(harness.port.changes(), [])
+    await untilAgreed(harness, site)
   })
 
   await t.test('of cache and agent while the coordinator is away: the agent alone heals', (t) =>
-    checkAlone(t, stand, site),
+    checkAlone(t, harness, site),
   )
 })
 
-async function checkAlone(t: Test, stand: Stand, site: Site): Promise<void> {
-  t.equal(await stand.coordinator.daemon.stop(), 0)
-  const traffic = startTraffic(t, stand.cache)
-  await stand.cache.restart()
-  await untilServing(stand.cache, 'kept')
+async function checkAlone(t: Test, harness: Harness, site: Site): Promise<void> {
+  t.equal(await harness.coordinator.daemon.stop(), 0)
+  const traffic = startTraffic(t, harness.cache)
+  await harness.cache.restart()
+  await untilServing(harness.cache, 'kept')
 
-  await stand.agent.kill()
-  await stand.cache.restart()
-  stand.startAgent()
-  await untilServing(stand.cache, 'kept')
+  await harness.agent.kill()
+  await harness.cache.restart()
+  harness.startAgent()
+  await untilServing(harness.cache, 'kept')
   await eventually('what the cache started with is gone', async () => {
-    return !(await listVcls(stand.cache)).includes('boot')
+    return !(await listVcls(harness.cache)).includes('boot')
   })
 
   const alone = await startVarnishd(t, {
     vcl: null,
-    args: ['-I', join(stand.agentStateDir, 'boot.cli')],
+    args: ['-I', join(harness.agentStateDir, 'boot.cli')],
   })
   t.equal((await fetchMark(alone)).mark, 'kept', 'boot.cli starts a cache without an agent')
 
   traffic.forget()
-  stand.port.forget()
-  stand.link.forget()
-  await stand.coordinator.start()
-  await untilHeard(stand)
-  await untilAgreed(stand, site)
-  t.same(stand.port.changes(), [], 'a coordinator that returns changes nothing')
+  harness.port.forget()
+  harness.link.forget()
+  await harness.coordinator.start()
+  await untilHeard(harness)
+  await untilAgreed(harness, site)
+  t.same(harness.port.changes(), [], 'a coordinator that returns changes nothing')
   t.same([...traffic.failures], [])
 }
 
-void t.test('a cache that is not there', beside(laneTimeoutMs), async (t) => {
-  const stand = await startStand(t)
-  await untilAgent(stand, 'Running')
-  const site = await makeSite(stand, 'site')
-  await deploySite(stand, site)
-  const traffic = startTraffic(t, stand.cache)
+void t.test('a cache that is not there', beside(groupTimeoutMs), async (t) => {
+  const harness = await startHarness(t)
+  await untilAgent(harness, 'Running')
+  const site = await makeSite(harness, 'site')
+  await deploySite(harness, site)
+  const traffic = startTraffic(t, harness.cache)
 
   for (const fault of ['close', 'garbage', 'hang'] as const) {
-    stand.port.setFault(fault)
-    const failing = await untilAgent(stand, 'Failing')
+    harness.port.setFault(fault)
+    const failing = await untilAgent(harness, 'Failing')
     t.not(failing.engineState, 'running', fault)
-    t.ok(stand.agent.isRunning(), `${fault}: the agent lives on`)
-    stand.port.forget()
-    stand.port.setFault('none')
-    await untilAgent(stand, 'Running')
-    t.same(stand.port.changes(), [], `${fault}: and then nothing is loaded again`)
+    t.ok(harness.agent.isRunning(), `${fault}: the agent lives on`)
+    harness.port.forget()
+    harness.port.setFault('none')
+    await untilAgent(harness, 'Running')
+    t.same(harness.port.changes(), [], `${fault}: and then nothing is loaded again`)
   }
   t.same([...traffic.failures], [], 'nobody who used the cache noticed')
-  await editSite(stand, site, 'after')
-  await deploySite(stand, site)
-  t.equal(await readAgreement(stand, site), 'after')
+  await editSite(harness, site, 'after')
+  await deploySite(harness, site)
+  t.equal(await readAgreement(harness, site), 'after')
 })
 
-void t.test('a cache that stops answering', beside(laneTimeoutMs), async (t) => {
-  const stand = await startStand(t)
+void t.test('a cache that stops answering', beside(groupTimeoutMs), async (t) => {
+  const harness = await startHarness(t)
   // A load in progress may take its 120 s before the cache counts as one that does not answer.
   await eventually('nothing is being loaded', async () => {
-    const { config } = await untilAgent(stand, 'Running')
+    const { config } = await untilAgent(harness, 'Running')
     return config.effective.revision === config.desired.revision
   })
-  const manager = stand.cache.pid()
+  const manager = harness.cache.pid()
   process.kill(manager, 'SIGSTOP')
   t.teardown(() => process.kill(manager, 'SIGCONT'))
 
   // A minute at most (docs/behaviour.md, Failing), and twice that for a busy machine.
   await eventually(
     'Failing',
-    async () => (await stand.api.findAgent(agentName))?.stateName === 'Failing',
+    async () => (await harness.api.findAgent(agentName))?.stateName === 'Failing',
     120_000,
   )
 
   process.kill(manager, 'SIGCONT')
-  await untilAgent(stand, 'Running')
+  await untilAgent(harness, 'Running')
 })
 
-void t.test('an agent that was Down', beside(laneTimeoutMs), async (t) => {
-  const stand = await startStand(t, { heartbeatSeconds: 1 })
-  await untilAgent(stand, 'Running')
-  const site = await makeSite(stand, 'site')
-  await deploySite(stand, site)
-  await editSite(stand, site, 'kept')
-  await deploySite(stand, site)
-  const traffic = startTraffic(t, stand.cache)
+void t.test('an agent that was Down', beside(groupTimeoutMs), async (t) => {
+  const harness = await startHarness(t, { heartbeatSeconds: 1 })
+  await untilAgent(harness, 'Running')
+  const site = await makeSite(harness, 'site')
+  await deploySite(harness, site)
+  await editSite(harness, site, 'kept')
+  await deploySite(harness, site)
+  const traffic = startTraffic(t, harness.cache)
 
   await t.test('returns to its place: what it serves is not touched', async (t) => {
-    await stand.agent.kill()
-    await untilAgent(stand, 'Down')
+    await harness.agent.kill()
+    await untilAgent(harness, 'Down')
     await eventually('the group is told as in trouble', async () => {
-      return (await stand.api.readGroup(site.id)).stateName === 'Error'
+      return (await harness.api.readGroup(site.id)).stateName === 'Error'
     })
-    readRefusal(await stand.api.act(site.id, 'deploy'), 503)
-    stand.port.forget()
-    stand.link.forget()
-    stand.startAgent()
-    await untilHeard(stand)
-    await untilAgreed(stand, site)
-    t.same(stand.port.changes(), [])
+    readRefusal(await harness.api.act(site.id, 'deploy'), 503)
+    harness.port.forget()
+    harness.link.forget()
+    harness.startAgent()
+    await untilHeard(harness)
+    await untilAgreed(harness, site)
+    t.same(harness.port.changes(), [])
     t.same([...traffic.failures], [], 'no request failed meanwhile')
-    t.equal((await stand.api.readGroup(site.id)).revision, 2, 'the same deploy made no revision')
+    t.equal((await harness.api.readGroup(site.id)).revision, 2, 'the same deploy made no revision')
   })
 
   await t.test('of a deploy that it missed it gets the new VCL, without an outage', async (t) => {
-    await stand.agent.kill()
-    await untilAgent(stand, 'Down')
-    await editSite(stand, site, 'missed')
-    readRefusal(await stand.api.act(site.id, 'deploy'), 503)
-    stand.startAgent()
-    await untilServing(stand.cache, 'missed')
-    await untilAgreed(stand, site)
+    await harness.agent.kill()
+    await untilAgent(harness, 'Down')
+    await editSite(harness, site, 'missed')
+    readRefusal(await harness.api.act(site.id, 'deploy'), 503)
+    harness.startAgent()
+    await untilServing(harness.cache, 'missed')
+    await untilAgreed(harness, site)
     t.same([...traffic.failures], [])
   })
 })
 
-void t.test('held still', beside(laneTimeoutMs), async (t) => {
+void t.test('held still', beside(groupTimeoutMs), async (t) => {
   await t.test('a read-only agent sends not one changing command', async (t) => {
-    const stand = await startStand(t, { heartbeatSeconds: 1, agentWords: ['--read-only'] })
-    const { id } = await untilAgent(stand, 'ReadOnly')
-    const site = await makeSite(stand, 'never')
-    readRefusal(await stand.api.act(site.id, 'deploy'), 503)
+    const harness = await startHarness(t, { heartbeatSeconds: 1, agentWords: ['--read-only'] })
+    const { id } = await untilAgent(harness, 'ReadOnly')
+    const site = await makeSite(harness, 'never')
+    readRefusal(await harness.api.act(site.id, 'deploy'), 503)
     const command = (line: string) =>
-      stand.api.call('POST', `/agents/${id}/command`, { command: line })
+      harness.api.call('POST', `/agents/${id}/command`, { command: line })
     t.match(await command('vcl.list'), { status: 200, text: /boot/ })
     t.equal((await command('param.set default_ttl 5')).status, 409)
     t.equal((await command('vcl.use boot')).status, 400)
-    t.equal((await stand.api.call('GET', `/agents/${id}/params`)).status, 200)
+    t.equal((await harness.api.call('GET', `/agents/${id}/params`)).status, 200)
 
-    await stand.cache.restart()
-    stand.link.forget()
-    await untilHeard(stand)
-    await untilAgent(stand, 'ReadOnly')
-    t.same(await listVcls(stand.cache), ['boot'])
-    t.equal((await fetchMark(stand.cache)).mark, 'foreign')
-    t.same(stand.port.changes(), [])
+    await harness.cache.restart()
+    harness.link.forget()
+    await untilHeard(harness)
+    await untilAgent(harness, 'ReadOnly')
+    t.same(await listVcls(harness.cache), ['boot'])
+    t.equal((await fetchMark(harness.cache)).mark, 'foreign')
+    t.same(harness.port.changes(), [])
   })
 
   await t.test('with --takeover first-deploy the foreign VCL serves until then', async (t) => {
-    const stand = await startStand(t, {
+    const harness = await startHarness(t, {
       heartbeatSeconds: 1,
       agentWords: ['--takeover', 'first-deploy'],
     })
-    await untilAgent(stand, 'Running')
-    await untilHeard(stand)
-    t.equal((await fetchMark(stand.cache)).mark, 'foreign')
-    const traffic = startTraffic(t, stand.cache)
+    await untilAgent(harness, 'Running')
+    await untilHeard(harness)
+    t.equal((await fetchMark(harness.cache)).mark, 'foreign')
+    const traffic = startTraffic(t, harness.cache)
 
-    const site = await makeSite(stand, 'taken')
-    await deploySite(stand, site)
+    const site = await makeSite(harness, 'taken')
+    await deploySite(harness, site)
 
-    await untilAgreed(stand, site)
+    await untilAgreed(harness, site)
     t.same([...traffic.failures], [], 'from the foreign VCL to ours without an outage')
     t.same([...traffic.marks].toSorted(), ['foreign', 'taken-first'])
   })
 })
 
 /** Two heartbeats and whatever the coordinator answered to the first: what it wanted to say it has said. */
-async function untilHeard(stand: Stand): Promise<void> {
-  await eventually('two heartbeats', () => stand.link.count('heartbeat') >= 2)
+async function untilHeard(harness: Harness): Promise<void> {
+  await eventually('two heartbeats', () => harness.link.count('heartbeat') >= 2)
 }
 
-async function untilAgreed(stand: Stand, site: Site): Promise<void> {
-  await eventually('all agree', () => readAgreement(stand, site), agreementTimeoutMs)
+async function untilAgreed(harness: Harness, site: Site): Promise<void> {
+  await eventually('all agree', () => readAgreement(harness, site))
 }

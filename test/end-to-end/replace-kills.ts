@@ -15,7 +15,7 @@ import {
   type Step,
   type Victim,
 } from './faults.js'
-import { readAgreement, startTraffic, type Site, type Stand } from './stand.js'
+import { readAgreement, startTraffic, type Site, type Harness } from './harness.js'
 
 export type ReplaceVictim = Exclude<Victim, 'child' | 'manager'>
 
@@ -36,36 +36,36 @@ export const isReplaceVictim = (victim: Victim): victim is ReplaceVictim => vict
 /** One of the two groups is deployed; each of them is of one text. */
 export async function checkReplaceRows(
   t: Test,
-  { stand, victim }: { readonly stand: Stand; readonly victim: ReplaceVictim },
+  { harness, victim }: { readonly harness: Harness; readonly victim: ReplaceVictim },
   sites: readonly [Site, Site],
 ): Promise<void> {
-  const traffic = startTraffic(t, stand.cache)
+  const traffic = startTraffic(t, harness.cache)
   for (const step of rows[victim]) {
     const title = `${victim} lost in a replace, ${describeStep(step)}`
-    const read = () => readOneOf(stand, sites)
+    const read = () => readOneOf(harness, sites)
     const before = await untilAgreed(`before ${title}`, read)
     const site = sites.find(({ marks }) => marks.get(1) !== before) ?? sites[0]
     const wanted = site.marks.get(1) ?? ''
     traffic.forget()
-    const act = () => stand.api.act(site.id, 'deploy', '?wait=25&replace=true')
+    const act = () => harness.api.act(site.id, 'deploy', '?wait=25&replace=true')
 
-    const answer = await strike(stand, victim, step, act)
+    const answer = await strike(harness, victim, step, act)
 
     const mark = await untilAgreed(title, read, readPromise(answer, { before, wanted }))
     t.ok([before, wanted].includes(mark), `${title}: one of the two serves`)
-    await checkTraffic(t, { stand, victim, title, traffic }, [before, wanted])
-    if (step.on === 'port' && victim !== 'coordinator') await forgetFailures(stand)
+    await checkTraffic(t, { harness, victim, title, traffic }, [before, wanted])
+    if (step.on === 'port' && victim !== 'coordinator') await forgetFailures(harness)
   }
   await traffic.stop()
 }
 
 /** What serves; throws until all agree, and until the other group is deployed nowhere. */
-async function readOneOf(stand: Stand, sites: readonly [Site, Site]): Promise<string> {
-  const groups = await Promise.all(sites.map(({ id }) => stand.api.readGroup(id)))
+async function readOneOf(harness: Harness, sites: readonly [Site, Site]): Promise<string> {
+  const groups = await Promise.all(sites.map(({ id }) => harness.api.readGroup(id)))
   const [deployed, ...more] = sites.filter((_, index) => groups[index]?.deployed)
   if (!deployed || more.length > 0) throw new Error(`not one of two: ${JSON.stringify(groups)}`)
   const left = groups.find(({ id }) => id !== deployed.id)
   if (left?.stateName !== 'Inactive' || left.agentStates.length > 0)
     throw new Error(`half replaced: ${JSON.stringify(left)}`)
-  return readAgreement(stand, deployed)
+  return readAgreement(harness, deployed)
 }

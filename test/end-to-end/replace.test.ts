@@ -18,24 +18,24 @@ import {
   agentName,
   deploySite,
   expectDone,
-  lane,
+  parallel,
   makeSite,
   readRefusal,
-  startStand,
+  startHarness,
   startTraffic,
   untilAgent,
   untilServing,
   ways,
   type Site,
-  type Stand,
+  type Harness,
   type Traffic,
-} from './stand.js'
+} from './harness.js'
 
 t.jobs = 3
 for (const [way, coordinators] of ways)
-  void t.test(`a change of groups, ${way}`, lane(), (t) => checkChanges(t, coordinators))
+  void t.test(`a change of groups, ${way}`, parallel(), (t) => checkChanges(t, coordinators))
 for (const takeover of ['registration', 'first-deploy'])
-  void t.test(`an unlock for which a group waits, --takeover ${takeover}`, lane(), (t) =>
+  void t.test(`an unlock for which a group waits, --takeover ${takeover}`, parallel(), (t) =>
     checkUnlock(t, takeover),
   )
 
@@ -45,82 +45,82 @@ interface HistoryRow {
   readonly replacedBy: { readonly name: string } | null
 }
 
-const readJson = async <Answer>({ api }: Pick<Stand, 'api'>, path: string): Promise<Answer> =>
+const readJson = async <Answer>({ api }: Pick<Harness, 'api'>, path: string): Promise<Answer> =>
   JSON.parse((await api.call('GET', path)).text) as Answer // the shapes that the caller names
 
 async function checkChanges(t: Test, coordinators: 1 | 2): Promise<void> {
-  const stand = await startStand(t, { coordinators })
-  await untilAgent(stand, 'Running')
-  const one = await makeSite(stand, 'one')
-  const two = await makeSite(stand, 'two')
-  await deploySite(stand, one)
+  const harness = await startHarness(t, { coordinators })
+  await untilAgent(harness, 'Running')
+  const one = await makeSite(harness, 'one')
+  const two = await makeSite(harness, 'two')
+  await deploySite(harness, one)
 
   await t.test('a deploy that replaces takes the place of a root group', async (t) => {
-    const refused = readRefusal(await stand.api.act(two.id, 'deploy'), 409)
+    const refused = readRefusal(await harness.api.act(two.id, 'deploy'), 409)
     t.match(refused, 'group "one" holds agent "edge"')
-    readRefusal(await stand.api.act(two.id, 'deploy', '?force=true'), 400)
+    readRefusal(await harness.api.act(two.id, 'deploy', '?force=true'), 400)
     const [row] = await readJson<{ chosen: boolean; reason: string }[]>(
-      stand,
+      harness,
       `/vclgroups/${two.id}/placement?replace=true`,
     )
     t.match(row, { chosen: true, reason: 'it takes the place of group "one" there' })
-    await underTraffic(t, stand, ['one-first', 'two-first'], async () => {
-      expectDone(await stand.api.act(two.id, 'deploy', '?replace=true'))
+    await underTraffic(t, harness, ['one-first', 'two-first'], async () => {
+      expectDone(await harness.api.act(two.id, 'deploy', '?replace=true'))
     })
-    t.match(await stand.api.readGroup(one.id), { deployed: false, stateName: 'Inactive' })
-    t.match(await readHistory(stand, two), [{ action: 'deploy', replaced: [{ name: 'one' }] }])
-    const [ended] = await readHistory(stand, one)
+    t.match(await harness.api.readGroup(one.id), { deployed: false, stateName: 'Inactive' })
+    t.match(await readHistory(harness, two), [{ action: 'deploy', replaced: [{ name: 'one' }] }])
+    const [ended] = await readHistory(harness, one)
     t.match(ended, { action: 'undeploy', replacedBy: { name: 'two' } })
   })
 
   await t.test('one that does not compile leaves it as it was', async (t) => {
-    const broken = await makeSite(stand, 'broken')
-    await stand.api.editFile(broken.file, `${answering('broken')} sub vcl_recv { nonsense; }`)
-    await underTraffic(t, stand, ['two-first'], async () => {
-      readRefusal(await stand.api.act(broken.id, 'deploy', '?replace=true'), 422)
+    const broken = await makeSite(harness, 'broken')
+    await harness.api.editFile(broken.file, `${answering('broken')} sub vcl_recv { nonsense; }`)
+    await underTraffic(t, harness, ['two-first'], async () => {
+      readRefusal(await harness.api.act(broken.id, 'deploy', '?replace=true'), 422)
     })
-    t.match(await stand.api.readGroup(two.id), { stateName: 'Active' })
+    t.match(await harness.api.readGroup(two.id), { stateName: 'Active' })
   })
 
   await t.test('a root group makes way for one with domains, and that for a root group', (t) =>
-    checkDomains(t, stand, two),
+    checkDomains(t, harness, two),
   )
   await t.test('tags move an agent from group to group, whichever was made first', (t) =>
-    checkTags(t, stand, [two, one]),
+    checkTags(t, harness, [two, one]),
   )
 }
 
-const readHistory = (stand: Stand, { id }: Site) =>
-  readJson<HistoryRow[]>(stand, `/vclgroups/${id}/history`)
+const readHistory = (harness: Harness, { id }: Site) =>
+  readJson<HistoryRow[]>(harness, `/vclgroups/${id}/history`)
 
-async function checkDomains(t: Test, stand: Stand, root: Site): Promise<void> {
-  const { api } = stand
-  const shop = await makeSite(stand, 'shop')
+async function checkDomains(t: Test, harness: Harness, root: Site): Promise<void> {
+  const { api } = harness
+  const shop = await makeSite(harness, 'shop')
   const domain = await api.make('/domains', { fqdn: 'shop.example' })
   expectDone(await api.call('PUT', `/vclgroups/${shop.id}`, { domains: [{ id: domain }] }))
   const host = 'shop.example'
   const marks = ['two-first', 'shop-first']
-  await underTraffic(t, { ...stand, host }, marks, () => replace(stand, shop))
-  t.match(await listVcls(stand.cache), [/^cf-\d+-/, /^cf-idle|^cf-l-/])
-  await underTraffic(t, { ...stand, host }, marks.toReversed(), () => replace(stand, root))
-  t.notOk((await listVcls(stand.cache)).some((name) => name.startsWith('cf-r-')))
+  await underTraffic(t, { ...harness, host }, marks, () => replace(harness, shop))
+  t.match(await listVcls(harness.cache), [/^cf-\d+-/, /^cf-idle|^cf-l-/])
+  await underTraffic(t, { ...harness, host }, marks.toReversed(), () => replace(harness, root))
+  t.notOk((await listVcls(harness.cache)).some((name) => name.startsWith('cf-r-')))
 }
 
-async function replace({ api }: Stand, { id }: Site): Promise<void> {
+async function replace({ api }: Harness, { id }: Site): Promise<void> {
   expectDone(await api.act(id, 'deploy', '?replace=true'))
 }
 
-/** Each way round; then to a group whose wish waits for the agent. */
-async function checkTags(t: Test, stand: Stand, [now, other]: [Site, Site]): Promise<void> {
-  const { api } = stand
+/** Each way round; then to a group whose deploy waits for the agent. */
+async function checkTags(t: Test, harness: Harness, [now, other]: [Site, Site]): Promise<void> {
+  const { api } = harness
   const [red, blue] = [await api.makeTag('red'), await api.makeTag('blue')]
-  const { id: agentId } = await untilAgent(stand, 'Running')
+  const { id: agentId } = await untilAgent(harness, 'Running')
   const bear = async (tag: number) => {
     expectDone(await api.call('PUT', `/agents/${agentId}?force=true`, { tags: [{ id: tag }] }))
   }
   const retag = async (site: Site, tag: number) => {
     const [deployment] = (
-      await readJson<{ deployments: [{ id: number }] }>(stand, `/vclgroups/${site.id}`)
+      await readJson<{ deployments: [{ id: number }] }>(harness, `/vclgroups/${site.id}`)
     ).deployments
     const path = `/deployments/${deployment.id}?force=true`
     expectDone(await api.call('PUT', path, { tags: [{ id: tag }] }))
@@ -129,17 +129,17 @@ async function checkTags(t: Test, stand: Stand, [now, other]: [Site, Site]): Pro
   await retag(now, red)
   await retag(other, blue)
   readRefusal(await api.act(other.id, 'deploy', '?wait=0'), 503)
-  await underTraffic(t, stand, ['two-first', 'one-first'], async () => {
+  await underTraffic(t, harness, ['two-first', 'one-first'], async () => {
     await bear(blue)
-    await untilServing(stand.cache, 'one-first')
+    await untilServing(harness.cache, 'one-first')
   })
   for (const [tag, marks] of [
     [red, ['one-first', 'two-first']],
     [blue, ['two-first', 'one-first']],
   ] as const)
-    await underTraffic(t, stand, marks, async () => {
+    await underTraffic(t, harness, marks, async () => {
       await bear(tag)
-      await untilServing(stand.cache, marks[1])
+      await untilServing(harness.cache, marks[1])
     })
   t.match(await api.readGroup(now.id), { deployed: true, stateName: 'Orphan' })
 }
@@ -147,7 +147,7 @@ async function checkTags(t: Test, stand: Stand, [now, other]: [Site, Site]): Pro
 /** From the first to the last of these, and nothing else was ever served. */
 async function underTraffic(
   t: Test,
-  { cache, host }: Pick<Stand, 'cache'> & { readonly host?: string },
+  { cache, host }: Pick<Harness, 'cache'> & { readonly host?: string },
   marks: readonly string[],
   act: () => Promise<void>,
 ): Promise<void> {

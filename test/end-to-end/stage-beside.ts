@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.js'
 import type { Varnishd } from '../support/varnishd.js'
 import { ask, startOrigin, type Origin } from './origin.js'
 import { listOf, readActions, readGroup, stage, type Pair } from './stage-pair.js'
-import { expectDone, readRefusal, untilAgent, type Stand } from './stand.js'
+import { expectDone, readRefusal, untilAgent, type Harness } from './harness.js'
 
 /** All have one object in common, as far as the author can tell. */
 const caching = ({ port }: Origin, mark: string): string => `vcl 4.1;
@@ -25,7 +25,7 @@ interface Shop {
   readonly canary: number
 }
 
-export async function makeShop(t: Test, { api }: Stand): Promise<Shop> {
+export async function makeShop(t: Test, { api }: Harness): Promise<Shop> {
   const origin = await startOrigin(t, 'shop')
   const file = await api.makeFile('shop.vcl', caching(origin, 'first'))
   const next = await api.makeFile('next.vcl', caching(origin, 'next'))
@@ -42,10 +42,10 @@ export async function makeShop(t: Test, { api }: Stand): Promise<Shop> {
   return { id, file, next, origin, nextDomain, web, canary }
 }
 
-export async function checkBeside(t: Test, stand: Pair, shop: Shop): Promise<void> {
-  const { api, cache } = stand
+export async function checkBeside(t: Test, harness: Pair, shop: Shop): Promise<void> {
+  const { api, cache } = harness
   await ask(cache, 'shop.example')
-  const answer = await stage(stand, shop.id, {
+  const answer = await stage(harness, shop.id, {
     tags: [{ id: shop.web }],
     domains: [{ id: shop.nextDomain }],
     MainVcl: { id: shop.next },
@@ -57,7 +57,7 @@ export async function checkBeside(t: Test, stand: Pair, shop: Shop): Promise<voi
   t.equal((await ask(cache, 'shop.example')).mark, 'first')
   t.match(await listOf(cache, shop.id), [/^cf-\d/, /^cf-\d/, `cf-l-${shop.id}`, `cf-s-${shop.id}`])
 
-  const group = await readGroup(stand, shop.id)
+  const group = await readGroup(harness, shop.id)
   t.match(group, { stateName: 'Active', revision: 1, mainVCL: { id: shop.file } })
   t.match(group.staged, {
     tags: [{ id: shop.web, name: 'web' }],
@@ -66,42 +66,42 @@ export async function checkBeside(t: Test, stand: Pair, shop: Shop): Promise<voi
     includes: [],
   })
   t.same(Object.keys(group.staged ?? {}).toSorted(), ['domains', 'includes', 'mainVCL', 'tags'])
-  t.same(await readActions(stand, shop.id), ['stage ok 1', 'deploy ok 1'])
+  t.same(await readActions(harness, shop.id), ['stage ok 1', 'deploy ok 1'])
   const { text } = await api.call('GET', `/vclgroups/${shop.id}/routing`)
   t.match(text, `cf-s-${shop.id}`)
 
-  stand.port.forget()
+  harness.port.forget()
   const again = { tags: [{ id: shop.web }], domains: [{ id: shop.nextDomain }] }
-  expectDone(await stage(stand, shop.id, { ...again, mainVCL: { id: shop.next } }))
-  t.same(stand.port.changes(), [], 'the same again changes nothing')
-  t.equal((await readActions(stand, shop.id)).length, 2)
+  expectDone(await stage(harness, shop.id, { ...again, mainVCL: { id: shop.next } }))
+  t.same(harness.port.changes(), [], 'the same again changes nothing')
+  t.equal((await readActions(harness, shop.id)).length, 2)
   for (const path of [`/files/${shop.next}`, `/domains/${shop.nextDomain}`])
     t.match(readRefusal(await api.call('DELETE', path), 409), /"shop"/)
   readRefusal(await api.call('PUT', `/domains/${shop.nextDomain}`, { fqdn: 'x.example' }), 409)
 }
 
-export async function checkApart(t: Test, stand: Pair, shop: Shop): Promise<void> {
-  const { cache, second } = stand
-  const refusal = readRefusal(await stage(stand, shop.id, { tags: [{ id: shop.web }] }), 409)
+export async function checkApart(t: Test, harness: Pair, shop: Shop): Promise<void> {
+  const { cache, second } = harness
+  const refusal = readRefusal(await stage(harness, shop.id, { tags: [{ id: shop.web }] }), 409)
   t.match(refusal, /edge: the group itself is placed there/)
   t.equal((await ask(cache, 'next.shop.example')).mark, 'next', 'the stage before it stays')
 
   expectDone(
-    await stage(stand, shop.id, { tags: [{ id: shop.canary }], mainVCL: { id: shop.next } }),
+    await stage(harness, shop.id, { tags: [{ id: shop.canary }], mainVCL: { id: shop.next } }),
   )
   t.equal((await ask(second, 'shop.example')).mark, 'next')
   t.equal((await ask(cache, 'next.shop.example')).status, 404, 'it moved')
   t.equal((await ask(cache, 'shop.example')).mark, 'first')
   t.notOk((await listOf(cache, shop.id)).includes(`cf-s-${shop.id}`))
-  t.match(readRefusal(await stage(stand, shop.id, { tags: [] }), 400), /tags/)
-  t.match(readRefusal(await stage(stand, shop.id, { tags: [{ id: 999 }] }), 400), /tags: 999/)
-  const nobody = await stand.api.makeTag('nobody')
-  readRefusal(await stage(stand, shop.id, { tags: [{ id: nobody }] }), 503)
+  t.match(readRefusal(await stage(harness, shop.id, { tags: [] }), 400), /tags/)
+  t.match(readRefusal(await stage(harness, shop.id, { tags: [{ id: 999 }] }), 400), /tags: 999/)
+  const nobody = await harness.api.makeTag('nobody')
+  readRefusal(await stage(harness, shop.id, { tags: [{ id: nobody }] }), 503)
   t.equal((await ask(second, 'shop.example')).mark, 'next')
 
   const canaries = { id: shop.canary }
   expectDone(
-    await stage(stand, shop.id, {
+    await stage(harness, shop.id, {
       tags: [canaries],
       domains: [{ id: shop.nextDomain }],
       mainVCL: { id: shop.next },
@@ -111,10 +111,10 @@ export async function checkApart(t: Test, stand: Pair, shop: Shop): Promise<void
   t.equal((await ask(second, 'shop.example')).status, 404, 'other names in place of these')
 }
 
-export async function checkDeployed(t: Test, stand: Pair, shop: Shop): Promise<void> {
-  const { api, cache } = stand
+export async function checkDeployed(t: Test, harness: Pair, shop: Shop): Promise<void> {
+  const { api, cache } = harness
   const body = { tags: [{ id: shop.web }], domains: [{ id: shop.nextDomain }] }
-  expectDone(await stage(stand, shop.id, { ...body, mainVCL: { id: shop.next } }))
+  expectDone(await stage(harness, shop.id, { ...body, mainVCL: { id: shop.next } }))
   await api.editFile(shop.file, caching(shop.origin, 'second'))
   expectDone(await api.act(shop.id, 'deploy'))
   t.equal((await ask(cache, 'shop.example')).mark, 'second')
@@ -130,53 +130,53 @@ export async function checkDeployed(t: Test, stand: Pair, shop: Shop): Promise<v
   t.equal((await ask(cache, 'shop.example')).mark, 'second')
 }
 
-export async function checkRestarts(t: Test, stand: Pair, shop: Shop): Promise<void> {
-  const { cache, coordinator } = stand
+export async function checkRestarts(t: Test, harness: Pair, shop: Shop): Promise<void> {
+  const { cache, coordinator } = harness
   await cache.restart()
   const isThere = async (): Promise<boolean> =>
     (await ask(cache, 'next.shop.example')).mark === 'next' &&
     (await ask(cache, 'shop.example')).mark === 'second'
   await eventually('group and stage serve again', isThere)
-  await untilAgent(stand, 'Running')
+  await untilAgent(harness, 'Running')
 
-  await stand.agent.kill()
-  stand.startAgent()
-  await untilAgent(stand, 'Running')
+  await harness.agent.kill()
+  harness.startAgent()
+  await untilAgent(harness, 'Running')
   await coordinator.daemon.kill()
   await coordinator.start()
-  await untilAgent(stand, 'Running')
+  await untilAgent(harness, 'Running')
   t.ok(await isThere())
-  t.match((await readGroup(stand, shop.id)).staged, { domains: [{ fqdn: 'next.shop.example' }] })
+  t.match((await readGroup(harness, shop.id)).staged, { domains: [{ fqdn: 'next.shop.example' }] })
   t.ok((await listOf(cache, shop.id)).includes(`cf-s-${shop.id}`))
 }
 
-export async function checkAnew(t: Test, stand: Pair, shop: Shop): Promise<void> {
-  const { api, cache } = stand
+export async function checkAnew(t: Test, harness: Pair, shop: Shop): Promise<void> {
+  const { api, cache } = harness
   const body = {
     tags: [{ id: shop.web }],
     domains: [{ id: shop.nextDomain }],
     mainVCL: { id: shop.next },
   }
   await api.editFile(shop.next, 'vcl 4.1;\nbackend default none;\nnonsense;\n')
-  const refusal = readRefusal(await stage(stand, shop.id, body), 422)
+  const refusal = readRefusal(await stage(harness, shop.id, body), 422)
   t.match(refusal, /^next\.vcl line \d+ pos \d+: /m)
   t.match(refusal, /edge/)
   t.equal((await ask(cache, 'next.shop.example')).mark, 'next')
-  t.match((await readGroup(stand, shop.id)).staged, { mainVCL: { version: 1 } })
-  t.equal((await readActions(stand, shop.id))[0], `stage next.vcl `)
+  t.match((await readGroup(harness, shop.id)).staged, { mainVCL: { version: 1 } })
+  t.equal((await readActions(harness, shop.id))[0], `stage next.vcl `)
   await api.editFile(shop.next, 'vcl 4.1;\ninclude "gone.vcl";\n')
-  t.match(readRefusal(await stage(stand, shop.id, body), 422), /gone\.vcl/)
+  t.match(readRefusal(await stage(harness, shop.id, body), 422), /gone\.vcl/)
 
   await api.editFile(shop.next, caching(shop.origin, 'better'))
   t.equal((await ask(cache, 'next.shop.example')).mark, 'next', 'staged sources are pinned')
-  expectDone(await stage(stand, shop.id, body))
+  expectDone(await stage(harness, shop.id, body))
   t.equal((await ask(cache, 'next.shop.example')).mark, 'better')
-  t.match((await readGroup(stand, shop.id)).staged, { mainVCL: { version: 4 } })
+  t.match((await readGroup(harness, shop.id)).staged, { mainVCL: { version: 4 } })
 }
 
-export async function checkPromote(t: Test, stand: Pair, shop: Shop): Promise<void> {
-  const { api, cache } = stand
-  const { revision } = await readGroup(stand, shop.id)
+export async function checkPromote(t: Test, harness: Pair, shop: Shop): Promise<void> {
+  const { api, cache } = harness
+  const { revision } = await readGroup(harness, shop.id)
   await api.editFile(shop.next, caching(shop.origin, 'unstaged'))
   const load = startLoad(cache)
   readRefusal(await api.act(shop.id, 'promote', '?wait=601'), 400)
@@ -184,45 +184,45 @@ export async function checkPromote(t: Test, stand: Pair, shop: Shop): Promise<vo
   await eventually('the promoted VCL serves', () => load.marks.has('better'))
   t.same(await load.stop(), { failures: [], marks: ['better', 'second'] })
   t.equal((await ask(cache, 'next.shop.example')).status, 404, 'the stage’s names are not promoted')
-  const group = await readGroup(stand, shop.id)
+  const group = await readGroup(harness, shop.id)
   t.match(group, { staged: null, stateName: 'Active', revision: revision + 1 })
   t.equal(group.mainVCL.id, shop.next)
-  t.equal((await readActions(stand, shop.id))[0], `promote ok ${revision + 1}`)
+  t.equal((await readActions(harness, shop.id))[0], `promote ok ${revision + 1}`)
   t.notOk((await listOf(cache, shop.id)).includes(`cf-s-${shop.id}`))
   t.match(readRefusal(await api.act(shop.id, 'promote'), 409), /not staged/)
   expectDone(await api.act(shop.id, 'rollback'))
   t.equal((await ask(cache, 'shop.example')).mark, 'second')
 }
 
-export async function checkDelstage(t: Test, stand: Pair, shop: Shop): Promise<void> {
-  const { api, cache } = stand
+export async function checkDelstage(t: Test, harness: Pair, shop: Shop): Promise<void> {
+  const { api, cache } = harness
   const before = await listVcls(cache)
   const body = { tags: [{ id: shop.web }], domains: [{ id: shop.nextDomain }] }
-  expectDone(await stage(stand, shop.id, body))
+  expectDone(await stage(harness, shop.id, body))
   t.equal((await ask(cache, 'next.shop.example')).mark, 'unstaged', 'the newest of its own file')
   expectDone(await api.act(shop.id, 'delstage'))
   t.same(await listVcls(cache), before, 'nothing is left of it')
   t.equal((await ask(cache, 'next.shop.example')).status, 404)
   t.equal((await ask(cache, 'shop.example')).mark, 'second')
-  t.match((await readActions(stand, shop.id)).slice(0, 2), [/^delstage ok/, /^stage ok/])
+  t.match((await readActions(harness, shop.id)).slice(0, 2), [/^delstage ok/, /^stage ok/])
   t.match(readRefusal(await api.act(shop.id, 'delstage'), 409), /not staged/)
   t.equal((await api.call('DELETE', `/domains/${shop.nextDomain}`)).status, 204)
 }
 
 /** Staged where it is to go, with its own names: the routing moves from one label to the other. */
-export async function checkSameNames(t: Test, stand: Pair, shop: Shop): Promise<void> {
-  const { api, cache } = stand
+export async function checkSameNames(t: Test, harness: Pair, shop: Shop): Promise<void> {
+  const { api, cache } = harness
   expectDone(await api.act(shop.id, 'undeploy'))
   t.same(await listVcls(cache), ['cf-idle'])
-  expectDone(await stage(stand, shop.id, { tags: [{ id: shop.web }] }))
+  expectDone(await stage(harness, shop.id, { tags: [{ id: shop.web }] }))
   t.equal((await ask(cache, 'shop.example')).mark, 'unstaged')
   t.match(readRefusal(await api.act(shop.id, 'deploy'), 409), /other groups hold/)
   const load = startLoad(cache)
-  stand.port.forget()
+  harness.port.forget()
   expectDone(await api.act(shop.id, 'promote'))
   t.same(await load.stop(), { failures: [], marks: ['unstaged'] })
   t.match(
-    stand.port.changes().map((line) => line.split(' ')[0]),
+    harness.port.changes().map((line) => line.split(' ')[0]),
     [...['vcl.inline', 'vcl.label', 'vcl.inline', 'vcl.use'], 'vcl.discard'],
   )
   t.match(await listOf(cache, shop.id), [/^cf-\d/, `cf-l-${shop.id}`])

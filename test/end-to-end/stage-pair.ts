@@ -3,28 +3,28 @@ import type { Test } from 'tap'
 import { answering, listVcls } from '../agent/cache-sight.js'
 import { makeStateDir, startAgent } from '../support/daemon.js'
 import { startVarnishd, type Varnishd } from '../support/varnishd.js'
-import { startStand, untilAgent, type Stand } from './stand.js'
+import { startHarness, untilAgent, type Harness } from './harness.js'
 
 export const secondName = 'second'
 
-export interface Pair extends Stand {
+export interface Pair extends Harness {
   /** Behind an agent of its own, with the tags `canary` and `late`. */
   readonly second: Varnishd
 }
 
 export async function startPair(t: Test, coordinators: 1 | 2 = 1): Promise<Pair> {
-  const stand = await startStand(t, { coordinators })
+  const harness = await startHarness(t, { coordinators })
   const second = await startVarnishd(t, { vcl: answering('foreign') })
   startAgent(t, second, {
-    coordinatorUrl: `ws://127.0.0.1:${stand.coordinator.port}`,
+    coordinatorUrl: `ws://127.0.0.1:${harness.coordinator.port}`,
     name: secondName,
     stateDir: await makeStateDir(t),
     tags: ['canary'],
-    joinToken: await stand.api.makeJoinToken(),
+    joinToken: await harness.api.makeJoinToken(),
   })
-  await untilAgent(stand, 'Running')
-  await untilAgent(stand, 'Running', secondName)
-  return { ...stand, second }
+  await untilAgent(harness, 'Running')
+  await untilAgent(harness, 'Running', secondName)
+  return { ...harness, second }
 }
 
 interface Staged {
@@ -34,7 +34,7 @@ interface Staged {
   readonly includes: readonly unknown[]
 }
 
-export async function readGroup({ api }: Stand, id: number) {
+export async function readGroup({ api }: Harness, id: number) {
   const { text } = await api.call('GET', `/vclgroups/${id}`)
   // As its schema says.
   return JSON.parse(text) as {
@@ -45,12 +45,12 @@ export async function readGroup({ api }: Stand, id: number) {
   }
 }
 
-export function stage({ api }: Stand, groupId: number, body: unknown) {
+export function stage({ api }: Harness, groupId: number, body: unknown) {
   return api.call('PUT', `/vclgroups/${groupId}/stage`, body)
 }
 
 /** The newest first, as action and result. */
-export async function readActions({ api }: Stand, groupId: number): Promise<string[]> {
+export async function readActions({ api }: Harness, groupId: number): Promise<string[]> {
   return (await api.readHistory(groupId)).map(({ action, result, revision }) =>
     [action, result.split(' ')[0], revision].join(' '),
   )

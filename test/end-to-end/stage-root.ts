@@ -13,45 +13,55 @@ import {
   startTraffic,
   untilAgent,
   type Site,
-} from './stand.js'
+} from './harness.js'
 
-export async function checkRoot(t: Test, stand: Pair, site: Site): Promise<void> {
-  const { api, cache, second } = stand
-  await editSite(stand, site, 'canary')
+export async function checkRoot(t: Test, harness: Pair, site: Site): Promise<void> {
+  const { api, cache, second } = harness
+  await editSite(harness, site, 'canary')
   const web = { id: await api.findTag('web') }
   const canary = { id: await api.findTag('canary') }
-  t.match(readRefusal(await stage(stand, site.id, { tags: [web] }), 409), /edge: the group itself/)
+  t.match(
+    readRefusal(await stage(harness, site.id, { tags: [web] }), 409),
+    /edge: the group itself/,
+  )
   const domain = await api.make('/domains', { fqdn: 'site.example' })
   const named = { tags: [canary], domains: [{ id: domain }] }
-  t.match(readRefusal(await stage(stand, site.id, named), 400), /domains/)
-  const other = await makeSite(stand, 'other', { tag: 'canary' })
-  await deploySite(stand, other)
-  t.match(readRefusal(await stage(stand, site.id, { tags: [canary] }), 409), /second: a root group/)
+  t.match(readRefusal(await stage(harness, site.id, named), 400), /domains/)
+  const other = await makeSite(harness, 'other', { tag: 'canary' })
+  await deploySite(harness, other)
+  t.match(
+    readRefusal(await stage(harness, site.id, { tags: [canary] }), 409),
+    /second: a root group/,
+  )
   expectDone(await api.act(other.id, 'undeploy'))
 
-  expectDone(await stage(stand, site.id, { tags: [canary], domains: [] }))
+  expectDone(await stage(harness, site.id, { tags: [canary], domains: [] }))
   t.equal((await fetchMark(second)).mark, 'canary')
   t.equal((await fetchMark(cache)).mark, 'site-first')
-  t.match((await readGroup(stand, site.id)).staged, { domains: [], mainVCL: { version: 2 } })
+  t.match((await readGroup(harness, site.id)).staged, { domains: [], mainVCL: { version: 2 } })
   t.match(readRefusal(await api.act(other.id, 'deploy'), 409), /other groups hold/)
-  t.equal((await api.readGroup(site.id)).agentStates.length, 1, 'a stage is no place of the group')
+  t.equal(
+    (await api.readGroup(site.id)).agentStates.length,
+    1,
+    'a stage is not a place of the group',
+  )
   readRefusal(
-    await api.call('DELETE', `/agents/${(await untilAgent(stand, 'Running', secondName)).id}`),
+    await api.call('DELETE', `/agents/${(await untilAgent(harness, 'Running', secondName)).id}`),
     409,
   )
 }
 
-export async function checkFollowing(t: Test, stand: Pair, site: Site): Promise<void> {
-  const { api, cache, second } = stand
-  const edge = await untilAgent(stand, 'Running')
+export async function checkFollowing(t: Test, harness: Pair, site: Site): Promise<void> {
+  const { api, cache, second } = harness
+  const edge = await untilAgent(harness, 'Running')
   const late = { id: await api.makeTag('late') }
   const untilMark = (of: Varnishd, mark: string | undefined) =>
     eventually(`serves ${mark ?? 'nothing'}`, async () => (await fetchMark(of)).mark === mark)
-  const agent = await untilAgent(stand, 'Running', secondName)
+  const agent = await untilAgent(harness, 'Running', secondName)
   const assign = (id: number, tags: readonly { id: number }[]) =>
     api.call('PUT', `/agents/${id}?force=true`, { tags })
   expectDone(await assign(agent.id, [late]))
-  expectDone(await stage(stand, site.id, { tags: [late] }))
+  expectDone(await stage(harness, site.id, { tags: [late] }))
   t.match(
     readRefusal(await api.call('DELETE', `/tags/${late.id}`), 409),
     /stage of VCL group "site"/,
@@ -60,9 +70,9 @@ export async function checkFollowing(t: Test, stand: Pair, site: Site): Promise<
   expectDone(await assign(edge.id, [late]))
   expectDone(await api.act(site.id, 'deploy'))
   t.equal((await fetchMark(cache)).mark, 'canary', 'the group is there: its stage passes over it')
-  await editSite(stand, site, 'follower')
+  await editSite(harness, site, 'follower')
   expectDone(await assign(edge.id, []))
-  expectDone(await stage(stand, site.id, { tags: [late] }))
+  expectDone(await stage(harness, site.id, { tags: [late] }))
   expectDone(await api.act(site.id, 'undeploy'))
   expectDone(await assign(edge.id, [late]))
   await untilMark(cache, 'follower')
@@ -72,65 +82,69 @@ export async function checkFollowing(t: Test, stand: Pair, site: Site): Promise<
   t.equal((await fetchMark(second)).status, 503, 'without the tag it leaves')
 }
 
-export async function checkShortage(t: Test, stand: Pair, site: Site): Promise<void> {
-  const { api, cache } = stand
-  const before = await readGroup(stand, site.id)
+export async function checkShortage(t: Test, harness: Pair, site: Site): Promise<void> {
+  const { api, cache } = harness
+  const before = await readGroup(harness, site.id)
   const { text } = await api.call('GET', `/deployments?name=site`)
   const [deployment] = JSON.parse(text) as { id: number }[] // a list of deployments
   const at = `/deployments/${deployment?.id ?? 0}`
   expectDone(await api.call('PUT', at, { min: 2, max: 2 }))
   t.match(readRefusal(await api.act(site.id, 'promote'), 503), /needs 2/)
-  t.match(await readGroup(stand, site.id), before)
-  t.match((await readActions(stand, site.id))[0], /^promote deployment $/)
+  t.match(await readGroup(harness, site.id), before)
+  t.match((await readActions(harness, site.id))[0], /^promote deployment $/)
   t.equal((await fetchMark(cache)).mark, 'follower')
   expectDone(await api.call('PUT', at, { min: 1, max: 1 }))
 }
 
-export async function checkInPlace(t: Test, stand: Pair, site: Site): Promise<void> {
-  const { api, cache } = stand
+export async function checkInPlace(t: Test, harness: Pair, site: Site): Promise<void> {
+  const { api, cache } = harness
   await api.editFile(site.file, 'vcl 4.1;\nnonsense;\n')
-  const { revision } = await readGroup(stand, site.id)
+  const { revision } = await readGroup(harness, site.id)
   const traffic = startTraffic(t, cache)
   expectDone(await api.act(site.id, 'promote'))
   t.equal((await fetchMark(cache)).mark, 'follower', 'the staged version, not the newest')
   await traffic.stop()
   t.same([...traffic.failures], [])
   t.same([...traffic.marks], ['follower'])
-  const group = await readGroup(stand, site.id)
+  const group = await readGroup(harness, site.id)
   t.match(group, { staged: null, stateName: 'Active', revision: revision + 1 })
   t.equal((await listOf(cache, site.id)).length, 1, 'the stage’s VCL is gone')
 }
 
-export async function checkKilled(t: Test, stand: Pair, site: Site): Promise<void> {
-  const { api, cache } = stand
+export async function checkKilled(t: Test, harness: Pair, site: Site): Promise<void> {
+  const { api, cache } = harness
   const web = { id: await api.findTag('web') }
   expectDone(await api.act(site.id, 'undeploy'))
-  await editSite(stand, site, 'never')
-  await killWhileLoading(t, stand, () => stage(stand, site.id, { tags: [web] }))
+  await editSite(harness, site, 'never')
+  await killWhileLoading(t, harness, () => stage(harness, site.id, { tags: [web] }))
   await eventually('it is discarded', async () => {
-    const [newest] = await readActions(stand, site.id)
+    const [newest] = await readActions(harness, site.id)
     return newest === 'stage the ' && (await listVcls(cache)).join() === 'cf-idle'
   })
-  t.equal((await readGroup(stand, site.id)).staged, null)
-  expectDone(await stage(stand, site.id, { tags: [web] }))
+  t.equal((await readGroup(harness, site.id)).staged, null)
+  expectDone(await stage(harness, site.id, { tags: [web] }))
   t.equal((await fetchMark(cache)).mark, 'never')
 
-  const before = await readGroup(stand, site.id)
+  const before = await readGroup(harness, site.id)
   const [program] = await listOf(cache, site.id)
-  await killWhileLoading(t, stand, () => api.act(site.id, 'promote'))
+  await killWhileLoading(t, harness, () => api.act(site.id, 'promote'))
   await eventually('the promote is discarded', async () => {
-    const [newest] = await readActions(stand, site.id)
+    const [newest] = await readActions(harness, site.id)
     return newest === 'promote the ' && (await listOf(cache, site.id)).join() === program
   })
-  t.match(await readGroup(stand, site.id), before, 'group and stage are as they were')
+  t.match(await readGroup(harness, site.id), before, 'group and stage are as they were')
   t.equal((await fetchMark(cache)).mark, 'never')
   expectDone(await api.act(site.id, 'promote'))
-  t.match(await readGroup(stand, site.id), { staged: null, stateName: 'Active' })
+  t.match(await readGroup(harness, site.id), { staged: null, stateName: 'Active' })
 }
 
 /** SIGKILL when the cache has loaded and the coordinator does not know it yet. */
-async function killWhileLoading(t: Test, stand: Pair, act: () => Promise<unknown>): Promise<void> {
-  const { coordinator, port } = stand
+async function killWhileLoading(
+  t: Test,
+  harness: Pair,
+  act: () => Promise<unknown>,
+): Promise<void> {
+  const { coordinator, port } = harness
   const sprung = port.trap({
     name: 'vcl.inline',
     moment: 'after',
@@ -143,5 +157,5 @@ async function killWhileLoading(t: Test, stand: Pair, act: () => Promise<unknown
   await sprung
   t.equal(await asked, undefined, 'nobody answers')
   await coordinator.start()
-  await untilAgent(stand, 'Running')
+  await untilAgent(harness, 'Running')
 }

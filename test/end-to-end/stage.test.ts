@@ -19,33 +19,33 @@ import {
   checkRoot,
   checkShortage,
 } from './stage-root.js'
-import { deploySite, expectDone, lane, makeSite } from './stand.js'
+import { deploySite, expectDone, parallel, makeSite } from './harness.js'
 
 t.jobs = 2
 
-void t.test('a group with domains', lane(), async (t) => {
-  const stand = await startPair(t)
-  const shop = await makeShop(t, stand)
-  expectDone(await stand.api.act(shop.id, 'deploy'))
-  await t.test('is staged under other names beside itself', (t) => checkBeside(t, stand, shop))
-  await t.test('without other names only where it is not', (t) => checkApart(t, stand, shop))
-  await t.test('is deployed again while it is staged', (t) => checkDeployed(t, stand, shop))
-  await t.test('its stage is there again after restarts', (t) => checkRestarts(t, stand, shop))
-  await t.test('is staged anew, or stays as it was', (t) => checkAnew(t, stand, shop))
-  await t.test('is promoted under load', (t) => checkPromote(t, stand, shop))
-  await t.test('its stage is dropped', (t) => checkDelstage(t, stand, shop))
-  await t.test('takes the place of its stage under load', (t) => checkSameNames(t, stand, shop))
+void t.test('a group with domains', parallel(), async (t) => {
+  const harness = await startPair(t)
+  const shop = await makeShop(t, harness)
+  expectDone(await harness.api.act(shop.id, 'deploy'))
+  await t.test('is staged under other names beside itself', (t) => checkBeside(t, harness, shop))
+  await t.test('without other names only where it is not', (t) => checkApart(t, harness, shop))
+  await t.test('is deployed again while it is staged', (t) => checkDeployed(t, harness, shop))
+  await t.test('its stage is there again after restarts', (t) => checkRestarts(t, harness, shop))
+  await t.test('is staged anew, or stays as it was', (t) => checkAnew(t, harness, shop))
+  await t.test('is promoted under load', (t) => checkPromote(t, harness, shop))
+  await t.test('its stage is dropped', (t) => checkDelstage(t, harness, shop))
+  await t.test('takes the place of its stage under load', (t) => checkSameNames(t, harness, shop))
 })
 
-void t.test('a root group, with two coordinators', lane(), async (t) => {
-  const stand = await startPair(t, 2)
-  const site = await makeSite(stand, 'site')
-  await deploySite(stand, site)
-  await t.test('is staged where nothing else is', (t) => checkRoot(t, stand, site))
-  await t.test('its stage follows the tags', (t) => checkFollowing(t, stand, site))
-  await t.test('a promote that fails changes nothing', (t) => checkShortage(t, stand, site))
-  await t.test('it takes the place of its stage under load', (t) => checkInPlace(t, stand, site))
+void t.test('a root group, with two coordinators', parallel(), async (t) => {
+  const harness = await startPair(t, 2)
+  const site = await makeSite(harness, 'site')
+  await deploySite(harness, site)
+  await t.test('is staged where nothing else is', (t) => checkRoot(t, harness, site))
+  await t.test('its stage follows the tags', (t) => checkFollowing(t, harness, site))
+  await t.test('a promote that fails changes nothing', (t) => checkShortage(t, harness, site))
+  await t.test('it takes the place of its stage under load', (t) => checkInPlace(t, harness, site))
   await t.test('what a coordinator left in the first phase is discarded', (t) =>
-    checkKilled(t, stand, site),
+    checkKilled(t, harness, site),
   )
 })

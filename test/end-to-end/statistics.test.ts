@@ -16,7 +16,7 @@ import { beside } from '../support/beside.js'
 import { heard, listen } from '../support/event-client.js'
 import { eventually } from '../support/eventually.js'
 import { startVarnishd, type Varnishd } from '../support/varnishd.js'
-import { agentTag, expectDone, startCoordinators, ways } from './stand.js'
+import { agentTag, expectDone, startCoordinators, ways } from './harness.js'
 
 const intervalSeconds = 1
 /** Rows of 1, 2, 3 and 5 intervals. */
@@ -34,7 +34,7 @@ interface Edge {
   startAgent(): void
 }
 
-interface Stand {
+interface Harness {
   /** The one that the agents dial. */
   readonly coordinator: CoordinatorProcess
   /** The same, where there is one only. */
@@ -47,7 +47,7 @@ interface Stand {
   readonly send: (cache: Varnishd, paths: number, times: number) => Promise<void>
 }
 
-async function startStand(t: Test, coordinators: 1 | 2): Promise<Stand> {
+async function startHarness(t: Test, coordinators: 1 | 2): Promise<Harness> {
   // A link that is slow for a while is not given up: what the agent could not send would be missing.
   const words = ['--no-agent', '--heartbeat', '30', '--stats-interval', String(intervalSeconds)]
   words.push('--stats-archives', String(archives))
@@ -63,9 +63,9 @@ async function startStand(t: Test, coordinators: 1 | 2): Promise<Stand> {
     startEdge(t, coordinator, { name: 'east', vcl: traffic.vcl }),
   ])
   const groupId = await deployOnBoth(coordinator, traffic.vcl)
-  const stand = { coordinator, other, groupId, west, east, begin, send: traffic.send }
-  await Promise.all([west, east].map((edge) => untilServing(stand, edge)))
-  return stand
+  const harness = { coordinator, other, groupId, west, east, begin, send: traffic.send }
+  await Promise.all([west, east].map((edge) => untilServing(harness, edge)))
+  return harness
 }
 
 async function startEdge(
@@ -104,7 +104,7 @@ async function deployOnBoth({ api }: CoordinatorProcess, vcl: string): Promise<n
 }
 
 /** The group's VCL and no other. */
-async function untilServing({ groupId }: Stand, { cache }: Edge): Promise<void> {
+async function untilServing({ groupId }: Harness, { cache }: Edge): Promise<void> {
   await eventually('the cache has the VCL of its group', async () => {
     const names = await listVcls(cache)
     return names.some((name) => name.startsWith(`cf-${groupId}-`)) && !names.includes('boot')
@@ -117,33 +117,33 @@ interface Point {
 }
 
 const ofCache = ({ id }: Edge): string => `/agents/${id}`
-const ofGroup = ({ groupId }: Stand): string => `/vclgroups/${groupId}`
+const ofGroup = ({ groupId }: Harness): string => `/vclgroups/${groupId}`
 
-async function get({ coordinator }: Stand, path: string): Promise<unknown> {
+async function get({ coordinator }: Harness, path: string): Promise<unknown> {
   const { status, text } = await coordinator.api.call('GET', path)
   if (status !== 200) throw new Error(`${path}: ${status} ${text}`)
   return JSON.parse(text)
 }
 
 async function readCounters(
-  stand: Stand,
+  harness: Harness,
   subject: string,
   asked: { readonly consolidation: string; readonly counters: readonly string[] },
 ): Promise<readonly (readonly Point[])[]> {
   const end = Math.ceil(Date.now() / 1000) + 1
-  const path = `${subject}/stats/${asked.consolidation}/${stand.begin}/${end}?counters=${asked.counters.join(',')}`
-  return ((await get(stand, path)) as { stats: { values: Point[] }[] }).stats.map(
+  const path = `${subject}/stats/${asked.consolidation}/${harness.begin}/${end}?counters=${asked.counters.join(',')}`
+  return ((await get(harness, path)) as { stats: { values: Point[] }[] }).stats.map(
     ({ values }) => values,
   )
 }
 
 /** client_req */
 async function readRequests(
-  stand: Stand,
+  harness: Harness,
   subject: string,
   consolidation: string,
 ): Promise<readonly Point[]> {
-  const [points = []] = await readCounters(stand, subject, {
+  const [points = []] = await readCounters(harness, subject, {
     ...{ consolidation, counters: ['client_req'] },
   })
   return points
@@ -154,16 +154,16 @@ function sum(points: readonly Point[] = []): number {
 }
 
 /** Two readings of the same life of the cache were taken from now on: what is sent after this lies behind them. */
-async function untilSampled(stand: Stand, edge: Edge): Promise<void> {
+async function untilSampled(harness: Harness, edge: Edge): Promise<void> {
   const now = Math.ceil(Date.now() / 1000)
   await eventually('samples of now are there', async () =>
-    (await readRequests(stand, ofCache(edge), 'LAST')).some(
+    (await readRequests(harness, ofCache(edge), 'LAST')).some(
       ({ time }) => time > now + intervalSeconds,
     ),
   )
 }
 
-async function countCommits({ coordinator }: Stand): Promise<number> {
+async function countCommits({ coordinator }: Harness): Promise<number> {
   const text = await (await fetch(`${coordinator.base}/metrics`)).text()
   return Number(/cachefleet_stats_write_seconds_count (\d+)/.exec(text)?.[1] ?? 0)
 }
@@ -176,17 +176,22 @@ interface Sent {
 
 const add = (a: Sent, b: Sent): Sent => ({ hits: a.hits + b.hits, misses: a.misses + b.misses })
 
-async function send(stand: Stand, { cache }: Edge, paths: number, times: number): Promise<Sent> {
-  await stand.send(cache, paths, times)
+async function send(
+  harness: Harness,
+  { cache }: Edge,
+  paths: number,
+  times: number,
+): Promise<Sent> {
+  await harness.send(cache, paths, times)
   return { hits: paths * (times - 1), misses: paths }
 }
 
 /** Rates within 5 %, the hit ratio within 1 % (issue 6). */
-async function untilCounted(stand: Stand, subject: string, sent: Sent): Promise<void> {
+async function untilCounted(harness: Harness, subject: string, sent: Sent): Promise<void> {
   const counters = ['client_req', 'cache_hit', 'cache_miss']
   const requests = sent.hits + sent.misses
   await eventually(`${requests} requests of ${subject} are counted`, async () => {
-    const answer = await readCounters(stand, subject, { consolidation: 'TOTAL', counters })
+    const answer = await readCounters(harness, subject, { consolidation: 'TOTAL', counters })
     const [counted = 0, hits = 0, misses = 0] = answer.map(sum)
     const ratio = hits / (hits + misses)
     if (Math.abs(counted - requests) > 0.05 * requests) throw new Error(`counted ${counted}`)
@@ -204,27 +209,27 @@ function expectKept(before: readonly Point[], after: readonly Point[]): void {
 
 for (const [way, coordinators] of ways)
   void t.test(`statistics ${way}`, beside(), async (t) => {
-    const stand = await startStand(t, coordinators)
-    const { coordinator, west, east } = stand
-    const subjects = [ofCache(west), ofCache(east), ofGroup(stand)]
-    await Promise.all([untilSampled(stand, west), untilSampled(stand, east)])
+    const harness = await startHarness(t, coordinators)
+    const { coordinator, west, east } = harness
+    const subjects = [ofCache(west), ofCache(east), ofGroup(harness)]
+    await Promise.all([untilSampled(harness, west), untilSampled(harness, east)])
     let ofWest: Sent = { hits: 0, misses: 0 }
     let ofEast = ofWest
     const untilAllCounted = () =>
       Promise.all(
         [ofWest, ofEast, add(ofWest, ofEast)].map((sent, at) =>
-          untilCounted(stand, subjects[at] ?? '', sent),
+          untilCounted(harness, subjects[at] ?? '', sent),
         ),
       )
 
     await t.test('requests, hits and misses are counted as they were sent', async () => {
-      ofWest = await send(stand, west, 10, 20)
-      ofEast = await send(stand, east, 20, 5)
+      ofWest = await send(harness, west, 10, 20)
+      ofEast = await send(harness, east, 20, 5)
       await untilAllCounted()
     })
 
     await t.test('who looks hears of a cache as it is now, at any coordinator', async (t) => {
-      const { base, api } = stand.other
+      const { base, api } = harness.other
       const query = `?live=${west.id}`
       const looking = await listen(t, base, { token: api.token, query })
       const { data } = await heard(looking, 'sample', { agent: { id: west.id, name: 'west' } })
@@ -234,38 +239,38 @@ for (const [way, coordinators] of ways)
 
     await t.test('a killed coordinator keeps what was committed, and counts on', async () => {
       const readAll = () =>
-        Promise.all([west, east].map((edge) => readRequests(stand, ofCache(edge), 'TOTAL')))
+        Promise.all([west, east].map((edge) => readRequests(harness, ofCache(edge), 'TOTAL')))
       const before = await readAll()
-      const commits = await countCommits(stand)
+      const commits = await countCommits(harness)
       await eventually(
         'all of it is committed',
-        async () => (await countCommits(stand)) >= commits + 2,
+        async () => (await countCommits(harness)) >= commits + 2,
       )
       await coordinator.daemon.kill()
       await coordinator.start()
       const after = await readAll()
       for (const [at, points] of before.entries()) expectKept(points, after[at] ?? [])
-      await Promise.all([untilSampled(stand, west), untilSampled(stand, east)])
-      ofEast = add(ofEast, await send(stand, east, 10, 10))
+      await Promise.all([untilSampled(harness, west), untilSampled(harness, east)])
+      ofEast = add(ofEast, await send(harness, east, 10, 10))
       await untilAllCounted()
     })
 
     await t.test(
       'a cache and its agent start again: no rate leaps, and nothing is lost',
       async (t) => {
-        const before = await readRequests(stand, ofCache(west), 'TOTAL')
+        const before = await readRequests(harness, ofCache(west), 'TOTAL')
         await west.cache.restart()
-        await untilServing(stand, west)
-        await untilSampled(stand, west)
+        await untilServing(harness, west)
+        await untilSampled(harness, west)
         await west.agent.stop()
         west.startAgent()
-        await untilSampled(stand, west)
-        ofWest = add(ofWest, await send(stand, west, 5, 20))
+        await untilSampled(harness, west)
+        ofWest = add(ofWest, await send(harness, west, 5, 20))
         await untilAllCounted()
-        expectKept(before, await readRequests(stand, ofCache(west), 'TOTAL'))
+        expectKept(before, await readRequests(harness, ofCache(west), 'TOTAL'))
         const { hits, misses } = add(ofWest, ofEast)
         for (const subject of subjects) {
-          const rates = await readRequests(stand, subject, 'MAX')
+          const rates = await readRequests(harness, subject, 'MAX')
           // Of half a second at least.
           t.ok(
             rates.every(({ value }) => value >= 0 && value <= 2 * (hits + misses)),
@@ -279,9 +284,9 @@ for (const [way, coordinators] of ways)
       const { hits, misses } = add(ofWest, ofEast)
       // Rows that end later than now are yet to come.
       const end = Math.ceil(Date.now() / 1000) + 600
-      const path = `${ofGroup(stand)}/graph/avghitratio/TOTAL/${stand.begin - 100_000}/${end}`
+      const path = `${ofGroup(harness)}/graph/avghitratio/TOTAL/${harness.begin - 100_000}/${end}`
       const rows = await eventually('its rows are whole', async () => {
-        const { avghitratio } = (await get(stand, path)) as {
+        const { avghitratio } = (await get(harness, path)) as {
           avghitratio: { client_req: number; time: number }[]
         }
         const total = avghitratio.reduce((count, { client_req }) => count + client_req, 0)

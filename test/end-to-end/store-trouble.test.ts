@@ -7,7 +7,7 @@ import { beside } from '../support/beside.js'
 import { administrator, makeStateDir, startCoordinator, type Daemon } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
 import { prepareShortage } from '../support/shortage.js'
-import { readRefusal } from './stand.js'
+import { readRefusal } from './harness.js'
 
 /** Each has a coordinator of its own. */
 t.jobs = 2

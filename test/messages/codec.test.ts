@@ -177,7 +177,7 @@ await t.test('any field that is missing or of another type is named', (t) => {
   }
 })
 
-await t.test('settings that are no settings are refused', (t) => {
+await t.test('settings that are not settings are refused', (t) => {
   const desired = { load: [], labels: [], active: 'cf-idle' }
   const apply = (settings: object) =>
     JSON.stringify({

@@ -1,7 +1,12 @@
 /** Which lines people may send to a cache. */
 import fc from 'fast-check'
 import t from 'tap'
-import { isSettableParameter, judgeCommand, neverSettable } from '../../src/vcl/engine-command.js'
+import {
+  isReadingCommand,
+  isSettableParameter,
+  judgeCommand,
+  neverSettable,
+} from '../../src/vcl/engine-command.js'
 
 void t.test('reading commands are taken as they are', (t) => {
   const lines = [
@@ -28,6 +33,11 @@ void t.test('reading commands are taken as they are', (t) => {
     t.same(judgeCommand(`${line}\n`), judged, 'a single trailing line feed is dropped')
   }
   t.match(judgeCommand('vcl.show "a\\x62"'), { name: 'vcl.show', words: ['ab'] })
+  t.end()
+})
+
+void t.test('a command changes nothing by its first word', (t) => {
+  t.same(['vcl.list', 'vcl.use', 'VCL.LIST', ''].map(isReadingCommand), [true, false, false, false])
   t.end()
 })
 

@@ -13,14 +13,14 @@ import {
   grantTypes,
   planGrantCalls,
   revertGrants,
-  turnGrant,
+  setGrant,
 } from '../../src/page/views/administration/grants.js'
 import {
   joinEntries,
-  pickEntries,
-  sayCall,
-  sayStatus,
-} from '../../src/page/views/administration/pick-entries.js'
+  filterEntries,
+  formatCall,
+  formatStatus,
+} from '../../src/page/views/administration/filter-entries.js'
 import { toExpiry } from '../../src/page/views/administration/lifetime.js'
 import {
   isSameGrants,
@@ -52,7 +52,7 @@ void t.test('grants are the same after they were written as permissions', (t) =>
 void t.test('a check box that is turned says what it said, and no other type changes', (t) => {
   fc.assert(
     fc.property(anyGrants, anyType, anyAccess, fc.boolean(), (before, type, access, isOn) => {
-      const after = turnGrant(before, type, access, isOn)
+      const after = setGrant(before, type, access, isOn)
       const allowed = after[type] === 'write' || after[type] === access
       const others = types.filter((one) => one !== type)
       return allowed === isOn && others.every((one) => before[one] === after[one])
@@ -143,7 +143,7 @@ const preview = { ...entry, id: 3, path: '/api/v1/invalidations/preview', asksOn
 
 void t.test('the log shows changes, questions if asked for, and all of a trace', (t) => {
   const pick = (text: string, isAll = false, severity = '') =>
-    pickEntries([entry, drift, preview], { text, severity, isAll }).map(({ id }) => id)
+    filterEntries([entry, drift, preview], { text, severity, isAll }).map(({ id }) => id)
 
   t.same(pick(''), [1, 2])
   t.same(pick('', true), [1, 2, 3])
@@ -157,8 +157,8 @@ void t.test('the log shows changes, questions if asked for, and all of a trace',
 })
 
 void t.test('what an agent told, which was no call, is shown in its own words', (t) => {
-  t.same([sayCall(entry), sayStatus(entry)], ['POST /tags', '201'])
-  t.same([sayCall(drift), sayStatus(drift)], ['agent edge-1 found x', 'Warning'])
-  t.equal(sayCall({ ...entry, path: '/api/v10' }), 'POST /api/v10')
+  t.same([formatCall(entry), formatStatus(entry)], ['POST /tags', '201'])
+  t.same([formatCall(drift), formatStatus(drift)], ['agent edge-1 found x', 'Warning'])
+  t.equal(formatCall({ ...entry, path: '/api/v10' }), 'POST /api/v10')
   t.end()
 })

@@ -128,7 +128,7 @@ void t.test('the administration', async (t) => {
     await page.getByText(/^They cannot be changed here: administrators may do everything/).waitFor()
     t.ok(await page.getByRole('checkbox', { name: /^Write Files: admin/ }).isDisabled())
     await page.getByRole('button', { name: 'Undo' }).click()
-    await page.getByText('May do what the permissions say.').waitFor()
+    await page.getByText('May do what the permissions allow.').waitFor()
 
     t.equal((await api.call('GET', where)).text, '[]')
     t.equal(await page.locator('img').count(), 0)

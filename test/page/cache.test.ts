@@ -212,7 +212,7 @@ void t.test('one cache', async (t) => {
     await dialog.getByRole('textbox').fill('edge-1')
     await dialog.getByRole('button', { name: 'Delete' }).click()
 
-    await page.getByRole('button', { name: 'Delete all the same' }).click()
+    await page.getByRole('button', { name: 'Delete anyway' }).click()
 
     await page.getByText('No caches yet').waitFor()
     t.equal(new URL(page.url()).pathname, '/caches')

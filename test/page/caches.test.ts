@@ -1,4 +1,4 @@
-/** The fleet in a browser: live rates of the rows in sight, filters in the address bar, and what is judged of a cache. */
+/** The fleet in a browser: live rates of the visible rows, filters in the address bar, and what is judged of a cache. */
 import fc from 'fast-check'
 import t from 'tap'
 import type { NewestStats } from '../../src/page/api/newest-stats.js'
@@ -6,10 +6,10 @@ import { judgeConfig, rankConfig, type Judged } from '../../src/page/views/cache
 import {
   countWords,
   facets,
-  pickAgents,
+  filterAgents,
   splitName,
-} from '../../src/page/views/caches/pick-agents.js'
-import { readSorting, saySorting, toRates } from '../../src/page/views/caches/sort-caches.js'
+} from '../../src/page/views/caches/filter-agents.js'
+import { readSorting, formatSorting, toRates } from '../../src/page/views/caches/sort-caches.js'
 import {
   findBarriers,
   keepScreenshot,
@@ -68,7 +68,7 @@ void t.test('a word is of as many caches as its filter shows', (t) => {
       }))
       return (['tag', 'config', 'version'] as const).every((facet) =>
         countWords(caches, facets[facet]).every(
-          ({ word, count }) => pickAgents(caches, { ...none, [facet]: word }).length === count,
+          ({ word, count }) => filterAgents(caches, { ...none, [facet]: word }).length === count,
         ),
       )
     }),
@@ -99,9 +99,9 @@ void t.test('the address says by what the list is sorted, or it is by name', (t)
   for (const title of titles)
     for (const isDescending of [true, false]) {
       const sorting = { title, isDescending }
-      t.same(readSorting(saySorting(sorting), titles), sorting)
+      t.same(readSorting(formatSorting(sorting), titles), sorting)
     }
-  t.equal(saySorting({ title: 'Name', isDescending: false }), '')
+  t.equal(formatSorting({ title: 'Name', isDescending: false }), '')
   t.same(readSorting('-<b>', titles), { title: 'Name', isDescending: false })
   t.end()
 })
@@ -142,7 +142,7 @@ void t.test('the fleet', async (t) => {
   await eventually('all caches are known', async () => (await api.listAgents()).length === 90)
 
   await t.test(
-    'rows in sight show their rates, and those that are scrolled to as well',
+    'visible rows show their rates, and those that are scrolled to as well',
     async (t) => {
       const { page, wrongs } = await openPage(browser, base, { path: '/caches' })
       const asked: string[] = []

@@ -1,19 +1,21 @@
-/** What the page decides without a browser: the rows in sight, their order, what events change, whose error it is. */
+/** What the page decides without a browser: the visible rows, their order, what events change, whose error it is. */
 import fc from 'fast-check'
 import t from 'tap'
 import { applyEvents, keepRows } from '../../src/page/api/rows.js'
 import { isAbout } from '../../src/page/parts/is-about.js'
-import { findWindow, nextActive, sortRows } from '../../src/page/parts/rows-in-sight.js'
-import { countStates, pickAgents } from '../../src/page/views/caches/pick-agents.js'
+import { findWindow, nextActive, sortRows } from '../../src/page/parts/visible-rows.js'
+import { countStates, filterAgents } from '../../src/page/views/caches/filter-agents.js'
 
 const count = fc.nat(10_000)
 
-void t.test('all rows in sight are drawn, and never many more', (t) => {
+void t.test('all visible rows are drawn, and never many more', (t) => {
   fc.assert(
-    fc.property(count, count, fc.integer({ min: 1, max: 100 }), (rows, first, inSight) => {
-      const { from, to } = findWindow(rows, first, inSight)
-      const last = Math.min(rows, Math.min(first, Math.max(0, rows - inSight)) + inSight)
-      return from >= 0 && to <= rows && from <= to && to >= last && to - from <= inSight + 2 * 12
+    fc.property(count, count, fc.integer({ min: 1, max: 100 }), (rows, first, visibleCount) => {
+      const { from, to } = findWindow(rows, first, visibleCount)
+      const last = Math.min(rows, Math.min(first, Math.max(0, rows - visibleCount)) + visibleCount)
+      return (
+        from >= 0 && to <= rows && from <= to && to >= last && to - from <= visibleCount + 2 * 12
+      )
     }),
   )
   t.end()
@@ -22,8 +24,8 @@ void t.test('all rows in sight are drawn, and never many more', (t) => {
 void t.test('a key leads to a row that there is, or nowhere', (t) => {
   const keys = fc.constantFrom('ArrowDown', 'ArrowUp', 'PageDown', 'PageUp', 'Home', 'End', 'a')
   fc.assert(
-    fc.property(keys, fc.option(count), count, fc.nat(50), (key, active, rows, inSight) => {
-      const next = nextActive(key, active, rows, inSight)
+    fc.property(keys, fc.option(count), count, fc.nat(50), (key, active, rows, visibleCount) => {
+      const next = nextActive(key, active, rows, visibleCount)
       return next === null ? key === 'a' || rows === 0 : next >= 0 && next < rows
     }),
   )
@@ -96,7 +98,7 @@ void t.test('the filters of the address choose among the caches', (t) => {
   const all = [cache('edge-1', 1, 'eu'), cache('edge-2', 3, 'US')]
   const none = { tag: '', config: '', version: '' }
   const names = (text: string, state = '') =>
-    pickAgents(all, { ...none, text, state }).map((c) => c.name)
+    filterAgents(all, { ...none, text, state }).map((c) => c.name)
 
   t.same(names(''), ['edge-1', 'edge-2'])
   t.same(names('us'), ['edge-2'])

@@ -6,7 +6,7 @@ import {
   isReachable,
   joinLines,
   nameForHealth,
-  pickParameters,
+  filterParameters,
   readHealthSet,
   toParameterRows,
   toUndoValue,
@@ -59,7 +59,7 @@ void t.test('parameters that differ are told apart, and undone to what they were
   })
   const [flag] = toParameterRows({ ban_dups: { ...parameter, value: 'on', unit: 'bool' } })
   const names = (text: string, isChanged: boolean) =>
-    pickParameters(rows, { text, isChanged }).map(({ id }) => id)
+    filterParameters(rows, { text, isChanged }).map(({ id }) => id)
 
   t.same(names('', true), ['default_ttl'])
   t.same(names('grace', false), ['default_grace'])

@@ -7,8 +7,8 @@ import { vcl } from '../../src/page/editor/vcl-language.js'
 import { isSameText, restoreLineEnds } from '../../src/page/views/file/line-ends.js'
 import { quotePattern, readIncludes } from '../../src/page/views/file/read-includes.js'
 import { readProblems } from '../../src/page/views/file/read-problems.js'
-import { findRunningVersions, sayWhere } from '../../src/page/views/file/running-versions.js'
-import { findUsers, pickFiles } from '../../src/page/views/files/pick-files.js'
+import { findRunningVersions, formatWhere } from '../../src/page/views/file/running-versions.js'
+import { findUsers, filterFiles } from '../../src/page/views/files/filter-files.js'
 import { readUpload } from '../../src/page/views/files/read-upload.js'
 
 void t.test('includes are read, but not those in comments and strings', (t) => {
@@ -176,9 +176,9 @@ void t.test('what runs is told by the group’s history, cache by cache', (t) =>
     { group: 'shop', version: 5, agents: ['a', 'd'] },
     { group: 'shop', version: 2, agents: ['b'] },
   ])
-  t.same(running.map(sayWhere), ['a, d (shop)', 'b (shop)'])
+  t.same(running.map(formatWhere), ['a, d (shop)', 'b (shop)'])
   t.equal(
-    sayWhere({ group: 'shop', version: 1, agents: ['a', 'b', 'c', 'd', 'e'] }),
+    formatWhere({ group: 'shop', version: 1, agents: ['a', 'b', 'c', 'd', 'e'] }),
     'a, b, c and 2 more (shop)',
   )
   const without = { name: 'of the console', mainVCL: null, includes: [] }
@@ -197,8 +197,8 @@ void t.test('files are picked by name and type', (t) => {
     { name: 'Shop.vcl', fileType: 1 },
     { name: 'shared.vcl', fileType: 2 },
   ] as const
-  t.same(pickFiles(files, { text: 'shop', type: '' }), [files[0]])
-  t.same(pickFiles(files, { text: '', type: '2' }), [files[1]])
+  t.same(filterFiles(files, { text: 'shop', type: '' }), [files[0]])
+  t.same(filterFiles(files, { text: '', type: '2' }), [files[1]])
   t.end()
 })
 

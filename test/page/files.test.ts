@@ -113,21 +113,21 @@ void t.test('files', async (t) => {
 
   await t.test('what somebody else saves is told at once, and taken over by nobody', async (t) => {
     await api.editFile(mainId, `# theirs\n${main}`)
-    await page.getByText(/^Version 3 by \S+ is there by now/).waitFor()
+    await page.getByText(/^Version 3 by \S+ was saved meanwhile/).waitFor()
     await text.getByText('# mine').waitFor()
     await look('newer', page)
 
     await press('Show it')
 
     await text.getByText('# theirs').waitFor()
-    await page.getByText('is there by now').waitFor({ state: 'detached' })
+    await page.getByText('was saved meanwhile').waitFor({ state: 'detached' })
     t.equal(await page.getByText('not saved').count(), 0)
   })
 
   await t.test('where both wrote, both are shown, and the person makes one of them', async (t) => {
     await type('# my next')
     await api.editFile(mainId, `# theirs\n${main}# their end\n`)
-    await page.getByRole('button', { name: 'Look at both' }).waitFor()
+    await page.getByRole('button', { name: 'Compare both' }).waitFor()
 
     await press('Save')
 
@@ -136,7 +136,7 @@ void t.test('files', async (t) => {
     await dialog.getByText('# my next').waitFor()
     await look('conflict', page)
     await press('Go on editing')
-    await press('Look at both')
+    await press('Compare both')
     await dialog.getByRole('button', { name: 'Take theirs here' }).last().press('Enter')
     const mine = dialog.getByRole('textbox', { name: 'Your text' })
     await mine.getByText('# their end').waitFor()

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { parseBanExpression } from '../../src/vcl/ban-expression.js'
 import { alignSeries } from '../../src/page/charts/align-series.js'
-import { listDeeds } from '../../src/page/views/invalidation/list-deeds.js'
+import { listActions } from '../../src/page/views/invalidation/list-actions.js'
 import {
   composeBody,
   findMark,
@@ -14,7 +14,7 @@ import {
   moveRange,
   rangeKeys,
   readRange,
-  sayZoom,
+  formatZoom,
   spans,
 } from '../../src/page/views/graphs/graph-range.js'
 import { columnsOf, graphs } from '../../src/page/views/graphs/graphs-shown.js'
@@ -80,7 +80,7 @@ void t.test('everything is all caches, or what the API calls so', (t) => {
 void t.test('only what the API would do is offered', (t) => {
   const result = { agent: { id: 1, name: 'a' }, error: null, at: null }
   const of = (stateName: string, state: 'pending' | 'failed' | 'done') =>
-    listDeeds({ stateName, results: [{ ...result, state }] })
+    listActions({ stateName, results: [{ ...result, state }] })
   t.same(of('Completed', 'done'), { retry: false, cancel: false, remove: true })
   t.same(of('Waiting', 'pending'), { retry: false, cancel: true, remove: false })
   t.same(of('Failed', 'failed'), { retry: true, cancel: false, remove: true })
@@ -91,7 +91,7 @@ void t.test('an address always says a range, and a zoom is read back as it was m
   const moment = fc.integer({ min: 1_500_000_000, max: 1_600_000_000 })
   fc.assert(
     fc.property(moment, fc.integer({ min: 1, max: 30_000_000 }), (from, length) => {
-      const range = readRange(sayZoom(from, from + length))
+      const range = readRange(formatZoom(from, from + length))
       return (
         !range.isLive &&
         range.from <= from &&
@@ -115,7 +115,7 @@ void t.test('keys lead to ranges that can be read, never into the future, and ba
   const longestSeconds = 2 * 365 * 86_400
   const zooms = fc
     .tuple(fc.nat(longestSeconds), fc.integer({ min: 30, max: longestSeconds }))
-    .map(([ago, length]) => readRange(sayZoom(now - ago - length, now - ago)))
+    .map(([ago, length]) => readRange(formatZoom(now - ago - length, now - ago)))
   const lives = fc.constantFrom(...spans).map(({ value }) => readRange(value))
   const keys = fc.constantFrom(...rangeKeys.map(({ key }) => key))
   fc.assert(
@@ -123,7 +123,9 @@ void t.test('keys lead to ranges that can be read, never into the future, and ba
       const word = moveRange(range, key, now)
       if (word === null) return true
       const next = readRange(word)
-      const isRead = next.isLive ? next.span.value === word : sayZoom(next.from, next.to) === word
+      const isRead = next.isLive
+        ? next.span.value === word
+        : formatZoom(next.from, next.to) === word
       return isRead && (next.isLive || next.to <= now)
     }),
   )
@@ -133,12 +135,12 @@ void t.test('keys lead to ranges that can be read, never into the future, and ba
   t.equal(go('10m', '+'), '10m')
   t.equal(go('365d', '-'), '365d')
   t.equal(go('1h', 'ArrowRight'), '1h', 'nothing is later than now')
-  t.equal(go('10m', 'ArrowLeft'), sayZoom(now - 750, now - 150))
-  t.equal(go('10m', 'ArrowLeft', 'ArrowRight'), sayZoom(now - 600, now))
-  t.equal(go('10m', 'ArrowLeft', 'ArrowRight', 'ArrowRight'), sayZoom(now - 600, now))
-  t.equal(go(sayZoom(now - 1000, now - 600), '+'), sayZoom(now - 900, now - 700))
-  t.equal(go(sayZoom(now - 1000, now - 600), '+', '-'), sayZoom(now - 1000, now - 600))
-  t.equal(go(sayZoom(now - 400, now), '-'), sayZoom(now - 800, now), 'only to the past')
+  t.equal(go('10m', 'ArrowLeft'), formatZoom(now - 750, now - 150))
+  t.equal(go('10m', 'ArrowLeft', 'ArrowRight'), formatZoom(now - 600, now))
+  t.equal(go('10m', 'ArrowLeft', 'ArrowRight', 'ArrowRight'), formatZoom(now - 600, now))
+  t.equal(go(formatZoom(now - 1000, now - 600), '+'), formatZoom(now - 900, now - 700))
+  t.equal(go(formatZoom(now - 1000, now - 600), '+', '-'), formatZoom(now - 1000, now - 600))
+  t.equal(go(formatZoom(now - 400, now), '-'), formatZoom(now - 800, now), 'only to the past')
   t.end()
 })
 

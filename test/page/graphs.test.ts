@@ -13,26 +13,26 @@ import type { ApiClient } from '../support/api-client.js'
 import { startCoordinator } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
 
-interface Stand extends OpenPage {
+interface Harness extends OpenPage {
   readonly api: ApiClient
   readonly group: number
 }
 
 void t.test('graphs in the page', async (t) => {
-  const stand = await start(t)
-  const { wrongs } = stand
+  const harness = await start(t)
+  const { wrongs } = harness
 
-  await t.test('they show what the cache did, with its units', () => showTraffic(stand))
-  await t.test('a table says the same', (t) => readTable(t, stand))
-  await t.test('a group has the sums of its caches, or says why not', (t) => showGroup(t, stand))
-  await t.test('everybody can use it: light and dark, wide and narrow', (t) => look(t, stand))
-  await t.test('dragging zooms, and the address keeps it', (t) => zoom(t, stand))
-  await t.test('keys do it as well, and are told', (t) => zoomByKeys(t, stand))
+  await t.test('they show what the cache did, with its units', () => showTraffic(harness))
+  await t.test('a table says the same', (t) => readTable(t, harness))
+  await t.test('a group has the sums of its caches, or says why not', (t) => showGroup(t, harness))
+  await t.test('everybody can use it: light and dark, wide and narrow', (t) => look(t, harness))
+  await t.test('dragging zooms, and the address keeps it', (t) => zoom(t, harness))
+  await t.test('keys do it as well, and are told', (t) => zoomByKeys(t, harness))
 
   t.same(wrongs, [])
 })
 
-async function start(t: Test): Promise<Stand> {
+async function start(t: Test): Promise<Harness> {
   const { base, api } = await startCoordinator(t, {
     words: ['--name', 'edge', '--tags', 'here', '--stats-interval', '1'],
   })
@@ -58,7 +58,7 @@ async function start(t: Test): Promise<Stand> {
   return { ...opened, api, group }
 }
 
-async function showTraffic({ page }: Stand): Promise<void> {
+async function showTraffic({ page }: Harness): Promise<void> {
   const chart = page.getByRole('figure', { name: 'Requests', exact: true })
   await chart
     .getByText(/^[\d.,]+\/s$/)
@@ -83,7 +83,7 @@ const inked = `((name) => {
   return false
 })`
 
-async function readTable(t: Test, { page }: Stand): Promise<void> {
+async function readTable(t: Test, { page }: Harness): Promise<void> {
   const chart = page.getByRole('figure', { name: 'Threads' })
   await chart.getByText('As a table').click()
   const rows = chart.getByRole('row')
@@ -92,7 +92,7 @@ async function readTable(t: Test, { page }: Stand): Promise<void> {
   await chart.getByText('As a table').click()
 }
 
-async function showGroup(t: Test, { page, api, group }: Stand): Promise<void> {
+async function showGroup(t: Test, { page, api, group }: Harness): Promise<void> {
   const choose = (kind: string) => page.getByRole('button', { name: kind, exact: true }).click()
   const threads = page.getByRole('figure', { name: 'Threads' })
   await choose('Group')
@@ -109,7 +109,7 @@ async function showGroup(t: Test, { page, api, group }: Stand): Promise<void> {
   await threads.waitFor()
 }
 
-async function look(t: Test, { page }: Stand): Promise<void> {
+async function look(t: Test, { page }: Harness): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const)
     for (const width of [1280, 390]) {
       await page.emulateMedia({ colorScheme })
@@ -122,7 +122,7 @@ async function look(t: Test, { page }: Stand): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 800 })
 }
 
-async function zoom(t: Test, { page }: Stand): Promise<void> {
+async function zoom(t: Test, { page }: Harness): Promise<void> {
   const plot = page.getByRole('img', { name: 'Hit ratio, as lines' })
   const box = await eventually('it is drawn', () => plot.boundingBox())
   const middle = box.y + box.height / 2
@@ -145,7 +145,7 @@ async function zoom(t: Test, { page }: Stand): Promise<void> {
   t.equal(new URL(page.url()).searchParams.get('range'), null)
 }
 
-async function zoomByKeys(t: Test, { page }: Stand): Promise<void> {
+async function zoomByKeys(t: Test, { page }: Harness): Promise<void> {
   const pressed = (title: string) =>
     page.getByRole('button', { name: title, exact: true, pressed: true })
   const readLength = () => {

@@ -8,17 +8,13 @@ import {
   isChanged,
   pinGroup,
 } from '../../src/page/views/group/compare-pins.js'
-import {
-  foreseePlaces,
-  groupReasons,
-  sayPlaces,
-} from '../../src/page/views/group/foresee-places.js'
+import { planPlaces, groupReasons, formatPlaces } from '../../src/page/views/group/plan-places.js'
 import { compareRouting } from '../../src/page/views/group/compare-routing.js'
 import { readGroupFields, toGroupBody } from '../../src/page/views/group/group-fields.js'
 import { nameDeployments } from '../../src/page/views/group/name-deployments.js'
 import { groupFailures, measureProgress, stepOf } from '../../src/page/views/group/place-steps.js'
-import { sayNames } from '../../src/page/views/group/say-names.js'
-import { countPlaces, pickGroups } from '../../src/page/views/groups/pick-groups.js'
+import { formatNames } from '../../src/page/views/group/format-names.js'
+import { countPlaces, filterGroups } from '../../src/page/views/groups/filter-groups.js'
 
 const pin = (id: number, version: number) => ({ id, name: `file-${id}`, version })
 const pins = fc
@@ -73,7 +69,7 @@ void t.test('the next deploy takes the newest versions, but a pinned main VCL', 
 void t.test('each cache is told once, with where it goes and why', (t) => {
   const agent = (id: number) => ({ id, name: `edge-${id}` })
   const why = { deployment: null, chosen: false, reason: 'it does not have all tags' }
-  const rows = foreseePlaces(
+  const rows = planPlaces(
     {
       agents: [
         { agent: agent(1), deployment: 'eu', held: true, reason: null },
@@ -91,8 +87,8 @@ void t.test('each cache is told once, with where it goes and why', (t) => {
     { id: 1, what: 'stays' },
     { id: 4, what: 'not used', reason: 'it does not have all tags' },
   ])
-  t.equal(sayPlaces(rows), '1 joins, 1 leaves, 1 stays')
-  t.equal(sayPlaces([]), 'no cache')
+  t.equal(formatPlaces(rows), '1 joins, 1 leaves, 1 stays')
+  t.equal(formatPlaces([]), 'no cache')
   const [joins] = rows
   t.match(groupReasons(joins ? [joins, joins, ...rows.slice(1)] : []), [
     { what: 'joins', count: 2 },
@@ -103,7 +99,7 @@ void t.test('each cache is told once, with where it goes and why', (t) => {
   const reasons = [
     { agent: agent(1), deployment: null, chosen: true, reason: 'it keeps its place' },
   ]
-  t.match(foreseePlaces(null, reasons, new Set([1])), [{ what: 'stays' }], 'without a foresight')
+  t.match(planPlaces(null, reasons, new Set([1])), [{ what: 'stays' }], 'without a foresight')
   t.end()
 })
 
@@ -164,8 +160,8 @@ void t.test('what failed alike is told once, with its caches', (t) => {
     { error: 'a', agents: ['edge-1', 'edge-2'] },
     { error: 'b', agents: ['edge-3'] },
   ])
-  t.equal(sayNames(['a', 'b']), 'a, b')
-  t.equal(sayNames(['a', 'b', 'c', 'd', 'e', 'f', 'g']), 'a, b, c, d, e and 2 more')
+  t.equal(formatNames(['a', 'b']), 'a, b')
+  t.equal(formatNames(['a', 'b', 'c', 'd', 'e', 'f', 'g']), 'a, b, c, d, e and 2 more')
   t.end()
 })
 
@@ -180,9 +176,9 @@ const group: Group = {
 
 void t.test('groups are found by what they consist of', (t) => {
   for (const text of ['shop', 'main.v', 'example', 'eu', ''])
-    t.same(pickGroups([group], { text, state: 'Active' }), [group], text)
-  t.same(pickGroups([group], { text: 'us', state: '' }), [])
-  t.same(pickGroups([group], { text: '', state: 'Error' }), [])
+    t.same(filterGroups([group], { text, state: 'Active' }), [group], text)
+  t.same(filterGroups([group], { text: 'us', state: '' }), [])
+  t.same(filterGroups([group], { text: '', state: 'Error' }), [])
   t.same(countPlaces(group), { applied: 1, all: 2 })
   t.end()
 })

@@ -16,7 +16,7 @@ import { eventually } from '../support/eventually.js'
 const hostile = '<img src=x onerror=alert(1)>'
 const caches = 3
 
-interface Stand extends OpenPage {
+interface Harness extends OpenPage {
   readonly api: ApiClient
 }
 
@@ -29,25 +29,25 @@ void t.test('what groups are made of, in the page', async (t) => {
     const agents = await api.listAgents()
     return agents.filter(({ stateName }) => stateName === 'Running').length === caches
   })
-  const stand = { api, ...(await openPage(browser, base, { path: '/tags' })) }
-  await logInPage(stand.page)
+  const harness = { api, ...(await openPage(browser, base, { path: '/tags' })) }
+  await logInPage(harness.page)
 
-  await t.test('a tag is made, renamed, put back and deleted by its name', () => liveTag(stand))
+  await t.test('a tag is made, renamed, put back and deleted by its name', () => liveTag(harness))
   await t.test('a domain that a group has is not deleted, and it is said why', () =>
-    keepDomain(stand),
+    keepDomain(harness),
   )
-  await t.test('the routing of a deploy is shown before it', () => showRouting(stand))
+  await t.test('the routing of a deploy is shown before it', () => showRouting(harness))
   await t.test('of two who edit a group none writes over the other unseen', () =>
-    editTogether(stand),
+    editTogether(harness),
   )
-  await t.test('what is staged is seen beside what serves, then promoted', () => stage(stand))
-  await t.test('a deployment that would leave a group short asks once more', () => shrink(stand))
+  await t.test('what is staged is seen beside what serves, then promoted', () => stage(harness))
+  await t.test('a deployment that would leave a group short asks once more', () => shrink(harness))
   await t.test('a group of the console is shown, and nothing of it is changed here', async (t) => {
     await callsTo(base)('POST', '/v1/group', { body: { name: 'legacy' } })
-    await showConsoleGroup(t, stand)
+    await showConsoleGroup(t, harness)
   })
-  t.equal(await stand.page.locator('img').count(), 0)
-  t.same(stand.wrongs, [])
+  t.equal(await harness.page.locator('img').count(), 0)
+  t.same(harness.wrongs, [])
 
   await t.test('who may only look is offered nothing else', async (t) => {
     const { page, wrongs } = await openPage(browser, base, { path: '/groups' })
@@ -58,7 +58,7 @@ void t.test('what groups are made of, in the page', async (t) => {
   })
 })
 
-async function liveTag({ page }: Stand): Promise<void> {
+async function liveTag({ page }: Harness): Promise<void> {
   await page.getByRole('link', { name: 'here' }).waitFor()
   await page.keyboard.press('n')
   await page.getByLabel('Name', { exact: true }).fill('canary')
@@ -79,7 +79,7 @@ async function liveTag({ page }: Stand): Promise<void> {
   await page.getByRole('link', { name: 'canary' }).waitFor({ state: 'detached' })
 }
 
-async function keepDomain({ page, api }: Stand): Promise<void> {
+async function keepDomain({ page, api }: Harness): Promise<void> {
   await page.getByRole('link', { name: 'Domains', exact: true }).click()
   await page.getByRole('button', { name: 'New domain' }).click()
   await page.getByLabel('Name', { exact: true }).fill('not a name')
@@ -106,7 +106,7 @@ async function keepDomain({ page, api }: Stand): Promise<void> {
   await page.getByText('It is on no cache.').waitFor()
 }
 
-async function showRouting({ page }: Stand): Promise<void> {
+async function showRouting({ page }: Harness): Promise<void> {
   await page.getByRole('link', { name: 'Deploy…' }).click()
   const domains = page.getByRole('region', { name: 'Domains', exact: true })
   await domains.getByText(/^\+.*"www\.shop\.example"\) \{ return \(vcl\(cf-l-\d+\)\); \}/).waitFor()
@@ -122,7 +122,7 @@ async function showRouting({ page }: Stand): Promise<void> {
   await page.getByText('"www.shop.example"').waitFor()
 }
 
-async function editTogether({ page, api }: Stand): Promise<void> {
+async function editTogether({ page, api }: Harness): Promise<void> {
   const group = await findId(api, '/vclgroups?name=shop')
   await page.getByRole('button', { name: 'Edit' }).click()
   const dialog = page.getByRole('dialog', { name: 'Edit the group' })
@@ -141,7 +141,7 @@ async function editTogether({ page, api }: Stand): Promise<void> {
   await page.locator('h1').getByText('shop').waitFor()
 }
 
-async function stage({ page, api }: Stand): Promise<void> {
+async function stage({ page, api }: Harness): Promise<void> {
   const group = await findId(api, '/vclgroups?name=shop')
   const placed = (await api.readGroup(group)).agentStates.map(({ agent }) => agent.name)
   const free = (await api.listAgents()).find(({ name }) => !placed.includes(name))
@@ -168,7 +168,7 @@ async function stage({ page, api }: Stand): Promise<void> {
   await region.getByText('Nothing is staged').waitFor()
 }
 
-async function shrink({ page }: Stand): Promise<void> {
+async function shrink({ page }: Harness): Promise<void> {
   await page.getByRole('link', { name: 'Overview' }).click()
   await page.getByRole('link', { name: 'pair' }).click()
   await page.getByRole('link', { name: 'shop', exact: true }).waitFor()
@@ -177,7 +177,7 @@ async function shrink({ page }: Stand): Promise<void> {
   await page.getByLabel('Max', { exact: true }).fill('3')
   await page.getByRole('checkbox', { name: 'aside' }).check()
   await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByRole('checkbox', { name: /Change it all the same/ }).waitFor()
+  await page.getByRole('checkbox', { name: /Change it anyway/ }).waitFor()
   await page.getByRole('button', { name: 'Cancel' }).click()
   await page.getByRole('dialog').waitFor({ state: 'detached' })
 }
@@ -195,7 +195,7 @@ async function lookOnly(t: Test, page: OpenPage['page']): Promise<void> {
   t.same(await findBarriers(page), [])
 }
 
-async function showConsoleGroup(t: Test, { page }: Stand): Promise<void> {
+async function showConsoleGroup(t: Test, { page }: Harness): Promise<void> {
   await page.getByRole('link', { name: 'Groups', exact: true }).first().click()
   await page.getByRole('link', { name: 'legacy' }).click()
   await page.getByText('changed in the console only').waitFor()

@@ -22,7 +22,7 @@ const looks = [
   ['dark', 390],
 ] as const
 
-interface Stand extends OpenPage {
+interface Harness extends OpenPage {
   readonly api: ApiClient
   readonly cache: Varnishd
   readonly port: ManagementProxy
@@ -30,25 +30,25 @@ interface Stand extends OpenPage {
 }
 
 void t.test('groups in the page', async (t) => {
-  const stand = await start(t)
-  const { page, wrongs } = stand
+  const harness = await start(t)
+  const { page, wrongs } = harness
 
-  await t.test('a deployment and a group are made, a hostile name only shown', () => make(stand))
-  await t.test('what a deploy would do is told before it is done', (t) => deployFirst(t, stand))
-  await t.test('a changed file is shown line by line, then deployed', (t) => deployNext(t, stand))
-  await t.test('an earlier revision is gone back to', (t) => goBack(t, stand))
+  await t.test('a deployment and a group are made, a hostile name only shown', () => make(harness))
+  await t.test('what a deploy would do is told before it is done', (t) => deployFirst(t, harness))
+  await t.test('a changed file is shown line by line, then deployed', (t) => deployNext(t, harness))
+  await t.test('an earlier revision is gone back to', (t) => goBack(t, harness))
   await t.test('what does not compile is told with file and line, and the old serves on', (t) =>
-    refuse(t, stand),
+    refuse(t, harness),
   )
-  await t.test('everybody can use it: light and dark, wide and narrow', (t) => look(t, stand))
-  await t.test('what serves is compiled anew', (t) => reload(t, stand))
-  await t.test('it is taken away, and deleted, by its name', (t) => takeAway(t, stand))
+  await t.test('everybody can use it: light and dark, wide and narrow', (t) => look(t, harness))
+  await t.test('what serves is compiled anew', (t) => reload(t, harness))
+  await t.test('it is taken away, and deleted, by its name', (t) => takeAway(t, harness))
 
   t.equal(await page.locator('img').count(), 0)
   t.same(wrongs, [])
 })
 
-async function start(t: Test): Promise<Stand> {
+async function start(t: Test): Promise<Harness> {
   const [cache, { base, api }] = await Promise.all([startVarnishd(t), startCoordinator(t)])
   const port = await startManagementProxy(t, cache)
   startAgent(t, cache, {
@@ -66,7 +66,7 @@ async function start(t: Test): Promise<Stand> {
   return { ...opened, api, cache, port, mainFile }
 }
 
-async function make({ page }: Stand): Promise<void> {
+async function make({ page }: Harness): Promise<void> {
   await page.getByRole('button', { name: 'New deployment' }).click()
   await page.getByLabel('Name', { exact: true }).fill('front')
   await page.getByRole('checkbox', { name: 'web', exact: true }).check()
@@ -85,9 +85,9 @@ async function make({ page }: Stand): Promise<void> {
   await page.getByText('It is on no cache.').waitFor()
 }
 
-async function deployFirst(t: Test, stand: Stand): Promise<void> {
-  const { page, cache } = stand
-  await openSection(stand, 'Deploy')
+async function deployFirst(t: Test, harness: Harness): Promise<void> {
+  const { page, cache } = harness
+  await openSection(harness, 'Deploy')
 
   await page.getByRole('heading', { name: 'Caches: 1 joins' }).waitFor()
   await page.getByRole('row', { name: /^edge joins .*it has all tags/ }).waitFor()
@@ -95,16 +95,16 @@ async function deployFirst(t: Test, stand: Stand): Promise<void> {
   await files.getByText('new, version 1').click()
   await files.getByText('return (synth(200, "first"))').waitFor()
   await eventually('the cache is idle', async () => (await fetchMark(cache)).status === 503)
-  await press(stand, 'Deploy')
+  await press(harness, 'Deploy')
 
-  await seeRevision(stand, 1)
+  await seeRevision(harness, 1)
   await page.getByRole('table', { name: 'Caches of the group' }).getByText('applied').waitFor()
   await page.getByRole('heading', { name: 'Caches: 1 stays' }).waitFor()
   t.equal((await fetchMark(cache)).mark, 'first')
 }
 
-async function deployNext(t: Test, stand: Stand): Promise<void> {
-  const { page, cache, port, api, mainFile } = stand
+async function deployNext(t: Test, harness: Harness): Promise<void> {
+  const { page, cache, port, api, mainFile } = harness
   // By somebody else: the plan that is looked at follows.
   await api.editFile(mainFile, answering('second'))
 
@@ -113,15 +113,15 @@ async function deployNext(t: Test, stand: Stand): Promise<void> {
   const diff = files.getByRole('region', { name: 'What changes in site.vcl' })
   await diff.getByText('+sub vcl_recv { return (synth(200, "second")); }').waitFor()
   await diff.getByText('-sub vcl_recv { return (synth(200, "first")); }').waitFor()
-  await openSection(stand, 'Overview')
+  await openSection(harness, 'Overview')
   await page.getByText('1 change is not deployed.').waitFor()
   t.equal(await page.locator(`a[href^="/graphs?of=vclgroups/"]`).count(), 1)
-  await openSection(stand, 'Deploy')
+  await openSection(harness, 'Deploy')
   let goOn = (): void => undefined
   const mayGoOn = new Promise<void>((resolve) => (goOn = resolve))
   const act = () => mayGoOn
   const held = port.trap({ name: 'vcl.inline', moment: 'before', act, fate: 'pass' })
-  await press(stand, 'Deploy')
+  await press(harness, 'Deploy')
 
   await page.getByText('Deploying: 0 of 1 loaded').waitFor()
   const caches = page.getByRole('table', { name: 'Caches of the group' })
@@ -130,13 +130,13 @@ async function deployNext(t: Test, stand: Stand): Promise<void> {
   goOn()
   await held
   await caches.getByText('applied', { exact: true }).waitFor()
-  await seeRevision(stand, 2)
+  await seeRevision(harness, 2)
   t.equal((await fetchMark(cache)).mark, 'second')
 }
 
-async function goBack(t: Test, stand: Stand): Promise<void> {
-  const { page, cache } = stand
-  await openSection(stand, 'History')
+async function goBack(t: Test, harness: Harness): Promise<void> {
+  const { page, cache } = harness
+  await openSection(harness, 'History')
   await page.getByRole('button', { name: 'deploy · revision 1' }).click()
   const dialog = page.getByRole('dialog', { name: 'Revision 1, deploy' })
   await dialog.getByText('version 2 → 1').waitFor()
@@ -144,23 +144,23 @@ async function goBack(t: Test, stand: Stand): Promise<void> {
 
   await dialog.getByRole('button', { name: 'Roll back to revision 1' }).click()
 
-  await seeRevision(stand, 3)
+  await seeRevision(harness, 3)
   await page.getByRole('button', { name: 'rollback · revision 3' }).waitFor()
   t.equal((await fetchMark(cache)).mark, 'first')
 }
 
-async function refuse(t: Test, stand: Stand): Promise<void> {
-  const { page, cache, api, mainFile } = stand
+async function refuse(t: Test, harness: Harness): Promise<void> {
+  const { page, cache, api, mainFile } = harness
   await api.editFile(mainFile, 'vcl 4.1;\nbackend default none;\nsub vcl_recv { sett; }\n')
   await page.reload()
-  await openSection(stand, 'Deploy')
+  await openSection(harness, 'Deploy')
   const alert = page.getByRole('region', { name: 'Deploy' }).getByRole('alert')
-  await press(stand, 'Compile on one cache')
+  await press(harness, 'Compile on one cache')
   await alert.getByText(/site\.vcl line 3 pos \d+: .*edge/s).waitFor()
   const place = page.getByRole('link', { name: 'site.vcl line 3' }).first()
   t.equal(await place.getAttribute('href'), `/files/${mainFile}?line=3`)
 
-  await press(stand, 'Deploy')
+  await press(harness, 'Deploy')
 
   const failed = page.getByRole('region', { name: 'The last deploy failed' })
   await eventually('it is refused', async () => {
@@ -168,13 +168,13 @@ async function refuse(t: Test, stand: Stand): Promise<void> {
     return entry?.revision === null
   })
   await alert.getByText(/Trace [\w-]{8,}/).waitFor()
-  await openSection(stand, 'Overview')
+  await openSection(harness, 'Overview')
   await failed.getByText(/site\.vcl line 3 pos/).waitFor()
-  await seeRevision(stand, 3)
+  await seeRevision(harness, 3)
   t.equal((await fetchMark(cache)).mark, 'first')
 }
 
-async function look(t: Test, { page }: Stand): Promise<void> {
+async function look(t: Test, { page }: Harness): Promise<void> {
   const group = new URL(page.url()).pathname
   for (const [name, path, shown] of [
     ['groups', '/groups', 'Main VCL'],
@@ -196,19 +196,19 @@ async function look(t: Test, { page }: Stand): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 800 })
 }
 
-async function reload(t: Test, stand: Stand): Promise<void> {
-  const { page, cache, port } = stand
+async function reload(t: Test, harness: Harness): Promise<void> {
+  const { page, cache, port } = harness
   port.forget()
-  await press(stand, 'Reload')
+  await press(harness, 'Reload')
 
-  await page.getByText(`${hostile} is compiled anew.`).waitFor()
+  await page.getByText(`${hostile} is compiled again.`).waitFor()
   t.ok(port.changes().some((line) => line.startsWith('vcl.inline')))
   t.equal((await fetchMark(cache)).mark, 'first')
 }
 
-async function takeAway(t: Test, stand: Stand): Promise<void> {
-  const { page, cache } = stand
-  await press(stand, 'Undeploy')
+async function takeAway(t: Test, harness: Harness): Promise<void> {
+  const { page, cache } = harness
+  await press(harness, 'Undeploy')
   const dialog = page.getByRole('dialog')
   const sure = dialog.getByRole('button', { name: 'Undeploy' })
   t.equal(await sure.isDisabled(), true)
@@ -228,17 +228,17 @@ async function takeAway(t: Test, stand: Stand): Promise<void> {
 }
 
 /** By the name of its tab. */
-function openSection({ page }: Stand, name: string): Promise<void> {
+function openSection({ page }: Harness, name: string): Promise<void> {
   const sections = page.getByRole('navigation', { name: 'Parts of the group' })
   return sections.getByRole('link', { name, exact: true }).click()
 }
 
-function press({ page }: Stand, name: string): Promise<void> {
+function press({ page }: Harness, name: string): Promise<void> {
   return page.getByRole('button', { name, exact: true }).click()
 }
 
 /** It is told beside the name once it serves. */
-function seeRevision({ page }: Stand, revision: number): Promise<void> {
+function seeRevision({ page }: Harness, revision: number): Promise<void> {
   return page.getByRole('heading', { name: new RegExp(`Active revision ${revision}$`) }).waitFor()
 }
 

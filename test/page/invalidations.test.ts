@@ -17,28 +17,28 @@ const hostile = '<img src=x onerror=alert(1)>'
 /** Of a cache that is away. */
 const away = 'far'
 
-interface Stand extends OpenPage {
+interface Harness extends OpenPage {
   readonly api: ApiClient
 }
 
 void t.test('invalidations in the page', async (t) => {
-  const stand = await start(t)
-  const { page, wrongs } = stand
+  const harness = await start(t)
+  const { page, wrongs } = harness
 
-  await t.test('a ban is judged while it is written, and reaches its cache', (t) => ban(t, stand))
-  await t.test('a purge of a URL reaches the cache that holds it', () => purge(stand))
-  await t.test('everything is asked for by name', () => banAll(stand))
+  await t.test('a ban is judged while it is written, and reaches its cache', (t) => ban(t, harness))
+  await t.test('a purge of a URL reaches the cache that holds it', () => purge(harness))
+  await t.test('everything is asked for by name', () => banAll(harness))
   await t.test('what waits for a cache that is away says so, is cancelled and deleted', () =>
-    banAway(stand),
+    banAway(harness),
   )
-  await t.test('the list shows what fits the filters of the address', (t) => filter(t, stand))
-  await t.test('everybody can use it: light and dark, wide and narrow', (t) => look(t, stand))
+  await t.test('the list shows what fits the filters of the address', (t) => filter(t, harness))
+  await t.test('everybody can use it: light and dark, wide and narrow', (t) => look(t, harness))
 
   t.equal(await page.locator('img').count(), 0)
   t.same(wrongs, [])
 })
 
-async function start(t: Test): Promise<Stand> {
+async function start(t: Test): Promise<Harness> {
   const { base, api } = await startCoordinator(t, {
     words: ['--name', 'edge', '--tags', 'here', '--heartbeat', '1'],
   })
@@ -77,14 +77,14 @@ async function makeShop(api: ApiClient): Promise<void> {
   await eventually('it is deployed', async () => (await api.act(id, 'deploy')).status === 200)
 }
 
-async function ban(t: Test, { page }: Stand): Promise<void> {
+async function ban(t: Test, { page }: Harness): Promise<void> {
   await page.getByText('No invalidations yet').waitFor()
   await page.getByRole('link', { name: 'New invalidation' }).click()
   await chooseTarget({ page }, 'Single caches', 'edge')
   const field = page.getByLabel('Expressions')
 
   await field.fill('obj.status = 404')
-  await page.getByText(/position 12: "=" is no operator/).waitFor()
+  await page.getByText(/position 12: "=" is not an operator/).waitFor()
   t.equal(await page.locator('mark').textContent(), '=', 'it is marked in the text')
   await keepScreenshot(page, 'invalidation-wrong')
   t.same(await findBarriers(page), [])
@@ -106,7 +106,7 @@ async function ban(t: Test, { page }: Stand): Promise<void> {
   await page.getByText(hostile).first().waitFor()
 }
 
-async function purge({ page }: Stand): Promise<void> {
+async function purge({ page }: Harness): Promise<void> {
   await page.getByRole('link', { name: 'Invalidations' }).first().click()
   await page.getByRole('link', { name: 'New invalidation' }).click()
   await page.getByRole('button', { name: 'Purge', exact: true }).click()
@@ -121,7 +121,7 @@ async function purge({ page }: Stand): Promise<void> {
   await row.getByText('done', { exact: true }).waitFor()
 }
 
-async function banAll({ page }: Stand): Promise<void> {
+async function banAll({ page }: Harness): Promise<void> {
   await page.goto('/invalidations/new')
   await page.getByLabel('Expressions').fill('obj.status == 404')
   await page.getByLabel('Target').selectOption('All caches')
@@ -135,7 +135,7 @@ async function banAll({ page }: Stand): Promise<void> {
   await page.getByRole('row').filter({ hasText: away }).getByText('pending').waitFor()
 }
 
-async function banAway({ page }: Stand): Promise<void> {
+async function banAway({ page }: Harness): Promise<void> {
   await page.goto('/invalidations/new')
   await page.getByLabel('Expressions').fill('obj.status == 500')
   await chooseTarget({ page }, 'Single caches', away)
@@ -158,7 +158,7 @@ async function banAway({ page }: Stand): Promise<void> {
   await page.getByRole('heading', { name: 'Invalidations' }).waitFor()
 }
 
-async function filter(t: Test, { page }: Stand): Promise<void> {
+async function filter(t: Test, { page }: Harness): Promise<void> {
   const rows = page.getByRole('row').filter({ has: page.getByRole('link') })
   await eventually('three are left', async () => (await rows.count()) === 3)
   await page.getByRole('button', { name: 'Purges', exact: true }).click()
@@ -169,7 +169,7 @@ async function filter(t: Test, { page }: Stand): Promise<void> {
   t.equal(await rows.count(), 1)
 }
 
-async function look(t: Test, { page }: Stand): Promise<void> {
+async function look(t: Test, { page }: Harness): Promise<void> {
   const waiting = page.getByRole('link', { name: 'obj.status == 404' })
   for (const [path, name, seen] of [
     ['/invalidations', 'invalidations', waiting],
@@ -188,7 +188,7 @@ async function look(t: Test, { page }: Stand): Promise<void> {
 }
 
 async function chooseTarget(
-  { page }: Pick<Stand, 'page'>,
+  { page }: Pick<Harness, 'page'>,
   kind: string,
   name: string,
 ): Promise<void> {

@@ -163,7 +163,7 @@ void t.test('the page', async (t) => {
     await logInPage(page)
     await page.getByRole('table').waitFor()
     const drawn = await page.getByRole('row').count()
-    t.ok(drawn < caches / 2, `${drawn} rows are drawn, those in sight`)
+    t.ok(drawn < caches / 2, `${drawn} rows are drawn, those visible`)
 
     await look('caches')
 

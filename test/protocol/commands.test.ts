@@ -210,7 +210,7 @@ void t.test('parameters', async (t) => {
   t.strictSame(
     readJsonAnswer('[ 2, ["param.show", "-j", "changed"], 1.1,\n]\n', 'param.show').payload,
     [],
-    'nothing changed is no valid JSON on 7.1',
+    'nothing changed is not valid JSON on 7.1',
   )
 })
 
@@ -286,6 +286,11 @@ void t.test('answers that no cache gives are garbled', (t) => {
   t.throws(() => {
     expectOk({ status: 300, body: Buffer.alloc(0) }, 'start')
   }, /start: the cache answered 300 without words/)
+  t.throws(
+    () => expectText({ status: 200, body: Buffer.alloc((4 << 20) + 1) }, 'x'),
+    { name: 'ManagementPortError', kind: 'rejected', status: 201 },
+    'more than is read of an answer',
+  )
   t.equal(expectText({ status: 200, body: Buffer.from([0xff]) }, 'x'), '\ufffd')
   t.end()
 })

@@ -2,7 +2,6 @@
 
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { createServer, type Socket } from 'node:net'
-import { duplexPair } from 'node:stream'
 import t, { type Test } from 'tap'
 import { expectText, typedLine, type Command } from '../../protocol/command.js'
 import { ban, banList } from '../../protocol/commands/ban.js'
@@ -10,7 +9,6 @@ import { childStatus, ping } from '../../protocol/commands/process.js'
 import { vclInline, vclList } from '../../protocol/commands/vcl.js'
 import {
   connectManagementPort,
-  openManagementConnection,
   type ManagementConnection,
   type PortOptions,
 } from '../../protocol/connection.js'
@@ -28,7 +26,7 @@ function encodeReply(status: number, body: string): string {
 
 const bannerReply = encodeReply(200, '\nvarnish-7.1.1 revision abc\n')
 
-/** A server that is no cache: `talk` gets each connection. */
+/** A server that is not a cache: `talk` gets each connection. */
 async function serve(t: Test, talk: (socket: Socket) => void): Promise<number> {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
@@ -171,19 +169,6 @@ void t.test('connecting can be given up', async (t) => {
   t.match(await attempt, { kind: 'lost', sent: false, message: /given up/ })
   const late = failureOf(connect(t, port, { signal: AbortSignal.abort() }))
   t.match(await late, { kind: 'lost', sent: false })
-})
-
-void t.test('any stream will do', async (t) => {
-  const [ours, theirs] = duplexPair()
-  theirs.write(bannerReply)
-  theirs.on('data', (chunk: Buffer) => theirs.write(encodeReply(200, chunk.toString().trim())))
-  const connection = await openManagementConnection(ours, { secret: noSecret })
-  t.strictSame(await Promise.all([connection.run(echo('a')), connection.run(echo('b'))]), [
-    'a',
-    'b',
-  ])
-  theirs.end()
-  t.match(await connection.closed, { kind: 'lost' })
 })
 
 /** Counts how many commands the client lets wait for their answers, then answers the oldest. */
@@ -344,5 +329,7 @@ void t.test('a mistake in a parser reaches its caller, and the connection lives'
   }
   await t.rejects(connection.run(broken), TypeError)
   await t.rejects(connection.runAll([broken]), TypeError)
+  const late: Command<never> = { ...echo('a'), parse: () => Promise.reject(new TypeError('late')) }
+  await t.rejects(connection.run(late), TypeError)
   t.equal((await connection.run(typedLine(' b '))).body.toString(), ' b ')
 })

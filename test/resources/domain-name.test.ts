@@ -21,7 +21,7 @@ void t.test('a name is kept in lower case and ASCII, without its last dot', (t) 
   t.end()
 })
 
-void t.test('what is no host name is refused, and the message says what would be right', (t) => {
+void t.test('what is not a host name is refused, and the message says what would be right', (t) => {
   const refused = [
     ...['', '.', '*', '*.', '*.*.example', 'a.*.example', 'a*.example', '**.example', '.example'],
     ...['shop.example:80', 'https://shop.example', 'shop.example/x', 'user@shop.example', '[::1]'],

@@ -2,13 +2,13 @@
 import fc from 'fast-check'
 import t from 'tap'
 import {
-  askedEventTypes,
+  optInEventTypes,
   dataFor,
   eventTypes,
-  hearingOf,
+  eventFilterOf,
   parseLastEventId,
   type FleetEvent,
-  type Hearing,
+  type EventFilter,
 } from '../../src/resources/event.js'
 import {
   printComment,
@@ -22,14 +22,14 @@ import { permissionTypes, type Actor } from '../../src/resources/permission.js'
 const owner = fc.option(fc.integer({ min: 1, max: 3 }), { nil: null })
 const event: fc.Arbitrary<FleetEvent> = fc.record({
   id: fc.integer({ min: 1 }),
-  type: fc.constantFrom(...eventTypes, ...askedEventTypes),
+  type: fc.constantFrom(...eventTypes, ...optInEventTypes),
   organizationId: owner,
   data: fc.constant('{"whole":true}'),
   sharedData: fc.option(fc.constant('{"whole":false}'), { nil: null }),
 })
-const hearing: fc.Arbitrary<Hearing> = fc.record({
+const hearing: fc.Arbitrary<EventFilter> = fc.record({
   organizationId: owner,
-  types: fc.subarray([...eventTypes, ...askedEventTypes]),
+  types: fc.subarray([...eventTypes, ...optInEventTypes]),
 })
 
 void t.test('the whole is told to the owner and the system administrator only', (t) => {
@@ -47,7 +47,7 @@ void t.test('the whole is told to the owner and the system administrator only', 
 })
 
 void t.test('a regular user hears of the types that it may read, of some only if it asks', (t) => {
-  const asked = fc.subarray([...askedEventTypes])
+  const asked = fc.subarray([...optInEventTypes])
   const grants = fc.dictionary(
     fc.constantFrom(...permissionTypes),
     fc.constantFrom('read' as const, 'write' as const),
@@ -60,7 +60,7 @@ void t.test('a regular user hears of the types that it may read, of some only if
         ...(isToken ? { limits } : {}),
       }
       t.strictSame(
-        hearingOf(actor, asked).types,
+        eventFilterOf(actor, asked).types,
         [...eventTypes, ...asked].filter((type) => type in grants && (!isToken || type in limits)),
       )
     }),
@@ -85,7 +85,7 @@ void t.test('Last-Event-ID is an id that we gave, nothing, or none of ours', (t)
 })
 
 void t.test('each event is one block with its id, its type and one line of data', (t) => {
-  const all = { organizationId: null, types: [...eventTypes, ...askedEventTypes] }
+  const all = { organizationId: null, types: [...eventTypes, ...optInEventTypes] }
   fc.assert(
     fc.property(fc.array(event), (events) => {
       const blocks = printEvents(events, all).split('\n\n').slice(0, -1)

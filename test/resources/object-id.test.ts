@@ -35,7 +35,7 @@ void t.test('a commit is a file and a version', (t) => {
   t.end()
 })
 
-void t.test('anything else is no id', (t) => {
+void t.test('anything else is not an id', (t) => {
   for (const text of [
     '',
     '1',

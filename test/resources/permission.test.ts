@@ -14,7 +14,7 @@ import {
   type Access,
   type Actor,
   type Grants,
-  type Standing,
+  type Rights,
 } from '../../src/resources/permission.js'
 
 const accesses = ['read', 'write'] as const
@@ -22,7 +22,7 @@ const type = fc.constantFrom(...permissionTypes)
 const grants: fc.Arbitrary<Grants> = fc
   .dictionary(type, fc.constantFrom<Access>(...accesses), { maxKeys: 6 })
   .map((given) => ({ ...given })) // without the prototype that the library leaves out
-const standing: fc.Arbitrary<Standing> = fc.record({
+const standing: fc.Arbitrary<Rights> = fc.record({
   role: fc.constantFrom(...organizationRoles),
   grants,
 })

@@ -102,7 +102,7 @@ void t.test('a desired state with stages', async (t) => {
       fc.property(anyAgent, (placed) => {
         const { desired } = composeDesired(placed)
         const empty = { vcls: [], childRunning: true }
-        const steps = planVcl({ desired, inventory: empty, ours: new Set() })
+        const steps = planVcl({ desired, inventory: empty, managed: new Set() })
         const names = new Map<string, string | null>()
         let active: string | null = null
         for (const step of steps) {
@@ -115,7 +115,7 @@ void t.test('a desired state with stages', async (t) => {
           active: name === active,
         }))
         const inventory = { vcls, childRunning: true }
-        t.strictSame(planVcl({ desired, inventory, ours: new Set(names.keys()) }), [])
+        t.strictSame(planVcl({ desired, inventory, managed: new Set(names.keys()) }), [])
       }),
     )
     t.end()

@@ -8,6 +8,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { chromium, type Browser, type Locator, type Page } from 'playwright-core'
 import { administrator, type TestEnd } from './daemon.js'
+import { patienceMs } from './eventually.js'
 import { root } from './root.js'
 
 export interface OpenPage {
@@ -55,7 +56,7 @@ export async function openPage(
     // What is looked at is not on its way from one colour to another.
     reducedMotion: 'reduce',
   })
-  context.setDefaultTimeout(waitMs)
+  context.setDefaultTimeout(patienceMs)
   const openTab = async (to = '/'): Promise<OpenPage> => {
     const page = await context.newPage()
     const wrongs = collectWrongs(page)
@@ -110,9 +111,6 @@ export async function keepScreenshot(page: Page, name: string): Promise<void> {
   await mkdir(folder, { recursive: true })
   await page.screenshot({ path: join(folder, `${name}.png`) })
 }
-
-/** Wide enough for a machine ten times slower. */
-const waitMs = 60_000
 
 function collectWrongs(page: Page): string[] {
   const wrongs: string[] = []

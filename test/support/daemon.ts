@@ -41,7 +41,7 @@ export interface LogLine {
   readonly [field: string]: unknown
 }
 
-const program = join(root, 'dist/bin/cachefleetd.js')
+export const program = join(root, 'dist/bin/cachefleetd.js')
 const stopTimeoutMs = 30_000
 const endings: (() => void)[] = []
 process.once('exit', () => {
@@ -125,7 +125,12 @@ export interface RanDaemon {
 /** For calls that end by themselves; `input` is standard input. */
 export async function runDaemon(
   words: readonly string[],
-  given: { readonly environment?: Readonly<Record<string, string>>; readonly input?: string } = {},
+  given: {
+    readonly environment?: Readonly<Record<string, string>>
+    readonly input?: string
+    /** Nobody reads what it prints. */
+    readonly isUnread?: boolean
+  } = {},
 ): Promise<RanDaemon> {
   const child = spawn(process.execPath, [program, ...words], {
     env: environmentWith(given.environment ?? {}),
@@ -134,6 +139,7 @@ export async function runDaemon(
   const said = { output: '', errors: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => (said.output += text))
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said.errors += text))
+  if (given.isUnread) child.stdout.destroy()
   child.stdin.on('error', () => undefined) // it may end without reading
   child.stdin.end(given.input)
   const code = await new Promise<Ending>((resolve, reject) => {

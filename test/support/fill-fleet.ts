@@ -1,5 +1,5 @@
 /** A store with a large fleet, one group on all of it. */
-import { writeWish } from '../../src/coordinator/fleet/group-queries.js'
+import { writeDesiredRelease } from '../../src/coordinator/fleet/group-queries.js'
 import type { Queries } from '../../src/coordinator/store/store.js'
 import {
   addAgent,
@@ -59,7 +59,7 @@ export async function fillFleet(queries: Queries): Promise<number> {
     deploymentIds: [deploymentId],
     domains: [],
   }
-  await writeWish(queries, groupId, { sources: wish, pending: false, revision: 1 })
+  await writeDesiredRelease(queries, groupId, { sources: wish, pending: false, revision: 1 })
   const last = await queries
     .selectFrom('agents')
     .select('id')

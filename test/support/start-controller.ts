@@ -38,10 +38,7 @@ import { createLeases } from '../../src/coordinator/store/leases.js'
 import type { StateService } from '../../src/coordinator/service.js'
 import { createLiveSamples } from '../../src/coordinator/statistics/live-samples.js'
 import { openStore } from '../../src/coordinator/store/open-store.js'
-import {
-  createLocalArchive,
-  planArchive,
-} from '../../src/coordinator/statistics/store/local-archive.js'
+import { LocalArchive, planArchive } from '../../src/coordinator/statistics/store/local-archive.js'
 import { openRows } from '../../src/coordinator/statistics/store/open-rows.js'
 
 export const administrator = { user: 'root', password: 'correct horse battery' }
@@ -91,7 +88,7 @@ export interface CallAnswer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** Parsed; undefined when it is no JSON object. */
+  /** Parsed; undefined when it is not a JSON object. */
   readonly body: Record<string, unknown>
 }
 
@@ -110,7 +107,7 @@ export async function startController(
   const store = await openStore(options.storeUrl ?? 'sqlite::memory:', log)
   const bus = options.bus ?? createInProcessBus()
   const rows = await openRows('sqlite::memory:')
-  const statistics = createLocalArchive(rows, planArchive(10_000), {
+  const statistics = new LocalArchive(rows, planArchive(10_000), {
     wrote: () => undefined,
     warn: () => undefined,
   })

@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { randomInt } from 'node:crypto'
+import { patienceMs } from './eventually.js'
 
 export interface VarnishdOptions {
   /** Source of the VCL `boot`; null starts without one, the child stopped. */
@@ -58,7 +59,6 @@ export interface TestEnd {
 const host = '127.0.0.1'
 const emptyVcl = 'vcl 4.1;\nbackend default none;\n'
 const quickCompiler = 'exec tcc -shared -o %o %s'
-const startTimeoutMs = 60_000
 const stopTimeoutMs = 10_000
 
 export async function startVarnishd(t: TestEnd, options: VarnishdOptions = {}): Promise<Varnishd> {
@@ -147,7 +147,7 @@ async function startOnFreePorts(setup: Setup): Promise<Running> {
 
 /** The old worker may hold the HTTP port a moment longer than the manager lived. */
 async function startOnSamePorts(setup: Setup, ports: Ports): Promise<Running> {
-  const giveUpAt = performance.now() + startTimeoutMs
+  const giveUpAt = performance.now() + patienceMs
   for (;;) {
     try {
       return await startProcess(setup, ports)
@@ -205,7 +205,7 @@ async function startProcess(setup: Setup, ports: Ports): Promise<Running> {
   program.once('error', (error) => {
     end.reason = error.message
   })
-  const giveUpAt = performance.now() + startTimeoutMs
+  const giveUpAt = performance.now() + patienceMs
   while (!((await isGreeting(ports.port)) && (await isOurs(setup, ports.port, program)))) {
     if (end.reason !== '') throw new Error(`${end.reason}: ${output}`)
     if (performance.now() > giveUpAt) {

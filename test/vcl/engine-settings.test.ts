@@ -21,7 +21,7 @@ import {
   type ShownSettings,
 } from '../../src/vcl/settings-plan.js'
 
-void t.test('a backend is named alone or with its group; patterns are no names', (t) => {
+void t.test('a backend is named alone or with its group; patterns are not names', (t) => {
   t.same(parseBackendSelection('default'), { groupId: null, backend: 'default' })
   t.same(parseBackendSelection('12.a-b_c'), { groupId: 12, backend: 'a-b_c' })
   for (const wrong of ['', '*', '*.a', 'a*', '0.a', '01.a', 'x.a', '12.', '.a', 'a.b', 'a b', '9x'])
@@ -43,7 +43,7 @@ void t.test('what cannot be a parameter or its value is told', (t) => {
   t.equal(findParamProblem('default_ttl', null), null)
   t.equal(findParamProblem('default_ttl', ''), null)
   for (const name of ['', 'changed', '-j', 'Default', 'a b', 'a.b'])
-    t.match(findParamProblem(name, '1'), /is no parameter/)
+    t.match(findParamProblem(name, '1'), /is not a parameter/)
   for (const value of ['a\nb', '\0', '\u2028', '\ud800'])
     t.match(findParamProblem('a', value), /control characters/)
   t.match(findParamProblem('a', 'x'.repeat(1025)), /1025 characters, at most 1024/)
@@ -59,7 +59,7 @@ void t.test('a rule means the VCL of its groups; the last one counts', (t) => {
   for (const name of ['cf-idle', 'cf-r-0123abcd', 'cf-l-12', 'boot'])
     t.equal(groupOfVcl(name), null)
   t.ok(coversVcl(null, 'cf-idle'))
-  t.notOk(coversVcl([12], 'cf-idle'), 'the idle VCL is no group’s')
+  t.notOk(coversVcl([12], 'cf-idle'), 'the idle VCL is not a group’s')
   const rules: DesiredHealth[] = [
     { backend: 'a', health: 'sick', groups: null },
     { backend: 'a', health: 'healthy', groups: [1, 2] },
@@ -75,7 +75,7 @@ void t.test('a rule means the VCL of its groups; the last one counts', (t) => {
 })
 
 const vcls = ['cf-1-a-1', 'cf-2-b-1', 'cf-idle', 'boot']
-const ours = new Set(vcls.slice(0, 3))
+const managed = new Set(vcls.slice(0, 3))
 const backendNames = ['a', 'b']
 const paramNames = ['default_ttl', 'feature', 'cc_command']
 
@@ -125,7 +125,7 @@ function run(model: Model, step: SettingStep): void {
 }
 
 const plan = (model: Model, desired: DesiredSettings, skipped: ReadonlySet<string> = new Set()) =>
-  planSettings({ desired, own: model.own, shown: show(model), ours, skipped })
+  planSettings({ desired, own: model.own, shown: show(model), managed, skipped })
 
 const desiredSettings = fc.record({
   params: fc.uniqueArray(
@@ -158,7 +158,7 @@ void t.test('any way of desires and disturbances ends in what is desired', (t) =
         const steps = plan(model, desired)
         for (const step of steps) {
           t.not(keyOf(step), 'cc_command', 'nobody may set it')
-          if (step.do === 'set-health') t.ok(ours.has(step.vcl), 'foreign VCL is not touched')
+          if (step.do === 'set-health') t.ok(managed.has(step.vcl), 'unmanaged VCL is not touched')
           run(model, step)
         }
         t.same(plan(model, desired), [], 'again there is nothing to do')
@@ -166,7 +166,7 @@ void t.test('any way of desires and disturbances ends in what is desired', (t) =
           t.equal(model.params.get(name), print(value))
         for (const { vcl, backend, adminHealth } of show(model).backends ?? []) {
           const wanted = findHealth(desired.health, vcl, backend)
-          if (ours.has(vcl) && (wanted === 'sick' || wanted === 'healthy'))
+          if (managed.has(vcl) && (wanted === 'sick' || wanted === 'healthy'))
             t.equal(adminHealth, wanted)
         }
         for (const [name, value] of Object.entries(disturbed.params)) model.params.set(name, value)
@@ -188,6 +188,10 @@ void t.test('what is no longer desired goes back, what others set stays', (t) =>
     params: [{ name: 'default_ttl', value: '1' }],
     health: [{ backend: 'a', health: 'sick', groups: [1] }],
   }
+  t.same(plan(model, desired).map(describeSetting), [
+    'set default_ttl to 1',
+    'set cf-1-a-1.a to sick',
+  ])
   for (const step of plan(model, desired)) run(model, step)
   t.same(plan(model, {}).map(describeSetting), ['reset default_ttl', 'set cf-1-a-1.a to auto'])
   t.same(plan(model, desired), [])

@@ -79,6 +79,17 @@ void t.test('a label is for no author of a group with domains, however it is wri
   t.end()
 })
 
+void t.test('without a version there is no place for a prologue, which is told', (t) => {
+  const bundle = bundleVcl({ name: 'main.vcl', text: 'sub vcl_recv { }\n' }, new Map(), {
+    ...{ allowedExternal: new Set<string>(), modules: null, prologue },
+  })
+  t.match(bundle, {
+    ok: false,
+    errors: [/^main\.vcl line 1 pos 1: The main file of a group with domains begins with/],
+  })
+  t.end()
+})
+
 void t.test('the secrets of a prologue are in no answer, whatever stands around it', (t) => {
   const own = renderPrologue(prologue)
   const [first = '', last = ''] = own.split('\n').filter((line) => line.startsWith('#'))

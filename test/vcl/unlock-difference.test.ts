@@ -1,7 +1,12 @@
 /** What an unlock would change: as the agent's own plan, in lists with bounds. */
 import fc from 'fast-check'
 import t from 'tap'
-import { idleVclName, isSameLoad } from '../../src/vcl/desired-engine.js'
+import {
+  idleVclName,
+  isSameLoad,
+  isSameProgram,
+  programName,
+} from '../../src/vcl/desired-engine.js'
 import type { Takeover } from '../../src/vcl/takeover.js'
 import type { HeldCache } from '../../src/vcl/held-cache.js'
 import { findUnlockDifference, isNothing } from '../../src/vcl/unlock-difference.js'
@@ -93,5 +98,18 @@ void t.test('a VCL that was adopted is the same under whatever name a cache has 
   t.notOk(isSameLoad(adopted, reloaded))
   t.notOk(isSameLoad({ name: 'boot', sha }, { name: 'reload-7', sha: 'b'.repeat(64) }))
   t.notOk(isSameLoad({ name: 'boot', sha }, null))
+  t.end()
+})
+
+void t.test('a program is the same with the same VCL and the same names, in any order', (t) => {
+  const sha = '0123456789abcdef'
+  const name = programName(7, sha, 2)
+  t.equal(name, 'cf-7-01234567-2')
+  const program = (...fqdns: string[]) => ({ name, sha, fqdns })
+  t.ok(isSameProgram(program('a', 'b'), program('b', 'a')))
+  t.notOk(isSameProgram(program('a'), program('b')))
+  t.notOk(isSameProgram(program('a'), { ...program('a'), name: programName(7, sha, 3) }))
+  t.ok(isSameProgram(null, null))
+  t.notOk(isSameProgram(null, program('a')))
   t.end()
 })

@@ -10,6 +10,18 @@ const kindsOf = (text: string): string[] => [...lexVcl(text)].map(({ kind }) => 
 const textsOf = (text: string): string[] => [...lexVcl(text)].map((token) => token.text)
 const lastOf = (text: string): Token | undefined => [...lexVcl(text)].at(-1)
 
+void t.test('a place counts bytes of UTF-8, and goes on to the next stop at a tab', (t) => {
+  const places = ['a', 'é', '€', '\u{1f600}', '\t', 'b', '\n'].map((_, at, all) =>
+    advancePoint(textStart, all.slice(0, at + 1).join('')),
+  )
+  t.same(
+    places.map(({ position }) => position),
+    [2, 4, 7, 11, 17, 18, 1],
+  )
+  t.same(places.at(-1), { line: 2, position: 1 })
+  t.end()
+})
+
 void t.test(
   'every token stands where it says, and between tokens is only blank and comment',
   (t) => {

@@ -40,7 +40,7 @@ class ModelEngine {
 
   plan(desired: DesiredEngine): VclStep[] {
     const { ours, startUnfinished } = this
-    return planVcl({ desired, inventory: this.inventory(), ours, startUnfinished })
+    return planVcl({ desired, inventory: this.inventory(), managed: ours, startUnfinished })
   }
 
   /** What the agent writes down before it begins. */
@@ -70,7 +70,7 @@ class ModelEngine {
         this.discard(step.names)
         break
       case 'ban':
-        break // objects are no part of this model
+        break // objects are not part of this model
     }
   }
 
@@ -259,7 +259,7 @@ void t.test('an empty cache with a stopped child is loaded, used, started', (t) 
   const steps = planVcl({
     desired,
     inventory: { childRunning: false, vcls: [] },
-    ours: new Set<string>(),
+    managed: new Set<string>(),
   })
 
   t.same(steps, [
@@ -277,7 +277,7 @@ void t.test('takeover saves what is foreign and discards it with one command', (
       childRunning: true,
       vcls: [row('handlabel', 'handmade'), { ...row('boot'), active: true }, row('handmade')],
     },
-    ours: new Set<string>(),
+    managed: new Set<string>(),
   })
 
   t.same(steps, [
@@ -294,7 +294,7 @@ void t.test('a foreign VCL under the wanted name makes way behind the wanted tex
   const steps = planVcl({
     desired: { load: [program('cf-1-a-1')], labels: [], active: 'cf-1-a-1' },
     inventory: { childRunning: true, vcls: [{ ...row('cf-1-a-1'), active: true }] },
-    ours: new Set<string>(),
+    managed: new Set<string>(),
   })
 
   const { name, sha } = program('cf-1-a-1')
@@ -311,14 +311,14 @@ void t.test('a foreign VCL under the wanted name makes way behind the wanted tex
   t.end()
 })
 
-void t.test('the idle VCL that is ours stays loaded, and is nothing to do', (t) => {
+void t.test('the managed idle VCL stays loaded, and is nothing to do', (t) => {
   const inventory = {
     childRunning: true,
     vcls: [row(idleVclName), { ...row('cf-1-a-1'), active: true }],
   }
   const desired = { load: [program('cf-1-a-1')], labels: [], active: 'cf-1-a-1' }
 
-  const steps = planVcl({ desired, inventory, ours: new Set([idleVclName, 'cf-1-a-1']) })
+  const steps = planVcl({ desired, inventory, managed: new Set([idleVclName, 'cf-1-a-1']) })
 
   t.same(steps, [])
   t.end()
@@ -328,6 +328,6 @@ void t.test('a desired state that uses what it does not load is a bug', (t) => {
   const inventory = { childRunning: true, vcls: [] }
   const desired = { load: [], labels: [], active: 'cf-9-a-1' }
 
-  t.throws(() => planVcl({ desired, inventory, ours: new Set<string>() }), /needs cf-9-a-1/)
+  t.throws(() => planVcl({ desired, inventory, managed: new Set<string>() }), /needs cf-9-a-1/)
   t.end()
 })

@@ -162,7 +162,7 @@ function loadInChild({ engine, reply, nowMs }: Call, program: VclProgram): void 
 }
 
 /** Undoes a load: the program was never usable. */
-export function forgetProgram(engine: EngineState, program: VclProgram): void {
+function forgetProgram(engine: EngineState, program: VclProgram): void {
   engine.programs = engine.programs.filter((other) => other !== program)
   for (const used of program.uses) used.usedBy = used.usedBy.filter((user) => user !== program)
   if (engine.child !== undefined)

@@ -1,5 +1,5 @@
 /**
- * `--takeover adopt`: what the cache runs is told to the coordinator, which makes a deployed root group of it; the desired
+ * `--takeover adopt`: what the cache runs is reported to the coordinator, which makes a deployed root group of it; the desired
  * state then names the VCL that is loaded already, and it counts as ours from then on (docs/behaviour.md, Takeover). Nothing is
  * compiled, and the cache is not touched.
  */
@@ -34,7 +34,7 @@ export async function showRunning(tools: AdoptTools): Promise<RunningVcl | NotAd
     return refuse(`the cache runs ${name}, which this agent loaded itself`)
   const parts = await showParts(tools, name)
   if (parts === null)
-    return refuse(`the source of ${name} is no UTF-8 text: save its files as UTF-8 and load it`)
+    return refuse(`the source of ${name} is not UTF-8 text: save its files as UTF-8 and load it`)
   const labelUse = await runInSteps(findLabelUse(parts))
   if (labelUse !== null)
     return refuse(

@@ -1,5 +1,5 @@
 /**
- * Makes the cache hold a desired state: look, plan, do, and look again until there is nothing to do. What failed is left
+ * Makes the cache hold a desired state: reads, plans and acts, and repeats that until there is nothing to do. What failed is left
  * out of the next plan, so one VCL that does not compile holds up nothing that can do without it; what serves stays.
  */
 import { vclState } from '../../../protocol/commands/vcl.js'
@@ -7,9 +7,9 @@ import { ManagementPortError } from '../../../protocol/errors.js'
 import type { DesiredEngine } from '../../vcl/desired-engine.js'
 import type { EngineInventory } from '../../vcl/engine-inventory.js'
 import { planVcl, type VclStep } from '../../vcl/plan.js'
-import { holdForeign } from '../../vcl/takeover.js'
+import { leaveUnmanaged } from '../../vcl/takeover.js'
 import type { ProgramFailure } from '../../messages/agent-to-coordinator.js'
-import { findAttainable } from './attainable.js'
+import { findFeasible } from './feasible.js'
 import { awaitCache } from '../engine/cache-return.js'
 import { LoadRefusal, type SourceChecks } from '../check/source-checks.js'
 import { describeDeath, isOfDeadChild } from '../engine/dead-child.js'
@@ -17,7 +17,7 @@ import { errorText } from '../engine/engine.js'
 import { engineWords, isOfConnection, toFailures } from '../engine/engine-words.js'
 import { readInventory } from './inventory.js'
 import { requireLoadable, takeLoads, type LoadStep } from './load-steps.js'
-import { recognizeProcess } from './ours.js'
+import { recognizeProcess } from './managed-vcls.js'
 import { applySettings, describeRefusals } from './settings.js'
 import type { SettingsMemory } from './settings-memory.js'
 import { describeStep, runStep, type StepTools } from './vcl-steps.js'
@@ -30,7 +30,7 @@ interface ApplyOptions extends StepTools {
   /** Programs that are known not to load, with the engine's words: not tried again. */
   readonly knownFailures: ReadonlyMap<string, string>
   /** Foreign VCL serves on: the first deploy is still to come (docs/behaviour.md, Takeover). */
-  readonly holdForeign: boolean
+  readonly leaveUnmanaged: boolean
   /** Longest wait for the probes of what was loaded; 0: none. */
   readonly warmupMs: number
   /** A newer desired state waits: do not wait for probes. */
@@ -56,9 +56,9 @@ export interface ApplyOutcome {
   readonly done: readonly string[]
 }
 
-/** Chosen by us: each round but the last leaves out something more; a cache that others change at the same time is left for later. */
+/** Each round but the last leaves out one more thing; a cache that others change at the same time is retried later. */
 const roundLimit = 12
-/** Chosen by us: how often the connection may be lost in one attempt. */
+/** How often the connection may be lost in one attempt. */
 const lossLimit = 1
 
 /** Rejects only when the state cannot be saved or there is a bug; whatever the cache does is an outcome. */
@@ -107,19 +107,16 @@ class ApplyWork {
       ...this.#unsettable,
       ...this.#postponed.keys(),
     ])
-    const attainable = findAttainable(desired, failed, inventory)
-    const ours = new Set([...state.record.ours, ...attainable.kept])
+    const { desired: feasible, kept } = findFeasible(desired, failed, inventory)
+    const managed = new Set([...state.record.ours, ...kept])
     const { startUnfinished, tenancy } = state.record
     const banFirst = tenancy !== null && (desired.tenancy ?? tenancy) !== tenancy
-    const steps = planVcl({
-      ...{ desired: attainable.desired, inventory, ours },
-      ...{ startUnfinished, banFirst },
-    })
-    const held = this.#options.holdForeign ? holdForeign(steps, inventory, ours) : steps
+    const steps = planVcl({ desired: feasible, inventory, managed, startUnfinished, banFirst })
+    const held = this.#options.leaveUnmanaged ? leaveUnmanaged(steps, inventory, managed) : steps
     return this.#leaveStuck(held)
   }
 
-  /** Answers whether it is worth another look: the connection was lost, and there is a new one. */
+  /** Whether it is worth another round: the connection was lost, and there is a new one. */
   async survive(error: ManagementPortError): Promise<boolean> {
     this.#lossesLeft -= 1
     if (!isOfConnection(error) || this.#lossesLeft < 0) return false
@@ -304,8 +301,8 @@ class ApplyWork {
       this.#unlucky.add(name)
       return
     }
-    const told = isDeath ? await describeDeath(this.#options, this.#startedAtMs) : words
-    this.#failures.set(this.#nameDesired(name, sha), told)
+    const reason = isDeath ? await describeDeath(this.#options, this.#startedAtMs) : words
+    this.#failures.set(this.#nameDesired(name, sha), reason)
     if (isRefusal || error.kind !== 'timeout') await this.#disclaim(name)
   }
 

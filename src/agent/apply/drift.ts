@@ -2,24 +2,24 @@
 import type { DesiredEngine } from '../../vcl/desired-engine.js'
 import type { EngineInventory } from '../../vcl/engine-inventory.js'
 
-/** Names of VCLs and labels on the cache that are not ours; the idle VCL counts like any other. */
-export function findForeign(
+/** Names of VCLs and labels on the cache that this agent does not manage; the idle VCL counts like any other. */
+export function findUnmanaged(
   inventory: EngineInventory,
-  ours: ReadonlySet<string>,
+  managed: ReadonlySet<string>,
 ): readonly string[] {
-  return inventory.vcls.filter((vcl) => !ours.has(vcl.name)).map((vcl) => vcl.name)
+  return inventory.vcls.filter((vcl) => !managed.has(vcl.name)).map((vcl) => vcl.name)
 }
 
 /** What is not as desired, in words for the report; empty when nothing is. */
 export function describeDifferences(
   desired: DesiredEngine,
   inventory: EngineInventory,
-  ours: ReadonlySet<string>,
+  managed: ReadonlySet<string>,
 ): readonly string[] {
   const loaded = new Map(inventory.vcls.map((vcl) => [vcl.name, vcl]))
   const active = inventory.vcls.find((vcl) => vcl.active)?.name
   return [
-    ...findForeign(inventory, ours).map((name) => `${name} is foreign`),
+    ...findUnmanaged(inventory, managed).map((name) => `${name} is foreign`),
     ...desired.load
       .filter((program) => !loaded.has(program.name))
       .map((program) => `${program.name} is gone`),

@@ -1,4 +1,4 @@
-/** What a locked agent tells of its cache, so that people see beforehand what an unlock would change. Pure. */
+/** What a locked agent reports about its cache, so that users see beforehand what an unlock would change. Pure. */
 import type { EngineInventory } from '../../vcl/engine-inventory.js'
 import type { Takeover } from '../../vcl/takeover.js'
 import {
@@ -9,7 +9,7 @@ import {
 } from '../../vcl/held-cache.js'
 import type { AgentRecord } from '../agent-record.js'
 
-/** What an earlier coordinator loaded is foreign after the unlock. */
+/** What an earlier coordinator loaded is unmanaged after the unlock. */
 export function describeHeld(
   record: AgentRecord,
   { childRunning, vcls }: EngineInventory,

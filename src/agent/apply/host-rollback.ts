@@ -16,12 +16,12 @@ interface HostRollbackOptions {
   readonly state: SavedState
   readonly reconciler: Reconciler
   /** Tells the coordinator what changed. */
-  readonly tellChanges: () => void
+  readonly reportChanges: () => void
   readonly log: Logger
 }
 
-/** Chosen by us: somebody waits at a terminal. */
-const lookPauseMs = 500
+/** Short, since somebody waits at a terminal. */
+const pollPauseMs = 500
 
 export class HostRollbacks {
   readonly #options: HostRollbackOptions
@@ -34,8 +34,11 @@ export class HostRollbacks {
   start(): void {
     const { log } = this.#options
     this.#loop = startLoop({
-      ...{ log, trouble: 'a rollback on the host failed; trying on', everyMs: lookPauseMs },
-      ...{ firstMs: 0, pass: ({ context }) => this.#look(context) },
+      log,
+      trouble: 'a rollback on the host failed; trying on',
+      everyMs: pollPauseMs,
+      firstMs: 0,
+      pass: ({ context }) => this.#poll(context),
     })
   }
 
@@ -43,7 +46,7 @@ export class HostRollbacks {
     await this.#loop?.close()
   }
 
-  async #look(context: Context): Promise<void> {
+  async #poll(context: Context): Promise<void> {
     const { stateDir } = this.#options
     const request = await findRequest(stateDir)
     if (!request) return
@@ -56,7 +59,7 @@ export class HostRollbacks {
     request: RollbackRequest,
     context: Context,
   ): Promise<{ readonly done: boolean; readonly message: string }> {
-    const { state, reconciler, readOnly, tellChanges } = this.#options
+    const { state, reconciler, readOnly, reportChanges } = this.#options
     if (readOnly) return { done: false, message: 'this agent is read-only: it changes nothing' }
     await reconciler.settle()
     const missing = await this.#decide(request)
@@ -65,9 +68,9 @@ export class HostRollbacks {
     if (desired === null || rolledBackTo === null)
       return { done: false, message: 'the agent was unlocked meanwhile' }
     reconciler.forget()
-    tellChanges()
+    reportChanges()
     const result = await reconciler.apply({ revision: 0, desired }, context)
-    tellChanges()
+    reportChanges()
     if (result.result === 'applied')
       return { done: true, message: `it serves ${describeServing(state.record)}; ${rolledBackTo}` }
     const [failure] = result.result === 'failed' ? result.failures : []
@@ -87,9 +90,13 @@ export class HostRollbacks {
     if (!target || !desired) return describeMissing(state, number)
     const reason = `was rolled back on its host to good state ${target.number} of ${new Date(target.at).toISOString()}`
     await state.change({
-      ...{ lockedBecause: reason, rolledBackTo: reason, rollbackId: id, desired },
-      // No coordinator's revision: none is to be told as held or effective.
-      ...{ heldRevision: 0, goodRevision: 0 },
+      lockedBecause: reason,
+      rolledBackTo: reason,
+      rollbackId: id,
+      desired,
+      // No coordinator's revision: none is to be reported as held or effective.
+      heldRevision: 0,
+      goodRevision: 0,
     })
     return null
   }

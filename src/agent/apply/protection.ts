@@ -6,6 +6,7 @@ import type { Logger } from 'pino'
 import { typedLine } from '../../../protocol/command.js'
 import type { Param } from '../../../protocol/commands/param.js'
 import { ManagementPortError } from '../../../protocol/errors.js'
+import { findProduct, varnish } from '../../../protocol/product.js'
 import { replyText } from '../../../protocol/frame.js'
 import { paramShowText } from '../../../protocol/text/param-show.js'
 import { createContext, type Context } from '../../context.js'
@@ -14,14 +15,15 @@ import type { Engine } from '../engine/engine.js'
 
 /** To be called when a connection was made; warns when what it finds is news. Never rejects. */
 export function createProtectionCheck(engine: Engine, log: Logger): () => Promise<void> {
-  let said = ''
+  let logged = ''
   return async () => {
     if (engine.error !== null) return
     try {
       const { denied, open } = await findUnprotected(engine, createContext(log))
-      const line = `varnishd -r ${denied.join(',')}`
-      const isNews = open.length > 0 && said !== open.join()
-      said = open.join()
+      const { daemon } = findProduct(engine.product) ?? varnish
+      const line = `${daemon} -r ${denied.join(',')}`
+      const isNews = open.length > 0 && logged !== open.join()
+      logged = open.join()
       if (isNews)
         log.warn(
           { unprotected: open, startWith: line },

@@ -10,14 +10,14 @@ import { idleVclName, type DesiredEngine } from '../../vcl/desired-engine.js'
 import type { EngineInventory } from '../../vcl/engine-inventory.js'
 import type { SettingStep } from '../../vcl/settings-plan.js'
 import { planVcl } from '../../vcl/plan.js'
-import { holdForeign, isHeldForFirstDeploy, type Takeover } from '../../vcl/takeover.js'
+import { leaveUnmanaged, isHeldForFirstDeploy, type Takeover } from '../../vcl/takeover.js'
 import { findAdopted } from './adopt.js'
 import { applyDesired, type ApplyOutcome } from './apply-vcl.js'
-import { findAttainable, findUrgent } from './attainable.js'
+import { findFeasible, findUrgent } from './feasible.js'
 import { renderBootFile } from '../engine/boot-file.js'
 import type { SourceChecks } from '../check/source-checks.js'
 import { errorText, type Engine } from '../engine/engine.js'
-import { recognizeProcess } from './ours.js'
+import { recognizeProcess } from './managed-vcls.js'
 import { FailureMemory, retries } from './failure-memory.js'
 import type { SavedState } from './saved-state.js'
 import { findUnset } from './settings.js'
@@ -63,7 +63,6 @@ const nothingDone = {
 } satisfies Omit<ApplyOutcome, 'error'>
 const nothingLoaded: EngineInventory = { childRunning: false, vcls: [] }
 
-/** Chosen by us. */
 const aloneLimit = 16
 
 export class Reconciler {
@@ -72,13 +71,13 @@ export class Reconciler {
   #waiting: Waiting | null = null
   readonly #alone: (() => Promise<void>)[] = []
   #isBusy = false
-  #turns = 0
+  #runs = 0
   #isStopping = false
   #effectiveRevision = 0
   #healAtMs = 0
   #healFailures = 0
   #lastRun: Promise<void> = Promise.resolve()
-  /** The boot file or the history could not be written; tried again at the next look. */
+  /** The boot file or the history could not be written; tried again at the next check. */
   #isUnkept = false
 
   constructor(options: ReconcilerOptions) {
@@ -117,9 +116,9 @@ export class Reconciler {
     this.#cacheRestarted()
   }
 
-  /** Counts what was begun: what was seen of the cache before is no base for a judgement after. */
-  get turns(): number {
-    return this.#turns
+  /** Counts what was begun: what was seen of the cache before is not a base for a judgement after. */
+  get runs(): number {
+    return this.#runs
   }
 
   /** Resolves once, with how it ended; never rejects. */
@@ -156,15 +155,15 @@ export class Reconciler {
     const { desired, heldRevision, ours, startUnfinished } = state.record
     if (desired === null) return true
     const known = this.#failures.listKnown()
-    const attainable = findAttainable(desired, new Set(known.keys()), inventory)
-    const oursNow = new Set([...ours, ...attainable.kept])
+    const feasible = findFeasible(desired, new Set(known.keys()), inventory)
+    const managed = new Set([...ours, ...feasible.kept])
     const steps = planVcl({
-      desired: attainable.desired,
+      desired: feasible.desired,
       inventory,
-      ours: oursNow,
+      managed,
       startUnfinished,
     })
-    const left = this.#isHeld(desired) ? holdForeign(steps, inventory, oursNow) : steps
+    const left = this.#isHeld(desired) ? leaveUnmanaged(steps, inventory, managed) : steps
     if (left.length > 0 || unset.length > 0) return false
     if (this.#failures.isEmpty) this.#effectiveRevision = heldRevision
     return true
@@ -197,7 +196,7 @@ export class Reconciler {
 
   #begin(work: () => Promise<void>): void {
     this.#isBusy = true
-    this.#turns += 1
+    this.#runs += 1
     this.#lastRun = work().finally(() => {
       this.#isBusy = false
       this.#beginNext()
@@ -251,7 +250,7 @@ export class Reconciler {
         context,
         desired: desire.desired,
         knownFailures: this.#failures.listKnown(),
-        holdForeign: isHeld,
+        leaveUnmanaged: isHeld,
         // After a restart of the cache nothing serves that would be worth waiting for.
         warmupMs: why === 'order' ? this.#options.warmupMs : 0,
         isSuperseded: () => this.#isStopping || this.#isNewerWaiting(desire),
@@ -280,7 +279,7 @@ export class Reconciler {
   async #hold(desire: Desire, context: Context): Promise<void> {
     const { state } = this.#options
     const { heldRevision, desired } = state.record
-    planVcl({ desired: desire.desired, inventory: nothingLoaded, ours: new Set() }) // throws when it contradicts itself
+    planVcl({ desired: desire.desired, inventory: nothingLoaded, managed: new Set() }) // throws when it contradicts itself
     const isNew =
       desire.revision !== heldRevision || JSON.stringify(desired) !== JSON.stringify(desire.desired)
     if (!isNew) return
@@ -321,7 +320,7 @@ export class Reconciler {
     return isHeldForFirstDeploy(takeover, state.record.takenOver, desired)
   }
 
-  /** Chosen by us: what cannot be healed is tried after 5 s, 10 s … 5 min. */
+  /** Retries what failed after 5 s, 10 s, … up to 5 min. */
   #planHealing(result: ApplyResult): void {
     if (result.result === 'applied') {
       this.#healAtMs = 0

@@ -30,7 +30,7 @@ const isAnswer = prepareGuard(rollbackAnswer)
 
 const requestFile = 'rollback-request.json'
 const answerFile = 'rollback-answer.json'
-const lookPauseMs = 100
+const pollPauseMs = 100
 
 /** Undefined when nobody answered in time: the request stays. */
 export async function requestRollback(
@@ -44,12 +44,12 @@ export async function requestRollback(
   while (performance.now() < untilMs) {
     const answer = parseFitting((await readIfThere(join(stateDir, answerFile))) ?? '', isAnswer)
     if (answer?.id === request.id) return answer
-    await pauseFor(lookPauseMs)
+    await pauseFor(pollPauseMs)
   }
   return undefined
 }
 
-/** Null when there is none. What is no request is removed. Rejects when it cannot be read. */
+/** Null when there is none. What is not a request is removed. Rejects when it cannot be read. */
 export async function findRequest(stateDir: string): Promise<RollbackRequest | null> {
   const path = join(stateDir, requestFile)
   const kept = await readIfThere(path)

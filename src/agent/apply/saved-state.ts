@@ -24,8 +24,8 @@ export interface SavedState {
   keepGoodState(): Promise<void>
   /** Replaces the start file of the cache; a text that is there already is not written again. */
   writeBootFile(text: string): Promise<void>
-  /** Keeps the text of a VCL that is not ours before it is unloaded; answers the file's name. */
-  saveForeign(name: string, source: Buffer): Promise<string>
+  /** Keeps the text of an unmanaged VCL before it is unloaded; answers the file's name. */
+  saveUnmanaged(name: string, source: Buffer): Promise<string>
   /** Keeps what the child said when it panicked. */
   savePanic(text: string): Promise<void>
   /** What was kept last; null when there was nothing. */

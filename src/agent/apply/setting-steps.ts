@@ -78,7 +78,7 @@ async function putBack(tools: SettingsTools, name: string): Promise<void> {
   await resetOnce(tools, name)
 }
 
-/** What undoes bits as they are printed: `+a,+b`, from 7.5 on behind `none` or `all`. Null: they are no bits, or none is set. */
+/** What undoes bits as they are printed: `+a,+b`, from 7.5 on behind `none` or `all`. Null: they are not bits, or none is set. */
 function turnBits(shown: string): string | null {
   const words = shown.split(',')
   // All of them, in one word (7.7).

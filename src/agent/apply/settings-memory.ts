@@ -6,7 +6,7 @@ import type { DesiredSettings } from '../../vcl/engine-settings.js'
 import { findHealth } from '../../vcl/engine-settings.js'
 import { FailureMemory } from './failure-memory.js'
 
-/** Chosen by us: a coordinator that tried a setting has stored it by then; if it died, what was desired before comes back. */
+/** By then a coordinator that tries a setting has stored it; if it died, the value desired before is restored. */
 const trialMs = 15_000
 
 interface Trial {
@@ -20,7 +20,7 @@ export class SettingsMemory {
   /** With the engine's words, by key. */
   readonly refusals: FailureMemory
   readonly #trials = new Map<string, Trial>()
-  readonly #said = new Set<string>()
+  readonly #logged = new Set<string>()
 
   constructor(now: () => number) {
     this.#now = now
@@ -32,10 +32,10 @@ export class SettingsMemory {
     this.#trials.set(key, { value, untilMs: this.#now() + trialMs })
   }
 
-  /** True the first time: what lasts is said once. */
+  /** True the first time: a lasting trouble is logged once. */
   isNews(what: string): boolean {
-    const isNews = !this.#said.has(what)
-    this.#said.add(what)
+    const isNews = !this.#logged.has(what)
+    this.#logged.add(what)
     return isNews
   }
 

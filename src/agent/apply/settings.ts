@@ -1,5 +1,5 @@
 /**
- * Holds a cache to its desired parameters and backend health. Looks first, so that what is as it should be costs reading
+ * Holds a cache to its desired parameters and backend health. Reads first, so that what is as it should be costs reading
  * commands only; what the cache refuses is remembered and holds nothing else up.
  */
 import { ManagementPortError } from '../../../protocol/errors.js'
@@ -28,7 +28,7 @@ export async function findUnset(
   const skipped = settings.listSkipped(desired)
   const own = state.record.settings
   const shown = await readShown(tools, desired)
-  return planSettings({ desired, own, shown, ours: new Set(state.record.ours), skipped })
+  return planSettings({ desired, own, shown, managed: new Set(state.record.ours), skipped })
 }
 
 /** Sets what is not set, and answers it in words. Rejects with what the connection to the cache does, or the disk. */

@@ -14,7 +14,7 @@ export function showSource(tools: Tools, name: string): Promise<Buffer> {
   return runWhole(tools, vclShow(name))
 }
 
-/** File by file, without the built-in VCL; null when one of them is no UTF-8 text. Rejects with ManagementPortError. */
+/** File by file, without the built-in VCL; null when one of them is not UTF-8 text. Rejects with ManagementPortError. */
 export async function showParts(tools: Tools, name: string): Promise<readonly VclPart[] | null> {
   const shown = await runWhole(tools, vclShowParts(name))
   const parts: VclPart[] = []
@@ -23,7 +23,7 @@ export async function showParts(tools: Tools, name: string): Promise<readonly Vc
     try {
       parts.push({ file, text: strictUtf8.decode(source) })
     } catch {
-      return null // the decoder's one error: these bytes are no UTF-8
+      return null // the decoder's one error: these bytes are not UTF-8
     }
   }
   return parts
@@ -32,7 +32,7 @@ export async function showParts(tools: Tools, name: string): Promise<readonly Vc
 /** A byte order mark stays, so that the text is what the bytes are. */
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** SHA-256 (hex) of its text with its includes, as the coordinator flattens it; null when that cannot be told. */
+/** SHA-256 (hex) of its text with its includes, as the coordinator flattens it; null when that is unknown. */
 export async function digestRunning(tools: Tools, name: string): Promise<string | null> {
   const parts = await showParts(tools, name)
   if (parts === null) return null
@@ -40,7 +40,7 @@ export async function digestRunning(tools: Tools, name: string): Promise<string 
   return rebuilt.ok ? rebuilt.bundle.sha : null
 }
 
-/** Chosen by us: `cli_limit` is raised for as long as a text needs it, since an unsaved VCL cannot be discarded. */
+/** Raises `cli_limit` while a text needs it, since a VCL that is not saved must not be discarded. */
 async function runWhole<Result>(tools: Tools, command: Command<Result>): Promise<Result> {
   const { context, engine } = tools
   try {

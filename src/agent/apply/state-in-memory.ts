@@ -6,7 +6,7 @@ import type { SavedState } from './saved-state.js'
 /** Texts by hash for all simulated agents of a process: a deploy to a thousand of them holds one text. */
 export type SharedSources = Map<string, string>
 
-/** Chosen by us: at most 2 MiB each; who needs a forgotten one fetches it again. */
+/** At most 2 MiB each; an evicted one is fetched again when it is needed. */
 const sharedSourcesLimit = 32
 
 export function createStateInMemory(sources: SharedSources): SavedState {
@@ -59,7 +59,7 @@ class StateInMemory implements SavedState {
     return Promise.resolve()
   }
 
-  saveForeign(name: string): Promise<string> {
+  saveUnmanaged(name: string): Promise<string> {
     return Promise.resolve(name) // a simulated cache serves nobody: nothing is lost with it
   }
 

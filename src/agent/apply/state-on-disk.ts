@@ -9,7 +9,7 @@ import {
   readIfThere,
   writeDurably,
 } from '../../runtime/durable-file.js'
-import { saveForeignSource } from './foreign-sources.js'
+import { saveUnmanagedSource } from './unmanaged-sources.js'
 import { readGoodStates, type GoodState } from './good-states.js'
 import { readLastPanic, savePanicText } from '../host/panic-files.js'
 import type { SavedState } from './saved-state.js'
@@ -17,7 +17,7 @@ import { digestSource } from './sources.js'
 
 /** The last good state and the 20 before it (docs/behaviour.md, Saved state). */
 const historyLimit = 21
-/** Chosen by us: enough to look into what happened. */
+/** Enough to find out what happened. */
 const brokenFilesLimit = 5
 const historyFile = /^\d{9}\.json$/
 
@@ -43,7 +43,7 @@ class StateOnDisk implements SavedState {
   #trouble: string | null = null
   #failedBytes = 0
   /** Writers follow each other: a later change must not be overtaken by an earlier one. */
-  #turn: Promise<unknown> = Promise.resolve()
+  #tail: Promise<unknown> = Promise.resolve()
 
   constructor(folder: string, record: AgentRecord, good: GoodState[]) {
     this.#folder = folder
@@ -67,7 +67,7 @@ class StateOnDisk implements SavedState {
     // Something smaller might still fit.
     const probe = Buffer.alloc(this.#failedBytes)
     const path = join(this.#folder, 'probe')
-    await this.#inTurn(async () => {
+    await this.#serialized(async () => {
       await this.#write(path, probe)
       await rm(path, { force: true })
       this.#trouble = null
@@ -75,7 +75,7 @@ class StateOnDisk implements SavedState {
   }
 
   change(part: Partial<AgentRecord>): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#serialized(async () => {
       const next = { ...this.#record, ...part }
       await this.#write(join(this.#folder, 'state.json'), `${JSON.stringify(next)}\n`)
       this.#record = next
@@ -88,11 +88,11 @@ class StateOnDisk implements SavedState {
   }
 
   writeSource(sha: string, text: string): Promise<void> {
-    return this.#inTurn(() => this.#write(this.#sourceFile(sha), text))
+    return this.#serialized(() => this.#write(this.#sourceFile(sha), text))
   }
 
   keepGoodState(): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#serialized(async () => {
       const last = this.#good.at(-1)
       if (last && JSON.stringify(last.record.desired) === JSON.stringify(this.#record.desired))
         return
@@ -108,7 +108,7 @@ class StateOnDisk implements SavedState {
   }
 
   writeBootFile(text: string): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#serialized(async () => {
       const path = join(this.#folder, 'boot.cli')
       this.#bootFile ??= await readIfThere(path)
       if (this.#bootFile === text) return
@@ -117,12 +117,12 @@ class StateOnDisk implements SavedState {
     })
   }
 
-  saveForeign(name: string, source: Buffer): Promise<string> {
-    return this.#inTurn(() => saveForeignSource(join(this.#folder, 'foreign'), name, source))
+  saveUnmanaged(name: string, source: Buffer): Promise<string> {
+    return this.#serialized(() => saveUnmanagedSource(join(this.#folder, 'foreign'), name, source))
   }
 
   savePanic(text: string): Promise<void> {
-    return this.#inTurn(() => savePanicText(join(this.#folder, 'panics'), text))
+    return this.#serialized(() => savePanicText(join(this.#folder, 'panics'), text))
   }
 
   readPanic(): Promise<string | null> {
@@ -139,7 +139,7 @@ class StateOnDisk implements SavedState {
 
   #sourceFile(sha: string): string {
     // Whoever names a source names a file: nothing but a digest may get that far.
-    if (!/^[0-9a-f]{64}$/.test(sha)) throw new Error(`${JSON.stringify(sha)} is no SHA-256`)
+    if (!/^[0-9a-f]{64}$/.test(sha)) throw new Error(`${JSON.stringify(sha)} is not a SHA-256`)
     return join(this.#folder, 'sources', sha)
   }
 
@@ -154,9 +154,9 @@ class StateOnDisk implements SavedState {
     }
   }
 
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const mine = this.#turn.then(work)
-    this.#turn = mine.catch(() => undefined) // told to its own caller
+  #serialized<T>(work: () => Promise<T>): Promise<T> {
+    const mine = this.#tail.then(work)
+    this.#tail = mine.catch(() => undefined) // reported to its own caller
     return mine
   }
 }

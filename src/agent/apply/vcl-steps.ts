@@ -25,7 +25,7 @@ export async function runStep(tools: StepTools, step: VclStep): Promise<void> {
       await engine.run(context, vclInline(step.name, await tools.sources.read(step.sha)))
       return
     case 'save':
-      return saveForeignVcl(tools, step.name)
+      return saveUnmanagedVcl(tools, step.name)
     case 'label':
       return engine.run(context, vclLabel(step.label, step.program))
     case 'use':
@@ -60,10 +60,10 @@ export function describeStep(step: VclStep): string {
   }
 }
 
-async function saveForeignVcl(tools: StepTools, name: string): Promise<void> {
+async function saveUnmanagedVcl(tools: StepTools, name: string): Promise<void> {
   const source = await showSource(tools, name)
-  const file = await tools.state.saveForeign(name, source)
-  tools.context.log.info({ vcl: name, file }, 'saved the source of a foreign VCL')
+  const file = await tools.state.saveUnmanaged(name, source)
+  tools.context.log.info({ vcl: name, file }, 'saved the source of an unmanaged VCL')
 }
 
 /** Several names in one command know their dependencies; before 6.6 a command takes one, so dependents go first. */

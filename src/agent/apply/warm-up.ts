@@ -21,10 +21,10 @@ interface WarmUp {
   readonly isSuperseded: () => boolean
 }
 
-const lookPauseMs = 100
+const pollPauseMs = 100
 /**
- * Chosen by us: after warming a cache shows the health from before the VCL cooled down (7.1.1) until the first probe has ended,
- * which begins at once.
+ * After a VCL is warmed, the cache (7.1.1) shows its health from before it cooled down until the first probe ends;
+ * that probe starts immediately.
  */
 const firstProbeMs = 1_000
 
@@ -37,7 +37,7 @@ export async function waitForProbes(tools: StepTools, warmUp: WarmUp): Promise<v
   const canAsk = await mayAskPattern(engine, context)
   while (performance.now() < endAt && !warmUp.isSuperseded()) {
     if (canAsk && (await areWarm(tools, probed))) return
-    await pauseFor(lookPauseMs)
+    await pauseFor(pollPauseMs)
   }
   if (canAsk) context.log.warn({ vcls: probed }, 'probes are not healthy yet; going on without')
 }

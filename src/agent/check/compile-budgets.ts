@@ -1,5 +1,5 @@
 /** What organizations have compiled on an agent that is not theirs: one compile of each at a time, and how much CPU time they took. */
-import { Turns } from '../../runtime/turns.js'
+import { Semaphore } from '../../runtime/semaphore.js'
 import {
   budgetCpuMs,
   budgetWindowMs,
@@ -16,7 +16,7 @@ export interface MustWait {
 
 interface Account {
   costs: readonly CompileCost[]
-  readonly turns: Turns
+  readonly semaphore: Semaphore
 }
 
 /** A check takes a tenth of a second: who asks for two at once need not be sent away. */
@@ -39,7 +39,7 @@ export class CompileBudgets {
     waitMs = graceMs,
   ): Promise<{ readonly result: Result } | MustWait> {
     const account = this.#open(organization)
-    if (!(await account.turns.beginWithin(waitMs)))
+    if (!(await account.semaphore.acquireWithin(waitMs)))
       return { reason: oneAtATime, retryAfterSeconds: 2 }
     try {
       const leftMs = findWaitMs(account.costs, this.#now())
@@ -48,13 +48,13 @@ export class CompileBudgets {
       this.#note(account, cpuMs)
       return { result }
     } finally {
-      account.turns.end()
+      account.semaphore.release()
     }
   }
 
   #open(organization: number): Account {
     this.#forgetOld()
-    const account = this.#accounts.get(organization) ?? { costs: [], turns: new Turns() }
+    const account = this.#accounts.get(organization) ?? { costs: [], semaphore: new Semaphore() }
     this.#accounts.set(organization, account)
     return account
   }
@@ -70,8 +70,8 @@ export class CompileBudgets {
   }
 
   #forgetOld(): void {
-    for (const [organization, { costs, turns }] of this.#accounts)
-      if (turns.isIdle && keepRecent(costs, this.#now()).length === 0)
+    for (const [organization, { costs, semaphore }] of this.#accounts)
+      if (semaphore.isIdle && keepRecent(costs, this.#now()).length === 0)
         this.#accounts.delete(organization)
   }
 }

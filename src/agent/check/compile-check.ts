@@ -6,13 +6,13 @@ import { describeDeath, isOfDeadChild } from '../engine/dead-child.js'
 import type { StepTools } from '../apply/vcl-steps.js'
 
 /**
- * Must run alone: a look at the cache meanwhile would find one VCL too many. Rejects when the text is not to be had or the
+ * Must run alone: a check of the cache meanwhile would find one VCL too many. Rejects when the text is not to be had or the
  * connection to the cache breaks.
  */
 export async function compileSource(tools: StepTools, sha: string): Promise<CompileAnswer> {
   const { context, engine, state, sources } = tools
   const source = await sources.read(sha)
-  // Chosen by us: no group's name, so that nobody takes it for one that serves.
+  // Not a group's name, so that nobody mistakes it for a VCL that serves.
   const name = `cf-check-${sha.slice(0, 8)}`
   if (state.record.ours.includes(name)) await discardIfThere(tools, name)
   // As with any load: what a kill leaves behind must be known as ours, to be discarded.

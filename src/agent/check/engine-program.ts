@@ -3,12 +3,14 @@
  * the cache's own release answers as the cache would.
  */
 import { execFile } from 'node:child_process'
-import { readFile, realpath, stat } from 'node:fs/promises'
-import { basename, dirname, isAbsolute, join } from 'node:path'
+import { readFile, realpath } from 'node:fs/promises'
+import { basename, isAbsolute, join } from 'node:path'
 import { promisify } from 'node:util'
+import { findProductOfDaemon, nameProduct, products } from '../../../protocol/product.js'
 import { parseBanner } from '../../../protocol/release.js'
 import type { Context } from '../../context.js'
 import { errorText, type Engine } from '../engine/engine.js'
+import { findStranger } from '../host/trusted-program.js'
 import { readProcesses } from '../apply/inventory.js'
 
 interface ProgramSearch {
@@ -20,7 +22,6 @@ interface ProgramSearch {
 
 type FoundProgram = { readonly path: string } | { readonly missing: string }
 
-const programNames = new Set(['varnishd', 'vinyld'])
 /** PATH of a service, and where distributions keep the program. */
 const folders = ['/usr/local/sbin', '/usr/sbin', '/usr/local/bin', '/usr/bin']
 const versionTimeoutMs = 5_000
@@ -35,7 +36,7 @@ export async function findEngineProgram(search: ProgramSearch): Promise<FoundPro
   const written = await readFirstWord(masterPid)
   // A service that may not see the processes of others.
   if (written === null) return findInstalled(engine)
-  if (!programNames.has(basename(written)))
+  if (findProductOfDaemon(basename(written)) === null)
     return { missing: `process ${masterPid} is not seen here as a cache` }
   const path = await resolveProgram(written)
   if (path === null) return { missing: `${written} is not found here` }
@@ -52,8 +53,8 @@ async function readFirstWord(pid: number): Promise<string | null> {
 }
 
 async function findInstalled(engine: Engine): Promise<FoundProgram> {
-  for (const name of programNames) {
-    const path = await resolveProgram(name)
+  for (const { daemon } of products) {
+    const path = await resolveProgram(daemon)
     if (path === null || (await findStranger(path)) !== null) continue
     const found = await requireSameRelease(engine, path)
     if ('path' in found) return found
@@ -71,33 +72,20 @@ async function resolveProgram(written: string): Promise<string | null> {
   return null
 }
 
-/**
- * A process may call itself what it likes: nothing is run that somebody else than root or this user could have put there.
- * Null when there is nobody.
- */
-async function findStranger(path: string): Promise<string | null> {
-  const trusted = new Set([0, process.geteuid?.() ?? 0])
-  for (let at = path; ; at = dirname(at)) {
-    const { uid, mode } = await stat(at)
-    if (!trusted.has(uid) || (mode & othersWrite) !== 0)
-      return `${at} may be changed by others, so ${path} is not run`
-    if (at === dirname(at)) return null
-  }
-}
-
-const othersWrite = 0o002
-
 async function requireSameRelease(engine: Engine, path: string): Promise<FoundProgram> {
   try {
     const { stdout, stderr } = await promisify(execFile)(path, ['-V'], {
       timeout: versionTimeoutMs,
     })
     // As in the banner, in parentheses.
-    const { version, revision } = parseBanner(/\(([^()]*)\)/.exec(`${stderr}${stdout}`)?.[1] ?? '')
-    if (version === engine.version && revision === engine.revision) return { path }
+    const { product, version, revision } = parseBanner(
+      /\(([^()]*)\)/.exec(`${stderr}${stdout}`)?.[1] ?? '',
+    )
+    const isSame = engine.product === nameProduct(product) && version === engine.version
+    if (isSame && revision === engine.revision) return { path }
     const [own, live] = [
-      `${version ?? '?'} ${revision ?? ''}`,
-      `${engine.version} ${engine.revision}`,
+      `${nameProduct(product)} ${version ?? '?'} ${revision ?? ''}`,
+      `${engine.product} ${engine.version} ${engine.revision}`,
     ]
     return { missing: `${path} is of release ${own.trim()}, the cache of ${live.trim()}` }
   } catch (error) {

@@ -112,7 +112,7 @@ class PrivateManager {
   async use<Result>(work: (run: RunCommand) => Promise<Result>): Promise<PrivateRun<Result>> {
     const outcome = await this.#work(work)
     await this.#poll()
-    // What a manager that is gone cost since it was looked at last is not known: at most the time that went by.
+    // What a manager that is gone cost since its last check is not known: at most the time that went by.
     const unknownMs = this.#isGone ? performance.now() - this.#polledAt : 0
     return { outcome, cpuMs: Math.ceil(Math.max(leastCpuMs, this.#cpuMs + unknownMs)) }
   }
@@ -130,8 +130,8 @@ class PrivateManager {
       if (this.#exceeded !== null) return { kind: 'exceeded', limit: this.#exceeded }
       if (!(error instanceof ManagementPortError)) throw error
       if (error.kind === 'timeout') return { kind: 'exceeded', limit: 'time' }
-      const said = error.kind === 'rejected' ? '' : `: ${this.#output}`
-      const reason = `${error.message}${said}`.replace(/\s+/g, ' ').trim()
+      const output = error.kind === 'rejected' ? '' : `: ${this.#output}`
+      const reason = `${error.message}${output}`.replace(/\s+/g, ' ').trim()
       return { kind: 'broken', reason: reason.slice(0, reasonLimitCharacters) }
     } finally {
       connection?.close()

@@ -14,7 +14,7 @@ import {
 import type { CompileVerdict } from '../../vcl/compile-verdict.js'
 import type { CompileAnswer } from '../../messages/answers.js'
 import { createBoundedCache } from '../../runtime/bounded-cache.js'
-import { Turns } from '../../runtime/turns.js'
+import { Semaphore } from '../../runtime/semaphore.js'
 import type { Engine } from '../engine/engine.js'
 import { removeLeftFolders } from './check-folder.js'
 import { CompileBudgets, type MustWait } from './compile-budgets.js'
@@ -58,8 +58,8 @@ export class SourceChecks {
   readonly #options: SourceChecksOptions
   readonly #live: LiveCompiler
   readonly #budgets: CompileBudgets
-  readonly #turns = new Turns({
-    places: runningLimit,
+  readonly #semaphore = new Semaphore({
+    permits: runningLimit,
     waitingMost: waitingLimit,
     refuse: () => new Error(`${waitingLimit} checks wait on this agent already`),
   })
@@ -95,15 +95,15 @@ export class SourceChecks {
     const base = init ? loadLimits : checkLimits
     const limits = budget ? leastOf(base, this.#options.budgetLimits, init) : base
     const depth = init ? 'init' : 'read'
-    const outcome = await this.#turns.run(() =>
+    const outcome = await this.#semaphore.run(() =>
       this.#spend(budget, () => this.#compile(context, settings, { text, limits, depth })),
     )
     if ('reason' in outcome)
       return { error: outcome.reason, retryAfterSeconds: outcome.retryAfterSeconds }
-    const told = describeOutcome(outcome.result, limits, budget)
-    if (told.kind === 'verdict') return { error: told.error }
-    context.log.warn({ why: told.reason }, 'no private manager answers')
-    return this.#mustNotAskLive(budget) ? unavailable(told.reason) : null
+    const judged = describeOutcome(outcome.result, limits, budget)
+    if (judged.kind === 'verdict') return { error: judged.error }
+    context.log.warn({ why: judged.reason }, 'no private manager answers')
+    return this.#mustNotAskLive(budget) ? unavailable(judged.reason) : null
   }
 
   /** Resolves when the live cache may be asked to load the text. Throws LoadRefusal; rejects with what the connection does. */
@@ -136,16 +136,16 @@ export class SourceChecks {
     const compile = () => this.#compile(context, settings, order)
     const outcome = await this.#spend(budget, compile, deployGraceMs)
     if ('reason' in outcome) return `${outcome.reason}; try again in ${outcome.retryAfterSeconds} s`
-    const told = describeOutcome(outcome.result, limits, budget)
-    if (told.kind === 'broken') {
+    const judged = describeOutcome(outcome.result, limits, budget)
+    if (judged.kind === 'broken') {
       context.log.warn(
-        { why: told.reason },
+        { why: judged.reason },
         'no private manager answers: the cache itself compiles',
       )
       return null
     }
-    if (!told.isPassing) this.#known.set(key, { error: told.error })
-    return told.error
+    if (!judged.isPassing) this.#known.set(key, { error: judged.error })
+    return judged.error
   }
 
   /** A simulated engine compiles nothing, and is nobody's but its agent's. */
@@ -169,7 +169,11 @@ export class SourceChecks {
     const startedAt = performance.now()
     const run = await compilePrivately({
       ...order,
-      ...{ settings, engine, context, signal, owner: owner ?? '' },
+      settings,
+      engine,
+      context,
+      signal,
+      owner: owner ?? '',
     })
     const tookMs = Math.round(performance.now() - startedAt)
     const { outcome, cpuMs } = run

@@ -14,6 +14,8 @@ interface AgentCountersOptions {
   readonly link: Pick<CoordinatorLink, 'send' | 'isLive'>
   /** Of the cache's manager, where it is known. */
   readonly cachePid: () => number | null
+  /** As the cache calls itself; empty until it was reached. */
+  readonly product: () => string
   readonly log: Logger
 }
 
@@ -52,7 +54,7 @@ export class AgentCounters {
     this.#sampler.start(intervalMs)
   }
 
-  /** Somebody looks for so long. */
+  /** How long the live subscription lasts. */
   watch(forMs: number): void {
     this.#sampler.watch(forMs)
   }
@@ -64,11 +66,11 @@ export class AgentCounters {
 }
 
 function createReader(
-  { config, cachePid, log }: AgentCountersOptions,
+  { config, cachePid, product, log }: AgentCountersOptions,
   isWanted: CounterSelection,
 ): CounterReader {
   const { engine, name } = config
   if (engine.mode === 'simulated') return createSimulatedCounters(name, performance.now())
   const { workingDirectory } = engine
-  return createCounterReader({ workingDirectory, cachePid, isWanted, log })
+  return createCounterReader({ workingDirectory, cachePid, product, isWanted, log })
 }

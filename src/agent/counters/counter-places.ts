@@ -38,9 +38,9 @@ export const noPlaces: CounterPlaces = { pieces: [], isComplete: true, isSettled
 
 type Fields = readonly CounterPlace[]
 
-/** Chosen by us, as bounds of what is trusted: the largest description of 7.1.1 has 35 kB, a backend's counters 184 bytes. */
+/** Bounds what is trusted: the largest description of 7.1.1 has 35 kB, a backend's counters take 184 bytes. */
 const pieceLimitBytes = 4 << 20
-/** Chosen by us, for a reading of some milliseconds at most: a file for each VCL with backends, five counters a backend. */
+/** Keeps a reading within a few milliseconds: one file for each VCL with backends, five counters for each backend. */
 const fileLimit = 500
 const placeLimit = 5_000
 
@@ -115,14 +115,14 @@ function addDescription(
 
 function readHead(piece: Uint8Array, at: number) {
   return {
-    // Of the first word the upper half is no part of it.
+    // Of the first word the upper half is not part of it.
     isReady: (readWord(piece, at) & 0xffff_ffffn) !== 0n,
     bodyAt: at + Number(readWord(piece, at + 8)),
     description: readWord(piece, at + 16),
   }
 }
 
-/** Throws where the text is no description. Bitmaps, the history of a probe, are no counters. */
+/** Throws where the text is not a description. Bitmaps, the history of a probe, are not counters. */
 function readFields(text: string): Fields {
   const { elem } = JSON.parse(text) as { elem: Record<string, { type?: unknown; index?: unknown }> } // checked below
   return Object.entries(elem).flatMap(([name, { type, index }]) => {

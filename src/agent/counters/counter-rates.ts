@@ -15,7 +15,7 @@ export interface CounterReading {
   readonly values: ReadonlyMap<string, bigint>
 }
 
-/** Chosen by us: the usual ones and five of each of 40 backends; of more backends the last by name are left out. */
+/** The usual counters and five for each of 40 backends; with more backends the last ones by name are left out. */
 export const counterLimit = 250
 
 /**
@@ -64,7 +64,7 @@ export function keepFirst<T>(
   return new Map([...series].sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, limit))
 }
 
-/** Chosen by us: a level that the cache counted below zero for a moment is zero. */
+/** A gauge that the cache briefly counted below zero is zero. */
 export function toLevel(value: bigint): bigint {
   return BigInt.asIntN(64, value) < 0n ? 0n : value
 }

@@ -1,4 +1,4 @@
-/** Where an agent's counters come from: the files that the cache shares, varnishstat where they cannot be read, or nowhere. */
+/** Where an agent's counters come from: the files that the cache shares, its own tool where they cannot be read, or nowhere. */
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import type { Logger } from 'pino'
@@ -6,8 +6,11 @@ import type { CounterReading } from './counter-rates.js'
 import type { CounterSelection } from './counter-selection.js'
 import { errorText } from '../engine/engine.js'
 import { readPidsOnDisk } from '../apply/inventory.js'
+import { findProduct, varnish, type Product } from '../../../protocol/product.js'
+import { readRunningCache } from '../host/running-caches.js'
+import { findCacheTool } from '../host/trusted-program.js'
 import { SharedMemory } from './shared-memory.js'
-import { Varnishstat } from './varnishstat.js'
+import { StatTool } from './stat-tool.js'
 
 export interface CounterReader {
   /** Null while there is nothing to be read. Never rejects. */
@@ -15,28 +18,33 @@ export interface CounterReader {
 }
 
 interface CounterReaderOptions {
-  /** The cache's `-n`; without it varnishd's own default is tried. */
+  /** The cache's `-n`, as a setting names it; null: that of the running cache. */
   readonly workingDirectory: string | null
   /** Of the cache's manager, where it is known. */
   readonly cachePid: () => number | null
+  /** As the cache calls itself; empty until it was reached. */
+  readonly product: () => string
   readonly isWanted: CounterSelection
-  /** Where varnishd looks for a `-n` that is no path; `/var/lib/varnish` unless told. */
+  /** Where a `-n` that is not a path lies; that of the product unless told. */
   readonly stateFolder?: string
   readonly log: Logger
 }
 
-/** What varnishd takes without a `-n`: by distribution. */
-const usualNames = () => [hostname(), 'varnishd']
-
-/** Chosen by us: what failed is left alone for a while; files that may not be read now may be read after a restart. */
+/** What failed is left alone for a while: files that may not be read now may be read after a restart. */
 const pauseMs = 60_000
 
 export function createCounterReader(options: CounterReaderOptions): CounterReader {
-  let sources: readonly Source[] | null = null
+  let place: CounterPlace | null = null
+  let sources: readonly Source[] = []
   return {
     read: async () => {
-      sources ??= await openSources(options)
-      for (const source of sources ?? []) {
+      const found = await findPlace(options)
+      if (found === null) return null
+      if (found.folder !== place?.folder || found.statTool !== place.statTool) {
+        place = found
+        sources = openSources(found, options.isWanted)
+      }
+      for (const source of sources) {
         if (performance.now() < source.quietUntilMs) continue
         try {
           return await source.from.read()
@@ -49,8 +57,14 @@ export function createCounterReader(options: CounterReaderOptions): CounterReade
   }
 }
 
+/** Changes when a cache of another product takes the place of this one. */
+interface CounterPlace {
+  readonly folder: string
+  readonly statTool: string
+}
+
 interface Source {
-  readonly from: SharedMemory | Varnishstat
+  readonly from: SharedMemory | StatTool
   quietUntilMs: number
   /** Why it failed last. */
   why: string
@@ -68,23 +82,31 @@ function noteFailure(log: Logger, source: Source, error: unknown): void {
   source.quietUntilMs = performance.now() + pauseMs
 }
 
-async function openSources(options: CounterReaderOptions): Promise<readonly Source[] | null> {
-  const folder = await findWorkingDirectory(options)
-  if (folder === null) return null
-  return [SharedMemory, Varnishstat].map((Reader) => ({
-    from: new Reader(folder, options.isWanted),
-    quietUntilMs: 0,
-    why: '',
-  }))
+function openSources(place: CounterPlace, isWanted: CounterSelection): readonly Source[] {
+  const readers = [new SharedMemory(place.folder, isWanted), new StatTool({ ...place, isWanted })]
+  return readers.map((from) => ({ from, quietUntilMs: 0, why: '' }))
 }
 
-/** A usual folder is that of this cache only if its manager is: a host may run several. */
-async function findWorkingDirectory(options: CounterReaderOptions): Promise<string | null> {
-  const { stateFolder = '/var/lib/varnish', workingDirectory } = options
-  if (workingDirectory !== null) return resolve(stateFolder, workingDirectory)
+async function findPlace(options: CounterReaderOptions): Promise<CounterPlace | null> {
   const pid = options.cachePid()
+  const cache = pid === null ? null : await readRunningCache(pid)
+  const product = findProduct(options.product()) ?? cache?.product ?? varnish
+  const stateFolder = options.stateFolder ?? product.stateFolder
+  const folder =
+    options.workingDirectory === null
+      ? (cache?.workingDirectory ?? (await findDefaultFolder(stateFolder, product, pid)))
+      : resolve(stateFolder, options.workingDirectory)
+  return folder === null ? null : { folder, statTool: await findCacheTool(cache, product.statTool) }
+}
+
+/** One of the default names is that of this cache only if its manager is: a host may run several. */
+async function findDefaultFolder(
+  stateFolder: string,
+  { defaultName }: Product,
+  pid: number | null,
+): Promise<string | null> {
   if (pid === null) return null
-  for (const name of usualNames()) {
+  for (const name of [hostname(), defaultName]) {
     const folder = resolve(stateFolder, name)
     if ((await readPidsOnDisk(folder)).masterPid === pid) return folder
   }

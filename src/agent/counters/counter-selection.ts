@@ -42,6 +42,6 @@ function readFurther(name: string): string {
   throw new FleetError(
     'invalid',
     'agent',
-    `counters: ${JSON.stringify(name)} is no counter; right would be MAIN.esi_errors, or VBE.*.busy for one of each backend`,
+    `counters: ${JSON.stringify(name)} is not a counter; right would be MAIN.esi_errors, or VBE.*.busy for one of each backend`,
   )
 }

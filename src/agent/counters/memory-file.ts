@@ -12,7 +12,7 @@ export function readPiece(path: string, offset: number, length: number): Uint8Ar
   const file = openSync(path, openFlags)
   try {
     const stat = fstatSync(file)
-    if (!stat.isFile()) throw new Error(`${path} is no file`)
+    if (!stat.isFile()) throw new Error(`${path} is not a file`)
     // Of its own, so that it begins at a multiple of eight.
     const piece = new Uint8Array(Math.max(0, Math.min(length, stat.size - offset)))
     return piece.subarray(0, readSync(file, piece, 0, piece.length, offset))

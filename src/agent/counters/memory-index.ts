@@ -26,7 +26,7 @@ export interface MemorySegment {
 /** A name that leads out of the folder is none: the list is written by a process with fewer rights than its readers may have. */
 const segmentLine = /^(?:([+-]) )?(_\.[\w.-]+) (\d{1,15}) (\d{1,15}) (\S*) ?(.*)$/s
 
-/** Null while the list is only begun; what is no line of it is passed over. */
+/** Null while the list is only begun; what is not a line of it is passed over. */
 export function parseMemoryIndex(text: string): MemoryIndex | null {
   const [life = '', ...lines] = text.split('\n')
   const pid = /^# (\d{1,10}) \d+$/.exec(life)?.[1]

@@ -17,7 +17,7 @@ export interface MetricsListener {
   close(): Promise<void>
 }
 
-/** Chosen by us: a handful of scrapers, each within seconds. */
+/** Enough for a handful of scrapers. */
 const connectionLimit = 32
 const requestTimeoutMs = 10_000
 
@@ -31,7 +31,7 @@ export async function startMetricsListener(
     { requestTimeout: requestTimeoutMs, headersTimeout: requestTimeoutMs },
     (request, response) => {
       answer(request, response, scrape).catch((error: unknown) => {
-        log.error({ err: error }, 'the counters could not be told')
+        log.error({ err: error }, 'the counters could not be served')
         response.destroy()
       })
     },
@@ -46,7 +46,7 @@ export async function startMetricsListener(
     server.listen(listen.port, listen.host, resolve)
   })
   const { port } = server.address() as AddressInfo // it listens on a port
-  log.info({ host: listen.host, port }, 'the counters of the cache are told at /metrics')
+  log.info({ host: listen.host, port }, 'the counters of the cache are served at /metrics')
   return {
     port,
     close: () =>

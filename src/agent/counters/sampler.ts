@@ -1,5 +1,5 @@
 /**
- * Samples the cache's counters at the interval that the coordinator named, and every second while somebody looks. What
+ * Samples the cache's counters at the interval that the coordinator named, and every second during a live subscription. What
  * cannot be sent is not kept: a gap stays a gap.
  */
 import type { Logger } from 'pino'
@@ -25,8 +25,8 @@ export class CounterSampler {
   readonly #regular: Series
   readonly #live: Series
   #liveEnd: NodeJS.Timeout | null = null
-  /** The names that this link was told, as one text. */
-  #told: string | null = null
+  /** The names that were sent on this link, as one text. */
+  #sentNames: string | null = null
 
   constructor(options: SamplerOptions) {
     this.#options = options
@@ -41,7 +41,7 @@ export class CounterSampler {
 
   /** With each welcome; without an interval nobody wants samples. */
   start(intervalMs: number | undefined): void {
-    this.#told = null
+    this.#sentNames = null
     this.#regular.setInterval(intervalMs ?? null)
   }
 
@@ -65,14 +65,17 @@ export class CounterSampler {
     const rates = computeRates(before, now)
     if (rates.size === 0) return
     const names = [...rates.keys()]
-    const told = names.join(' ')
+    const text = names.join(' ')
     const at = Math.round(Date.now() - (performance.now() - now.atMs))
     const isSent = this.#options.send({
-      ...{ kind: 'samples', traceId: newTraceId(), at, live },
-      ...(told !== this.#told && { names }),
+      kind: 'samples',
+      traceId: newTraceId(),
+      at,
+      live,
+      ...(text !== this.#sentNames && { names }),
       values: [...rates.values()],
     })
-    if (isSent) this.#told = told
+    if (isSent) this.#sentNames = text
   }
 }
 
@@ -110,7 +113,10 @@ class Series {
     const firstMs = intervalMs * Math.random()
     let dueAtMs = performance.now() + firstMs
     return startLoop({
-      ...{ log, trouble: 'the counters cannot be read', everyMs: intervalMs, firstMs },
+      log,
+      trouble: 'the counters cannot be read',
+      everyMs: intervalMs,
+      firstMs,
       pass: async ({ signal, nextIn }) => {
         const now = await reader.read()
         if (signal.aborted) return

@@ -9,7 +9,7 @@ import { findCounters, noPlaces } from './counter-places.js'
 import { readPiece, readWord } from './memory-file.js'
 import { parseMemoryIndex, type MemoryIndex } from './memory-index.js'
 
-/** Chosen by us: a list of 7.1.1 has 2 kB, and 150 bytes for each backend of each VCL. */
+/** An index of 7.1.1 takes 2 kB, plus 150 bytes for each backend of each VCL. */
 const indexLimitBytes = 8 << 20
 const attempts = 5
 
@@ -117,7 +117,7 @@ class ProcessMemory {
     }
   }
 
-  /** What a killed cache leaves behind is no cache (varnish-cache, vsm.c vsm_running). */
+  /** What a killed cache leaves behind is not a cache (varnish-cache, vsm.c vsm_running). */
   #isAlive(pid: number): boolean {
     try {
       process.kill(pid, 0)

@@ -6,7 +6,6 @@ import { createHash } from 'node:crypto'
 import type { CounterReading } from './counter-rates.js'
 import type { CounterReader } from './counter-reader.js'
 
-/** Chosen by us. */
 const periodSeconds = 600
 const swing = 0.6
 

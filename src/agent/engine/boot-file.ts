@@ -22,7 +22,7 @@ export async function renderBootFile(
   sources: Sources,
 ): Promise<string> {
   const nothing = { childRunning: false, vcls: [] }
-  const steps = planVcl({ desired: findServing(desired), inventory: nothing, ours: new Set() })
+  const steps = planVcl({ desired: findServing(desired), inventory: nothing, managed: new Set() })
   const wanted = new Map(settableParams(desired).map(({ name, value }) => [name, value]))
   const lines = settings.params
     .filter(({ name, value }) => wanted.get(name) === value)

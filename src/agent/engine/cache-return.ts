@@ -2,7 +2,6 @@
 import { pauseFor } from '../../runtime/pause.js'
 import type { StepTools } from '../apply/vcl-steps.js'
 
-/** Chosen by us. */
 const returnTimeoutMs = 5_000
 const returnPauseMs = 200
 

@@ -10,7 +10,7 @@ import { readProcesses } from '../apply/inventory.js'
 
 /** Storage that starts empty; `file` may be another software's that keeps it. */
 const volatileKinds = new Set(['malloc', 'default', 'umem'])
-/** Chosen by us: clocks, and what is between reading them. */
+/** Tolerance for different clocks and for the time between reading them. */
 const marginMs = 1000
 /** Of Linux on all its machines (sysconf(_SC_CLK_TCK)). */
 const ticksPerSecond = 100

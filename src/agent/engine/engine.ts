@@ -19,9 +19,11 @@ import {
   type RunOptions,
 } from '../../../protocol/connection.js'
 import { ManagementPortError } from '../../../protocol/errors.js'
+import { nameProduct } from '../../../protocol/product.js'
 import { ping } from '../../../protocol/commands/process.js'
 import { chooseReadingCommands, type ReadingCommands } from '../../../protocol/reading.js'
 import type { Context } from '../../context.js'
+import { findSecretFile } from '../host/secret-file.js'
 import { isReadingCommand } from '../../vcl/engine-command.js'
 import { pauseFor } from '../../runtime/pause.js'
 import { pauseAfter } from '../../runtime/backoff.js'
@@ -33,8 +35,8 @@ type EnginePort =
       readonly mode: 'attach'
       readonly host: string
       readonly port: number
-      /** Read again at each authentication. */
-      readonly secretFile: string
+      /** Read again at each authentication; null: that of the running cache. */
+      readonly secretFile: string | null
       /** The cache's `-n`, where it is known. */
       readonly workingDirectory?: string | null
     }
@@ -46,12 +48,12 @@ type EnginePort =
     }
 
 /**
- * The manager is one thread: whoever compiles holds everybody up, so the limit is long; with the pause between two looks it
+ * The manager is one thread: whoever compiles holds everybody up, so the limit is long; with the pause between two checks it
  * still is within the 60 s after which a cache that does not answer is Failing (docs/behaviour.md, Failing).
  */
 const quickCommandTimeoutMs = 30_000
 const retries = { firstMs: 100, longestMs: 2_000 }
-/** Chosen by us: a connection that ended sooner says that the next may, too. */
+/** A connection shorter than this suggests that the next one will fail too. */
 const shortLifeMs = 1_000
 const loggedCharacters = 300
 
@@ -62,6 +64,7 @@ export class Engine {
   #connection: ManagementConnection | null = null
   /** Empty: there is a connection, or it was not tried yet. */
   #error = ''
+  #product = ''
   #version = ''
   #revision = ''
   #capabilities = capabilitiesOf(null)
@@ -87,6 +90,11 @@ export class Engine {
     this.#ending.abort()
     this.#connection?.close()
     await this.#run
+  }
+
+  /** `varnish`, `vinyl`, or what another make calls itself in the banner; empty until the cache was reached. */
+  get product(): string {
+    return this.#product
   }
 
   /** From the banner, such as `7.1.1`; empty until the cache was reached or where the banner has none. */
@@ -151,7 +159,7 @@ export class Engine {
     return this.#ending.signal.aborted
   }
 
-  /** A load of ours is in progress: the cache answers nothing else meanwhile, and that is no fault. */
+  /** A load of ours is in progress: the cache answers nothing else meanwhile, which is not a fault. */
   get isLoading(): boolean {
     return this.#loads > 0
   }
@@ -253,7 +261,8 @@ export class Engine {
     const common = { timeoutMs: quickCommandTimeoutMs, signal: this.#ending.signal }
     if (port.mode === 'attach') {
       const { host, port: number, secretFile } = port
-      const secret = () => readFile(secretFile)
+      const secret = async () =>
+        readFile(secretFile ?? (await findSecretFile(this.isOnLoopback ? number : null)))
       return connectManagementPort({ ...common, host, port: number, secret })
     }
     const secret = () => Promise.resolve(port.secret)
@@ -266,13 +275,14 @@ export class Engine {
       connection.close()
       return
     }
+    this.#product = nameProduct(connection.banner.product)
     this.#version = connection.banner.version ?? ''
     this.#revision = connection.banner.revision ?? ''
     this.#reading = chooseReadingCommands(this.#capabilities)
     this.#connections += 1
     this.#connection = connection
     this.#error = ''
-    this.#log.info({ version: this.#version }, 'connected to the cache')
+    this.#log.info({ product: this.#product, version: this.#version }, 'connected to the cache')
     this.#onChange()
     const reason = await connection.closed
     this.#connection = null

@@ -13,7 +13,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { EngineConfig } from '../agent-config.js'
-import { cachePrograms, endCacheProcesses } from '../host/cache-processes.js'
+import { products } from '../../../protocol/product.js'
+import { endCacheProcesses } from '../host/cache-processes.js'
+import { listRunningCaches } from '../host/running-caches.js'
 import { makePrivateFolder, writeDurably } from '../../runtime/durable-file.js'
 import { findFreePort, loopback } from '../host/free-port.js'
 import { pauseFor } from '../../runtime/pause.js'
@@ -42,12 +44,12 @@ interface SpawnedEngine {
 
 const temporaryPrefix = 'cachefleet-engine-'
 const restarts = { firstMs: 500, longestMs: 30_000 }
-/** Chosen by us: one that lived longer did start, whatever ended it. */
+/** An engine that lived longer did start, whatever ended it. */
 const shortLifeMs = 5_000
 const outputLimitCharacters = 2_000
-/** Chosen by us: with a boot file it compiles first; one that takes longer is connected to when it comes. */
+/** With a boot file the engine compiles first; a slower one is connected to once it answers. */
 const greetingTimeoutMs = 5_000
-const lookPauseMs = 20
+const pollPauseMs = 20
 
 /** Resolves when the cache greets, or does not for a while; null where there is no program: the caller simulates, and says so. */
 export async function startSpawnedEngine(options: SpawnOptions): Promise<SpawnedEngine | null> {
@@ -205,7 +207,7 @@ interface Life {
 
 async function waitForGreeting(port: number): Promise<void> {
   const endAt = performance.now() + greetingTimeoutMs
-  while (performance.now() < endAt && !(await isGreeting(port))) await pauseFor(lookPauseMs)
+  while (performance.now() < endAt && !(await isGreeting(port))) await pauseFor(pollPauseMs)
 }
 
 function isGreeting(port: number): Promise<boolean> {
@@ -225,11 +227,12 @@ function isGreeting(port: number): Promise<boolean> {
   })
 }
 
-/** A `varnishd` in any of the folders comes before a `vinyld`. */
+/** Of the product that runs on this host already; else a `varnishd` in any of the folders comes before a `vinyld`. */
 async function findProgram(folders: readonly string[]): Promise<string | null> {
-  for (const name of cachePrograms)
+  const running = new Set((await listRunningCaches()).map(({ product }) => product))
+  for (const { daemon } of products.toSorted((a, b) => +running.has(b) - +running.has(a)))
     for (const folder of folders) {
-      const path = join(folder, name)
+      const path = join(folder, daemon)
       if (folder.startsWith('/') && (await isExecutable(path))) return path
     }
   return null

@@ -6,16 +6,16 @@
 import { readdir, readFile } from 'node:fs/promises'
 import type { Engine } from './engine.js'
 import { readPidsOnDisk } from '../apply/inventory.js'
-import type { EngineSight } from './steadiness.js'
+import type { EngineObservation } from './flap-damper.js'
 
 /**
  * Undefined: no child is seen to stop; it may be on another host.
- * @param knownPid of the child when the cache last told; null: it has not told, then the working directory may.
+ * @param knownPid of the child when the cache last reported it; null: unknown, then the working directory may have it.
  */
 export async function findStoppingChild(
   engine: Pick<Engine, 'isOfThisHost' | 'workingDirectory'>,
   knownPid: number | null,
-): Promise<EngineSight | undefined> {
+): Promise<EngineObservation | undefined> {
   if (!engine.isOfThisHost) return undefined
   const pid = knownPid ?? (await readPidOnDisk(engine.workingDirectory))
   if (pid === null || !(await isStopping(pid))) return undefined

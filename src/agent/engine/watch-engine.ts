@@ -1,7 +1,7 @@
 /**
- * Looks at the cache again and again: says how it is, and heals what is no longer as desired, with or without a coordinator.
+ * Checks the cache periodically: reports its state, and heals what is no longer as desired, with or without a coordinator.
  *
- * A look asks ping, status, pid and vcl.list. It comes every five seconds or with each heartbeat, whichever is more often,
+ * A check sends ping, status, pid and vcl.list. It runs every five seconds or with each heartbeat, whichever is more often,
  * and at once when a connection to the cache is made or lost: what somebody changed is noticed within 10 s
  * (docs/behaviour.md, Drift).
  */
@@ -13,16 +13,16 @@ import type { EngineInventory } from '../../vcl/engine-inventory.js'
 import { describeSetting, keyOf, type SettingStep } from '../../vcl/settings-plan.js'
 import type { Drift } from '../../messages/agent-to-coordinator.js'
 import type { Logger } from 'pino'
-import { describeDifferences, findForeign } from '../apply/drift.js'
+import { describeDifferences, findUnmanaged } from '../apply/drift.js'
 import { errorText, type Engine } from './engine.js'
 import { readInventory, readProcesses, type EngineProcesses } from '../apply/inventory.js'
-import { isKnownProcess, recognizeProcess } from '../apply/ours.js'
+import { isKnownProcess, recognizeProcess } from '../apply/managed-vcls.js'
 import { keepPanic } from './panic.js'
 import type { ApplyResult, Reconciler } from '../apply/reconciler.js'
 import type { SavedState } from '../apply/saved-state.js'
 import type { SettingsMemory } from '../apply/settings-memory.js'
 import type { Sources } from '../apply/sources.js'
-import { Steadiness, type EngineSight } from './steadiness.js'
+import { FlapDamper, type EngineObservation } from './flap-damper.js'
 import { findStoppingChild } from './stopping-child.js'
 import { startLoop, type Loop } from '../../runtime/loop.js'
 
@@ -34,7 +34,7 @@ interface WatchOptions {
   readonly reconciler: Reconciler
   /** Whether this agent may change its cache now: not read-only, not locked, enrolled. */
   readonly mayChange: () => boolean
-  /** After each look. */
+  /** After each check. */
   readonly seen: () => void
   readonly drifted: (drift: Drift, context: Context) => void
   readonly healed: (result: ApplyResult, context: Context) => void
@@ -42,30 +42,33 @@ interface WatchOptions {
   readonly log: Logger
 }
 
-/** What one look found. */
+/** What one check found. */
 interface SeenCache {
   readonly inventory: EngineInventory
   readonly unset: readonly SettingStep[]
-  /** Of the cache or its child: what is missing then is no drift. */
+  /** Of the cache or its child: what is missing then does not count as drift. */
   readonly isRestart: boolean
 }
 
-const running: EngineSight = { engineState: 'running', engineError: null }
-const stopped: EngineSight = {
+const running: EngineObservation = { engineState: 'running', engineError: null }
+const stopped: EngineObservation = {
   engineState: 'stopped',
   engineError: 'the child process of the cache does not run',
 }
 
 const longestPauseMs = 5_000
-/** Chosen by us: not more often, whatever heartbeats a coordinator wants; and as often while something is wrong. */
+/** The lower bound for any heartbeat interval, and the interval while something is wrong. */
 const shortestPauseMs = 1_000
-/** A running cache answers in milliseconds; for how long a look waits until it asks the host whether the child is stopping. */
+/** How long a check waits before it asks the host whether the child is stopping; a running cache answers in milliseconds. */
 const silenceMs = 1_000
 
 export class EngineWatch {
   readonly #options: WatchOptions
-  #sight: EngineSight = { engineState: 'unknown', engineError: 'the cache was not reached yet' }
-  readonly #steadiness = new Steadiness()
+  #observation: EngineObservation = {
+    engineState: 'unknown',
+    engineError: 'the cache was not reached yet',
+  }
+  readonly #damper = new FlapDamper()
   #processes: EngineProcesses | null = null
   #inventory: EngineInventory | null = null
   #openDrift: Drift | null = null
@@ -75,18 +78,20 @@ export class EngineWatch {
   constructor(options: WatchOptions) {
     this.#options = options
     this.#loop = startLoop({
-      ...{ log: options.log, trouble: 'the cache could not be looked at' },
-      ...{ everyMs: shortestPauseMs, firstMs: null },
+      log: options.log,
+      trouble: 'the cache could not be checked',
+      everyMs: shortestPauseMs,
+      firstMs: null,
       pass: async ({ context, nextIn }) => {
-        await this.#takeLook(context)
+        await this.#check(context)
         options.seen()
-        if (this.#sight.engineState === 'running') nextIn(this.#pauseMs)
+        if (this.#observation.engineState === 'running') nextIn(this.#pauseMs)
       },
     })
   }
 
-  get sight(): EngineSight {
-    return this.#sight
+  get observation(): EngineObservation {
+    return this.#observation
   }
 
   /** Of the cache's manager, as it was seen last. */
@@ -103,8 +108,8 @@ export class EngineWatch {
     this.#pauseMs = Math.max(shortestPauseMs, Math.min(longestPauseMs, heartbeatMs))
   }
 
-  /** Looks now, or once more when a look is being taken; resolves when that is done. */
-  lookNow(): Promise<void> {
+  /** Checks now, or once more after a running check; resolves when that is done. */
+  checkNow(): Promise<void> {
     return this.#loop.runNow()
   }
 
@@ -116,7 +121,7 @@ export class EngineWatch {
     return this.#options.engine.error === null
   }
 
-  async #takeLook(context: Context): Promise<void> {
+  async #check(context: Context): Promise<void> {
     const { engine, reconciler, state, now } = this.#options
     if (state.trouble !== null) await state.tryAgain()
     // What is being done now asks the cache all that is asked here, and more.
@@ -124,15 +129,15 @@ export class EngineWatch {
       await this.#seeStoppingChild()
       return
     }
-    const sight = this.#isReached()
+    const observation = this.#isReached()
       ? await this.#seeWithinSilence(context)
       : ({ engineState: 'unreachable', engineError: engine.error } as const)
-    if (sight.engineState !== 'running' && (await this.#seeStoppingChild())) return
-    this.#sight = this.#steadiness.judge(sight, now())
+    if (observation.engineState !== 'running' && (await this.#seeStoppingChild())) return
+    this.#observation = this.#damper.judge(observation, now())
   }
 
-  /** As `#see`; while the cache does not answer, its child is looked at from outside. */
-  async #seeWithinSilence(context: Context): Promise<EngineSight> {
+  /** As `#see`; while the cache does not answer, its child is checked from outside. */
+  async #seeWithinSilence(context: Context): Promise<EngineObservation> {
     const seeing = this.#see(context)
     if (!this.#options.engine.isOfThisHost) return seeing
     const answered = seeing.then(() => true)
@@ -145,29 +150,29 @@ export class EngineWatch {
     const { engine, log, now } = this.#options
     const stopping = await findStoppingChild(engine, this.#processes?.workerPid ?? null)
     if (!stopping) return false
-    if (this.#sight.engineError !== stopping.engineError)
+    if (this.#observation.engineError !== stopping.engineError)
       log.warn({ why: stopping.engineError }, 'the cache is stopping')
-    this.#sight = this.#steadiness.judge(stopping, now())
+    this.#observation = this.#damper.judge(stopping, now())
     return true
   }
 
-  async #see(context: Context): Promise<EngineSight> {
+  async #see(context: Context): Promise<EngineObservation> {
     try {
       return await this.#askCache(context)
     } catch (error) {
       if (!(error instanceof ManagementPortError))
-        context.log.error({ err: error }, 'the cache could not be looked at')
+        context.log.error({ err: error }, 'the cache could not be checked')
       const engineState = this.#isReached() ? 'unknown' : 'unreachable'
       return { engineState, engineError: errorText(error) }
     }
   }
 
-  async #askCache(context: Context): Promise<EngineSight> {
+  async #askCache(context: Context): Promise<EngineObservation> {
     const { engine, reconciler, mayChange } = this.#options
     await engine.run(context, ping())
     const processes = await readProcesses(engine, context)
     const isNewProcess = await this.#recognize(context, processes)
-    const { turns } = reconciler
+    const { runs } = reconciler
     const inventory = await readInventory(engine, context)
     this.#inventory = inventory
     const isFirst = this.#processes === null
@@ -175,9 +180,9 @@ export class EngineWatch {
     const unset = mayChange() ? await reconciler.findUnset(context) : []
     if (isRestart) reconciler.cacheRestarted()
     // What was begun meanwhile sees to the cache itself.
-    if (reconciler.turns === turns && mayChange())
+    if (reconciler.runs === runs && mayChange())
       await this.#heal(context, { inventory, unset, isRestart })
-    // A child that tells no pid is not seen to be another one.
+    // Without a pid another child cannot be recognized.
     if (isFirst || isRestart || processes.workerPid === null)
       await keepPanic({ ...this.#options, context }, mayChange())
     if (inventory.childRunning) return running
@@ -196,7 +201,7 @@ export class EngineWatch {
     const before = this.#processes
     this.#processes = processes
     if (before === null) return false
-    // Chosen by us: where no pid is told, what is missing behind a new connection is missing because of a restart.
+    // Without a pid, whatever is missing on a new connection is missing because of a restart.
     const isOther = processes.masterPid === null && before.connection !== processes.connection
     return isOther || before.workerPid !== processes.workerPid
   }
@@ -235,7 +240,7 @@ export class EngineWatch {
       ...unset.map((step) => `to be done: ${describeSetting(step)}`),
     ]
     context.log.warn({ differences }, 'the cache is not as desired')
-    this.#openDrift = { at, foreign: findForeign(inventory, known), action: '', healedAt: null }
+    this.#openDrift = { at, foreign: findUnmanaged(inventory, known), action: '', healedAt: null }
   }
 
   /** Something else than healing put it right: an apply, or who disturbed it. */

@@ -6,10 +6,8 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { Logger } from 'pino'
+import { findProductOfDaemon } from '../../../protocol/product.js'
 import { pauseFor } from '../../runtime/pause.js'
-
-/** What the cache's program is called. */
-export const cachePrograms: readonly string[] = ['varnishd', 'vinyld']
 
 /** Nothing in a private cache is worth a longer wait; both together stay below the 9.5 s after which the daemon gives up. */
 const graceMs = 2_000
@@ -63,7 +61,7 @@ async function readCacheProcess(
   const words = (await readProcFile(pid, 'cmdline')).split('\0')
   const [program = ''] = words
   // Not `varnishlog -n` and its like, which read the same folder.
-  if (!cachePrograms.includes(basename(program))) return null
+  if (findProductOfDaemon(basename(program)) === null) return null
   if (words[words.indexOf('-n') + 1] !== workingDirectory) return null
   return { pid, isChild: (await readProcFile(pid, 'comm')).trim() === 'cache-main' }
 }

@@ -3,7 +3,7 @@ import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { limitFiles, writeDurably } from '../../runtime/durable-file.js'
 
-/** Chosen by us: some 2 kB each. */
+/** About 2 kB each. */
 const filesLimit = 20
 const panicFile = /^\d{4}-.*\.txt$/
 

@@ -1,6 +1,6 @@
 /**
  * Carries out bans and purges of the invalidation log, one entry after the other in the order in which they came. What is
- * refused is refused for good; what meets a fault (no connection, a child that died) ends the turn: it and all behind it are
+ * refused is refused for good; what meets a fault (no connection, a child that died) ends the batch: it and all behind it are
  * dropped, and the coordinator sends them again.
  *
  * Nothing is remembered beyond the queue. The coordinator's store knows how far this agent is, and is at most a window behind.
@@ -28,11 +28,11 @@ interface InvalidatorParts {
   /** Null: this agent may change its cache. */
   readonly findObstacle: () => string | null
   /** False: nobody listens. */
-  readonly report: (outcome: TurnOutcome, traceId: string) => boolean
+  readonly report: (outcome: BatchOutcome, traceId: string) => boolean
   readonly now: () => number
 }
 
-interface TurnOutcome {
+interface BatchOutcome {
   readonly results: readonly InvalidationResult[]
   readonly trouble: string | null
 }
@@ -43,10 +43,10 @@ interface Queued {
   readonly context: Context
 }
 
-/** Chosen by us: entries and bans of a turn, which ends in one report; two of them fill the window of 64. */
-const entriesPerTurn = 32
-const bansPerTurn = 256
-/** Chosen by us: a younger entry is not worth a question about the cache's age. */
+/** Entries and bans per batch, which ends in one report; two batches fill the window of 64. */
+const entriesPerBatch = 32
+const bansPerBatch = 256
+/** For a younger entry the agent does not ask for the cache's age. */
 const questionAgeMs = 1000
 /** Of a result's error, which is kept in a row for all agents. */
 const wordsLimit = 300
@@ -75,10 +75,10 @@ export class Invalidator {
   async #work(): Promise<void> {
     this.#isBusy = true
     while (this.#queue.length > 0) {
-      const turn = cutTurn(this.#queue)
-      const [first] = turn
+      const batch = cutBatch(this.#queue)
+      const [first] = batch
       if (!first) break
-      const outcome = await this.#runTurn(turn).catch((error: unknown) => {
+      const outcome = await this.#runBatch(batch).catch((error: unknown) => {
         if (!(error instanceof ManagementPortError))
           first.context.log.error({ err: error }, 'an invalidation broke')
         return { results: [], trouble: errorText(error) }
@@ -96,28 +96,28 @@ export class Invalidator {
     this.#tail = -1
   }
 
-  async #runTurn(turn: readonly Queued[]): Promise<TurnOutcome> {
+  async #runBatch(batch: readonly Queued[]): Promise<BatchOutcome> {
     const obstacle = this.#parts.findObstacle()
     if (obstacle !== null) return { results: [], trouble: obstacle }
-    const emptySince = await this.#findEmptySince(turn)
+    const emptySince = await this.#findEmptySince(batch)
     const isNeeded = ({ createdAt }: Queued): boolean =>
       emptySince === null || createdAt >= emptySince
-    const [first] = turn
+    const [first] = batch
     if (first?.order.purge) return this.#purge(first, isNeeded(first))
-    return this.#ban(turn, isNeeded)
+    return this.#ban(batch, isNeeded)
   }
 
-  async #findEmptySince(turn: readonly Queued[]): Promise<number | null> {
+  async #findEmptySince(batch: readonly Queued[]): Promise<number | null> {
     const { engine, now } = this.#parts
-    const [first] = turn
-    const oldest = Math.min(...turn.map(({ createdAt }) => createdAt))
+    const [first] = batch
+    const oldest = Math.min(...batch.map(({ createdAt }) => createdAt))
     if (!first || now() - oldest < questionAgeMs) return null
     return findEmptySince(engine, first.context, now)
   }
 
-  async #ban(turn: readonly Queued[], isNeeded: (one: Queued) => boolean): Promise<TurnOutcome> {
-    const planned = turn.map((one) => toCommands(isNeeded(one) ? one.order.ban : null))
-    const context = turn[0]?.context
+  async #ban(batch: readonly Queued[], isNeeded: (one: Queued) => boolean): Promise<BatchOutcome> {
+    const planned = batch.map((one) => toCommands(isNeeded(one) ? one.order.ban : null))
+    const context = batch[0]?.context
     if (!context) return { results: [], trouble: null }
     const outcomes = await this.#parts.engine.runAll(
       context,
@@ -125,7 +125,7 @@ export class Invalidator {
     )
     const results: InvalidationResult[] = []
     let next = 0
-    for (const [index, { order }] of turn.entries()) {
+    for (const [index, { order }] of batch.entries()) {
       const { commands, refusals } = planned[index] ?? nothingPlanned
       const errors = outcomes
         .slice(next, (next += commands.length))
@@ -139,7 +139,7 @@ export class Invalidator {
     return { results, trouble: null }
   }
 
-  async #purge({ order }: Queued, isNeeded: boolean): Promise<TurnOutcome> {
+  async #purge({ order }: Queued, isNeeded: boolean): Promise<BatchOutcome> {
     const { position, purge } = order
     if (!isNeeded || !purge || purge.requests.length === 0)
       return { results: [{ position, result: 'done', error: null }], trouble: null }
@@ -152,14 +152,14 @@ export class Invalidator {
 }
 
 /** The front of the queue: a purge alone, or bans that follow each other. */
-function cutTurn(queue: Queued[]): Queued[] {
+function cutBatch(queue: Queued[]): Queued[] {
   const isPurge = ({ order }: Queued): boolean => order.purge !== null
   let length = 1
   let bans = countBans(queue[0])
-  for (const next of queue.slice(1, entriesPerTurn)) {
+  for (const next of queue.slice(1, entriesPerBatch)) {
     const [first] = queue
     bans += countBans(next)
-    if (!first || isPurge(first) || isPurge(next) || bans > bansPerTurn) break
+    if (!first || isPurge(first) || isPurge(next) || bans > bansPerBatch) break
     length += 1
   }
   return queue.splice(0, length)
@@ -196,7 +196,7 @@ function toCommands(order: BanOrder | null): Planned {
 
 function toTerm([field, operator, value]: readonly [string, string, string]): BanTerm {
   const isPattern = operator === '~' || operator === '!~'
-  // What is no operator the cache refuses in its own words.
+  // What is not an operator the cache refuses in its own words.
   return {
     field,
     operator: operator as BanOperator,

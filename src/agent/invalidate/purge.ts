@@ -16,7 +16,7 @@ interface PurgeOutcome extends PurgeVerdict {
   readonly trouble: string | null
 }
 
-/** Chosen by us: requests of one entry side by side. */
+/** Concurrent requests of one entry. */
 const sideBySide = 8
 const timeoutMs = 10_000
 
@@ -60,7 +60,11 @@ function sendPurge(
   return new Promise((resolve, reject) => {
     const call = request(
       {
-        ...{ host, port, agent, method, path },
+        host,
+        port,
+        agent,
+        method,
+        path,
         headers: {
           ...headers,
           ...(secret !== null && { [purgeHeader]: secret }),

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto'
 import type { CoordinatorAddress } from './coordinator-http.js'
 
 /**
- * `url`: one, or several separated by commas, of coordinators that share a store. Chosen by us: where an agent begins follows
- * from its name, so that a fleet is spread; it goes on to the next when a link ends or is not made.
+ * `url`: one, or several separated by commas, of coordinators that share a store. An agent picks its first
+ * by its name, which spreads a fleet, and moves to the next when a link fails or ends.
  */
 export function spreadAddress(
   { url, ...trust }: CoordinatorAddress,
@@ -17,7 +17,7 @@ export function spreadAddress(
     get url() {
       return urls[at] ?? url
     },
-    turn: () => {
+    moveOn: () => {
       at = (at + 1) % urls.length
     },
   }

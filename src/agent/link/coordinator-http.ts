@@ -16,7 +16,7 @@ export interface CoordinatorAddress {
    */
   readonly isOwn?: boolean
   /** Where there are several coordinators: on to the next. */
-  readonly turn?: () => void
+  readonly moveOn?: () => void
 }
 
 export interface Caller {

@@ -37,7 +37,7 @@ export interface LinkOptions extends DialOptions {
   /** Must not throw; what takes long goes on by itself. */
   readonly receive: (message: Exclude<CoordinatorToAgent, Welcome>, context: Context) => void
   /** Bounds how many agents of one process dial at a time; at once when there is none. */
-  readonly takeTurn?: <T>(dial: () => Promise<T>) => Promise<T>
+  readonly limitDials?: <T>(dial: () => Promise<T>) => Promise<T>
   readonly log: Logger
 }
 
@@ -48,9 +48,9 @@ export type Unsent<Message extends AgentToCoordinator = AgentToCoordinator> =
 const welcomeTimeoutMs = 10_000
 const shortestPauseMs = 500
 const retries = { firstMs: 2_000, longestMs: 8_000 }
-/** Chosen by us: the peer is gone after three heartbeats of silence, but not for a short stall of this process. */
+/** A peer counts as gone after three silent heartbeats, but never because this process stalled briefly. */
 const shortestSilenceMs = 6_000
-/** Chosen by us: a coordinator that does not read is left. */
+/** The link to a coordinator that does not read is closed. */
 const unsentLimitBytes = 16 << 20
 
 export class CoordinatorLink {
@@ -81,7 +81,7 @@ export class CoordinatorLink {
     return this.#session?.isLive ?? false
   }
 
-  /** False when there is no link: what matters is said again after the next welcome. */
+  /** False when there is no link: what matters is sent again after the next welcome. */
   send(message: Unsent): boolean {
     return this.#session?.isLive === true && this.#session.send(message)
   }
@@ -91,7 +91,7 @@ export class CoordinatorLink {
     this.#session?.sendHeartbeat()
   }
 
-  /** Ends this link for another: the next welcome tells what is true. */
+  /** Ends this link for another: the next welcome brings the true state. */
   redial(why: string): void {
     this.#session?.end(1002, why)
   }
@@ -106,7 +106,7 @@ export class CoordinatorLink {
         })
         this.#complained = false
         const why = await session.closed
-        this.#options.address.turn?.()
+        this.#options.address.moveOn?.()
         if (!this.#isEnding()) this.#options.log.warn({ why }, 'the link to the coordinator closed')
       } catch (error) {
         if (!this.#isEnding()) throw error
@@ -121,7 +121,7 @@ export class CoordinatorLink {
   }
 
   async #connect(): Promise<Session> {
-    const { log, takeTurn } = this.#options
+    const { log, limitDials } = this.#options
     const { signal } = this.#ending
     try {
       const dial = async (): Promise<Session> => {
@@ -136,12 +136,12 @@ export class CoordinatorLink {
         await session.greet()
         return session
       }
-      const session = await (takeTurn ? takeTurn(dial) : dial())
+      const session = await (limitDials ? limitDials(dial) : dial())
       log.info('linked to the coordinator')
       return session
     } catch (error) {
       await this.#complain(error)
-      this.#options.address.turn?.()
+      this.#options.address.moveOn?.()
       throw new Error('no link to the coordinator', { cause: error })
     }
   }
@@ -170,7 +170,7 @@ class Session {
   #heartbeat: Loop | null = null
   #tellWelcomed: () => void = () => undefined
   /** Messages are handed on one after the other, the first after welcome was dealt with. */
-  #turn: Promise<void> = Promise.resolve()
+  #tail: Promise<void> = Promise.resolve()
   /** Resolves with the reason in words. */
   readonly closed: Promise<string>
 
@@ -186,7 +186,7 @@ class Session {
       })
     })
     socket.on('message', (data) => {
-      this.#hear(data)
+      this.#receive(data)
     })
     socket.on('pong', () => (this.#heardAt = performance.now()))
   }
@@ -232,7 +232,7 @@ class Session {
     }, 1000).unref()
   }
 
-  #hear(data: RawData): void {
+  #receive(data: RawData): void {
     this.#heardAt = performance.now()
     let message: CoordinatorToAgent
     try {
@@ -247,7 +247,7 @@ class Session {
       this.end(1002, `message ${this.#received} is missing, ${message.sequence} came`)
       return
     }
-    this.#turn = this.#turn.then(() => this.#handOn(message))
+    this.#tail = this.#tail.then(() => this.#handOn(message))
   }
 
   async #handOn(message: CoordinatorToAgent): Promise<void> {
@@ -272,7 +272,10 @@ class Session {
   #beat(everyMs: number): void {
     if (!this.isLive) return
     this.#heartbeat = startLoop({
-      ...{ log: this.#options.log, trouble: 'no heartbeat can be sent', everyMs, jitter: 0.1 },
+      log: this.#options.log,
+      trouble: 'no heartbeat can be sent',
+      everyMs,
+      jitter: 0.1,
       pass: () => {
         const silentMs = performance.now() - this.#heardAt
         if (silentMs > Math.max(3 * everyMs, shortestSilenceMs)) this.#socket.terminate()

@@ -1,7 +1,7 @@
 /**
- * What the coordinator is told of its own accord: reports, answers, drift, and each change of what it was told last.
+ * What the agent sends unasked: reports, answers, drift, and every change of what it sent last.
  *
- * There is no queue: of what was said when nobody listened the newest report and the newest drift are said after the next
+ * There is no queue: of what could not be sent, the newest report and the newest drift are sent after the next
  * welcome, all else is in hello.
  */
 import { createContext, newTraceId, type Context } from '../../context.js'
@@ -36,22 +36,22 @@ const reportedWordsLimit = 150_000
 export class CoordinatorReports {
   readonly #options: ReportsOptions
   /** Of what is described that which may change while the link lives, but for the condition. */
-  #toldDescription = ''
-  #told: EngineCondition | null = null
-  /** How the newest apply ended; what healing makes of it is told only when that differs. */
-  #toldResult: Pick<ApplyReport, 'result' | 'error' | 'serving'> | null = null
-  #unsaidReport: Unsent<ApplyReport> | null = null
-  #unsaidDrift: Drift | null = null
+  #sentDescription = ''
+  #sentCondition: EngineCondition | null = null
+  /** How the newest apply ended; healing is reported only when its result differs. */
+  #sentResult: Pick<ApplyReport, 'result' | 'error' | 'serving'> | null = null
+  #unsentReport: Unsent<ApplyReport> | null = null
+  #unsentDrift: Drift | null = null
 
   constructor(options: ReportsOptions) {
     this.#options = options
   }
 
-  /** What a hello or a full state says counts as told. */
+  /** What a hello or a full state contains counts as sent. */
   describe(): AgentDescription {
     const description = this.#options.describe()
-    this.#toldDescription = printChangeable(description)
-    this.#told = description.condition
+    this.#sentDescription = printChangeable(description)
+    this.#sentCondition = description.condition
     return description
   }
 
@@ -62,11 +62,11 @@ export class CoordinatorReports {
       failures: limitWords(failures),
       ...(postponed && { postponed: limitWords(postponed) }),
     }
-    this.#toldResult = { result: report.result, error: report.error, serving: report.serving }
-    const isSaid = this.#options.link.send(bounded)
-    this.#unsaidReport = isSaid ? null : bounded
-    if (isSaid && report.result === 'applied') this.#noteApplied(report.revision)
-    this.tellChanges()
+    this.#sentResult = { result: report.result, error: report.error, serving: report.serving }
+    const isSent = this.#options.link.send(bounded)
+    this.#unsentReport = isSent ? null : bounded
+    if (isSent && report.result === 'applied') this.#noteApplied(report.revision)
+    this.reportChanges()
   }
 
   async answer(answer: Unsent<Answer>, context: Context): Promise<void> {
@@ -96,57 +96,69 @@ export class CoordinatorReports {
   reportDrift(drift: Drift, context: Context): void {
     context.log.warn(drift, 'the cache was changed by somebody else')
     const message = { kind: 'drift', traceId: context.traceId, drift } as const
-    this.#unsaidDrift = this.#options.link.send(message) ? null : drift
+    this.#unsentDrift = this.#options.link.send(message) ? null : drift
   }
 
-  /** Chosen by us: healing that ends otherwise than the last apply is a report of its own, to the welcome (1). */
+  /** Healing that ends differently from the last apply is reported separately, as an answer to the welcome (1). */
   reportHealing(result: ApplyResult, context: Context): void {
     if (result.result === 'refused') return
-    // What a satisfied cache refuses is worth telling, whatever a failing one says in other words each time is not.
-    const told = this.#toldResult
-    const isNews = result.result === 'applied' && result.error !== told?.error
-    const isSame = result.result === told?.result && String(result.serving) === String(told.serving)
+    // A new refusal of a satisfied cache is worth a report; a failing one's ever-changing messages are not.
+    const sent = this.#sentResult
+    const isNews = result.result === 'applied' && result.error !== sent?.error
+    const isSame = result.result === sent?.result && String(result.serving) === String(sent.serving)
     if (isSame && !isNews) return
     const { result: how, error, loaded, failures, changed, serving } = result
     const { interrupted, postponed } = result
     const { heldRevision: revision } = this.#options.condition()
     this.reportApply({
-      ...{ kind: 'applyReport', traceId: context.traceId, instruction: 1, revision },
-      ...{ result: how, error, loaded, failures, changed, serving },
+      kind: 'applyReport',
+      traceId: context.traceId,
+      instruction: 1,
+      revision,
+      result: how,
+      error,
+      loaded,
+      failures,
+      changed,
+      serving,
       ...(interrupted && { interrupted, postponed }),
     })
   }
 
   /** After a welcome. */
-  tellUnsaid(): void {
+  sendUnsent(): void {
     const { link } = this.#options
-    const [report, drift] = [this.#unsaidReport, this.#unsaidDrift]
-    if (report && link.send({ ...report, instruction: 1 })) this.#unsaidReport = null
+    const [report, drift] = [this.#unsentReport, this.#unsentDrift]
+    if (report && link.send({ ...report, instruction: 1 })) this.#unsentReport = null
     if (drift && link.send({ kind: 'drift', traceId: newTraceId(), drift }))
-      this.#unsaidDrift = null
-    this.tellChanges()
+      this.#unsentDrift = null
+    this.reportChanges()
   }
 
-  /** What changed since it was last told does not wait for the next heartbeat. */
-  tellChanges(): void {
+  /** Changes are sent at once and do not wait for the next heartbeat. */
+  reportChanges(): void {
     const { link, log } = this.#options
     if (!link.isLive) return
     const description = this.#options.describe()
     const { condition } = description
-    if (printChangeable(description) !== this.#toldDescription) {
+    if (printChangeable(description) !== this.#sentDescription) {
       const { traceId } = createContext(log)
       link.send({ kind: 'fullState', traceId, ...this.describe() })
       return
     }
-    if (JSON.stringify(condition) === JSON.stringify(this.#told)) return
-    this.#told = condition
+    if (JSON.stringify(condition) === JSON.stringify(this.#sentCondition)) return
+    this.#sentCondition = condition
     link.sendCondition()
   }
 
   /** What the coordinator concludes from the report needs no heartbeat of its own (gateway/agent-session.ts). */
   #noteApplied(revision: number): void {
-    if (this.#told)
-      this.#told = { ...this.#told, heldRevision: revision, effectiveRevision: revision }
+    if (this.#sentCondition)
+      this.#sentCondition = {
+        ...this.#sentCondition,
+        heldRevision: revision,
+        effectiveRevision: revision,
+      }
   }
 }
 

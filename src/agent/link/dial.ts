@@ -36,7 +36,7 @@ const handshakeTimeoutMs = 15_000
 /** The reason in a refusal is for a log line. */
 const reasonLimitBytes = 2048
 
-/** 429 is told only to those whose key is none: many from one address were refused before. */
+/** Only unknown keys get 429: many from this address were refused before. */
 const unknownKey: ReadonlySet<number> = new Set([401, 429])
 
 /** Resolves with an open socket; rejects with DialRefused or the network's error. */

@@ -26,8 +26,8 @@ interface HandlerParts {
   readonly reconciler: Reconciler
   readonly takeover: Takeover
   readonly checks: SourceChecks
-  /** A look at the cache, whose result counts from then on. */
-  readonly look: () => Promise<void>
+  /** Checks the cache; the result counts from then on. */
+  readonly checkCache: () => Promise<void>
 }
 
 export function createHandlers(parts: HandlerParts): InstructionHandlers {
@@ -107,7 +107,7 @@ async function checkSource(
   return done(await reconciler.runAlone(() => compileSource({ ...parts, context }, sha)))
 }
 
-/** From now on this coordinator's word counts; what an earlier coordinator loaded is foreign. */
+/** From now on this coordinator's word counts; what an earlier coordinator loaded is unmanaged. */
 async function unlock(parts: HandlerParts, context: Context): Promise<AnswerOutcome> {
   const { state, reconciler, takeover } = parts
   const { record } = state
@@ -129,7 +129,7 @@ async function unlock(parts: HandlerParts, context: Context): Promise<AnswerOutc
   })
   reconciler.forget()
   context.log.warn({ coordinatorId: seenCoordinatorId }, 'unlocked')
-  await parts.look()
+  await parts.checkCache()
   return done(null)
 }
 

@@ -18,7 +18,7 @@ export async function findWrongScheme(
     : undefined
 }
 
-/** OpenSSL's words for bytes that are no TLS: the code is that of any fault in the handshake. */
+/** OpenSSL's words for bytes that are not TLS: the code is that of any fault in the handshake. */
 function isNoTls(error: unknown): boolean {
   return error instanceof Error && /wrong version number|packet length too long/.test(error.message)
 }

@@ -16,7 +16,7 @@ import { createKey } from '../link/key.js'
 const isKeyFile = prepareGuard(Type.Record(Type.String(), Type.Unknown()))
 const isKey = prepareGuard(matching(/^[0-9a-f]{64}$/, '64 hexadecimal digits'))
 
-/** Chosen by us: what a thousand agents make for one message is thrown away some messages later, and not copied before. */
+/** Large enough that what a thousand agents allocate for one message is freed before it would be copied. */
 const youngMegabytes = 96
 
 interface SimulationOptions {
@@ -70,7 +70,11 @@ export async function startSimulatedAgents(
   const { agentVersion, count, tags, compileMs, coordinator } = options
   const names = Array.from({ length: count }, (_, index) => nameSimulated(options.name, index + 1))
   const order: SimulationOrder = {
-    ...{ agentVersion, count, tags, compileMs, coordinator },
+    agentVersion,
+    count,
+    tags,
+    compileMs,
+    coordinator,
     agents: await readKeys(join(options.stateDir, 'simulated'), names),
     logLevel: chooseLevel(log),
   }
@@ -92,7 +96,7 @@ export async function startSimulatedAgents(
   })
   return {
     stop: async () => {
-      tell(worker, { kind: 'stop' })
+      post(worker, { kind: 'stop' })
       await ended
     },
   }
@@ -102,7 +106,7 @@ function nameSimulated(name: string, number: number): string {
   return `${name}-sim-${String(number).padStart(5, '0')}`
 }
 
-/** Chosen by us: a line for each command of a thousand caches would drown all others, unless somebody looks for them. */
+/** A log line for every command of a thousand caches would bury the others, so they need `debug`. */
 function chooseLevel(log: Logger): string {
   return log.isLevelEnabled('debug') ? log.level : 'warn'
 }
@@ -114,7 +118,7 @@ async function readKeys(
   await makePrivateFolder(folder)
   const path = join(folder, 'keys.json')
   const text = await readFile(path, 'utf8').catch(() => '{}')
-  // What is no key is left out: that agent enrols again.
+  // What is not a key is left out: that agent enrols again.
   const entries = Object.entries(parseFitting(text, isKeyFile) ?? {})
   const kept = new Map(entries.flatMap(([name, key]) => (isKey(key) ? [[name, key]] : [])))
   const agents = names.map((name) => {
@@ -142,9 +146,9 @@ async function answerToken(
     log.warn({ err: error }, 'there is no join token for the simulated agents')
     return undefined
   })
-  tell(worker, { kind: 'token', id, token })
+  post(worker, { kind: 'token', id, token })
 }
 
-function tell(worker: Worker, message: ToSimulation): void {
+function post(worker: Worker, message: ToSimulation): void {
   worker.postMessage(message)
 }

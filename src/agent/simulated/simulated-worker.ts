@@ -2,25 +2,25 @@
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import { pino, type Logger } from 'pino'
 import { loadLimits } from '../../vcl/compile-limits.js'
-import { Turns } from '../../runtime/turns.js'
-import { runAgent, type AgentBelongings, type RunningAgent } from '../agent.js'
+import { Semaphore } from '../../runtime/semaphore.js'
+import { runAgent, type AgentResources, type RunningAgent } from '../agent.js'
 import { spreadAddress } from '../link/coordinator-address.js'
 import { keyOf } from '../link/key.js'
 import type { FromSimulation, SimulationOrder, ToSimulation } from './simulated-agents.js'
 import { createSimulatedCache } from './simulated-cache.js'
 import { createStateInMemory, type SharedSources } from '../apply/state-in-memory.js'
 
-/** Chosen by us: handshakes of this process at a time, so that a coordinator is not run over by its own guests. */
-const turnsLimit = 32
+/** Concurrent handshakes of this process, so that its agents do not overload the coordinator. */
+const dialsLimit = 32
 /** Agents that are started side by side. */
 const startsLimit = 16
-/** Chosen by us: a token that was refused is asked for again after a while. */
+/** After this a refused token is fetched again. */
 const tokenLifeMs = 60_000
 
 if (parentPort) await simulate(parentPort, workerData as SimulationOrder) // as startSimulatedAgents gives it
 
 async function simulate(port: MessagePort, order: SimulationOrder): Promise<void> {
-  const say = (message: FromSimulation) => {
+  const post = (message: FromSimulation) => {
     port.postMessage(message)
   }
   const log = pino(
@@ -32,11 +32,11 @@ async function simulate(port: MessagePort, order: SimulationOrder): Promise<void
     },
     {
       write: (line: string) => {
-        say({ kind: 'log', line })
+        post({ kind: 'log', line })
       },
     },
   )
-  const tokens = createTokens(say)
+  const tokens = createTokens(post)
   const running: RunningAgent[] = []
   let isStopping = false
   port.on('message', (message: ToSimulation) => {
@@ -55,7 +55,7 @@ async function simulate(port: MessagePort, order: SimulationOrder): Promise<void
   await Promise.all(Array.from({ length: startsLimit }, startSome))
 }
 
-interface Shared extends Required<Pick<AgentBelongings, 'takeTurn' | 'fetchOnce'>> {
+interface Shared extends Required<Pick<AgentResources, 'limitDials' | 'fetchOnce'>> {
   readonly sources: SharedSources
 }
 
@@ -86,7 +86,7 @@ function startOne(
     {
       state: createStateInMemory(shared.sources),
       key: { ...keyOf(agent.key), isNew: agent.isKeyNew },
-      takeTurn: shared.takeTurn,
+      limitDials: shared.limitDials,
       fetchOnce: shared.fetchOnce,
     },
     log.child({ agent: agent.name }),
@@ -95,7 +95,7 @@ function startOne(
 
 function createShared(): Shared {
   const fetching = new Map<string, Promise<string>>()
-  const turns = new Turns({ places: turnsLimit })
+  const semaphore = new Semaphore({ permits: dialsLimit })
   return {
     sources: new Map(),
     fetchOnce: (sha, fetch) => {
@@ -105,7 +105,7 @@ function createShared(): Shared {
       fetching.set(sha, mine)
       return mine
     },
-    takeTurn: (dial) => turns.run(dial),
+    limitDials: (dial) => semaphore.run(dial),
   }
 }
 
@@ -115,7 +115,7 @@ interface Tokens {
   readonly take: (id: number, token: string | undefined) => void
 }
 
-function createTokens(say: (message: FromSimulation) => void): Tokens {
+function createTokens(post: (message: FromSimulation) => void): Tokens {
   const wanted = new Map<number, (token: string | undefined) => void>()
   let latest: Promise<string | undefined> | null = null
   let askedAtMs = 0
@@ -126,7 +126,7 @@ function createTokens(say: (message: FromSimulation) => void): Tokens {
       askedAtMs = performance.now()
       const id = ++count
       latest = new Promise((resolve) => wanted.set(id, resolve))
-      say({ kind: 'tokenWanted', id })
+      post({ kind: 'tokenWanted', id })
       return latest
     },
     take: (id, token) => {

@@ -209,7 +209,7 @@ function readProperties(program: VclProgram, depth: number): void {
   }
 }
 
-/** `(a, name = b)`; @param onFirst is told the first word in it */
+/** `(a, name = b)`; @param onFirst is called with the first word in it */
 function readArguments(
   program: VclProgram,
   onFirst: (word: string) => void = () => undefined,

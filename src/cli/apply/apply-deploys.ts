@@ -20,7 +20,7 @@ export interface DeployStep {
   readonly reason: string
 }
 
-/** A group without a wish in its document is deployed again when it is deployed now. */
+/** A group whose document does not say `deployed` is deployed again when it is deployed now. */
 export function planDeploys(
   wanted: readonly WantedObject[],
   {
@@ -30,8 +30,8 @@ export function planDeploys(
 ): DeployStep[] {
   const deploys = wanted.flatMap((group) => {
     const before = present.get(keyOf(group))
-    const isWished = group.deployed ?? before?.deployed ?? false
-    if (group.kind !== 'vclgroup' || !isWished) return []
+    const isDesired = group.deployed ?? before?.deployed ?? false
+    if (group.kind !== 'vclgroup' || !isDesired) return []
     const reason = findReason(group.fields, before, files)
     if (reason === null) return []
     const rank = rankOf(group.fields, before?.pins)
@@ -72,7 +72,7 @@ function isSameSources(fields: ApplyFields, pins: Pins, files: FileVersions): bo
   )
 }
 
-/** Who gives domains up goes before who may want them; who only gains goes last. */
+/** Groups that give domains up go first, groups that only gain some last. */
 function rankOf(fields: ApplyFields, pins: Pins | undefined): number {
   const wanted = namesOf(fields['domains'])
   const held = pins?.domains ?? []

@@ -16,14 +16,14 @@ export interface ApplyObject {
 }
 
 export interface WantedObject extends ApplyObject {
-  /** Of a group, the wish; undefined: it stays as it is. */
+  /** Of a group, whether it shall be deployed; undefined: it stays as it is. */
   readonly deployed?: boolean | undefined
 }
 
 export interface PresentObject extends ApplyObject {
   readonly id: number
   readonly managedBy: string | null
-  /** When it was changed last, as the API says it. */
+  /** When it was changed last, as the API answers it. */
   readonly updated?: string
   /** Of a tag: an agent sends it, so nobody can delete it. */
   readonly isSent?: boolean
@@ -31,7 +31,7 @@ export interface PresentObject extends ApplyObject {
   readonly version?: number
   /** Of a deployed group: what its newest deploy pinned. */
   readonly pins?: Pins | undefined
-  /** Of a group: the wish. */
+  /** Of a group: whether it shall be deployed. */
   readonly deployed?: boolean
   /** Of a group: a cache that it is placed on has failed to load it. */
   readonly hasFailed?: boolean

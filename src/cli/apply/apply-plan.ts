@@ -1,5 +1,5 @@
 /**
- * `cachefleet apply`: what must be done so that the objects of an organization are as a folder's documents say. Objects refer
+ * `cachefleet apply`: what must be done so that the objects of an organization are as a folder's documents define them. Objects refer
  * to each other by name; an object belongs to at most one set, the folder's name, and `prune` deletes what belongs to this set
  * and has no document any more.
  */
@@ -69,7 +69,7 @@ export interface ApplyPlan {
 }
 
 /**
- * Chosen by us: groups leave their agents before others are deployed, since what leaves may be in the way; what is pruned is
+ * Groups leave their agents before others are deployed, since what leaves may be in the way; what is pruned is
  * deleted last, when nothing refers to it any more.
  */
 export function planApply(input: ApplyInput): ApplyPlan {
@@ -174,7 +174,7 @@ interface Sides {
 }
 
 /**
- * References to nothing, and to what would be pruned. Of what is there and stays only the latter is asked: not everything that
+ * References to nothing, and to what would be pruned. Of what is there and stays only the latter is checked: not everything that
  * it refers to was read.
  */
 function findLoose(

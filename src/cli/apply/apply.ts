@@ -1,4 +1,4 @@
-/** `cachefleet apply`: shows the plan, or asks about what would be lost, makes it so, and ends as what is deployed is. */
+/** `cachefleet apply`: shows the plan, or confirms losses, applies it, and ends with the state of what is deployed. */
 import { CliError, exitCodes, type ExitCode } from '../cli-error.js'
 import { confirm } from '../confirm.js'
 import { readWait } from '../deploy.js'
@@ -7,14 +7,14 @@ import { toPrintableText } from '../printable-text.js'
 import { isSet, type Invocation } from '../verb.js'
 import { compileAll, findToCompile } from './compile.js'
 import { judgeEndStates, readEndStates } from './end-state.js'
-import { foreseePlacement, type Foreseen } from './foresee.js'
+import { previewPlacement, type PlacementPreview } from './preview-placement.js'
 import { compileNeeds, findMissing, needsOf, requireAll } from './may-apply.js'
-import { nameSome } from './name-some.js'
+import { joinSome } from '../join-some.js'
 import { planFolder, type Applying } from './plan-folder.js'
 import { runPlan } from './run-plan.js'
 import { describePlan, describeStep } from './show-plan.js'
 
-/** Chosen by us: in the question whether to. */
+/** In the confirmation. */
 const lossesNamed = 10
 
 export async function apply(invocation: Invocation): Promise<ExitCode> {
@@ -24,7 +24,7 @@ export async function apply(invocation: Invocation): Promise<ExitCode> {
   return showPlan(await planFolder(invocation).catch(refusePlan))
 }
 
-/** What a script would take for changes is told apart from them. */
+/** A script must not take a usage error (2) for changes (2). */
 function refusePlan(error: unknown): never {
   if (error instanceof CliError && error.exitCode === exitCodes.usage)
     throw new CliError(exitCodes.refused, error.message)
@@ -37,21 +37,21 @@ async function showPlan(applying: Applying): Promise<ExitCode> {
     showNothing(applying)
     return exitCodes.done
   }
-  const foreseen = await foreseePlacement(api, plan, sides)
+  const preview = await previewPlacement(api, plan, sides)
   const mayCompile = findMissing(whoami, compileNeeds).length === 0
   const notes = mayCompile
-    ? await compileAll(applying, foreseen)
+    ? await compileAll(applying, preview)
     : ['the VCL was not compiled: that needs permission to write file, to read agent']
-  const text = await describePlan(api, plan, sides, foreseen)
+  const text = await describePlan(api, plan, sides, preview)
   const shown = [text, ...notes.map((note) => `note: ${note}\n`)].join('')
-  showText(invocation.output, shown, { set, steps: plan.steps, placement: foreseen, notes })
-  refuseShortage(foreseen)
+  showText(invocation.output, shown, { set, steps: plan.steps, placement: preview, notes })
+  refuseShortage(preview)
   return exitCodes.changes
 }
 
-/** A plan that cannot be done is told apart from one that only was not done yet. */
-function refuseShortage(foreseen: readonly Foreseen[]): void {
-  const short = foreseen.flatMap(({ group, shortage }) =>
+/** A plan that cannot be applied exits differently from one that is not applied yet. */
+function refuseShortage(preview: readonly PlacementPreview[]): void {
+  const short = preview.flatMap(({ group, shortage }) =>
     shortage === null ? [] : [`vclgroup ${JSON.stringify(group)} cannot be deployed: ${shortage}`],
   )
   if (short.length > 0) throw new CliError(exitCodes.refused, short.join('\n'))
@@ -66,10 +66,10 @@ async function applyPlan(applying: Applying): Promise<ExitCode> {
   }
   const toCompile = findToCompile(plan, sides.wanted)
   requireAll(whoami, [...needsOf(steps), ...(toCompile.length > 0 ? compileNeeds : [])])
-  const foreseen = await foreseePlacement(api, plan, sides)
-  for (const note of await compileAll(applying, foreseen))
-    invocation.surroundings.stderr.write(`cachefleet: warning: ${note}\n`)
-  await confirmLosses(applying, foreseen)
+  const preview = await previewPlacement(api, plan, sides)
+  for (const note of await compileAll(applying, preview))
+    invocation.system.stderr.write(`cachefleet: warning: ${note}\n`)
+  await confirmLosses(applying, preview)
   const { done, error } = await runPlan({ invocation, api, sides, set }, steps)
   const rows = steps.map((step, index) => ({ ...step, done: index < done }))
   if (invocation.output.form === 'json') showText(invocation.output, '', { set, steps: rows })
@@ -90,16 +90,14 @@ async function endWithStates({ invocation, api, sides }: Applying): Promise<Exit
   return exitCodes.done
 }
 
-/** What is deleted or undeployed is asked about; a terminal shows the whole plan before (docs/behaviour.md, Apply). */
+/** Deletes and undeploys are confirmed; a terminal shows the whole plan before (docs/behaviour.md, Apply). */
 async function confirmLosses(
   { invocation, api, plan, sides }: Applying,
-  foreseen: readonly Foreseen[],
+  preview: readonly PlacementPreview[],
 ): Promise<void> {
   const losses = plan.steps.filter(({ action }) => action === 'delete' || action === 'undeploy')
   if (losses.length === 0 || isSet(invocation, 'yes')) return
-  if (invocation.surroundings.stderr.isTTY)
-    invocation.surroundings.stderr.write(
-      toPrintableText(await describePlan(api, plan, sides, foreseen)),
-    )
-  await confirm(invocation, nameSome(losses.map(describeStep), { most: lossesNamed }))
+  if (invocation.system.stderr.isTTY)
+    invocation.system.stderr.write(toPrintableText(await describePlan(api, plan, sides, preview)))
+  await confirm(invocation, joinSome(losses.map(describeStep), { most: lossesNamed }))
 }

@@ -1,10 +1,11 @@
-/** Whether the VCL of a plan's groups compiles, asked on caches before anything is changed. */
+/** Whether the VCL of a plan's groups compiles, checked on caches before anything is changed. */
 import { keyOf, type WantedObject } from './apply-objects.js'
 import type { ApplyPlan } from './apply-plan.js'
 import type { Fields } from '../api-shapes.js'
 import { CliError, exitCodes } from '../cli-error.js'
+import { createStatusLine } from '../status-line.js'
 import { listOf, type Sides } from './bodies.js'
-import type { Foreseen } from './foresee.js'
+import type { PlacementPreview } from './preview-placement.js'
 import type { Applying } from './plan-folder.js'
 import type { WantedEntry } from './wanted.js'
 
@@ -30,21 +31,21 @@ export function findToCompile({ steps }: ApplyPlan, wanted: Sides['wanted']): Wa
 /** In the order of the documents; on the agent that the group would be placed on first. Answers what could not be checked. */
 export async function compileAll(
   { api, plan, sides, entries, invocation }: Applying,
-  foreseen: readonly Foreseen[],
+  preview: readonly PlacementPreview[],
 ): Promise<readonly string[]> {
-  const { stderr } = invocation.surroundings
   const notes: string[] = []
+  const line = createStatusLine(invocation.system.stderr)
   const groups = findToCompile(plan, sides.wanted)
   for (const [index, group] of groups.entries()) {
-    if (stderr.isTTY) stderr.write(`\r\x1b[Kcompiling ${index + 1}/${groups.length}`)
-    const places = foreseen.find((one) => one.group === group.name)?.places ?? []
+    line.draw(`compiling ${index + 1}/${groups.length}`)
+    const places = preview.find((one) => one.group === group.name)?.places ?? []
     const agentId = places.find(({ deployment }) => deployment !== null)?.agentId
     const where = whereOf(entries, group)
     try {
       const note = await checkCompile(api, group, sides, { where, agentId })
       if (note !== null) notes.push(note)
     } finally {
-      if (stderr.isTTY) stderr.write('\r\x1b[K')
+      line.remove()
     }
   }
   return notes
@@ -95,7 +96,10 @@ function toLooseFile({ sources, ids }: Sides, name: string, where: string): Fiel
   const given = sources.get(name)
   if (given === undefined) return { id: ids.require('file', name) }
   if (given.encoded)
-    throw new CliError(exitCodes.refused, `${where}: file ${JSON.stringify(name)} is no text`)
+    throw new CliError(
+      exitCodes.refused,
+      `${where}: file ${JSON.stringify(name)} is not a text file`,
+    )
   return { name, source: given.source }
 }
 

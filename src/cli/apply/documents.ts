@@ -1,10 +1,10 @@
 /** The YAML and JSON documents of a folder, each with the file and line of everything in it. */
-import type { Document, LineCounter } from 'yaml'
+import { LineCounter, parseAllDocuments, type Document } from 'yaml'
 import { isFields, type Fields } from '../api-shapes.js'
-import type { Complaints } from './complaints.js'
+import type { Problems } from './problems.js'
 import type { Folder } from './folder.js'
 
-/** Chosen by us: as many as the coordinator places in one call. */
+/** As many as the coordinator places in one call. */
 const documentsMost = 1_000
 /** What anchors may blow a file up to. */
 const aliasesMost = 100
@@ -17,13 +17,12 @@ export interface FolderDocument {
 
 export async function readDocuments(
   folder: Folder,
-  complaints: Complaints,
+  problems: Problems,
 ): Promise<readonly FolderDocument[]> {
-  const { parseAllDocuments, LineCounter } = await import('yaml')
   const documents: FolderDocument[] = []
   for (const file of folder.documents) {
     const bytes = await folder.readFile(file).catch((error: unknown) => {
-      complaints.add(file, messageOf(error))
+      problems.add(file, messageOf(error))
     })
     if (bytes === undefined) continue
     const text = bytes.toString('utf8')
@@ -31,12 +30,12 @@ export async function readDocuments(
     const parsed = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false })
     for (const document of parsed) {
       const source = { file, text, lines, document }
-      if (reportErrors(source, complaints)) continue
-      documents.push(...toDocuments(source, complaints))
+      if (reportErrors(source, problems)) continue
+      documents.push(...toDocuments(source, problems))
     }
   }
   if (documents.length > documentsMost)
-    complaints.add('the folder', `${documents.length} documents; ${documentsMost} are the most`)
+    problems.add('the folder', `${documents.length} documents; ${documentsMost} are the most`)
   return documents
 }
 
@@ -48,43 +47,43 @@ interface Source {
 }
 
 /** `source: @main.vcl` without quotes is no YAML, and what everybody writes (docs/behaviour.md, Apply); it has one meaning only. */
-function reportErrors({ file, text, lines, document }: Source, complaints: Complaints): boolean {
+function reportErrors({ file, text, lines, document }: Source, problems: Problems): boolean {
   const errors = document.errors.filter(
     ({ code, pos }) => code !== 'BAD_SCALAR_START' || text[pos[0]] !== '@',
   )
   for (const { message, pos } of errors)
-    complaints.add(`${file} line ${lines.linePos(pos[0]).line}`, message)
+    problems.add(`${file} line ${lines.linePos(pos[0]).line}`, message)
   return errors.length > 0
 }
 
 /** One map, or a list of maps; an empty document is none. */
-function toDocuments(source: Source, complaints: Complaints): readonly FolderDocument[] {
+function toDocuments(source: Source, problems: Problems): readonly FolderDocument[] {
   const { file, document } = source
-  const value = readValue(source, complaints)
+  const value = readValue(source, problems)
   if (value === null || value === undefined) return []
   const items: readonly unknown[] = Array.isArray(value) ? value : [value]
   return items.flatMap((values, index) => {
     const base = Array.isArray(value) ? [index] : []
     const at = (...path: readonly (string | number)[]): string => locate(source, [...base, ...path])
     if (isFields(values)) return [{ values, at }]
-    complaints.add(document.contents === null ? file : at(), 'a document is a map: kind, name, …')
+    problems.add(document.contents === null ? file : at(), 'a document is a map: kind, name, …')
     return []
   })
 }
 
-function readValue({ file, document }: Source, complaints: Complaints): unknown {
+function readValue({ file, document }: Source, problems: Problems): unknown {
   try {
     const value: unknown = document.toJS({ maxAliasCount: aliasesMost })
     if (!holdsItself(value)) return value
-    complaints.add(file, 'an alias (*name) stands inside of what its own anchor (&name) marks')
+    problems.add(file, 'an alias (*name) stands inside of what its own anchor (&name) marks')
     return undefined
   } catch (error) {
-    complaints.add(file, messageOf(error))
+    problems.add(file, messageOf(error))
     return undefined
   }
 }
 
-/** No other form could say it, and a message that quotes it would not end. */
+/** No other form could express it, and a message that quotes it would not end. */
 function holdsItself(value: unknown, around: readonly unknown[] = []): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (around.includes(value)) return true

@@ -2,7 +2,7 @@
 import { keyOf, type WantedObject } from './apply-objects.js'
 import type { Api } from '../api.js'
 import { CliError, exitCodes, type ExitCode } from '../cli-error.js'
-import { readGroup, type GroupSight } from '../deploy-verdict.js'
+import { readGroup, type GroupStatus } from '../deploy-verdict.js'
 import { toPrintableLine } from '../printable-text.js'
 import type { Sides } from './bodies.js'
 import { nouns } from './wanted.js'
@@ -14,7 +14,7 @@ const failuresNamed = 5
 const rank: readonly ExitCode[] = [exitCodes.refused, exitCodes.unfinished, exitCodes.partial]
 
 /** As they are now. One call, and none where nothing is deployed. */
-export async function readEndStates(api: Api, sides: Sides): Promise<readonly GroupSight[]> {
+export async function readEndStates(api: Api, sides: Sides): Promise<readonly GroupStatus[]> {
   const names = new Set([...sides.wanted.values()].filter(isDeployed).map(({ name }) => name))
   if (names.size === 0) return []
   const { path } = nouns.vclgroup
@@ -28,7 +28,7 @@ export async function readEndStates(api: Api, sides: Sides): Promise<readonly Gr
 }
 
 /** Null: all of them are Active. */
-export function judgeEndStates(groups: readonly GroupSight[]): CliError | null {
+export function judgeEndStates(groups: readonly GroupStatus[]): CliError | null {
   const code = rank.find((one) => groups.some(({ stateName }) => codeOf(stateName) === one))
   if (code === undefined) return null
   const lines = groups
@@ -50,7 +50,7 @@ function codeOf(stateName: string): ExitCode {
   }
 }
 
-function describeGroup({ name, stateName, places }: GroupSight): string {
+function describeGroup({ name, stateName, places }: GroupStatus): string {
   const failed = places.filter(({ error }) => error !== null)
   const named = failed
     .slice(0, failuresNamed)

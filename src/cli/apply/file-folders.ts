@@ -1,7 +1,7 @@
 /** `kind: files`: a folder of VCL, each file of it a document of kind file under its own name. */
 import { join } from 'node:path'
 import { matchesGlob } from '../../resources/glob.js'
-import type { Complaints } from './complaints.js'
+import type { Problems } from './problems.js'
 import { messageOf, type FolderDocument } from './documents.js'
 import type { Folder } from './folder.js'
 
@@ -18,33 +18,33 @@ export function isFileFolder({ values }: FolderDocument): boolean {
 export async function readFileFolder(
   folder: Folder,
   { values, at }: FolderDocument,
-  complaints: Complaints,
+  problems: Problems,
 ): Promise<readonly FolderDocument[]> {
-  const before = complaints.count
+  const before = problems.count
   const given = new Map(Object.entries(values).map(([key, value]) => [key.toLowerCase(), value]))
   for (const key of Object.keys(values))
     if (!keysKnown.includes(key.toLowerCase()))
-      complaints.add(at(key), `${key} is not known here; known are ${keysKnown.join(', ')}`)
+      problems.add(at(key), `${key} is not known here; known are ${keysKnown.join(', ')}`)
   const path = given.get('folder')
   const match = given.get('match') ?? defaultMatch
   if (typeof path !== 'string') {
-    complaints.add(at('folder'), 'folder: a path inside the folder of the documents is right')
+    problems.add(at('folder'), 'folder: expected a path inside the folder of the documents')
     return []
   }
   if (typeof match !== 'string' || match === '' || match.includes('/')) {
-    complaints.add(at('match'), 'match: a pattern of file names is right, like *.vcl')
+    problems.add(at('match'), 'match: expected a pattern of file names, like *.vcl')
     return []
   }
-  if (complaints.count > before) return []
+  if (problems.count > before) return []
   try {
     const names = (await folder.list(path)).filter((name) => matchesGlob(Array.from(match), name))
-    if (names.length === 0) complaints.add(at('folder'), `folder: ${path} has no file ${match}`)
+    if (names.length === 0) problems.add(at('folder'), `folder: ${path} has no file ${match}`)
     return names.map((name) => ({
       values: { kind: 'file', name, source: `@${join(path, name)}` },
       at: () => at('folder'),
     }))
   } catch (error) {
-    complaints.add(at('folder'), `folder: ${path}: ${messageOf(error)}`)
+    problems.add(at('folder'), `folder: ${path}: ${messageOf(error)}`)
     return []
   }
 }

@@ -3,11 +3,10 @@ import { open, readdir, realpath, stat } from 'node:fs/promises'
 import { basename, join, relative, resolve, sep } from 'node:path'
 import { usageError } from '../cli-error.js'
 
-/** Chosen by us: documents and sources together. */
+/** Documents and sources together. */
 const filesMost = 2_000
 /** A body takes 10 MiB (docs/behaviour.md, Calls), which base64 makes of this. */
 const fileLimitBytes = 7 * 1024 * 1024
-/** Chosen by us. */
 const folderLimitBytes = 64 * 1024 * 1024
 
 export interface Folder {
@@ -15,16 +14,17 @@ export interface Folder {
   readonly name: string
   /** Names of its documents, in order. */
   readonly documents: readonly string[]
-  /** `path`: from the folder. Throws an Error that says why not. */
+  /** `path`: from the folder. Throws an Error with the reason. */
   readFile(path: string): Promise<Buffer>
-  /** Names of the plain files in this folder, in order. Throws an Error that says why not. */
+  /** Names of the plain files in this folder, in order. Throws an Error with the reason. */
   list(path: string): Promise<readonly string[]>
 }
 
-/** Throws CliError (usage) for what is no folder or has no documents. */
+/** Throws CliError (usage) for what is not a folder or has no documents. */
 export async function openFolder(path: string): Promise<Folder> {
   const status = await stat(path).catch(() => undefined)
-  if (status?.isDirectory() !== true) throw usageError(`-f: ${path} is no folder that can be read`)
+  if (status?.isDirectory() !== true)
+    throw usageError(`-f: ${path} is not a folder that can be read`)
   const root = await realpath(path)
   const entries = await readdir(root, { withFileTypes: true })
   const documents = entries
@@ -49,14 +49,13 @@ export async function openFolder(path: string): Promise<Folder> {
   }
 }
 
-/** A link to a file counts as one: reading it tells where it leads. */
+/** A link to a file counts as one: reading it shows where it leads. */
 async function listInside(root: string, path: string): Promise<readonly string[]> {
   const given = join(root, path)
   requireInside(root, given)
   const real = await realpath(given).catch(() => undefined)
   const status = real === undefined ? undefined : await stat(real)
-  if (real === undefined || status?.isDirectory() !== true)
-    throw new Error('there is no such folder')
+  if (real === undefined || status?.isDirectory() !== true) throw new Error('no such folder')
   requireInside(root, real)
   const entries = await readdir(real, { withFileTypes: true })
   return entries
@@ -69,11 +68,11 @@ async function readInside(root: string, path: string): Promise<Buffer> {
   const given = join(root, path)
   requireInside(root, given)
   const real = await realpath(given).catch(() => undefined)
-  if (real === undefined) throw new Error('there is no such file')
+  if (real === undefined) throw new Error('no such file')
   requireInside(root, real)
-  // A pipe would be waited for: what it is, is asked before it is opened.
+  // Opening a pipe would block: its type is checked first.
   const status = await stat(real)
-  if (!status.isFile()) throw new Error('it is no plain file')
+  if (!status.isFile()) throw new Error('it is not a plain file')
   if (status.size > fileLimitBytes)
     throw new Error(`it has ${status.size} bytes, ${fileLimitBytes} are the most`)
   const handle = await open(real, 'r')
@@ -84,7 +83,7 @@ async function readInside(root: string, path: string): Promise<Buffer> {
   }
 }
 
-/** Before and after links are followed: what is not in the folder is not even looked for. */
+/** Before and after links are followed: what is outside the folder is not even touched. */
 function requireInside(root: string, path: string): void {
   const way = relative(root, path)
   if (way === '..' || way.startsWith(`..${sep}`))

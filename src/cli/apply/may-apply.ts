@@ -1,4 +1,4 @@
-/** Whether the caller may do what a folder needs: asked before anything is changed, and told all at once. */
+/** Whether the caller may do what a folder needs: checked before anything is changed, and reported at once. */
 import type { ApplyStep } from './apply-plan.js'
 import { isFields, requireList, type Fields } from '../api-shapes.js'
 import { CliError, exitCodes } from '../cli-error.js'

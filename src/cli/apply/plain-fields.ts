@@ -1,4 +1,4 @@
-/** What documents, answers and bodies say alike of an object: its fields that are one value each, and its lists of references. */
+/** What documents, answers and bodies have in common: its fields that are one value each, and its lists of references. */
 import { deployment } from '../../resources/deployment.js'
 import { domain } from '../../resources/domain.js'
 import { file } from '../../resources/file.js'

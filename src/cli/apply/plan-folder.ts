@@ -7,7 +7,7 @@ import { idOf, isFields, nameOf, type Fields } from '../api-shapes.js'
 import { exitCodes, usageError } from '../cli-error.js'
 import { isSet, textFlag, type Invocation } from '../verb.js'
 import { Ids, type Sides } from './bodies.js'
-import { Complaints } from './complaints.js'
+import { Problems } from './problems.js'
 import { readDocuments } from './documents.js'
 import { openFolder } from './folder.js'
 import { requireAll } from './may-apply.js'
@@ -51,12 +51,12 @@ async function readFolder(
   invocation: Invocation,
 ): Promise<{ readonly set: string; readonly entries: readonly WantedEntry[] }> {
   const path = textFlag(invocation, 'folder')
-  if (path === undefined) throw usageError('which folder is not said: -f DIR')
+  if (path === undefined) throw usageError('-f DIR is missing: which folder?')
   const folder = await openFolder(path)
-  const complaints = new Complaints()
-  const documents = await readDocuments(folder, complaints)
-  const { set: written, entries } = await readWanted(folder, documents, complaints)
-  complaints.check()
+  const problems = new Problems()
+  const documents = await readDocuments(folder, problems)
+  const { set: written, entries } = await readWanted(folder, documents, problems)
+  problems.check()
   const set = textFlag(invocation, 'set') ?? written ?? folder.name
   const problem = findNameProblem(set)
   if (problem !== null) throw usageError(`--set is ${JSON.stringify(set)}: ${problem}`)
@@ -65,18 +65,18 @@ async function readFolder(
 
 /** Only of the login's organization: names mean nothing elsewhere. */
 function requireOwn(entries: readonly WantedEntry[], { organization: own }: Fields): void {
-  const complaints = new Complaints()
+  const problems = new Problems()
   for (const { organization, at } of entries) {
     const isOwn = isFields(organization)
       ? idOf(organization) === idOf(own) || nameOf(organization) === nameOf(own)
       : organization === undefined || organization === null || organization === nameOf(own)
     if (!isOwn)
-      complaints.add(
+      problems.add(
         at('organization'),
         'organization: apply works in the organization of the login; leave the key out',
       )
   }
-  complaints.check()
+  problems.check()
 }
 
 /** What must be read to know what is there; to prune, everything. */
@@ -85,7 +85,7 @@ function findKinds(entries: readonly WantedEntry[], prune: boolean): ReadonlySet
   const objects = entries.map(({ object }) => object)
   const referred = objects.flatMap((object) => referencesOf(object).map(({ kind }) => kind))
   const used = new Set<ApplyKind>([...objects.map(({ kind }) => kind), ...referred])
-  // What a deploy pinned, and where it goes, is told by their names.
+  // What a deploy pinned, and where it goes, is shown by their names.
   if (used.has('vclgroup')) used.add('deployment')
   if (used.has('deployment')) used.add('tag')
   return new Set(applyKinds.filter((kind) => used.has(kind)))
@@ -104,11 +104,11 @@ function toSides(entries: readonly WantedEntry[], present: Present): Sides {
 
 /** Each at the line of the field that it is about. */
 function refuse({ refusals }: ApplyPlan, entries: readonly WantedEntry[]): void {
-  const complaints = new Complaints()
+  const problems = new Problems()
   for (const { kind, name, problem } of refusals) {
     const entry = entries.find(({ object }) => keyOf(object) === keyOf({ kind, name }))
     const [field] = problem.split(':', 1)
-    complaints.add(entry?.at(field) ?? '', `${kind} ${JSON.stringify(name)}: ${problem}`)
+    problems.add(entry?.at(field) ?? '', `${kind} ${JSON.stringify(name)}: ${problem}`)
   }
-  complaints.check(exitCodes.refused)
+  problems.check(exitCodes.refused)
 }

@@ -1,4 +1,4 @@
-/** Does a plan's steps one after the other, and tells how far it came. */
+/** Runs a plan's steps one after the other, and reports how far it came. */
 import { keyOf } from './apply-objects.js'
 import type { ApplyStep } from './apply-plan.js'
 import type { Api } from '../api.js'
@@ -9,11 +9,11 @@ import type { Output } from '../output.js'
 import { toPrintableLine } from '../printable-text.js'
 import type { Invocation } from '../verb.js'
 import { toBody, type Sides } from './bodies.js'
-import { nameSome } from './name-some.js'
+import { joinSome } from '../join-some.js'
 import { describeStep } from './show-plan.js'
 import { nouns } from './wanted.js'
 
-/** Chosen by us: of those that were not done. */
+/** Of those that were not done. */
 const stepsNamed = 10
 
 export interface Running {
@@ -32,17 +32,17 @@ interface RunEnding {
 
 /**
  * Ends at the first step that is refused: a second run goes on there. A deploy whose wait ends goes on by itself, so do the
- * steps after it; what became of it, the group's state tells at the end.
+ * steps after it; what became of it, the group's state shows at the end.
  */
 export async function runPlan(running: Running, steps: readonly ApplyStep[]): Promise<RunEnding> {
   for (const [done, step] of steps.entries()) {
     try {
       await runStep(running, step)
-      tell(running.invocation, `${describeStep(step)}: done`)
+      notify(running.invocation, `${describeStep(step)}: done`)
     } catch (error) {
       if (!(error instanceof CliError)) throw error
       if (!isLate(error)) return { done, error: describeEnding(error, { steps, done }) }
-      tell(running.invocation, error.message)
+      notify(running.invocation, error.message)
     }
   }
   return { done: steps.length, error: null }
@@ -52,7 +52,7 @@ function isLate({ exitCode }: CliError): boolean {
   return exitCode === exitCodes.partial || exitCode === exitCodes.unfinished
 }
 
-function tell({ output }: Invocation, line: string): void {
+function notify({ output }: Invocation, line: string): void {
   if (output.form !== 'json') output.write(`${toPrintableLine(line)}\n`)
 }
 
@@ -138,7 +138,7 @@ function describeEnding(
 ): CliError {
   const [failed, ...rest] = steps.slice(done)
   const what = failed ? describeStep(failed) : ''
-  const left = nameSome(rest.map(describeStep), { most: stepsNamed })
+  const left = joinSome(rest.map(describeStep), { most: stepsNamed })
   const more = rest.length === 0 ? '' : `; not done: ${left}`
   const behind = error.message.includes('\n') ? '\n' : '; '
   return new CliError(

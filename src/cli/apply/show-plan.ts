@@ -5,10 +5,10 @@ import type { Api } from '../api.js'
 import { requireFields } from '../api-shapes.js'
 import { diffTexts } from '../text-diff.js'
 import type { Sides } from './bodies.js'
-import type { Foreseen } from './foresee.js'
+import type { PlacementPreview } from './preview-placement.js'
 import { nouns } from './wanted.js'
 
-/** Chosen by us: agents that a plan names. */
+/** Agents that a plan names. */
 const agentsNamed = 20
 
 const verbs: Readonly<Record<ApplyStep['action'], string>> = {
@@ -37,7 +37,7 @@ export async function describePlan(
   api: Api,
   { steps }: ApplyPlan,
   sides: Sides,
-  foreseen: readonly Foreseen[],
+  preview: readonly PlacementPreview[],
 ): Promise<string> {
   const lines: string[] = []
   for (const step of steps) {
@@ -46,7 +46,7 @@ export async function describePlan(
     if (step.action === 'update') lines.push(...(await describeUpdate(api, step, sides)))
     if (step.action === 'deploy') {
       lines.push(`    ${step.reason}`)
-      lines.push(...describePlaces(foreseen.find(({ group }) => group === step.name)))
+      lines.push(...describePlaces(preview.find(({ group }) => group === step.name)))
     }
   }
   return `${lines.join('\n')}\n${countSteps(steps)}\n`
@@ -106,17 +106,17 @@ async function describeText(
     .map((line) => `    ${line}`)
 }
 
-function describePlaces(foreseen: Foreseen | undefined): readonly string[] {
-  if (!foreseen) return []
-  const named = foreseen.places.slice(0, agentsNamed).map(({ agentName, deployment, held }) => {
+function describePlaces(preview: PlacementPreview | undefined): readonly string[] {
+  if (!preview) return []
+  const named = preview.places.slice(0, agentsNamed).map(({ agentName, deployment, held }) => {
     if (deployment === null) return `    - ${agentName}`
     return `    ${held ? ' ' : '+'} ${agentName} (${deployment})`
   })
-  const more = foreseen.places.length - named.length
+  const more = preview.places.length - named.length
   return [
     ...named,
     ...(more > 0 ? [`    and ${more} more agents`] : []),
-    ...(foreseen.shortage === null ? [] : [`    ! ${foreseen.shortage}`]),
+    ...(preview.shortage === null ? [] : [`    ! ${preview.shortage}`]),
   ]
 }
 

@@ -1,4 +1,4 @@
-/** `apply --schema`: what documents may say, as the coordinator knows it; it needs no login. */
+/** `apply --schema`: the fields of documents, from the coordinator; it needs no login. */
 import { checkAnswer } from '../api.js'
 import { chooseServer } from '../connection.js'
 import { exitCodes, type ExitCode } from '../cli-error.js'
@@ -8,13 +8,9 @@ import type { Invocation } from '../verb.js'
 
 const timeoutMs = 30_000
 
-export async function showSchema({
-  settings,
-  surroundings,
-  output,
-}: Invocation): Promise<ExitCode> {
-  const session = await readSession(sessionFilePath(surroundings.environment), settings.context)
-  const server = await chooseServer(settings, surroundings, session)
+export async function showSchema({ settings, system, output }: Invocation): Promise<ExitCode> {
+  const session = await readSession(sessionFilePath(system.environment), settings.context)
+  const server = await chooseServer(settings, system, session)
   const url = new URL(`${server.url}/docs/apply.json`)
   const { ca, traceId } = server
   const answer = await callHttp({ method: 'GET', url, headers: {}, timeoutMs, ca, traceId })

@@ -11,7 +11,7 @@ import type { Field } from '../verb.js'
 import type { Folder } from './folder.js'
 import { mapReferences, readPlainFields } from './plain-fields.js'
 
-/** By field; what the document leaves out, or says null of, is not there. */
+/** By field; what the document leaves out, or sets to null, is not there. */
 export type Values = Map<string, FieldRead>
 type FieldRead = string | number | boolean | readonly string[] | Source | Versioned
 
@@ -21,7 +21,7 @@ interface Versioned {
   readonly version: number | null
 }
 
-/** Throws an Error that says what would be right. */
+/** Throws an Error that names what is expected. */
 export async function readValue(
   folder: Folder,
   { type }: Field,
@@ -68,7 +68,7 @@ function readReference(value: unknown): Versioned {
     throw new Error(`${unknown} is not known in a reference; known are name, fqdn, version`)
   const version = value['version'] ?? null
   if (version !== null && !(Number.isSafeInteger(version) && Number(version) >= 1))
-    throw wrong(version, 'a version is a whole number from 1')
+    throw wrong(version, 'expected a whole number from 1')
   return {
     name: requireText(value['name'] ?? value['fqdn']),
     version: version === null ? null : Number(version),
@@ -76,11 +76,11 @@ function readReference(value: unknown): Versioned {
 }
 
 function readReferences(value: unknown): readonly string[] {
-  if (!Array.isArray(value)) throw wrong(value, 'a list of names is right')
+  if (!Array.isArray(value)) throw wrong(value, 'expected a list of names')
   return [...new Set(value.map((item: unknown) => readReference(item).name))]
 }
 
-/** Throws an Error that says what would be right. */
+/** Throws an Error that names what is expected. */
 export function readObject(
   kind: ApplyKind,
   values: Values,
@@ -127,7 +127,8 @@ function readFileObject(
   const read = readFileContent(source)
   if (!read.ok) throw new Error(`source: ${read.problem}`)
   const fileType = values.get('fileType') ?? defaultFileType(read.content)
-  if (!isFileType(fileType)) throw new Error('fileType: 1 main, 2 include or 3 other is right')
+  if (!isFileType(fileType))
+    throw new Error('fileType: expected 1 (main), 2 (include) or 3 (other)')
   const contentType = values.get('contentType') ?? defaultContentType(source.encoded)
   if (typeof contentType !== 'string') throw missing('contentType')
   const fields = { sha: read.content.sha, contentType, fileType }
@@ -166,22 +167,22 @@ function requireName(values: Values, field: string): string {
 
 function requireText(value: unknown): string {
   if (typeof value === 'string') return value
-  throw wrong(value, 'a text is right; in quotes where it looks like something else')
+  throw wrong(value, 'expected a text; quote it where it looks like something else')
 }
 
 function requireInteger(value: unknown): number {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return value
-  throw wrong(value, 'a whole number is right')
+  throw wrong(value, 'expected a whole number')
 }
 
 function requireBoolean(value: unknown): boolean {
   if (typeof value === 'boolean') return value
-  throw wrong(value, 'true or false is right')
+  throw wrong(value, 'expected true or false')
 }
 
 function requireSource(value: FieldRead): Source {
   if (typeof value === 'object' && 'encoded' in value) return value
-  throw wrong(value, 'a text or @FILE is right')
+  throw wrong(value, 'expected a text or @FILE')
 }
 
 function isVersioned(value: FieldRead): value is Versioned {

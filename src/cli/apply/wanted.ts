@@ -9,7 +9,7 @@ import { files } from '../nouns/files.js'
 import { tags } from '../nouns/tags.js'
 import { vclGroups } from '../nouns/vclgroups.js'
 import type { Field, Noun } from '../verb.js'
-import type { Complaints } from './complaints.js'
+import type { Problems } from './problems.js'
 import { messageOf, type FolderDocument } from './documents.js'
 import { isFileFolder, readFileFolder } from './file-folders.js'
 import type { Folder } from './folder.js'
@@ -20,7 +20,7 @@ export interface WantedEntry {
   readonly object: WantedObject
   /** Of a file. */
   readonly source: Source | undefined
-  /** As the document says it; undefined: it does not. */
+  /** As in the document; undefined: it has none. */
   readonly organization: unknown
   /** File and line of one of its fields, else of the document. */
   readonly at: (field?: string) => string
@@ -43,10 +43,12 @@ export const nouns: Readonly<Record<ApplyKind, Noun>> = {
 /** Beside the noun's own fields. */
 const extraFields: Readonly<Partial<Record<ApplyKind, readonly Field[]>>> = {
   file: [{ name: 'encoded', type: { kind: 'boolean' }, summary: 'the source is base64' }],
-  vclgroup: [{ name: 'deployed', type: { kind: 'boolean' }, summary: 'the wish' }],
+  vclgroup: [
+    { name: 'deployed', type: { kind: 'boolean' }, summary: 'whether it shall be deployed' },
+  ],
 }
 
-/** What a document of this kind may say, beside `kind`. */
+/** The fields of a document of this kind, beside `kind`. */
 export function fieldsOf(kind: ApplyKind): readonly Field[] {
   return [...nouns[kind].fields, ...(extraFields[kind] ?? [])]
 }
@@ -54,18 +56,18 @@ export function fieldsOf(kind: ApplyKind): readonly Field[] {
 export async function readWanted(
   folder: Folder,
   documents: readonly FolderDocument[],
-  complaints: Complaints,
+  problems: Problems,
 ): Promise<WantedFolder> {
   const entries = new Map<string, WantedEntry>()
   let set: string | undefined
-  for (const document of await expandFolders(folder, documents, complaints)) {
-    const kind = readKind(document, complaints)
+  for (const document of await expandFolders(folder, documents, problems)) {
+    const kind = readKind(document, problems)
     if (kind === 'set') {
-      if (set !== undefined) complaints.add(document.at(), 'a second document of kind set')
-      set = readSetName(document, complaints)
+      if (set !== undefined) problems.add(document.at(), 'a second document of kind set')
+      set = readSetName(document, problems)
     } else if (kind !== undefined) {
-      const entry = await readEntry(folder, document, kind, complaints)
-      if (entry) keepEntry(entries, entry, complaints)
+      const entry = await readEntry(folder, document, kind, problems)
+      if (entry) keepEntry(entries, entry, problems)
     }
   }
   return { set, entries: [...entries.values()] }
@@ -74,14 +76,14 @@ export async function readWanted(
 async function expandFolders(
   folder: Folder,
   documents: readonly FolderDocument[],
-  complaints: Complaints,
+  problems: Problems,
 ): Promise<readonly FolderDocument[]> {
   const expanded: FolderDocument[] = []
   for (const document of documents) {
     const [key = ''] = keysOf(document.values, 'kind')
     const isFolder =
       String(document.values[key]).toLowerCase() === 'files' && isFileFolder(document)
-    if (isFolder) expanded.push(...(await readFileFolder(folder, document, complaints)))
+    if (isFolder) expanded.push(...(await readFileFolder(folder, document, problems)))
     else expanded.push(document)
   }
   return expanded
@@ -90,15 +92,15 @@ async function expandFolders(
 function keepEntry(
   entries: Map<string, WantedEntry>,
   entry: WantedEntry,
-  complaints: Complaints,
+  problems: Problems,
 ): void {
   const { kind, name } = entry.object
   const key = keyOf(entry.object)
   const first = entries.get(key)
   if (first)
-    complaints.add(
+    problems.add(
       entry.at(),
-      `${kind} ${JSON.stringify(name)} has a document already, ${first.at()}; one is right`,
+      `${kind} ${JSON.stringify(name)} has a document already, ${first.at()}; remove one of them`,
     )
   else entries.set(key, entry)
 }
@@ -108,12 +110,12 @@ const kindsKnown = [...Object.keys(nouns), 'files', 'set'].join(', ')
 /** Every name of the noun is taken. */
 function readKind(
   { values, at }: FolderDocument,
-  complaints: Complaints,
+  problems: Problems,
 ): ApplyKind | 'set' | undefined {
   const [key] = keysOf(values, 'kind')
   const given = key === undefined ? undefined : values[key]
   if (key === undefined || typeof given !== 'string') {
-    complaints.add(at(key ?? ''), `kind is missing; it is one of ${kindsKnown}`)
+    problems.add(at(key ?? ''), `kind is missing; it is one of ${kindsKnown}`)
     return undefined
   }
   const word = given.toLowerCase()
@@ -122,18 +124,18 @@ function readKind(
     ([kind, { name, aliases }]) => word === kind || word === name || aliases.includes(word),
   ) ?? [undefined]
   if (found === undefined)
-    complaints.add(at(key), `kind is ${JSON.stringify(given)}; it is one of ${kindsKnown}`)
+    problems.add(at(key), `kind is ${JSON.stringify(given)}; it is one of ${kindsKnown}`)
   return found as ApplyKind | undefined // a key of nouns
 }
 
-function readSetName({ values, at }: FolderDocument, complaints: Complaints): string | undefined {
+function readSetName({ values, at }: FolderDocument, problems: Problems): string | undefined {
   const unknown = Object.keys(values).find((key) => !['kind', 'name'].includes(key.toLowerCase()))
   if (unknown !== undefined)
-    complaints.add(at(unknown), `${unknown} is not known here; known are kind, name`)
+    problems.add(at(unknown), `${unknown} is not known here; known are kind, name`)
   const [key = 'name'] = keysOf(values, 'name')
   const name = values[key]
-  const problem = typeof name === 'string' ? findNameProblem(name) : 'a text is right'
-  if (problem !== null) complaints.add(at(key), `name of the set: ${problem}`)
+  const problem = typeof name === 'string' ? findNameProblem(name) : 'expected a text'
+  if (problem !== null) problems.add(at(key), `name of the set: ${problem}`)
   return typeof name === 'string' ? name : undefined
 }
 
@@ -141,7 +143,7 @@ async function readEntry(
   folder: Folder,
   document: FolderDocument,
   kind: ApplyKind,
-  complaints: Complaints,
+  problems: Problems,
 ): Promise<WantedEntry | undefined> {
   const { values, at } = document
   const fields = fieldsOf(kind)
@@ -151,12 +153,12 @@ async function readEntry(
     ),
   )
   const written = new Map<string, string>()
-  const before = complaints.count
+  const before = problems.count
   for (const key of Object.keys(values)) {
     const name = known.get(key.toLowerCase())
     if (name === undefined)
-      complaints.add(at(key), `${key} is not known here; known are ${namesOf(fields)}`)
-    else if (written.has(name)) complaints.add(at(key), `${name} is given twice, in other case`)
+      problems.add(at(key), `${key} is not known here; known are ${namesOf(fields)}`)
+    else if (written.has(name)) problems.add(at(key), `${name} is given twice, in other case`)
     else written.set(name, key)
   }
   const read: Values = new Map()
@@ -166,10 +168,10 @@ async function readEntry(
     try {
       read.set(field.name, await readValue(folder, field, values[key]))
     } catch (error) {
-      complaints.add(at(key), `${field.name}: ${messageOf(error)}`)
+      problems.add(at(key), `${field.name}: ${messageOf(error)}`)
     }
   }
-  if (complaints.count > before) return undefined
+  if (problems.count > before) return undefined
   const where = (field = ''): string => {
     const key = written.get(field)
     return key === undefined ? at() : at(key)
@@ -179,7 +181,7 @@ async function readEntry(
     const organization = values[written.get('organization') ?? '']
     return { object, source, organization, at: where }
   } catch (error) {
-    complaints.add(at(), messageOf(error))
+    problems.add(at(), messageOf(error))
     return undefined
   }
 }

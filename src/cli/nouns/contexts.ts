@@ -23,7 +23,7 @@ export const contexts: LocalNoun = {
     },
     {
       name: 'delete',
-      summary: 'forgets a login without telling its coordinator; logout does both',
+      summary: 'forgets a login on this machine only; logout ends it at the coordinator too',
       arguments: ['<name...>'],
       flags: [yesFlag],
       example: 'contexts delete staging --yes',

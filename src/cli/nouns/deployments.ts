@@ -1,5 +1,5 @@
 /** `cachefleet deployments`. */
-import { addVerb, deleteVerb, getVerb, listVerb, updateVerb } from '../object-verbs.js'
+import { objectVerbs } from '../object-verbs.js'
 import { deployment as resource } from '../../resources/deployment.js'
 import { toNounParts } from '../resource-noun.js'
 import type { Noun } from '../verb.js'
@@ -12,11 +12,10 @@ export const deployment = toNounParts(resource, {
 
 export const deployments: Noun = {
   ...deployment,
-  verbs: [
-    listVerb(deployment, '--filter stateName=Error'),
-    getVerb(deployment),
-    addVerb(deployment, '--name web --tags web --max 3'),
-    updateVerb(deployment, '--max 5', 'also when a deployed group falls below its min by this'),
-    deleteVerb(deployment),
-  ],
+  verbs: objectVerbs(deployment, {
+    list: '--filter stateName=Error',
+    add: '--name web --tags web --max 3',
+    update: '--max 5',
+    force: 'also when a deployed group falls below its min by this',
+  }),
 }

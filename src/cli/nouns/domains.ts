@@ -1,5 +1,5 @@
 /** `cachefleet domains`. */
-import { addVerb, deleteVerb, getVerb, listVerb, updateVerb } from '../object-verbs.js'
+import { objectVerbs } from '../object-verbs.js'
 import { domain as resource } from '../../resources/domain.js'
 import { toNounParts } from '../resource-noun.js'
 import type { Noun } from '../verb.js'
@@ -12,11 +12,9 @@ export const domain = toNounParts(resource, {
 
 export const domains: Noun = {
   ...domain,
-  verbs: [
-    listVerb(domain, '--sort fqdn'),
-    getVerb(domain),
-    addVerb(domain, '--fqdn www.example.com'),
-    updateVerb(domain, '--fqdn shop.example.com'),
-    deleteVerb(domain),
-  ],
+  verbs: objectVerbs(domain, {
+    list: '--sort fqdn',
+    add: '--fqdn www.example.com',
+    update: '--fqdn shop.example.com',
+  }),
 }

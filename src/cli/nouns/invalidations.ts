@@ -1,11 +1,11 @@
 /** `cachefleet invalidations`: what bans and purges became of. They are made by `ban` and `purge`. */
 import { requireFields } from '../api-shapes.js'
-import { findId } from '../find-object.js'
+import { openObject } from '../find-object.js'
 import { addVerb, deleteVerb, getVerb, listVerb } from '../object-verbs.js'
 import { showObject } from '../output.js'
 import { invalidation as resource } from '../../resources/invalidation.js'
 import { toNounParts } from '../resource-noun.js'
-import { word, type Noun, type Verb } from '../verb.js'
+import type { Noun, Verb } from '../verb.js'
 
 const invalidation = toNounParts(resource, {
   alias: 'inv',
@@ -32,10 +32,8 @@ function changeVerb(name: 'retry' | 'cancel', summary: string): Verb {
     arguments: ['<id>'],
     example: `invalidations ${name} 7`,
     run: async (invocation) => {
-      const api = await invocation.openApi()
-      const id = await findId(api, invalidation, word(invocation, 0))
-      const path = `${invalidation.path}/${id}/${name}`
-      const { body } = await api.call({ method: 'PUT', path })
+      const { api, path } = await openObject(invocation, invalidation)
+      const { body } = await api.call({ method: 'PUT', path: `${path}/${name}` })
       showObject(invocation.output, requireFields(body))
       return undefined
     },

@@ -1,7 +1,7 @@
 /** `cachefleet organizations`. */
 import { organization as resource } from '../../resources/organization.js'
 import { yesFlag } from '../confirm.js'
-import { addVerb, deleteVerb, getVerb, listVerb, updateVerb } from '../object-verbs.js'
+import { objectVerbs } from '../object-verbs.js'
 import { toNounParts } from '../resource-noun.js'
 import type { Flag, Noun, NounParts } from '../verb.js'
 
@@ -19,11 +19,7 @@ const accountFlag: Flag = { form: '--account <account>', summary: 'by id or name
 export const organizations: Noun = {
   ...organization,
   verbs: [
-    listVerb(organization, '--sort name'),
-    getVerb(organization),
-    addVerb(organization, '--name shop'),
-    updateVerb(organization, '--locked'),
-    deleteVerb(organization),
+    ...objectVerbs(organization, { list: '--sort name', add: '--name shop', update: '--locked' }),
     {
       name: 'assign',
       summary: 'makes an account a user: the first as administrator, later ones as regular',

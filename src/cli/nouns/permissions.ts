@@ -1,6 +1,6 @@
 /** `cachefleet permissions`. */
 import { permission as resource } from '../../resources/user-permission.js'
-import { addVerb, deleteVerb, getVerb, listVerb, updateVerb } from '../object-verbs.js'
+import { objectVerbs } from '../object-verbs.js'
 import { ownerField, toNounParts } from '../resource-noun.js'
 import type { Noun, NounParts } from '../verb.js'
 
@@ -17,11 +17,9 @@ const permission: NounParts = {
 
 export const permissions: Noun = {
   ...permission,
-  verbs: [
-    listVerb(permission, '--filter account.name=anna'),
-    getVerb(permission),
-    addVerb(permission, '--account anna --type file --write'),
-    updateVerb(permission, '--no-write'),
-    deleteVerb(permission),
-  ],
+  verbs: objectVerbs(permission, {
+    list: '--filter account.name=anna',
+    add: '--account anna --type file --write',
+    update: '--no-write',
+  }),
 }

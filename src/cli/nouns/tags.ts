@@ -1,5 +1,5 @@
 /** `cachefleet tags`. */
-import { addVerb, deleteVerb, getVerb, listVerb, updateVerb } from '../object-verbs.js'
+import { objectVerbs } from '../object-verbs.js'
 import { tag as resource } from '../../resources/tag.js'
 import { toNounParts } from '../resource-noun.js'
 import type { Noun } from '../verb.js'
@@ -11,11 +11,5 @@ export const tag = toNounParts(resource, {
 
 export const tags: Noun = {
   ...tag,
-  verbs: [
-    listVerb(tag, '--sort name'),
-    getVerb(tag),
-    addVerb(tag, '--name web'),
-    updateVerb(tag, '--name edge'),
-    deleteVerb(tag),
-  ],
+  verbs: objectVerbs(tag, { list: '--sort name', add: '--name web', update: '--name edge' }),
 }

@@ -1,6 +1,6 @@
 /** `cachefleet users`. */
 import { user as resource } from '../../resources/user.js'
-import { addVerb, deleteVerb, getVerb, listVerb, updateVerb } from '../object-verbs.js'
+import { objectVerbs } from '../object-verbs.js'
 import { ownerField, toNounParts } from '../resource-noun.js'
 import type { Noun, NounParts } from '../verb.js'
 
@@ -16,11 +16,9 @@ const user: NounParts = { ...parts, fields: [...fields, ownerField('by id or nam
 
 export const users: Noun = {
   ...user,
-  verbs: [
-    listVerb(user, '--filter account.name=anna'),
-    getVerb(user),
-    addVerb(user, '--account anna --role regular'),
-    updateVerb(user, '--role administrator'),
-    deleteVerb(user),
-  ],
+  verbs: objectVerbs(user, {
+    list: '--filter account.name=anna',
+    add: '--account anna --role regular',
+    update: '--role administrator',
+  }),
 }

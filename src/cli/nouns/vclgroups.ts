@@ -1,11 +1,11 @@
 /** `cachefleet vclgroups`: what is deployed, and deploying it. */
 import { yesFlag } from '../confirm.js'
 import { fieldFlags } from '../field-flags.js'
-import { addVerb, deleteVerb, getVerb, listVerb, updateVerb } from '../object-verbs.js'
+import { idArgument, objectVerbs } from '../object-verbs.js'
 import { ofGroup, statsVerb } from '../stats-verb.js'
 import { stage, vclGroup } from '../../resources/vclgroup.js'
 import { toFields, toNounParts } from '../resource-noun.js'
-import type { Flag, Noun } from '../verb.js'
+import type { Flag, Noun, Verb } from '../verb.js'
 
 export const group = toNounParts(vclGroup, {
   alias: 'vg',
@@ -22,135 +22,123 @@ export const waitFlags: readonly Flag[] = [
     form: '--percent <share>',
     summary: 'done when this share of the placed agents has it, 0 to 100 (the default)',
   },
-  { form: '--detach', summary: 'do not wait; done once the wish is accepted' },
+  { form: '--detach', summary: 'do not wait; done once the deploy is accepted' },
 ]
 
 const replaceFlags: readonly Flag[] = [
   {
     form: '--replace',
     summary:
-      'take the places of other groups where they hold its agents, without a pause; who has none left is undeployed',
+      'take the places of other groups where they hold its agents, without a pause; a group with none left is undeployed',
   },
   { form: '--force', summary: 'with --replace: also where it brings such a group below its min' },
+]
+
+const groupVerbs: readonly Verb[] = [
+  {
+    name: 'deploy',
+    summary: 'puts the group on its caches: all load it, then all switch to it',
+    flags: [...waitFlags, ...replaceFlags],
+    example: 'vclgroups deploy site --wait 60s --percent 90',
+    run: async (invocation) => (await import('../deploy.js')).deployGroup(invocation, group),
+  },
+  {
+    name: 'cancel',
+    summary: 'ends a deploy that is loading; nothing switches, the old VCL serves on',
+    example: 'vclgroups cancel site',
+    run: async (invocation) => (await import('../deploy.js')).cancelDeploy(invocation, group),
+  },
+  {
+    name: 'undeploy',
+    summary: 'takes the group from all its caches',
+    flags: [...waitFlags, yesFlag],
+    example: 'vclgroups undeploy site --yes',
+    run: async (invocation) => (await import('../deploy.js')).undeployGroup(invocation, group),
+  },
+  {
+    name: 'reload',
+    summary: 'compiles what the group serves once more, such as for changed host names of backends',
+    flags: waitFlags,
+    example: 'vclgroups reload site',
+    run: async (invocation) => (await import('../deploy.js')).reloadGroup(invocation, group),
+  },
+  {
+    name: 'rollback',
+    summary: 'goes back to an earlier revision, without one to the newest with other sources',
+    flags: [
+      { form: '--revision <number>', summary: 'as `history` shows it' },
+      ...waitFlags,
+      yesFlag,
+    ],
+    example: 'vclgroups rollback site --revision 7 --yes',
+    run: async (invocation) => (await import('../deploy.js')).rollBackGroup(invocation, group),
+  },
+  {
+    name: 'stage',
+    summary: 'tries other sources of a group on all agents with these tags, beside what it serves',
+    flags: fieldFlags(stageFields, 'add'),
+    example: 'vclgroups stage site --tags canary --main-vcl next.vcl --domains next.example.com',
+    run: async (invocation) =>
+      (await import('../stage.js')).stageGroup(invocation, group, stageFields),
+  },
+  {
+    name: 'promote',
+    summary: 'makes what is staged the group’s own, deploys it, and ends the stage',
+    flags: [...waitFlags, yesFlag],
+    example: 'vclgroups promote site --wait 60s --yes',
+    run: async (invocation) => (await import('../deploy.js')).promoteGroup(invocation, group),
+  },
+  {
+    name: 'delstage',
+    summary: 'drops what is staged; the group itself stays as it is',
+    flags: [yesFlag],
+    example: 'vclgroups delstage site --yes',
+    run: async (invocation) => (await import('../stage.js')).dropStage(invocation, group),
+  },
+  {
+    name: 'validate',
+    summary: 'checks the placement and compiles on one fitting agent, changing nothing',
+    flags: [{ form: '--agents <which>', summary: 'one (the default) or all that fit' }],
+    example: 'vclgroups validate site --agents all',
+    run: async (invocation) => (await import('../deploy.js')).validateGroup(invocation, group),
+  },
+  {
+    name: 'state',
+    summary: 'shows the state of a group',
+    example: 'vclgroups state site',
+    run: async (invocation) => (await import('../group-views.js')).showState(invocation, group),
+  },
+  {
+    name: 'placement',
+    summary: 'shows which agents are chosen for a group, which are not, and why',
+    flags: [{ form: '--replace', summary: 'as a deploy with --replace would choose' }],
+    example: 'vclgroups placement site',
+    run: async (invocation) => (await import('../group-views.js')).showPlacement(invocation, group),
+  },
+  {
+    name: 'routing',
+    summary: 'shows the generated VCL that routes to a group, on each agent',
+    flags: [{ form: '--next', summary: 'as a deploy would make it now' }],
+    example: 'vclgroups routing site --next',
+    run: async (invocation) => (await import('../group-views.js')).showRouting(invocation, group),
+  },
+  {
+    name: 'history',
+    summary: 'shows what happened to a group, newest first',
+    example: 'vclgroups history site',
+    run: async (invocation) => (await import('../group-views.js')).showHistory(invocation, group),
+  },
 ]
 
 export const vclGroups: Noun = {
   ...group,
   verbs: [
-    listVerb(group, '--filter deployed=true'),
-    getVerb(group),
-    addVerb(group, '--name site --main-vcl main.vcl --deployments web'),
-    updateVerb(group, '--includes a.vcl,b.vcl'),
-    deleteVerb(group),
+    ...objectVerbs(group, {
+      list: '--filter deployed=true',
+      add: '--name site --main-vcl main.vcl --deployments web',
+      update: '--includes a.vcl,b.vcl',
+    }),
     statsVerb(group, { words: ['vclgroups', 'stats'], whose: ofGroup }),
-    {
-      name: 'deploy',
-      summary: 'puts the group on its caches: all load it, then all switch to it',
-      arguments: ['<id|name>'],
-      flags: [...waitFlags, ...replaceFlags],
-      example: 'vclgroups deploy site --wait 60s --percent 90',
-      run: async (invocation) => (await import('../deploy.js')).deployGroup(invocation, group),
-    },
-    {
-      name: 'cancel',
-      summary: 'ends a deploy that is loading; nothing switches, the old VCL serves on',
-      arguments: ['<id|name>'],
-      example: 'vclgroups cancel site',
-      run: async (invocation) => (await import('../deploy.js')).cancelDeploy(invocation, group),
-    },
-    {
-      name: 'undeploy',
-      summary: 'takes the group from all its caches',
-      arguments: ['<id|name>'],
-      flags: [...waitFlags, yesFlag],
-      example: 'vclgroups undeploy site --yes',
-      run: async (invocation) => (await import('../deploy.js')).undeployGroup(invocation, group),
-    },
-    {
-      name: 'reload',
-      summary:
-        'compiles what the group serves once more, such as for changed host names of backends',
-      arguments: ['<id|name>'],
-      flags: waitFlags,
-      example: 'vclgroups reload site',
-      run: async (invocation) => (await import('../deploy.js')).reloadGroup(invocation, group),
-    },
-    {
-      name: 'rollback',
-      summary: 'goes back to an earlier revision, without one to the newest with other sources',
-      arguments: ['<id|name>'],
-      flags: [
-        { form: '--revision <number>', summary: 'as `history` tells it' },
-        ...waitFlags,
-        yesFlag,
-      ],
-      example: 'vclgroups rollback site --revision 7 --yes',
-      run: async (invocation) => (await import('../deploy.js')).rollBackGroup(invocation, group),
-    },
-    {
-      name: 'stage',
-      summary:
-        'tries other sources of a group on all agents with these tags, beside what it serves',
-      arguments: ['<id|name>'],
-      flags: fieldFlags(stageFields, 'add'),
-      example: 'vclgroups stage site --tags canary --main-vcl next.vcl --domains next.example.com',
-      run: async (invocation) =>
-        (await import('../stage.js')).stageGroup(invocation, group, stageFields),
-    },
-    {
-      name: 'promote',
-      summary: 'makes what is staged the group’s own, deploys it, and ends the stage',
-      arguments: ['<id|name>'],
-      flags: [...waitFlags, yesFlag],
-      example: 'vclgroups promote site --wait 60s --yes',
-      run: async (invocation) => (await import('../deploy.js')).promoteGroup(invocation, group),
-    },
-    {
-      name: 'delstage',
-      summary: 'drops what is staged; the group itself stays as it is',
-      arguments: ['<id|name>'],
-      flags: [yesFlag],
-      example: 'vclgroups delstage site --yes',
-      run: async (invocation) => (await import('../stage.js')).dropStage(invocation, group),
-    },
-    {
-      name: 'validate',
-      summary: 'checks the placement and compiles on one fitting agent, changing nothing',
-      arguments: ['<id|name>'],
-      flags: [{ form: '--agents <which>', summary: 'one (the default) or all that fit' }],
-      example: 'vclgroups validate site --agents all',
-      run: async (invocation) => (await import('../deploy.js')).validateGroup(invocation, group),
-    },
-    {
-      name: 'state',
-      summary: 'shows the state of a group',
-      arguments: ['<id|name>'],
-      example: 'vclgroups state site',
-      run: async (invocation) => (await import('../group-views.js')).showState(invocation, group),
-    },
-    {
-      name: 'placement',
-      summary: 'shows which agents are chosen for a group, which are not, and why',
-      arguments: ['<id|name>'],
-      flags: [{ form: '--replace', summary: 'as a deploy with --replace would choose' }],
-      example: 'vclgroups placement site',
-      run: async (invocation) =>
-        (await import('../group-views.js')).showPlacement(invocation, group),
-    },
-    {
-      name: 'routing',
-      summary: 'shows the generated VCL that routes to a group, on each agent',
-      arguments: ['<id|name>'],
-      flags: [{ form: '--next', summary: 'as a deploy would make it now' }],
-      example: 'vclgroups routing site --next',
-      run: async (invocation) => (await import('../group-views.js')).showRouting(invocation, group),
-    },
-    {
-      name: 'history',
-      summary: 'shows what happened to a group, newest first',
-      arguments: ['<id|name>'],
-      example: 'vclgroups history site',
-      run: async (invocation) => (await import('../group-views.js')).showHistory(invocation, group),
-    },
+    ...groupVerbs.map((verb) => ({ ...verb, arguments: [idArgument(group)] })),
   ],
 }

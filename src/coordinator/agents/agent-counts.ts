@@ -3,7 +3,7 @@ import { agentStates } from '../../resources/agent-state.js'
 import { countAgentsByState } from './count-queries.js'
 import type { StateService } from '../service.js'
 
-/** Chosen by us: whoever asks for the metrics often does not ask the store each time. */
+/** Frequent scrapes of the metrics do not query the store every time. */
 const keptMs = 1000
 
 export function createAgentCounter(

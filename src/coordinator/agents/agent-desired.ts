@@ -15,7 +15,7 @@ export interface DesiredState {
 
 /**
  * Agents that are gone are left out, and those of which it is not known yet what they are to hold: a cache that was unlocked
- * or is new serves on until placement has looked at it.
+ * or is new serves on until placement has considered it.
  */
 export async function readDesiredStates(
   service: StateService,

@@ -3,12 +3,12 @@ import { agentChangedSubject, agentRevokedSubject, desiredChangedSubject } from 
 import type { StateService } from '../service.js'
 
 /** State, report, tags or drift of these agents changed. */
-export function tellAgentsChanged(service: StateService, agentIds: readonly number[]): void {
+export function notifyAgentsChanged(service: StateService, agentIds: readonly number[]): void {
   if (agentIds.length > 0) service.bus.publish(agentChangedSubject, { agentIds })
 }
 
 /** These agents have a new desired state; the trace id is that of the call that made it, and goes on to their logs. */
-export function tellDesiredChanged(
+export function notifyDesiredChanged(
   service: StateService,
   agentIds: readonly number[],
   traceId: string,
@@ -16,6 +16,6 @@ export function tellDesiredChanged(
   if (agentIds.length > 0) service.bus.publish(desiredChangedSubject, { agentIds, traceId })
 }
 
-export function tellAgentRevoked(service: StateService, agentId: number): void {
+export function notifyAgentRevoked(service: StateService, agentId: number): void {
   service.bus.publish(agentRevokedSubject, { agentIds: [agentId] })
 }

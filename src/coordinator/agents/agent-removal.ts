@@ -3,7 +3,7 @@ import { FleetError } from '../../errors.js'
 import { deleteAgentRow } from '../fleet/agent-rows.js'
 import type { AgentRecord } from '../fleet/agent-queries.js'
 import { readPlacements } from '../fleet/placement-queries.js'
-import { tellAgentRevoked, tellAgentsChanged } from './agent-hints.js'
+import { notifyAgentRevoked, notifyAgentsChanged } from './agent-hints.js'
 import type { StateService } from '../service.js'
 
 /**
@@ -25,6 +25,6 @@ export async function deleteAgent(
       )
     await deleteAgentRow(queries, agent.id)
   })
-  tellAgentRevoked(service, agent.id)
-  tellAgentsChanged(service, [agent.id])
+  notifyAgentRevoked(service, agent.id)
+  notifyAgentsChanged(service, [agent.id])
 }

@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { agent } from '../../resources/agent.js'
 import type { Actor } from '../../resources/permission.js'
-import { fieldNames, readOnlyNames } from '../../resources/resource.js'
+import { readOnlyNames } from '../../resources/resource.js'
 import { answerList, route, type Route } from '../http/route.js'
 import { deleteAgent } from './agent-removal.js'
 import {
@@ -14,19 +14,18 @@ import {
   updateAgent,
   type AgentRecord,
 } from './agents.js'
-import { readAgentDetails, unlockAgent, unlockAgents } from './unlock-agents.js'
 import { mapRows } from '../store/long-list.js'
 import type { StateService } from '../service.js'
 import { editing } from '../api/editing.js'
-import { forceQuery, listQuerySchema, referencesTo, requireAccess } from '../api/references.js'
+import { forceQuery, listQuerySchema, requireAccess } from '../api/references.js'
 import { editKeys, updateBody } from '../api/resource-schemas.js'
-import { unlockedSchema } from './unlock-views.js'
+import { showAgent, unlockRoutes } from './unlock-routes.js'
 import { agentSchema, toAgentView } from './agent-view.js'
 
 const errorKey = 'agent'
 const read = { type: 'agent', access: 'read' } as const
 const write = { type: 'agent', access: 'write' } as const
-const closed = { additionalProperties: false }
+
 export function agentRoutes(service: StateService): readonly Route[] {
   const findReadable = (_: unknown, actor: Actor, id: number) => findAgent(service, actor, id)
   const findChangeable = (_: unknown, actor: Actor, id: number) => findOwnAgent(service, actor, id)
@@ -63,7 +62,10 @@ export function agentRoutes(service: StateService): readonly Route[] {
       edit,
       find: findReadable,
       answers: { 200: agentSchema },
-      handle: async ({ actor, object }) => ({ status: 200, body: await show(actor, object) }),
+      handle: async ({ actor, object }) => ({
+        status: 200,
+        body: await showAgent(service, actor, object),
+      }),
     }),
     route({
       method: 'PUT',
@@ -82,7 +84,7 @@ export function agentRoutes(service: StateService): readonly Route[] {
         if (body.tags !== undefined) requireAccess(actor, 'tag', 'read', errorKey)
         const change = { body, force: query.force ?? false }
         const changed = await updateAgent(guarded, actor, object, change)
-        return { status: 200, body: await show(actor, changed) }
+        return { status: 200, body: await showAgent(service, actor, changed) }
       },
     }),
     route({
@@ -101,48 +103,8 @@ export function agentRoutes(service: StateService): readonly Route[] {
         return { status: 204 }
       },
     }),
-    route({
-      method: 'PUT',
-      path: '/agents/{id}/unlock',
-      operationId: 'unlockAgent',
-      summary: "Confirms that a locked agent shall take this coordinator's word from now on",
-      errorKey,
-      permission: write,
-      find: findChangeable,
-      answers: { 200: agentSchema },
-      handle: async ({ context, actor, object }) => {
-        const unlocked = await unlockAgent(service, context, actor, object)
-        return { status: 200, body: await show(actor, unlocked) }
-      },
-    }),
-    route({
-      method: 'PUT',
-      path: '/agents/unlock',
-      operationId: 'unlockAgents',
-      summary: 'Unlocks these agents, or all locked ones; says which it did not, and why',
-      errorKey,
-      permission: write,
-      body: Type.Object(
-        {
-          agents: Type.Optional(referencesTo(fieldNames(agent.fields))),
-          all: Type.Optional(
-            Type.Boolean({ description: 'Every locked agent that you own, in place of agents' }),
-          ),
-        },
-        closed,
-      ),
-      answers: { 200: unlockedSchema },
-      handle: async ({ context, actor, body }) => ({
-        status: 200,
-        body: await unlockAgents(service, context, actor, body),
-      }),
-    }),
+    ...unlockRoutes(service),
   ]
-
-  async function show(actor: Actor, record: AgentRecord) {
-    const details = await readAgentDetails(service, actor, record)
-    return toAgentView(record, ownsAgent(actor, record), details)
-  }
 }
 
 function view(actor: Actor, record: AgentRecord) {

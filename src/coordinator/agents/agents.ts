@@ -14,7 +14,7 @@ import { agentColumns, agentColumnsFor } from '../fleet/list-columns.js'
 import { toOwner } from '../store/owner.js'
 import { readPlacements } from '../fleet/placement-queries.js'
 import { readUsableTagIds } from '../fleet/tag-queries.js'
-import { tellAgentsChanged } from './agent-hints.js'
+import { notifyAgentsChanged } from './agent-hints.js'
 import type { ListParameters } from '../store/computed-list.js'
 import { readLongList, type LongListAnswer } from '../store/long-list.js'
 import { isSame, mergeWritten } from '../store/resource-rows.js'
@@ -90,7 +90,7 @@ export function ownsAgent(actor: Actor, one: Pick<AgentRecord, 'organization'>):
   return actor.organizationId === null || one.organization?.id === actor.organizationId
 }
 
-export interface AgentChange {
+interface AgentChange {
   readonly body: UpdateBody<typeof agent.fields>
   /** Also when a deployed group falls below its min by this. */
   readonly force: boolean
@@ -126,7 +126,7 @@ export async function updateAgent(
       },
     })
   }
-  tellAgentsChanged(service, [before.id])
+  notifyAgentsChanged(service, [before.id])
   return (await findAgentRow(store.queries, scopeOf(actor), before.id)) ?? before
 }
 

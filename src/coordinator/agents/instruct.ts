@@ -9,7 +9,7 @@ import { findAgent, type AgentRecord } from '../fleet/agent-queries.js'
 import { runInSteps } from '../../in-steps.js'
 import type { StateService } from '../service.js'
 
-/** Chosen by us: the session gives up before the bus does, so that the reply says why. */
+/** The session gives up before the bus does, so that the reply says why. */
 const busGraceMs = 500
 
 /**

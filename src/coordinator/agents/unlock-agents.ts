@@ -12,7 +12,7 @@ import {
   type AgentRecord,
 } from '../fleet/agent-queries.js'
 import type { NamedReference } from '../store/owner.js'
-import { Turns } from '../../runtime/turns.js'
+import { Semaphore } from '../../runtime/semaphore.js'
 import { notThere, requireOwner } from '../api/find-references.js'
 import { foreseeReturn } from '../placement/foresee-return.js'
 import { scopeOf, type StateService } from '../service.js'
@@ -58,11 +58,11 @@ interface UnlockOutcome {
 
 /** Agents that are asked at the same time. */
 const atOnce = 16
-/** Agents that do not answer hold up nobody for longer; who was not asked by then is told so. */
+/** The limit for agents that do not answer; those that were not asked by then are reported as skipped. */
 const longestMs = 60_000
 /** Of one agent; beyond the cache's own limit for a command (cli_timeout, 60 s) nobody waits. */
 const answerTimeoutMs = 30_000
-/** An agent tells its new condition ahead of its answer; it is written a moment later. */
+/** An agent sends its new condition before its answer; it is written a moment later. */
 const recordedWithinMs = 5000
 
 /** Throws 'invalid' for agents that are not there, 'forbidden' for named ones that are only shared with the caller. */
@@ -74,9 +74,11 @@ export async function unlockAgents(
 ): Promise<UnlockOutcome> {
   const agents = await findWanted(service, actor, request)
   const untilMs = service.now() + longestMs
-  const turns = new Turns({ places: atOnce })
+  const semaphore = new Semaphore({ permits: atOnce })
   const outcomes = await Promise.all(
-    agents.map((agent) => turns.run(() => tryUnlock(service, context, actor, { agent, untilMs }))),
+    agents.map((agent) =>
+      semaphore.run(() => tryUnlock(service, context, actor, { agent, untilMs })),
+    ),
   )
   return {
     unlocked: outcomes.flatMap(({ unlocked }) => unlocked),

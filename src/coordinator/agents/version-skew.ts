@@ -8,7 +8,7 @@ export function findSkew(coordinatorVersion: string, agentVersion: string): stri
   return `agent ${agentVersion} is over one minor version from coordinator ${coordinatorVersion}`
 }
 
-/** A peer of the next minor version may say what is not known here. */
+/** A peer of the next minor version may send fields that are unknown here. */
 export function isNewerMinor(coordinatorVersion: string, agentVersion: string): boolean {
   const [ourMajor, ourMinor] = readVersion(coordinatorVersion)
   const [theirMajor, theirMinor] = readVersion(agentVersion)

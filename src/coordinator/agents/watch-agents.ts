@@ -1,4 +1,4 @@
-/** Waiting for agents: looks at the rows again when a hint says that they changed, and every second without one. */
+/** Waiting for agents: polls the rows when a hint says that they changed, and every second without one. */
 import { agentChangedSubject } from '../bus/subjects.js'
 import { Hint } from '../../runtime/hint.js'
 import { pauseFor } from '../../runtime/pause.js'
@@ -6,19 +6,19 @@ import type { StateService } from '../service.js'
 
 /** Hints may be lost (the bus delivers at most once). */
 const withoutHintMs = 1000
-/** Reports of many agents arrive within milliseconds: one look serves them all. */
-const betweenLooksMs = 20
-/** Chosen by us: of a large fleet a look is long, and takes a quarter of the time at most. */
-const pausesPerLook = 3
+/** Reports of many agents arrive within milliseconds: one poll serves them all. */
+const pollPauseMs = 20
+/** A poll of a large fleet takes long; it may use at most a quarter of the time. */
+const pausesPerPoll = 3
 const longestPauseMs = 200
 
 /**
- * Calls `look` until it answers something other than undefined, or until `untilMs` (clock of the service).
+ * Calls `poll` until it answers something other than undefined, or until `untilMs` (clock of the service).
  * Answers undefined when time is over or the coordinator stops.
  */
 export async function watchAgents<T>(
   service: StateService,
-  look: () => Promise<T | undefined>,
+  poll: () => Promise<T | undefined>,
   untilMs: number,
 ): Promise<T | undefined> {
   const { signal } = service.background
@@ -28,13 +28,13 @@ export async function watchAgents<T>(
   try {
     for (;;) {
       hint.take()
-      const lookedAtMs = performance.now()
-      const seen = await look()
+      const polledAtMs = performance.now()
+      const seen = await poll()
       if (seen !== undefined) return seen
       const leftMs = untilMs - service.now()
       if (leftMs <= 0 || signal.aborted) return undefined
-      const lookMs = performance.now() - lookedAtMs
-      const restMs = Math.min(Math.max(betweenLooksMs, pausesPerLook * lookMs), longestPauseMs)
+      const pollMs = performance.now() - polledAtMs
+      const restMs = Math.min(Math.max(pollPauseMs, pausesPerPoll * pollMs), longestPauseMs)
       await pauseFor(Math.min(restMs, leftMs))
       await hint.wait(Math.min(withoutHintMs, leftMs))
     }

@@ -1,4 +1,4 @@
-/** The api log: one row for each call that is no GET and each failed login, never bodies (docs/behaviour.md, API log). */
+/** The api log: one row for each call that is not a GET and each failed login, never bodies (docs/behaviour.md, API log). */
 import type { Insertable, Selectable } from 'kysely'
 import { apiLogEntry } from '../../resources/api-log-entry.js'
 import { listColumns } from '../store/resource-rows.js'

@@ -18,7 +18,7 @@ export interface RecordedCall {
   /** Its id, or what a caller named it, which may be nothing that exists. Null: none, the system administrator's. */
   readonly organization: number | string | null
   readonly traceId: string
-  /** Empty: nobody said a name. */
+  /** Empty: no name was given. */
   readonly account: string
   readonly method: string
   /** Without the query. */
@@ -32,15 +32,15 @@ export interface RecordedCall {
   readonly asksOnly: boolean
 }
 
-/** Chosen by us: how long an entry may wait to be written. */
+/** How long an entry may wait before it is written. */
 const flushEveryMs = 100
 const retryMs = 1000
 const rowsAtOnce = 200
-/** Chosen by us: what is kept while the store is away; the oldest go first. */
+/** Entries kept in memory while the store is unavailable; the oldest are dropped first. */
 const waitingMost = 10_000
-/** Chosen by us: calls of nobody (401) that are recorded in a minute; the others are only in the log lines. */
+/** Unauthenticated calls (401) recorded per minute; further ones appear in the log only. */
 const namelessInMinute = 600
-/** Chosen by us: characters of one text. */
+/** Characters per text. */
 const textMost = 2000
 const dayMs = 24 * 3600 * 1000
 const deletedAtOnce = 1000

@@ -1,5 +1,5 @@
 /**
- * How a resource says that people edit its objects: what an edit changes, how an object is found and answered, and how the
+ * How a resource says that users edit its objects: what an edit changes, how an object is found and answered, and how the
  * precondition gets into the transaction that changes it.
  */
 import type { Actor } from '../../resources/permission.js'
@@ -7,7 +7,7 @@ import type { Edit } from '../http/route.js'
 import type { StateService } from '../service.js'
 import type { Store } from '../store/store.js'
 
-export interface Editable<Found> {
+interface Editable<Found> {
   /** Of the answer. Where a PUT takes what is never answered (a password), `updated` is among them. */
   readonly keys: readonly string[]
   readonly longKey?: string

@@ -97,7 +97,7 @@ function whereUnique(errorKey: ErrorKey): string {
 export const usersNamed = 5
 
 /**
- * Deletes what nothing refers to. What was referred to between the look and the delete is refused by the foreign key.
+ * Deletes what nothing refers to. What was referred to between the check and the delete is refused by the foreign key.
  * Throws 'conflict' naming the users.
  */
 export async function deleteUnused(

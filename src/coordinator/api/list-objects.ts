@@ -13,7 +13,7 @@ import { scopeOf, type StateService } from '../service.js'
 
 export interface Listing<TB extends keyof Tables, Row extends { readonly id: number }, Listed> {
   readonly columns: ListColumns
-  /** Where what a column tells depends on who asks; the same names. */
+  /** Where a column's value depends on the caller; the same names. */
   readonly columnsFor?: (scope: Scope) => ListColumns
   /** What stands in no table. */
   readonly computed?: {

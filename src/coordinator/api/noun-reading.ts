@@ -22,7 +22,7 @@ interface Source<TB extends keyof Tables, Row, Found> {
   ) => readonly Found[] | Promise<readonly Found[]>
 }
 
-export interface Reading<TB extends keyof Tables, Row extends { readonly id: number }, Found> {
+interface Reading<TB extends keyof Tables, Row extends { readonly id: number }, Found> {
   readonly listing: Listing<TB, Row, Found>
   readonly find: (queries: Queries, scope: Scope, id: number) => Promise<Found | undefined>
   /** Of what was just written. Throws 'not-found' when somebody was faster to delete it. */

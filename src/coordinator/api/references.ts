@@ -39,7 +39,7 @@ export const organizationSchema = orNull(
   ),
 )
 
-/** Chosen by us: the most references in one list of a body. */
+/** The most references in one list of a body. */
 export const referencesMost = 1_000
 
 /** What a body says of another object: its id; what else a GET of that object answers is ignored. */
@@ -59,9 +59,6 @@ export function referencesTo(
 
 /** The organization that a new object is for: the system administrator may choose, others may name their own. */
 export const ownerReference = Type.Optional(orNull(referenceTo(fieldNames(organization.fields))))
-
-/** What every object answers and no caller writes. */
-export const readOnlyKeys = ['id', 'organization', 'created', 'updated'] as const
 
 /** A list's query: its fields, `sort` and `take`; what they hold is read by the list itself. */
 export function listQuerySchema(

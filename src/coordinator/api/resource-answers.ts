@@ -10,7 +10,7 @@ type ComputedKey<F extends Fields> = {
 /** What the noun's own code finds out. */
 export type Computed<F extends Fields> = Pick<Answer<F>, ComputedKey<F> & keyof Answer<F>>
 
-/** The fields are looked at once, not for each of the thousands of rows of a list. */
+/** The fields are read once, not for each of the thousands of rows of a list. */
 export function answerMaker<F extends Fields>(
   fields: F,
 ): (record: StoredRecord<F>, computed: Computed<F>) => Answer<F> {

@@ -1,4 +1,4 @@
-/** The five routes of a noun that people edit, made from its definition and its use cases. */
+/** The five routes of a noun that users edit, made from its definition and its use cases. */
 import { Type, type Static, type TSchema, type TUnsafe } from 'typebox'
 import type { Access, Actor } from '../../resources/permission.js'
 import {
@@ -8,7 +8,7 @@ import {
   type Resource,
 } from '../../resources/resource.js'
 import type { ErrorKey } from '../../errors.js'
-import { answerList, route, type Route } from '../http/route.js'
+import { answerList, route, type Edit, type Route } from '../http/route.js'
 import { mapRows } from '../store/long-list.js'
 import type { StoredRecord } from '../store/resource-rows.js'
 import type { Tables } from '../store/schema.js'
@@ -30,6 +30,32 @@ import {
 } from './resource-schemas.js'
 
 type Summaries = Readonly<Record<'list' | 'create' | 'get' | 'update' | 'delete', string>>
+
+/** One object of a noun, for what asks about it. */
+interface Findable<Found extends object> {
+  readonly resource: Resource
+  /** In the names of operations: `VclGroup`. */
+  readonly title: string
+  readonly find: (queries: Queries, scope: Scope, id: number) => Promise<Found | undefined>
+}
+
+interface Readable<Found extends object, View> extends Findable<Found> {
+  readonly summaries: Pick<Summaries, 'get'>
+  readonly answer: TSchema
+  readonly view: (service: StateService, found: Found) => View | Promise<View>
+  readonly toAnswer: (view: View) => object
+}
+
+interface Removable<Found extends object> extends Findable<Found> {
+  readonly summaries: Pick<Summaries, 'delete'>
+  /** Throws for what the caller only reads, as what is shared with it. */
+  readonly requireChangeable?: (
+    actor: Actor,
+    found: Found,
+    service: StateService,
+  ) => void | Promise<void>
+  readonly remove: (service: StateService, found: Found, actor: Actor) => Promise<void>
+}
 
 interface Listable<TB extends keyof Tables, Row extends { readonly id: number }, Listed> {
   readonly resource: Resource
@@ -54,7 +80,7 @@ interface BodiesOf<F extends Fields> extends Bodies {
   readonly update: TUnsafe<UpdateBody<F>>
 }
 
-export interface Editable<
+interface Editable<
   F extends Fields,
   TB extends keyof Tables,
   Row extends { readonly id: number },
@@ -62,23 +88,14 @@ export interface Editable<
   Found extends object,
   View,
   B extends Bodies = BodiesOf<F>,
-> extends Listable<TB, Row, Listed> {
+>
+  extends Listable<TB, Row, Listed>, Readable<Found, View>, Removable<Found> {
   readonly resource: Resource & { readonly fields: F }
   readonly summaries: Summaries
-  readonly find: (queries: Queries, scope: Scope, id: number) => Promise<Found | undefined>
-  /** Throws for what the caller only reads, as what is shared with it. */
-  readonly requireChangeable?: (
-    actor: Actor,
-    found: Found,
-    service: StateService,
-  ) => void | Promise<void>
   /** What a PUT changes, as it is answered; left out: the record has it so. */
   readonly toEdited?: (found: Found) => object
   /** Beside what a PUT writes: what else tells one edit from another, and the key that another one tells. */
   readonly edited?: { readonly keys: readonly string[]; readonly longKey?: string }
-  readonly answer: TSchema
-  readonly view: (service: StateService, found: Found) => View | Promise<View>
-  readonly toAnswer: (view: View) => object
   /** Where they take more than the fields; else they are made of these. */
   readonly bodies?: B
   /** Accepted and ignored beside what nobody writes. */
@@ -94,7 +111,6 @@ export interface Editable<
     found: Found,
     change: Static<B['update']> & { readonly force: boolean },
   ) => Promise<View>
-  readonly remove: (service: StateService, found: Found, actor: Actor) => Promise<void>
 }
 
 export function listRoute<TB extends keyof Tables, Row extends { readonly id: number }, Listed>(
@@ -130,17 +146,9 @@ export function resourceRoutes<
 >(service: StateService, of: Editable<F, TB, Row, Listed, Found, View, B>): readonly Route[] {
   const { noun: errorKey, permission: type, path, fields } = of.resource
   const { title, summaries, bodies, toEdited = asItIs } = of
-  const find = (_: unknown, actor: Actor, id: number) =>
-    of.find(service.store.queries, scopeOf(actor), id)
-  const findChangeable = async (_: unknown, actor: Actor, id: number) => {
-    const found = await find(_, actor, id)
-    if (found !== undefined) await of.requireChangeable?.(actor, found, service)
-    return found
-  }
   const edit = editingOf(service, of)
   const write = { errorKey, permission: { type, access: 'write' }, edit } as const
   const ignoredKeys = [...readOnlyNames(fields), ...(of.ignored ?? [])]
-  const one = `${path}/{id}`
   const mayName = (actor: Actor, body: object): void => {
     if (of.asksNoAccess !== true) requireReferences(actor, fields, body, errorKey)
   }
@@ -161,28 +169,14 @@ export function resourceRoutes<
         return { status: 201, body: of.toAnswer(made) }
       },
     }),
-    route({
-      method: 'GET',
-      path: one,
-      operationId: `get${title}`,
-      summary: summaries.get,
-      errorKey,
-      permission: { type, access: 'read' },
-      edit,
-      find,
-      answers: { 200: of.answer },
-      handle: async ({ object }) => ({
-        status: 200,
-        body: of.toAnswer(await of.view(service, object)),
-      }),
-    }),
+    getRoute(service, of, edit),
     route({
       ...write,
       method: 'PUT',
-      path: one,
+      path: `${path}/{id}`,
       operationId: `update${title}`,
       summary: summaries.update,
-      find: findChangeable,
+      find: findChangeable(service, of),
       ...(of.force !== undefined && { query: forceQuery(of.force) }),
       body: bodies?.update ?? updateBody(fields),
       ignoredKeys,
@@ -194,28 +188,70 @@ export function resourceRoutes<
         return { status: 200, body: of.toAnswer(await of.update(guarded, actor, object, change)) }
       },
     }),
-    route({
-      ...write,
-      method: 'DELETE',
-      path: one,
-      operationId: `delete${title}`,
-      summary: summaries.delete,
-      find: findChangeable,
-      answers: { 204: null },
-      handle: async ({ actor, object, guarded }) => {
-        await of.remove(guarded, object, actor)
-        return { status: 204 }
-      },
-    }),
+    deleteRoute(service, of, edit),
   ]
+}
+
+/** `edit`: of what users edit. */
+export function getRoute<Found extends object, View>(
+  service: StateService,
+  of: Readable<Found, View>,
+  edit?: Edit<Found, StateService>,
+): Route {
+  const { noun, permission, path } = of.resource
+  return route({
+    method: 'GET',
+    path: `${path}/{id}`,
+    operationId: `get${of.title}`,
+    summary: of.summaries.get,
+    errorKey: noun,
+    permission: { type: permission, access: 'read' },
+    ...(edit && { edit }),
+    find: (_, actor, id) => of.find(service.store.queries, scopeOf(actor), id),
+    answers: { 200: of.answer },
+    handle: async ({ object }) => ({
+      status: 200,
+      body: of.toAnswer(await of.view(service, object)),
+    }),
+  })
+}
+
+/** `edit`: of what users edit. */
+export function deleteRoute<Found extends object>(
+  service: StateService,
+  of: Removable<Found>,
+  edit?: Edit<Found, StateService>,
+): Route {
+  const { noun, permission, path } = of.resource
+  return route({
+    method: 'DELETE',
+    path: `${path}/{id}`,
+    operationId: `delete${of.title}`,
+    summary: of.summaries.delete,
+    errorKey: noun,
+    permission: { type: permission, access: 'write' },
+    ...(edit && { edit }),
+    find: findChangeable(service, of),
+    answers: { 204: null },
+    handle: async ({ actor, object, guarded }) => {
+      await of.remove(edit ? guarded : service, object, actor)
+      return { status: 204 }
+    },
+  })
+}
+
+function findChangeable<Found extends object>(service: StateService, of: Removable<Found>) {
+  return async (_: unknown, actor: Actor, id: number): Promise<Found | undefined> => {
+    const found = await of.find(service.store.queries, scopeOf(actor), id)
+    if (found !== undefined) await of.requireChangeable?.(actor, found, service)
+    return found
+  }
 }
 
 /** How one of them is edited, for other routes of the same noun. */
 export function editingOf<Found extends object>(
   service: StateService,
-  of: {
-    readonly resource: Resource
-    readonly find: (queries: Queries, scope: Scope, id: number) => Promise<Found | undefined>
+  of: Pick<Findable<Found>, 'resource' | 'find'> & {
     readonly toEdited?: (found: Found) => object
     readonly edited?: { readonly keys: readonly string[]; readonly longKey?: string }
   },

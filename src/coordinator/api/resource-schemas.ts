@@ -151,7 +151,7 @@ export function createBody<F extends Fields>(fields: F): TUnsafe<CreateBody<F>> 
   return schema as unknown as TUnsafe<CreateBody<F>> // made of the same fields
 }
 
-/** Of what is no object of its own: nobody owns it. */
+/** Of what is not an object of its own: nobody owns it. */
 export function givenBody<F extends Fields>(
   fields: F,
   options: object = {},

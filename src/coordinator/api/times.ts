@@ -1,10 +1,6 @@
 /** Times as the APIs print them. */
 import { rememberAnswers } from '../../runtime/bounded-cache.js'
 
-export function toTimes(times: { readonly createdAt: number; readonly updatedAt: number }) {
-  return { created: toIso(times.createdAt), updated: toIso(times.updatedAt) }
-}
-
 /** Printing a time costs ten times what finding it does, and the same few times are printed again and again. */
 const printedTimesMost = 20_000
 

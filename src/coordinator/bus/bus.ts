@@ -8,7 +8,7 @@ import { prepareGuard, type Guard } from '../../mismatch.js'
 import type { Fitting } from '../../resources/json-fields.js'
 
 /** A request or an answer with bytes, which are neither printed nor copied within a process: nobody changes them afterwards. */
-export interface WithBytes {
+interface WithBytes {
   readonly bytes: Buffer
 }
 

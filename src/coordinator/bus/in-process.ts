@@ -1,7 +1,9 @@
 /** The bus of a single coordinator process: no network, the same manners (values cloned, delivered later, at most once). */
 import { AsyncResource } from 'node:async_hooks'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { FleetError } from '../../errors.js'
 import { hasBytes, requireFitting, type Bus } from './bus.js'
+import { Waiting } from './waiting.js'
 
 type Receive = (value: unknown) => void
 type Respond = (value: unknown) => Promise<unknown>
@@ -9,7 +11,7 @@ type Respond = (value: unknown) => Promise<unknown>
 export function createInProcessBus(): Bus {
   const receivers = new Map<string, Set<Receive>>()
   const responders = new Map<string, Respond>()
-  const waiting = new Set<(error: unknown) => void>()
+  const waiting = new Waiting()
   let closed = false
 
   const requireOpen = (): void => {
@@ -58,20 +60,11 @@ export function createInProcessBus(): Bus {
     async request({ name, isAnswer }, value, timeoutMs) {
       requireOpen()
       const copy = copyValue(value)
-      const { promise, resolve, reject } = settledOnce(waiting)
-      const timer = setTimeout(() => {
-        reject(new FleetError('timed-out', 'agent', `no answer within ${timeoutMs} ms`))
-      }, timeoutMs)
-      setImmediate(() => {
-        if (closed) return
-        ask(responders.get(name), copy).then(resolve, reject)
-      })
-      try {
-        return requireFitting(isAnswer, await promise)
-      } finally {
-        clearTimeout(timer)
-        waiting.delete(reject)
-      }
+      const answer = await waiting.waitFor(
+        nextTurn().then(() => ask(responders.get(name), copy)),
+        timeoutMs,
+      )
+      return requireFitting(isAnswer, answer)
     },
 
     async check() {
@@ -83,7 +76,7 @@ export function createInProcessBus(): Bus {
       closed = true
       receivers.clear()
       responders.clear()
-      for (const reject of [...waiting]) reject(closedError())
+      waiting.endAll(closedError())
       return Promise.resolve()
     },
   }
@@ -92,21 +85,6 @@ export function createInProcessBus(): Bus {
 /** As over a network: what receives does not run inside the sender's transaction. */
 function inOwnContext<Value, Result>(work: (value: Value) => Result): (value: Value) => Result {
   return AsyncResource.bind(work)
-}
-
-function settledOnce(waiting: Set<(error: unknown) => void>): {
-  readonly promise: Promise<unknown>
-  readonly resolve: (value: unknown) => void
-  readonly reject: (error: unknown) => void
-} {
-  let resolve: (value: unknown) => void = () => undefined
-  let reject: (error: unknown) => void = () => undefined
-  const promise = new Promise<unknown>((resolved, rejected) => {
-    resolve = resolved
-    reject = rejected
-  })
-  waiting.add(reject)
-  return { promise, resolve, reject }
 }
 
 async function ask(respond: Respond | undefined, value: unknown): Promise<unknown> {

@@ -1,6 +1,6 @@
 /** URLs of NATS servers → what its client is told: it reads no credentials from URLs. */
 
-export interface NatsServers {
+interface NatsServers {
   /** `host:port`. */
   readonly servers: string[]
   readonly user?: string

@@ -23,31 +23,31 @@ import {
   type RequestSubject,
 } from './bus.js'
 import { createInProcessBus } from './in-process.js'
-import { fetchParcel, ParcelShelf, type ParcelLabel } from './nats-parcels.js'
+import { fetchChunks, ChunkStore, type ChunkReference } from './nats-chunks.js'
 import { readServers } from './nats-servers.js'
 import { Waiting } from './waiting.js'
 import { waitAtMost } from '../../runtime/pause.js'
 
-/** Chosen by us: how long the first connection is tried for, and a part of a large value. */
+/** The limit for the first connection, and for one chunk of a large value. */
 const connectTimeoutMs = 10_000
 const partTimeoutMs = 10_000
-/** Chosen by us: a server that says nothing for two of these is gone. */
+/** A server that is silent for two intervals counts as gone. */
 const pingMs = 5_000
 const reconnectMs = 500
-/** Chosen by us: larger values go in parts of this size; the server's own limit may be lower. */
+/** Larger values are sent in chunks of this size; the server's own limit may be lower. */
 const messageLimitBytes = 512 << 10
 /** Room for what is around a part. */
 const overheadBytes = 1024
-/** Chosen by us: longer than any answer is waited for. */
+/** Longer than any caller waits for an answer. */
 const answerTimeoutMs = 600_000
 const lastWordsMs = 1_000
 
 /** What a message is: a value, where to fetch one, or why there is none. */
 interface Envelope {
   readonly value?: unknown
-  readonly parcel?: ParcelLabel
-  /** Of the value: they always go as a parcel. */
-  readonly bytes?: ParcelLabel
+  readonly parcel?: ChunkReference
+  /** Of the value: they always go in chunks. */
+  readonly bytes?: ChunkReference
   readonly refusal?: Refusal
   /** The responder broke; its log says how. */
   readonly isBug?: boolean
@@ -89,9 +89,9 @@ class NatsBus implements Bus {
   readonly #prefix: string
   readonly #log: Logger
   readonly #local = createInProcessBus()
-  readonly #shelf: ParcelShelf
+  readonly #chunks: ChunkStore
   /** Remote ends of the subjects that somebody here listens to, with how many do. */
-  readonly #heard = new Map<string, { readonly remote: NatsSubscription; listeners: number }>()
+  readonly #subscribed = new Map<string, { readonly remote: NatsSubscription; listeners: number }>()
   readonly #answered = new Set<string>()
   readonly #waiting = new Waiting()
   #isConnected = true
@@ -101,10 +101,10 @@ class NatsBus implements Bus {
     this.#connection = connection
     this.#prefix = prefix
     this.#log = log
-    const shelf = `parcels.${randomUUID()}`
-    this.#shelf = new ParcelShelf(shelf)
-    this.#listen(shelf, (message) => {
-      if (this.#isConnected) message.respond(this.#shelf.give(message.string()))
+    const subject = `parcels.${randomUUID()}`
+    this.#chunks = new ChunkStore(subject)
+    this.#listen(subject, (message) => {
+      if (this.#isConnected) message.respond(this.#chunks.give(message.string()))
     })
     void this.#followStatus() // never rejects
   }
@@ -126,9 +126,9 @@ class NatsBus implements Bus {
   subscribe<Value>(subject: HintSubject<Value>, receive: (value: Value) => void) {
     const { name } = subject
     const subscription = this.#local.subscribe(subject, receive)
-    const known = this.#heard.get(name)
+    const known = this.#subscribed.get(name)
     if (known) known.listeners += 1
-    else this.#heard.set(name, { remote: this.#hear(name), listeners: 1 })
+    else this.#subscribed.set(name, { remote: this.#subscribeRemote(name), listeners: 1 })
     return {
       close: once(() => {
         subscription.close()
@@ -179,7 +179,7 @@ class NatsBus implements Bus {
     this.#isClosed = true
     this.#isConnected = false
     this.#waiting.endAll(closedError())
-    this.#shelf.clear()
+    this.#chunks.clear()
     await this.#local.close()
     // What was published last is still sent.
     if (isConnected) await waitAtMost(lastWordsMs, this.#connection.flush().catch(ignore), ignore)
@@ -213,13 +213,13 @@ class NatsBus implements Bus {
     const limitBytes = Math.min(messageLimitBytes, this.#payloadLimitBytes)
     if (hasBytes(value)) {
       const { bytes, ...others } = value
-      return toText({ value: others, bytes: this.#shelf.put(bytes, limitBytes) })
+      return toText({ value: others, bytes: this.#chunks.put(bytes, limitBytes) })
     }
     const text = toText({ value })
     const bytes = Buffer.from(text)
     return bytes.length <= limitBytes
       ? text
-      : toText({ parcel: this.#shelf.put(bytes, limitBytes) })
+      : toText({ parcel: this.#chunks.put(bytes, limitBytes) })
   }
 
   async #unwrap(subject: string, message: Msg): Promise<unknown> {
@@ -227,10 +227,10 @@ class NatsBus implements Bus {
     if (envelope.refusal) throw fromRefusal(envelope.refusal)
     if (envelope.isBug)
       throw new Error(`the answer on ${subject} failed in another coordinator: its log says why`)
-    const label = envelope.parcel ?? envelope.bytes
-    if (!label) return envelope.value
-    const bytes = await fetchParcel(label, async (shelf, asked) => {
-      const part = await this.#connection.request(this.#remote(shelf), asked, {
+    const reference = envelope.parcel ?? envelope.bytes
+    if (!reference) return envelope.value
+    const bytes = await fetchChunks(reference, async (subject, asked) => {
+      const part = await this.#connection.request(this.#remote(subject), asked, {
         timeout: partTimeoutMs,
       })
       return part.data
@@ -241,27 +241,27 @@ class NatsBus implements Bus {
     return (JSON.parse(bytes.toString('utf8')) as Envelope).value // as above
   }
 
-  #hear(subject: string): NatsSubscription {
+  #subscribeRemote(subject: string): NatsSubscription {
     return this.#listen(subject, (message) => {
       this.#local.publish(uncheckedSubject(subject), message.json<Envelope>().value)
     })
   }
 
   #unhear(subject: string): void {
-    const known = this.#heard.get(subject)
+    const known = this.#subscribed.get(subject)
     if (!known) return
     known.listeners -= 1
     if (known.listeners > 0) return
-    this.#heard.delete(subject)
+    this.#subscribed.delete(subject)
     if (!this.#isClosed) known.remote.unsubscribe()
   }
 
-  #listen(subject: string, hear: (message: Msg) => void): NatsSubscription {
+  #listen(subject: string, onMessage: (message: Msg) => void): NatsSubscription {
     return this.#connection.subscribe(this.#remote(subject), {
       callback: (error, message) => {
         if (this.#isClosed) return
         if (error) this.#log.error({ err: error, subject }, 'the bus refuses a subscription')
-        else hear(message)
+        else onMessage(message)
       },
     })
   }

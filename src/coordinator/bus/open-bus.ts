@@ -5,13 +5,13 @@ import type { Bus } from './bus.js'
 import { createInProcessBus } from './in-process.js'
 
 /** The bus of a coordinator that is alone. */
-export const inProcessBus = 'in-process'
+const inProcessBus = 'in-process'
 
 const natsPattern = /^(nats|tls):\/\//
 
 /**
  * `in-process`, or `nats://…` and `tls://…`, several servers of one cluster separated by commas (docs/behaviour.md, Settings).
- * `fleet` keeps apart what several stores' coordinators say on one server. Throws FleetError 'invalid' for another URL,
+ * `fleet` separates the coordinators of several stores on one server. Throws FleetError 'invalid' for another URL,
  * 'unavailable' when no server is reached.
  */
 export async function openBus(url: string, fleet: string, log: Logger): Promise<Bus> {

@@ -1,4 +1,4 @@
-/** What coordinator processes tell and ask each other. Hints may be lost: the rows are the truth. */
+/** Hints and questions between coordinator processes. Hints may be lost: the rows are the truth. */
 import { Type } from 'typebox'
 import { questions, type Question } from '../../messages/coordinator-to-agent.js'
 import {
@@ -84,7 +84,7 @@ export const loginAttemptSubject = hintSubject(
 
 /** Tags, deployments or groups changed what placement follows. */
 export const placementInputsSubject = hintSubject('placement.inputs', nothing)
-/** Something was written that is told as events; whoever gets it first tells them. */
+/** Something was written that becomes events; the first coordinator to get the hint records them. */
 export const changesSubject = hintSubject('changes', nothing)
 /** There are new events: whoever has listeners reads them. */
 export const eventsSubject = hintSubject('events', nothing)
@@ -96,9 +96,9 @@ export const invalidationsLoggedSubject = hintSubject(
   'invalidation.logged',
   Type.Object({ dropped: ids, isRetry: orAbsent(flag) }),
 )
-/** Entries ended: who waits for them looks again. */
+/** Entries ended: those who wait for them check again. */
 export const invalidationsEndedSubject = hintSubject('invalidation.ended', Type.Object({ ids }))
-/** Somebody looks at these agents: their sessions ask for live samples. */
+/** These agents have a live subscription: their sessions ask for live samples. */
 export const agentWatchSubject = hintSubject('agent.watch', agents)
 
 const liveSample = Type.Object({
@@ -110,5 +110,5 @@ const liveSample = Type.Object({
   values: Type.Array(orNull(Type.Number())),
 })
 export type LiveSample = Fitting<typeof liveSample>
-/** Live samples of an agent, for whoever looks. */
+/** Live samples of an agent, for its subscribers. */
 export const liveSampleSubject = ofAgent(hintSubject('agent.*.sample', liveSample))

@@ -23,7 +23,7 @@ interface ConsoleParts {
   readonly readBaseUrl: () => string
 }
 
-export interface Console {
+interface Console {
   readonly api: Api
   close(): void
 }
@@ -40,11 +40,11 @@ export function openConsole(parts: ConsoleParts): Console {
     api: {
       name: 'console',
       prefix: consolePrefix,
-      grounds: [`${consolePrefix}/rest`, ...listNouns(routes)],
+      prefixes: [`${consolePrefix}/rest`, ...listNouns(routes)],
       routes: [...consoleAuthRoutes({ logins, sessions, readBaseUrl }), ...routes],
       authenticate: (caller) => authenticate({ logins, sessions, readBaseUrl }, caller),
       admit: () => licensing.requireLicense(),
-      // A store that is away is said by the answer itself.
+      // An unavailable store is reported by the answer itself.
       readHeaders: async () => {
         const standing = await licensing.read().catch(() => null)
         return standing ? graceHeaders(standing.state) : {}
@@ -65,7 +65,7 @@ function listNouns(routes: readonly Route[]): readonly string[] {
   return [...new Set(nouns)].map((path) => consolePrefix + path)
 }
 
-interface Doorkeepers {
+interface Authenticators {
   readonly logins: ConsoleLogins
   readonly sessions: ConsoleSessions
   readonly readBaseUrl: () => string
@@ -73,7 +73,7 @@ interface Doorkeepers {
 
 /** docs/behaviour.md, Console: a dead cookie alone is 401, beside a right name and password 403. */
 async function authenticate(
-  { logins, sessions, readBaseUrl }: Doorkeepers,
+  { logins, sessions, readBaseUrl }: Authenticators,
   caller: Caller,
 ): Promise<Actor> {
   const { headers, sourceAddress } = caller

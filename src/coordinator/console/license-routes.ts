@@ -5,7 +5,7 @@
 import { Type } from 'typebox'
 import type { LicenseState } from './read-license.js'
 import { route, type Answer, type Route } from '../http/route.js'
-import type { LicenseStanding, Licensing } from './license.js'
+import type { LicenseStatus, Licensing } from './license.js'
 
 const errorKey = 'license'
 
@@ -26,9 +26,9 @@ export const licenseSchema = Type.Object({
 const graceHeader = 'x-console-grace-left'
 
 export function licenseRoutes(licensing: Licensing): readonly Route[] {
-  const answer = (standing: LicenseStanding): Answer => ({
+  const answer = (status: LicenseStatus): Answer => ({
     status: 200,
-    body: toLicenseView(standing),
+    body: toLicenseView(status),
   })
   return [
     route({
@@ -66,7 +66,7 @@ export function graceHeaders(state: LicenseState): Readonly<Record<string, strin
   return state.kind === 'grace' ? { [graceHeader]: `${state.daysLeft} day(s) left` } : {}
 }
 
-function toLicenseView({ license, state }: LicenseStanding): object {
+function toLicenseView({ license, state }: LicenseStatus): object {
   return {
     state: state.kind,
     name: license?.name ?? null,

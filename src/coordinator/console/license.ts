@@ -22,14 +22,14 @@ import { createReadCache } from '../../runtime/bounded-cache.js'
 
 export interface Licensing {
   /** Remembered for some seconds. Throws what the store throws. */
-  read(): Promise<LicenseStanding>
+  read(): Promise<LicenseStatus>
   /** Throws FleetError 'unlicensed'. */
   requireLicense(): Promise<void>
-  /** Throws 'forbidden' for all but the system administrator, 'invalid' for what is no license, 'conflict' when none is checked. */
-  upload(actor: Actor, text: string): Promise<LicenseStanding>
+  /** Throws 'forbidden' for all but the system administrator, 'invalid' for what is not a license, 'conflict' when none is checked. */
+  upload(actor: Actor, text: string): Promise<LicenseStatus>
 }
 
-export interface LicenseStanding {
+export interface LicenseStatus {
   readonly license: License | null
   readonly state: LicenseState
 }
@@ -37,12 +37,12 @@ export interface LicenseStanding {
 /** docs/behaviour.md, Console license: EdDSA only. */
 const algorithm = 'EdDSA'
 const settingName = 'consoleLicense'
-/** Chosen by us: how late the other coordinators may notice, so that calls cost no queries. */
+/** How late other coordinators may notice a change, so that a call costs no query. */
 const rememberedMs = 3_000
-/** Chosen by us: of a license; some 200 are usual. */
+/** Characters of a license; about 200 are usual. */
 const charactersMost = 16_384
 
-/** Throws FleetError 'invalid' for a file that is no Ed25519 public key: bad configuration (docs/behaviour.md, Settings). */
+/** Throws FleetError 'invalid' for a file that is not an Ed25519 public key: bad configuration (docs/behaviour.md, Settings). */
 export async function readLicenseKey(file: string): Promise<KeyObject> {
   const refuse = (why: string, cause?: unknown): FleetError =>
     new FleetError(
@@ -67,9 +67,9 @@ export async function readLicenseKey(file: string): Promise<KeyObject> {
 /** `key` null: licenses are not checked. */
 export function createLicensing(service: StateService, key: KeyObject | null): Licensing {
   const { store, now } = service
-  const remembered = createReadCache<LicenseStanding>({ most: 1, believedMs: rememberedMs, now })
+  const remembered = createReadCache<LicenseStatus>({ most: 1, believedMs: rememberedMs, now })
 
-  const load = async (): Promise<LicenseStanding> => {
+  const load = async (): Promise<LicenseStatus> => {
     if (key === null) return { license: null, state: judge(null, 0) }
     const text = await readSetting(store.queries, settingName)
     // Signed for the key of before, or of another coordinator: as if there were none.
@@ -85,7 +85,7 @@ export function createLicensing(service: StateService, key: KeyObject | null): L
   }
   const judge = (license: License | null, caches: number): LicenseState =>
     judgeLicense({ isChecked: key !== null, license, caches, nowMs: now() })
-  const read = (): Promise<LicenseStanding> => remembered.read(settingName, load)
+  const read = (): Promise<LicenseStatus> => remembered.read(settingName, load)
   return {
     read,
     requireLicense: async () => {
@@ -126,7 +126,7 @@ async function verify(text: string, key: KeyObject): Promise<License> {
   } catch (error) {
     if (error instanceof FleetError) throw error
     throw refusal(
-      'this is no license: a compact JWS, signed with the key of --license-key, is right',
+      'this is not a license: a compact JWS, signed with the key of --license-key, is right',
     )
   }
   const license = readLicense(payload)

@@ -8,11 +8,11 @@ import { toConsoleTime } from './console-time.js'
 import { getRoute, listRoutes, type ConsoleNoun } from './noun-routes.js'
 import type { Page } from './pages.js'
 
-/** Chosen by us: a page that is asked for without its number. */
+/** The page served when a call names none. */
 const newest: Page = { page: 1, items: 1000 }
 
 const severities = ['info', 'warning', 'error'] as const
-/** Chosen by us: the samples of the older service say "agent" of what agents did. */
+/** The older service's documented messages use "agent" for what agents did. */
 const label = 'api'
 
 export const messageSchema = Type.Object({

@@ -1,6 +1,6 @@
 /**
- * The messages of the console: the api log, newest first. Chosen by us: an Admin sees those of its organization, others what is
- * about their groups and the caches in them, whoever did it.
+ * The messages of the console: the api log, newest first. An Admin sees those of its organization; other users see
+ * those about their groups and the caches in them, whoever caused them.
  */
 import type { Actor } from '../../resources/permission.js'
 import { selectApiLogs, type ApiLogRecord } from '../api-log/api-log-queries.js'
@@ -12,9 +12,9 @@ import { isAdmin } from './users/users.js'
 
 export type Message = ApiLogRecord
 
-/** Chosen by us: what is further back is in the controller's `/apilogs`. */
+/** Older messages are in the controller's `/apilogs`. */
 const offsetMost = 100_000
-/** Chosen by us: groups and caches of one user, as parameters of a statement. */
+/** Groups and caches of one user, which become parameters of one statement. */
 const objectsMost = 10_000
 /** Both APIs' words for what a call was about. */
 const groupKeys = ['group', 'vclgroup']

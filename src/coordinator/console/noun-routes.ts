@@ -5,7 +5,7 @@ import { parseObjectId, type ObjectKind } from '../../resources/object-id.js'
 import type { Actor } from '../../resources/permission.js'
 import { route, type Call, type Route } from '../http/route.js'
 import { mapRows } from '../store/long-list.js'
-import { readPage, type Page } from './pages.js'
+import { readPage, takePage, type Page } from './pages.js'
 
 export interface ConsoleNoun<Found> {
   /** The word of its paths, ids and errors. */
@@ -84,7 +84,36 @@ interface Writing<Body extends TSchema, Found, Written> {
   readonly run: (call: Call<Static<Body>, unknown, Found>) => Promise<Written>
 }
 
-export function createRoute<Found, Body extends TSchema>(
+interface NounCalls<Found, Made extends TSchema, Changed extends TSchema> {
+  readonly list: {
+    readonly summary: string
+    readonly read: (actor: Actor) => Promise<readonly Found[]>
+  }
+  readonly create: Writing<Made, unknown, Found>
+  readonly get: { readonly summary: string }
+  readonly update: Writing<Changed, Found, Found>
+  readonly delete: Omit<Writing<TSchema, Found, void>, 'body'>
+}
+
+/** Of a noun whose objects people make. */
+export function nounRoutes<Found, Made extends TSchema, Changed extends TSchema>(
+  noun: ConsoleNoun<Found>,
+  calls: NounCalls<Found, Made, Changed>,
+): readonly Route[] {
+  const { summary, read } = calls.list
+  return [
+    ...listRoutes(noun, {
+      summary,
+      read: async (actor, page) => takePage(await read(actor), page),
+    }),
+    createRoute(noun, calls.create),
+    getRoute(noun, calls.get.summary),
+    updateRoute(noun, calls.update),
+    deleteRoute(noun, calls.delete),
+  ]
+}
+
+function createRoute<Found, Body extends TSchema>(
   noun: ConsoleNoun<Found>,
   { summary, access, body, run }: Writing<Body, unknown, Found>,
 ): Route {
@@ -131,7 +160,7 @@ export function updateRoute<Found, Body extends TSchema>(
   })
 }
 
-export function deleteRoute<Found>(
+function deleteRoute<Found>(
   noun: ConsoleNoun<Found>,
   { summary, access, run }: Omit<Writing<TSchema, Found, void>, 'body'>,
 ): Route {

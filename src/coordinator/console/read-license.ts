@@ -51,7 +51,7 @@ export function allowsConsole({ kind }: LicenseState): boolean {
   return kind === 'off' || kind === 'valid' || kind === 'grace'
 }
 
-/** What a refused caller is told: what, why, and what would be right. */
+/** The message for a refused caller: what, why, and what would be right. */
 export function describeLicenseState(state: LicenseState): string {
   const upload = 'a system administrator uploads one with POST /api/v1/license/upload'
   switch (state.kind) {

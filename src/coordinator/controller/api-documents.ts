@@ -1,4 +1,4 @@
-/** What is told of each API beside its routes: how to call it, its errors, the form of its ids. */
+/** What the documents contain about each API beside its routes: how to call it, its errors, the form of its ids. */
 import { describeApi } from '../http/openapi.js'
 import type { Route } from '../http/route.js'
 

@@ -56,7 +56,7 @@ const kinds: Readonly<Record<string, DocumentKind>> = {
       domains: orNull(Type.Array(domainReference)),
       deployments: orNull(Type.Array(nameReference)),
       deployed: orNull(
-        Type.Boolean({ description: 'The wish: true deploys, false undeploys, null leaves it' }),
+        Type.Boolean({ description: 'true deploys, false undeploys, null leaves it as it is' }),
       ),
     },
   },

@@ -15,7 +15,7 @@ import { permissionRoutes } from '../identity/permission-routes.js'
 import { sessionRoutes } from '../identity/session-routes.js'
 import { userRoutes } from '../identity/user-routes.js'
 
-export interface ControllerParts {
+interface ControllerParts {
   readonly identity: Identity
   readonly authenticator: Authenticator
   readonly onAnswered: NonNullable<Api['onAnswered']>

@@ -6,7 +6,7 @@ import { publicRoute, type Route } from '../http/route.js'
 import { describeConsole, describeController, type DocumentedApi } from './api-documents.js'
 import { describeDocuments } from './apply-schema.js'
 
-export interface DocumentedApis {
+interface DocumentedApis {
   readonly controller: DocumentedApi
   readonly console: DocumentedApi
 }

@@ -5,13 +5,13 @@ import { publicRoute, type Answer, type Route } from '../http/route.js'
 import { waitAtMost } from '../../runtime/pause.js'
 import type { StateService } from '../service.js'
 
-export interface HealthSource {
+interface HealthSource {
   readonly service: StateService
   readonly metrics: Metrics
   readonly readPhase: () => 'starting' | 'ready' | 'stopping'
 }
 
-/** Chosen by us: a store or bus that answers later counts as away. */
+/** A store or bus that answers later counts as away. */
 const checkTimeoutMs = 2_000
 
 export function healthRoutes({ service, metrics, readPhase }: HealthSource): readonly Route[] {
@@ -37,7 +37,7 @@ function healthRoute(path: string, handle: () => Promise<Answer>): Route {
   return publicRoute(path, { operationId: path.slice(1), summary: 'Health of the process' }, handle)
 }
 
-/** The reason may name hosts, so it is not told. */
+/** The reason may name hosts, so it is not shown. */
 async function checkInTime(problem: string, check: () => Promise<void>): Promise<void> {
   try {
     await waitAtMost(checkTimeoutMs, check(), () => {

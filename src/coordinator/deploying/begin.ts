@@ -12,16 +12,16 @@ import { insertDeploy, type DeployAction, type DeployRecord } from '../fleet/dep
 import { readDeploymentsOfGroup } from '../fleet/target-queries.js'
 import { recomposeDesired } from '../fleet/desired-states.js'
 import { readFleet } from '../fleet/fleet.js'
-import { findGroup, writeWish, type GroupRecord } from '../fleet/group-queries.js'
+import { findGroup, writeDesiredRelease, type GroupRecord } from '../fleet/group-queries.js'
 import { addHistory } from '../fleet/history-queries.js'
-import type { HeldPlace } from '../fleet/placement-input.js'
+import type { HeldPlacement } from '../fleet/placement-input.js'
 import { readPlacements, savePlacements, type PlacementRecord } from '../fleet/placement-queries.js'
-import { markReplaced, readReplaceable } from '../fleet/replaced-places.js'
+import { markReplaced, readReplaceable } from '../fleet/replaced-placements.js'
 import { countLoad, keepSource } from '../fleet/sources.js'
-import { programOf, type WishedDomain, type WishedSources } from '../fleet/vcl-group.js'
+import { programOf, type ReleaseDomain, type Release } from '../fleet/vcl-group.js'
 import type { Gathered, GatheredFiles, GatheredSources } from '../groups/deploy-sources.js'
 import {
-  compareWithPlaces,
+  compareWithPlacements,
   findUnasked,
   toCandidates,
   type PlacedDecision,
@@ -58,7 +58,7 @@ export interface BeginRequest {
   /** It takes the places of other groups of its owner; with force also where that brings them below min. */
   readonly replace?: { readonly force: boolean } | undefined
   /** Places that their groups leave for this one: their agents have lost the tags. */
-  readonly freed?: readonly HeldPlace[]
+  readonly freed?: readonly HeldPlacement[]
 }
 
 /** A deploy whose turn has come. */
@@ -73,7 +73,7 @@ export interface Asked extends Omit<BeginRequest, 'choose' | 'plan'> {
 export type Planned = Plan | InPlace | Refusal
 
 interface Plan extends PlacedDecision {
-  readonly sources: WishedSources
+  readonly sources: Release
   readonly revision: number
 }
 
@@ -136,7 +136,7 @@ async function planDeploy(queries: Queries, asked: Asked): Promise<Planned> {
   const promoting = asked.action === 'promote'
   const chosen = await chooseAgents(queries, asked)
   const same = findServing(asked)
-  const kind = same && compareWithPlaces(chosen, same)
+  const kind = same && compareWithPlacements(chosen, same)
   if (kind) return { kind, agentIds: await keepInPlace(queries, asked) }
   await keepSource(queries, gathered.source, now)
   const sources = await nameSources(queries, asked, chosen.placements)
@@ -145,9 +145,13 @@ async function planDeploy(queries: Queries, asked: Asked): Promise<Planned> {
   const revision = isNew ? group.revision + 1 : group.revision
   const shortage = await findShortage(queries, group, chosen)
   if (shortage) {
-    // Late agents get what is wished, and what is deployed anyway. A promote that fails keeps the stage, and nothing else.
+    // Late agents get the desired release. A promote that fails keeps the stage, and nothing else.
     if (shortage.kind === 'unavailable' && isNew && !promoting)
-      await writeWish(queries, group.id, { sources, pending: true, revision: group.revision })
+      await writeDesiredRelease(queries, group.id, {
+        sources,
+        pending: true,
+        revision: group.revision,
+      })
     return refuseShort(queries, asked, chosen, shortage)
   }
   const force = asked.replace?.force ?? false
@@ -159,14 +163,14 @@ async function planDeploy(queries: Queries, asked: Asked): Promise<Planned> {
 /** Who is to load it, and from what that was decided. */
 async function chooseAgents(queries: Queries, asked: Asked) {
   const { group, gathered, freed = [], replace, action } = asked
-  const { id, wish } = group
+  const { id, desiredRelease } = group
   const input = await readPlacingInput(queries, group, gathered.deploymentIds)
   for (const { agentId, holder } of freed)
     recordPlacement(input.agents, { id: holder, root: false }, { add: [], remove: [{ agentId }] })
   const replaces = replace && (await readReplaceable(queries, group))
   const promoting = action === 'promote'
   const target = { id, domains: gathered.domains, promoting, replaces }
-  const wanted = wish ? programOf(wish) : undefined
+  const wanted = desiredRelease ? programOf(desiredRelease) : undefined
   const decision = await decidePlacement(queries, { ...input, group: target, wanted })
   return { ...input, target, decision }
 }
@@ -186,7 +190,7 @@ export async function readPlacingInput(
 type PlacingInput = Awaited<ReturnType<typeof readPlacingInput>>
 type ChosenAgents = Awaited<ReturnType<typeof chooseAgents>>
 
-/** Too few agents, as the owner's people may be told. */
+/** Too few agents, as the owner's users may see it. */
 export async function findShortage(
   queries: Queries,
   { organizationId }: Pick<GroupRecord, 'organizationId'>,
@@ -217,19 +221,21 @@ async function refuseShort(
   return { because, message: `${message}${remedy}` }
 }
 
-/** The wish as it would be; undefined when that is a text that must be loaded under a name of its own. */
-function findServing({ group, gathered, naming }: Asked): WishedSources | undefined {
-  const { wish, wishPending } = group
-  if (!wish || wishPending || naming === 'new') return undefined
+/** The present release when it would stay the same; undefined when the text must be loaded under a new name. */
+function findServing({ group, gathered, naming }: Asked): Release | undefined {
+  const { desiredRelease, deployPending } = group
+  if (!desiredRelease || deployPending || naming === 'new') return undefined
   const isSame =
-    naming === 'kept' ? wish.sha === gathered.source.sha : wish.programName === naming.earlier
+    naming === 'kept'
+      ? desiredRelease.sha === gathered.source.sha
+      : desiredRelease.programName === naming.earlier
   const isSameTarget =
-    wish.deploymentIds.join() === gathered.deploymentIds.join() &&
-    namesOf(wish.domains) === namesOf(gathered.domains)
-  return isSame && isSameTarget ? wish : undefined
+    desiredRelease.deploymentIds.join() === gathered.deploymentIds.join() &&
+    namesOf(desiredRelease.domains) === namesOf(gathered.domains)
+  return isSame && isSameTarget ? desiredRelease : undefined
 }
 
-function namesOf(domains: readonly WishedDomain[]): string {
+function namesOf(domains: readonly ReleaseDomain[]): string {
   return domains.map(({ fqdn }) => fqdn).join()
 }
 
@@ -238,7 +244,7 @@ async function nameSources(
   queries: Queries,
   asked: Asked,
   placements: readonly PlacementRecord[],
-): Promise<WishedSources> {
+): Promise<Release> {
   const { source, ...files } = asked.gathered
   const { sha } = source
   const known = findName(asked, placements)
@@ -247,12 +253,12 @@ async function nameSources(
 }
 
 function findName(
-  { group: { wish }, gathered, naming }: Asked,
+  { group: { desiredRelease }, gathered, naming }: Asked,
   placements: readonly PlacementRecord[],
 ): string | undefined {
   const { sha } = gathered.source
   if (naming === 'new') return undefined
-  if (naming === 'kept') return wish?.sha === sha ? wish.programName : undefined
+  if (naming === 'kept') return desiredRelease?.sha === sha ? desiredRelease.programName : undefined
   // A name that every cache has discarded may linger there with the requests that it still serves.
   const earlier = { name: naming.earlier, sha }
   const isLoaded = placements.some(({ current, previous }) =>
@@ -266,10 +272,14 @@ async function keepInPlace(
   queries: Queries,
   { group, gathered: { mainVCL }, action, actor, now }: Asked,
 ): Promise<readonly number[]> {
-  const { id, wish, revision } = group
+  const { id, desiredRelease, revision } = group
   // Another branch, or another commit, of a console's group.
-  if (group.console && wish) {
-    await writeWish(queries, id, { sources: { ...wish, mainVCL }, pending: false, revision })
+  if (group.console && desiredRelease) {
+    await writeDesiredRelease(queries, id, {
+      sources: { ...desiredRelease, mainVCL },
+      pending: false,
+      revision,
+    })
     await relateBranch(queries, id, mainVCL.id, now)
   }
   const { accountName: account } = actor
@@ -300,7 +310,7 @@ async function startLoading(
   return { kind: 'begun', deploy: { ...deploy, id }, agentIds }
 }
 
-/** Before anything was placed. The history keeps it; answers what the caller is told. */
+/** Before anything was placed. The history keeps it; answers what the caller gets. */
 export async function refuse(
   queries: Queries,
   asked: Pick<Asked, 'actor' | 'action' | 'group' | 'now'> & { readonly gathered: GatheredFiles },

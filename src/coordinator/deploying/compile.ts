@@ -159,7 +159,7 @@ export async function flattenTexts(
   return { sha, text, sourceMap }
 }
 
-/** Chosen by us: unless told, the Running agent with the fewest groups. Named ones say themselves why they cannot. */
+/** By default the Running agent with the fewest groups. Agents named by the caller report themselves why they cannot compile. */
 async function chooseAgents(
   service: StateService,
   actor: Actor,
@@ -201,7 +201,7 @@ interface CompileOrder {
   readonly init?: boolean | undefined
 }
 
-/** Throws FleetError: uncompilable with the author's file and line; as `instructAgent` where an agent did not say. */
+/** Throws FleetError: uncompilable with the author's file and line; as `instructAgent` where an agent did not answer. */
 export async function compileOnAgents(
   service: StateService,
   context: Context,
@@ -225,7 +225,7 @@ export async function compileOnAgents(
 
 interface Compiled {
   readonly failures: readonly LoadFailure[]
-  /** Names of agents that did not say, and why the first of them did not. */
+  /** Names of agents that did not answer, and why the first of them did not. */
   readonly silent: readonly string[]
   readonly reason: Error | null
 }

@@ -5,11 +5,11 @@
 import type { Context } from '../../context.js'
 import { FleetError } from '../../errors.js'
 import { agentStates } from '../../resources/agent-state.js'
-import { tellDesiredChanged } from '../agents/agent-hints.js'
+import { notifyDesiredChanged } from '../agents/agent-hints.js'
 import { relateBranch } from '../files/branch-queries.js'
 import { deleteDeploy, holderOf, type DeployRecord } from '../fleet/deploy-queries.js'
 import { recomposeDesired } from '../fleet/desired-states.js'
-import { findGroup, writeWish, type GroupRecord } from '../fleet/group-queries.js'
+import { findGroup, writeDesiredRelease, type GroupRecord } from '../fleet/group-queries.js'
 import { addHistory, findDeployResult } from '../fleet/history-queries.js'
 import {
   deletePlacements,
@@ -17,7 +17,7 @@ import {
   savePlacements,
   type PlacementRecord,
 } from '../fleet/placement-queries.js'
-import { readReplaced, releaseReplaced, takeReplaced } from '../fleet/replaced-places.js'
+import { readReplaced, releaseReplaced, takeReplaced } from '../fleet/replaced-placements.js'
 import { findStage, replaceUses, writeStage } from '../fleet/stage-queries.js'
 import { isStaged } from '../fleet/stage.js'
 import { readAgentStates } from '../fleet/state-queries.js'
@@ -25,10 +25,10 @@ import {
   awaitCandidate,
   dropCandidate,
   failPlacement,
-  holdsPlace,
+  holdsPlacement,
   switchPlacement,
 } from '../placement/placing.js'
-import { findSwitched, undeployPlaceless } from '../placement/replacing.js'
+import { findSwitched, undeployUnplaced } from '../placement/replacing.js'
 import type { StateService } from '../service.js'
 import type { NamedReference } from '../store/owner.js'
 import type { Queries } from '../store/store.js'
@@ -40,12 +40,12 @@ export type LoadVerdict =
       readonly kind: 'uncompilable' | 'unavailable' | 'conflict'
       readonly message: string
       /** Too few agents were left, which may return: late agents get it. */
-      readonly keepsWish?: boolean
-      /** What was said by each agent that refused it, in the author's lines. */
+      readonly staysPending?: boolean
+      /** The error of each agent that refused it, in the author's lines. */
       readonly failures?: ReadonlyMap<number, string>
     }
 
-/** For those who tell of each cache by itself. */
+/** For callers that report each cache separately. */
 export class DeployDiscarded extends FleetError {
   constructor(
     kind: FleetError['kind'],
@@ -56,7 +56,7 @@ export class DeployDiscarded extends FleetError {
   }
 }
 
-/** Answers what the caller of the deploy is told; undefined when it was switched. */
+/** Answers the error for the caller of the deploy; undefined when it was switched. */
 export async function decideDeploy(
   service: StateService,
   context: Context,
@@ -66,13 +66,13 @@ export async function decideDeploy(
   const now = service.now()
   const agentIds = await service.store.decide((queries) => decide(queries, deploy, verdict, now))
   if (agentIds === undefined) return explainEnd(service, deploy)
-  tellDesiredChanged(service, agentIds, context.traceId)
-  const told = { group: deploy.groupId, agents: agentIds.length }
+  notifyDesiredChanged(service, agentIds, context.traceId)
+  const fields = { group: deploy.groupId, agents: agentIds.length }
   if (verdict.kind === 'switch') {
-    context.log.info({ ...told, revision: deploy.revision }, 'deploy: switching')
+    context.log.info({ ...fields, revision: deploy.revision }, 'deploy: switching')
     return undefined
   }
-  context.log.warn(told, `deploy: discarded: ${verdict.message}`)
+  context.log.warn(fields, `deploy: discarded: ${verdict.message}`)
   return new DeployDiscarded(verdict.kind, verdict.message, verdict.failures)
 }
 
@@ -91,7 +91,7 @@ async function decide(
   const decided = { deploy, group, placements, now }
   const isSwitch = verdict.kind === 'switch'
   const changes = isSwitch ? await switchAll(queries, decided) : dropAll(placements)
-  if (!isSwitch) await keepWhatWas(queries, decided, verdict.keepsWish)
+  if (!isSwitch) await keepWhatWas(queries, decided, verdict.staysPending)
   const takes = isSwitch && !stage
   const losers = takes ? await takeReplaced(queries, groupId, findSwitched(changes.save)) : []
   await savePlacements(queries, changes.save)
@@ -100,7 +100,7 @@ async function decide(
   await releaseReplaced(queries)
   const replaced = takes ? await readReplaced(queries, groupId, losers) : []
   const by = { id: groupId, name: group.name }
-  await undeployPlaceless(queries, { ids: losers, by, account: deploy.account, now })
+  await undeployUnplaced(queries, { ids: losers, by, account: deploy.account, now })
   await noteDecision(queries, decided, verdict, replaced)
   const agentIds = [...placements.map(({ agentId }) => agentId), ...changes.freed]
   return recomposeDesired(queries, [...new Set(agentIds)])
@@ -128,7 +128,7 @@ async function switchAll(
   const { groupId, organizationId, revision, sources } = deploy
   const isStage = isStaged(sources)
   if (isStage) await writeStage(queries, { groupId, organizationId, revision, sources }, now)
-  else await writeWish(queries, groupId, { sources, pending: false, revision })
+  else await writeDesiredRelease(queries, groupId, { sources, pending: false, revision })
   if (group.console) await relateBranch(queries, groupId, sources.mainVCL.id, now)
   const freed = deploy.action === 'promote' ? await promoteStage(queries, group, now) : []
   const agents = await readAgentStates(queries, groupId)
@@ -157,27 +157,31 @@ function dropAll(placements: readonly PlacementRecord[]): Changes {
     placement.candidate === null ? placement : dropCandidate(placement),
   )
   return {
-    save: dropped.filter(holdsPlace),
-    leave: dropped.filter((placement) => !holdsPlace(placement)).map(({ agentId }) => agentId),
+    save: dropped.filter(holdsPlacement),
+    leave: dropped.filter((placement) => !holdsPlacement(placement)).map(({ agentId }) => agentId),
     freed: [],
   }
 }
 
-/** A stage that fails leaves the one before it; a promote that fails keeps no wish. */
+/** A stage that fails leaves the one before it; a promote that fails leaves no pending deploy. */
 async function keepWhatWas(
   queries: Queries,
   { deploy, group }: Decided,
-  keepsWish = false,
+  staysPending = false,
 ): Promise<void> {
   const { action, groupId, sources } = deploy
   if (action === 'stage') {
     const stage = await findStage(queries, groupId)
     await replaceUses(queries, groupId, stage ? [stage.sources] : [])
-  } else if (action !== 'promote' && keepsWish && !isRepeated(deploy, group))
-    await writeWish(queries, groupId, { sources, pending: true, revision: group.revision })
+  } else if (action !== 'promote' && staysPending && !isRepeated(deploy, group))
+    await writeDesiredRelease(queries, groupId, {
+      sources,
+      pending: true,
+      revision: group.revision,
+    })
 }
 
-/** What is deployed already went where it was not: nothing to tell, unless others made way for it. */
+/** What is deployed already went where it was not: nothing to report, unless others made way for it. */
 async function noteDecision(
   queries: Queries,
   { deploy, group, now }: Decided,

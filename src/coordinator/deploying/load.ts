@@ -6,13 +6,13 @@ import { setImmediate } from 'node:timers/promises'
 import type { Context } from '../../context.js'
 import { agentStateName, agentStates } from '../../resources/agent-state.js'
 import { describeFailures, translateError } from '../../vcl/compiler-text.js'
-import { tellDesiredChanged } from '../agents/agent-hints.js'
+import { notifyDesiredChanged } from '../agents/agent-hints.js'
 import { watchAgents } from '../agents/watch-agents.js'
 import { holderOf, holdsDeploy, type DeployRecord } from '../fleet/deploy-queries.js'
 import { readDeploymentsOfGroup } from '../fleet/target-queries.js'
 import { recomposeDesired } from '../fleet/desired-states.js'
 import { findGroup } from '../fleet/group-queries.js'
-import { countGroupPlaces, type AlikePlaces } from '../fleet/group-places.js'
+import { countGroupPlacements, type PlacementCount } from '../fleet/group-placements.js'
 import { readPlacements, savePlacements, type PlacementRecord } from '../fleet/placement-queries.js'
 import { isStaged } from '../fleet/stage.js'
 import { readAgentStates, type AgentStateRow } from '../fleet/state-queries.js'
@@ -87,7 +87,7 @@ const longestLoadMs = 600_000
  * Who is away for less does not end a deploy. An agent dials its cache again after 0.1 s (src/agent/engine/engine.ts), the
  * coordinator after 0.5 to 2 s.
  */
-const blipMs = 3_000
+const awayGraceMs = 3_000
 
 /**
  * 'stopping': the coordinator stops; the deploy's row stays and is discarded at the next start. 'ended': somebody else has
@@ -106,7 +106,7 @@ export async function followLoads(
   // Each agent that goes away is replaced once; who arrives later is placed when the deploy has switched.
   let replaced = 0
   let unavailableSinceMs: number | null = null
-  const look = async (): Promise<LoadVerdict | 'ended' | undefined> => {
+  const poll = async (): Promise<LoadVerdict | 'ended' | undefined> => {
     if (await mustWait(service, followed, replaced)) {
       unavailableSinceMs = null
       return undefined
@@ -119,7 +119,7 @@ export async function followLoads(
       replaced = away
       // A stage is for all of its agents: nobody stands in for another.
       const agentIds = isStaged(deploy.sources) ? [] : await replaceAway(service, deploy, loads)
-      tellDesiredChanged(service, agentIds, context.traceId)
+      notifyDesiredChanged(service, agentIds, context.traceId)
       if (agentIds.length > 0) return undefined
     }
     const judgement = judgeFollowed(service, followed, loads)
@@ -128,15 +128,15 @@ export async function followLoads(
     if (judgement === 'uncompilable') return describeRefused(service, deploy, loads)
     if (loads.some(isGone)) {
       unavailableSinceMs ??= service.now()
-      if (service.now() - unavailableSinceMs < blipMs) return undefined
+      if (service.now() - unavailableSinceMs < awayGraceMs) return undefined
     }
-    return { kind: 'unavailable', message: describeAway(loads), keepsWish: true }
+    return { kind: 'unavailable', message: describeAway(loads), staysPending: true }
   }
-  const verdict = await watchAgents(service, look, deploy.startedAt + longestLoadMs)
+  const verdict = await watchAgents(service, poll, deploy.startedAt + longestLoadMs)
   if (verdict) return verdict
   if (service.background.signal.aborted) return 'stopping'
   const message = `the caches did not load within ${longestLoadMs / 60_000} minutes`
-  return { kind: 'unavailable', message, keepsWish: true }
+  return { kind: 'unavailable', message, staysPending: true }
 }
 
 interface FollowedDeploy {
@@ -145,20 +145,20 @@ interface FollowedDeploy {
   readonly waitMs: number
 }
 
-/** One small query for the many looks at which nothing is to be done yet. */
+/** One small query for the many polls at which nothing is to be done yet. */
 async function mustWait(
   service: StateService,
   followed: FollowedDeploy,
   replaced: number,
 ): Promise<boolean> {
   const { deploy } = followed
-  const places = await countGroupPlaces(service.store.queries, holderOf(deploy), deploy)
+  const places = await countGroupPlacements(service.store.queries, holderOf(deploy), deploy)
   if (places.length === 0) return false
   const loads = places
     .filter(({ hasCandidate }) => hasCandidate)
     .flatMap((place) => {
       const { deploymentId, count } = place
-      const load = { deploymentId, state: stateOfLoad(place, isPatient(service, followed)) }
+      const load = { deploymentId, state: stateOfLoad(place, isInGracePeriod(service, followed)) }
       return Array.from({ length: count }, () => load)
     })
   const judgement = judgeFollowed(service, followed, loads)
@@ -197,18 +197,18 @@ async function readLoads(service: StateService, followed: FollowedDeploy): Promi
   const { groupId, stage } = holderOf(followed.deploy)
   const placements = await readPlacements(queries, { groupIds: [groupId], stage })
   const agents = await readAgentStates(queries, groupId)
-  const patient = isPatient(service, followed)
+  const inGracePeriod = isInGracePeriod(service, followed)
   return placements.flatMap((placement): Load[] => {
     const { deploymentId, candidate, candidateState, error } = placement
     const agent = agents.get(placement.agentId)
     if (!agent || candidate === null) return []
-    const sight = { candidateState, agentState: agent.state, hasError: error !== null }
-    return [{ placement, deploymentId, agent, state: stateOfLoad(sight, patient) }]
+    const load = { candidateState, agentState: agent.state, hasError: error !== null }
+    return [{ placement, deploymentId, agent, state: stateOfLoad(load, inGracePeriod) }]
   })
 }
 
-/** Half of the caller's wait, so that another agent can be asked, and the caller told, within it. */
-function isPatient(service: StateService, { deploy, waitMs }: FollowedDeploy): boolean {
+/** Half of the caller's wait, so that another agent can be asked, and the caller answered, within it. */
+function isInGracePeriod(service: StateService, { deploy, waitMs }: FollowedDeploy): boolean {
   return service.now() - deploy.startedAt < graceMs(waitMs)
 }
 
@@ -217,12 +217,12 @@ function stateOfLoad(
     candidateState,
     agentState,
     hasError,
-  }: Pick<AlikePlaces, 'candidateState' | 'agentState' | 'hasError'>,
-  patient: boolean,
+  }: Pick<PlacementCount, 'candidateState' | 'agentState' | 'hasError'>,
+  inGracePeriod: boolean,
 ): LoadState {
   const state = candidateState ?? 'pending'
   // Its disk is full, or the source is not to be had: it tries on, and may never be done.
-  if (state === 'pending' && hasError && !patient) return 'away'
+  if (state === 'pending' && hasError && !inGracePeriod) return 'away'
   // A cache that died while loading says nothing about the VCL.
   return state !== 'loaded' && agentState !== agentStates.Running ? 'away' : state
 }

@@ -8,7 +8,7 @@ import { createContext, type Context } from '../../context.js'
 import { FleetError } from '../../errors.js'
 import type { Actor } from '../../resources/permission.js'
 import { startLoop } from '../../runtime/loop.js'
-import { tellAgentsChanged } from '../agents/agent-hints.js'
+import { notifyAgentsChanged } from '../agents/agent-hints.js'
 import { readDeploys, takeExpiredDeploys } from '../fleet/deploy-queries.js'
 import { readPlacements } from '../fleet/placement-queries.js'
 import type { StateService } from '../service.js'
@@ -33,8 +33,8 @@ export async function cancelDeploy(
   const ended = await decideDeploy(service, context, deploy, { kind: 'conflict', message })
   // Decided meanwhile: it switches, or was given up.
   if (ended?.message !== message) throw nothingLoads()
-  // Who runs the deploy, and who waits for its turn, look again.
-  tellAgentsChanged(
+  // Wakes whoever runs the deploy and whoever waits for its turn.
+  notifyAgentsChanged(
     service,
     loading.map(({ agentId }) => agentId),
   )
@@ -47,7 +47,7 @@ function nothingLoads(): FleetError {
 }
 
 interface DeployRecovery {
-  /** One look; the loop takes one every few seconds. Never rejects. */
+  /** One check; the loop runs one every few seconds. Never rejects. */
   check(): Promise<void>
   stop(): Promise<void>
 }
@@ -59,18 +59,18 @@ export function discardUnfinishedDeploys(service: StateService, context: Context
 
 export function startDeployRecovery(service: StateService, log: Logger): DeployRecovery {
   /** Owners could not prolong their leases either while the store was away. */
-  let patientUntil = 0
-  const trouble = 'unfinished deploys cannot be looked for'
+  let graceUntil = 0
+  const trouble = 'unfinished deploys cannot be checked'
   const loop = startLoop({ log, trouble, everyMs: renewEveryMs, pass: check })
   return { check, stop: () => loop.close() }
 
   async function check(): Promise<void> {
     const now = service.now()
     try {
-      if (now >= patientUntil) await discardDeploys(service, createContext(log), now)
+      if (now >= graceUntil) await discardDeploys(service, createContext(log), now)
       else await service.store.check()
     } catch (error) {
-      patientUntil = service.now() + leaseMs
+      graceUntil = service.now() + leaseMs
       if (error instanceof FleetError) log.debug({ err: error }, 'no store: no deploy is discarded')
       else log.error({ err: error }, 'unfinished deploys could not be discarded')
     }

@@ -6,11 +6,11 @@ import { groupBy } from '../../group-by.js'
 import type { Actor } from '../../resources/permission.js'
 import { composeRouting, type PlacedPrograms } from '../../vcl/desired-engine.js'
 import { readDeploymentsOf } from '../fleet/deployment-queries.js'
-import { readGroupPlaces } from '../fleet/group-places.js'
+import { readGroupPlacements } from '../fleet/group-placements.js'
 import type { GroupRecord } from '../fleet/group-queries.js'
 import { readPlacements, type PlacementRecord } from '../fleet/placement-queries.js'
 import { planPlacement } from '../placement/placement-plan.js'
-import type { PlannedPlace } from '../placement/plan-schemas.js'
+import type { PlannedPlacement } from '../placement/plan-schemas.js'
 import type { StateService } from '../service.js'
 import type { NamedReference } from '../store/owner.js'
 
@@ -27,7 +27,7 @@ export async function readGroupRouting(
   viewer: Viewer,
   group: Pick<GroupRecord, 'id'>,
 ): Promise<AgentRouting[]> {
-  const places = await readGroupPlaces(service.store.queries, [group.id], { withStages: true })
+  const places = await readGroupPlacements(service.store.queries, [group.id], { withStages: true })
   // A group and its stage may share an agent.
   const agents = new Map(places.map(({ agentId, agentName }) => [agentId, agentName]))
   const placements = await readSeen(service, viewer, [...agents.keys()])
@@ -82,7 +82,7 @@ async function foreseeAgents(
   service: StateService,
   actor: Actor,
   { id, name, organizationId, domains, deployments }: GroupRecord,
-): Promise<readonly PlannedPlace[]> {
+): Promise<readonly PlannedPlacement[]> {
   const ids = deployments.map((deployment) => deployment.id)
   const planned = await readDeploymentsOf(service.store.queries, ids)
   const wanted = {

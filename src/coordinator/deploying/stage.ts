@@ -17,7 +17,7 @@ import {
   readPlacements,
   type PlacementRecord,
 } from '../fleet/placement-queries.js'
-import { markReplaced } from '../fleet/replaced-places.js'
+import { markReplaced } from '../fleet/replaced-placements.js'
 import { countLoad, keepSource } from '../fleet/sources.js'
 import { deleteStage, findStage, replaceUses, type StageRecord } from '../fleet/stage-queries.js'
 import { findStageConflicts, stageDeployment, type StagedSources } from '../fleet/stage.js'
@@ -27,7 +27,7 @@ import { requireOwnMain } from '../groups/deploy-sources.js'
 import type { stage } from '../../resources/vclgroup.js'
 import type { GivenBody } from '../api/resource-schemas.js'
 import { requireMain } from '../groups/groups.js'
-import { compareWithPlaces, type PlacedDecision } from '../placement/candidates.js'
+import { compareWithPlacements, type PlacedDecision } from '../placement/candidates.js'
 import { placeGroup } from '../placement/placement.js'
 import { noteOtherHolders, toPlacementInput } from '../placement/placing.js'
 import type { StateService } from '../service.js'
@@ -114,7 +114,7 @@ export async function planStage(
       : programName(group.id, sha, await countLoad(queries, sha))
   const sources: StagedSources = { ...files, sha, programName: name, stage: target }
   const isSame = JSON.stringify(before?.sources) === JSON.stringify(sources)
-  const kind = isSame && compareWithPlaces(chosen, sources)
+  const kind = isSame && compareWithPlacements(chosen, sources)
   if (kind) return { kind, agentIds: [] }
   await replaceUses(queries, group.id, before ? [before.sources, sources] : [sources])
   return { ...chosen, sources, revision: (before?.revision ?? 0) + 1 }
@@ -226,7 +226,7 @@ export async function promoteInPlace(
     account,
     action: 'promote',
     result: 'ok',
-    sources: group.wish ?? sources,
+    sources: group.desiredRelease ?? sources,
   })
   return recomposeDesired(queries, agentIds)
 }

@@ -1,9 +1,9 @@
-/** Waiting for phase two: until enough agents serve what they were told to, or hold it no longer. False: it goes on. */
+/** Waiting for phase two: until enough agents serve what was switched, or no longer hold it. False: it goes on. */
 import { agentStates } from '../../resources/agent-state.js'
 import { watchAgents } from '../agents/watch-agents.js'
-import type { PlaceHolder } from '../fleet/agent-index.js'
+import type { PlacementHolder } from '../fleet/agent-index.js'
 import { readEffectiveRevisions } from '../fleet/effective-revisions.js'
-import { countGroupPlaces, type AlikePlaces } from '../fleet/group-places.js'
+import { countGroupPlacements, type PlacementCount } from '../fleet/group-placements.js'
 import { readPlacements } from '../fleet/placement-queries.js'
 import type { PlacementState } from '../fleet/vcl-group.js'
 import type { StateService } from '../service.js'
@@ -30,17 +30,17 @@ const longestWaitMs = 600_000
 /** Until the wanted share of the placed agents has applied, or each that is there did or failed. */
 export function waitForSwitch(
   service: StateService,
-  holder: PlaceHolder,
+  holder: PlacementHolder,
   percent: number,
 ): Promise<boolean> {
-  const look = async (): Promise<boolean> => {
-    const places = await countGroupPlaces(service.store.queries, holder)
+  const poll = async (): Promise<boolean> => {
+    const places = await countGroupPlacements(service.store.queries, holder)
     return isSwitched({ places: places.flatMap(toSwitched), percent })
   }
-  return waitUntil(service, look, service.now() + longestWaitMs)
+  return waitUntil(service, poll, service.now() + longestWaitMs)
 }
 
-function toSwitched({ state, agentState, count }: AlikePlaces): SwitchInput['places'] {
+function toSwitched({ state, agentState, count }: PlacementCount): SwitchInput['places'] {
   const isOver = state === 'applied' || state === 'failed'
   const isAway = !isOver && agentState !== agentStates.Running
   return Array.from({ length: count }, () => ({ state: isAway ? 'away' : state }))
@@ -49,7 +49,7 @@ function toSwitched({ state, agentState, count }: AlikePlaces): SwitchInput['pla
 /** Those of the agents that the group, or its stage, is on no longer hold what they should hold without it. */
 export async function waitUntilLeft(
   service: StateService,
-  { groupId, stage }: PlaceHolder,
+  { groupId, stage }: PlacementHolder,
   agentIds: readonly number[],
   untilMs: number,
 ): Promise<boolean> {
@@ -65,13 +65,13 @@ export function waitUntilGone(
   agentIds: readonly number[],
   { percent, untilMs }: { readonly percent: number; readonly untilMs: number },
 ): Promise<boolean> {
-  const look = async (): Promise<boolean> => {
+  const poll = async (): Promise<boolean> => {
     const progress = await readEffectiveRevisions(service.store.queries, agentIds)
     const agents = progress.filter(({ state }) => state === agentStates.Running)
     const done = agents.filter((agent) => agent.effectiveRevision === agent.desiredRevision)
     return done.length >= (agents.length * percent) / 100
   }
-  return waitUntil(service, look, untilMs)
+  return waitUntil(service, poll, untilMs)
 }
 
 async function waitUntil(

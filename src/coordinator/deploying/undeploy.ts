@@ -1,17 +1,17 @@
 /**
- * Taking a group, or its stage, off all its caches. The wish goes at once; caches that are away drop it when they return. Where
+ * Taking a group, or its stage, off all its caches. The desired release is cleared at once; caches that are away unload it when they return. Where
  * a stage goes its agents serve what they did without it; the group itself stays as it is.
  */
 import type { Context } from '../../context.js'
 import { FleetError } from '../../errors.js'
-import { tellDesiredChanged } from '../agents/agent-hints.js'
+import { notifyDesiredChanged } from '../agents/agent-hints.js'
 import { watchAgents } from '../agents/watch-agents.js'
 import { recomposeDesired } from '../fleet/desired-states.js'
-import { writeWish, type GroupRecord } from '../fleet/group-queries.js'
+import { writeDesiredRelease, type GroupRecord } from '../fleet/group-queries.js'
 import { addHistory } from '../fleet/history-queries.js'
 import { deletePlacements, readPlacements } from '../fleet/placement-queries.js'
-import { releaseReplaced } from '../fleet/replaced-places.js'
-import type { WishedSources } from '../fleet/vcl-group.js'
+import { releaseReplaced } from '../fleet/replaced-placements.js'
+import type { Release } from '../fleet/vcl-group.js'
 import { isInDeploy } from '../placement/replacing.js'
 import type { StateService } from '../service.js'
 import type { Queries } from '../store/store.js'
@@ -34,15 +34,15 @@ export function undeployVclGroup(
   return takeAway(service, context, request, {
     action: 'undeploy',
     remove: async (queries, group) => {
-      const { id: groupId, wish, revision } = group
+      const { id: groupId, desiredRelease, revision } = group
       await request.alsoWrite?.(queries)
-      if (!group.deployed || !wish) return undefined
-      await writeWish(queries, groupId, { sources: null, pending: false, revision })
+      if (!group.deployed || !desiredRelease) return undefined
+      await writeDesiredRelease(queries, groupId, { sources: null, pending: false, revision })
       const placements = await readPlacements(queries, { groupIds: [groupId], stage: false })
       const agentIds = placements.map(({ agentId }) => agentId)
       await deletePlacements(queries, { groupId, stage: false }, agentIds)
       await releaseReplaced(queries)
-      return { sources: wish, agentIds }
+      return { sources: desiredRelease, agentIds }
     },
   })
 }
@@ -68,9 +68,7 @@ interface Removal {
   readonly remove: (
     queries: Queries,
     group: GroupRecord,
-  ) => Promise<
-    { readonly sources: WishedSources; readonly agentIds: readonly number[] } | undefined
-  >
+  ) => Promise<{ readonly sources: Release; readonly agentIds: readonly number[] } | undefined>
 }
 
 /** When its turn has come; waits until the agents hold it no longer. */
@@ -82,7 +80,7 @@ async function takeAway(
 ): Promise<boolean> {
   const { actor, groupId, waitMs, percent } = request
   const untilMs = service.now() + waitMs
-  const look = () =>
+  const poll = () =>
     service.store.decide(async (queries): Promise<readonly number[] | undefined> => {
       const group = await requireGroup(queries, actor, groupId)
       if (await isInDeploy(queries, groupId)) return undefined
@@ -95,10 +93,10 @@ async function takeAway(
       await addHistory(queries, { ...made, at: service.now(), result: 'ok' })
       return recomposeDesired(queries, agentIds)
     })
-  const agentIds = await watchAgents(service, look, untilMs)
+  const agentIds = await watchAgents(service, poll, untilMs)
   if (agentIds === undefined)
     throw new FleetError('conflict', 'deploy', 'a deploy of this group is in progress')
-  tellDesiredChanged(service, agentIds, context.traceId)
+  notifyDesiredChanged(service, agentIds, context.traceId)
   context.log.info({ group: groupId, agents: agentIds.length }, action)
   return waitUntilGone(service, agentIds, { percent, untilMs })
 }

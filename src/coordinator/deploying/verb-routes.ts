@@ -260,7 +260,7 @@ function reading<Query extends TObject>(
   })
 }
 
-/** What of a call every verb is told. */
+/** What every verb gets of a call. */
 function toRequest({
   actor,
   object,

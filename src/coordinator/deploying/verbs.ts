@@ -13,7 +13,7 @@ import type { Context } from '../../context.js'
 import { FleetError } from '../../errors.js'
 import type { Actor } from '../../resources/permission.js'
 import { startLoop } from '../../runtime/loop.js'
-import { tellDesiredChanged } from '../agents/agent-hints.js'
+import { notifyDesiredChanged } from '../agents/agent-hints.js'
 import { watchAgents } from '../agents/watch-agents.js'
 import { holderOf, renewDeploy, type DeployRecord } from '../fleet/deploy-queries.js'
 import type { GroupRecord } from '../fleet/group-queries.js'
@@ -77,10 +77,13 @@ export function reloadVclGroup(
     ...request,
     action: 'reload',
     choose: async (queries, group) => {
-      const { wish } = group
-      if (!wish)
+      const { desiredRelease } = group
+      if (!desiredRelease)
         throw new FleetError('conflict', 'deploy', 'the group is not deployed; deploy it first')
-      return { gathered: await recallSources(service, queries, group, wish), naming: 'new' }
+      return {
+        gathered: await recallSources(service, queries, group, desiredRelease),
+        naming: 'new',
+      }
     },
   })
 }
@@ -103,10 +106,10 @@ export function rollBackVclGroup(
     ...request,
     action: 'rollback',
     choose: async (queries, group) => {
-      const { wish, deployments } = group
+      const { desiredRelease, deployments } = group
       const { sources } = await findTarget(queries, group, request.revision)
       // It moves nothing: the deployments of that time may be gone, and others are in force.
-      const deploymentIds = wish?.deploymentIds ?? deployments.map(({ id }) => id)
+      const deploymentIds = desiredRelease?.deploymentIds ?? deployments.map(({ id }) => id)
       const gathered = await recallSources(service, queries, group, { ...sources, deploymentIds })
       return { gathered, naming: { earlier: sources.programName } }
     },
@@ -116,12 +119,12 @@ export function rollBackVclGroup(
 /** Which revision's sources are deployed. Throws 'not-found'. */
 async function findTarget(
   queries: Queries,
-  { id, wish }: GroupRecord,
+  { id, desiredRelease }: GroupRecord,
   wanted: number | null,
 ): Promise<HistoryEntry> {
   const entry =
     wanted === null
-      ? await findNewestRevision(queries, id, (revision) => isEarlierVcl(revision, wish))
+      ? await findNewestRevision(queries, id, (revision) => isEarlierVcl(revision, desiredRelease))
       : await findRevision(queries, id, wanted)
   if (entry) return entry
   const message =
@@ -237,16 +240,16 @@ export async function beginDeploy(
   request: BeginRequest,
   untilMs: number,
 ): Promise<DeployRecord | 'unchanged' | 'switching'> {
-  const look = () =>
+  const poll = () =>
     service.store
       .decide((queries) => tryBegin(service, context, request, queries))
       .catch(refuseTaken)
-  const begun = await watchAgents(service, look, untilMs)
+  const begun = await watchAgents(service, poll, untilMs)
   if (!begun)
     throw new FleetError('conflict', 'deploy', 'another deploy of this group is in progress')
   if (begun instanceof FleetError) throw begun
   const { agentIds } = begun
-  tellDesiredChanged(service, agentIds, context.traceId)
+  notifyDesiredChanged(service, agentIds, context.traceId)
   if (begun.kind !== 'begun') return begun.kind
   const { deploy } = begun
   context.log.info(

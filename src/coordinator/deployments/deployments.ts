@@ -7,12 +7,12 @@ import { stateOfGroup } from '../fleet/vcl-group.js'
 import { FleetError } from '../../errors.js'
 import { releaseAdoptedTags } from '../fleet/adoption-queries.js'
 import {
-  readDeploymentPlaces,
+  readDeploymentPlacements,
   readDeploymentUses,
   readFittingDeployments,
-  type DeploymentPlace,
+  type DeploymentPlacementRow,
   type DeploymentUse,
-} from '../fleet/deployment-places.js'
+} from '../fleet/deployment-placements.js'
 import {
   deleteDeployment as deleteDeploymentRow,
   deploymentColumns,
@@ -73,7 +73,10 @@ async function viewDeployments(
   const { queries } = service.store
   const ids = records.map(({ id }) => id)
   const uses = groupBy(await readDeploymentUses(queries, ids), (use) => use.deploymentId)
-  const places = groupBy(await readDeploymentPlaces(queries, ids), (place) => place.deploymentId)
+  const places = groupBy(
+    await readDeploymentPlacements(queries, ids),
+    (place) => place.deploymentId,
+  )
   // Whether an agent fits decides between Orphan and Error, so it is asked only where there is no place.
   const empty = ids.filter((id) => uses.get(id)?.some((use) => use.deployed) && !places.has(id))
   const fitting = new Set(await readFittingDeployments(queries, empty))
@@ -88,7 +91,7 @@ async function viewDeployments(
 
 interface Situation {
   readonly uses: readonly DeploymentUse[]
-  readonly places: readonly DeploymentPlace[]
+  readonly places: readonly DeploymentPlacementRow[]
   readonly anyAgentFits: boolean
 }
 

@@ -1,8 +1,9 @@
 /** Domains: the names that groups answer for, unique in an organization. */
 import { domain } from '../../resources/domain.js'
 import type { Written } from '../../resources/resource.js'
-import { parseSources, type WishedDomain } from '../fleet/vcl-group.js'
-import { insertOwned, selectOwned } from '../store/owned-rows.js'
+import { parseSources, type ReleaseDomain } from '../fleet/vcl-group.js'
+import { selectOwned } from '../store/owned-rows.js'
+import { insertRow } from '../store/write-rows.js'
 import { ownedBy } from '../store/owner.js'
 import { holdQuota } from '../store/quotas.js'
 import { listColumns, rowReader, type StoredRecord } from '../store/resource-rows.js'
@@ -32,7 +33,7 @@ export async function findDomain(
 export async function readDomainNames(
   queries: Queries,
   ids: readonly number[],
-): Promise<WishedDomain[]> {
+): Promise<ReleaseDomain[]> {
   if (ids.length === 0) return []
   const rows = await queries
     .selectFrom('domains')
@@ -49,7 +50,7 @@ export async function insertDomain(
   fields: Written<typeof domain.fields>,
   now: number,
 ): Promise<number> {
-  const id = await insertOwned(queries, 'domains', fields, { owner, now })
+  const id = await insertRow(queries, 'domains', { ...fields, organizationId: owner }, now)
   await holdQuota(queries, owner, 'domains')
   return id
 }
@@ -75,7 +76,7 @@ export async function readGroupsDeployedWith(
     .orderBy('vclGroups.id')
     .execute()
   const isPinned = (json: string | null): boolean =>
-    json !== null && parseSources(json).domains.some(({ id }: WishedDomain) => id === domain.id)
+    json !== null && parseSources(json).domains.some(({ id }: ReleaseDomain) => id === domain.id)
   return rows
     .filter((row) => [row.wish, row.sources, row.staged].some(isPinned))
     .map(({ name }) => name)

@@ -9,7 +9,7 @@ import { requireFound } from '../api/list-objects.js'
 import type { CreateBody, UpdateBody } from '../api/resource-schemas.js'
 import { scopeOf, type StateService } from '../service.js'
 import { readUsingGroups } from '../fleet/using-groups.js'
-import { deleteOwned, updateOwned } from '../store/owned-rows.js'
+import { deleteRow, updateRow } from '../store/write-rows.js'
 import { isSame, mergeWritten } from '../store/resource-rows.js'
 import {
   findDomain,
@@ -45,7 +45,7 @@ export async function updateDomain(
     service.store.decide(async (queries) => {
       if (fields.fqdn !== before.fqdn) refuseDeployed(await readGroupsDeployedWith(queries, before))
       const updatedAt = service.now()
-      await updateOwned(queries, 'domains', before.id, { ...fields, updatedAt })
+      await updateRow(queries, 'domains', before.id, { ...fields, updatedAt })
     }),
   )
   return readAgain(service, actor, before.id)
@@ -67,7 +67,7 @@ export async function deleteDomain(service: StateService, found: DomainRecord): 
     () =>
       service.store.decide(async (queries) => {
         refuseDeployed(await readGroupsDeployedWith(queries, found))
-        await deleteOwned(queries, 'domains', found.id)
+        await deleteRow(queries, 'domains', found.id)
       }),
   )
 }

@@ -11,15 +11,15 @@ import { instructAgent } from '../agents/instruct.js'
 import { scopeOf, type StateService } from '../service.js'
 import { sendSetting, type Caller } from './setting-commands.js'
 
-/** Chosen by us: longer than the cache's own limit for one command (cli_timeout, 60 s) helps nobody who waits. */
+/** Waiting longer than the cache's own limit for a command (cli_timeout, 60 s) would be useless. */
 const answerTimeoutMs = 30_000
 
-interface Patience {
+interface QuestionTimeout {
   /** 30 s unless given. */
   readonly timeoutMs?: number
 }
 
-interface Ask<Name extends QueryName> extends Patience {
+interface Ask<Name extends QueryName> extends QuestionTimeout {
   readonly query: Name
 }
 
@@ -102,7 +102,7 @@ export async function askEngine(
   service: StateService,
   context: Context,
   agent: Pick<AgentRecord, 'id'>,
-  { line, timeoutMs = answerTimeoutMs }: Patience & { readonly line: string },
+  { line, timeoutMs = answerTimeoutMs }: QuestionTimeout & { readonly line: string },
 ): Promise<string> {
   const question = { kind: 'command', line } as const
   return cutPrologue(

@@ -1,4 +1,4 @@
-/** `/agents/{id}/…`: what an agent's cache holds, asked of the agent itself, and the commands that people may send. */
+/** `/agents/{id}/…`: what an agent's cache holds, asked of the agent itself, and the commands that users may send. */
 import { Type, type TSchema } from 'typebox'
 import type { Context } from '../../context.js'
 import type { Actor } from '../../resources/permission.js'

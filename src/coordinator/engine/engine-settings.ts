@@ -27,13 +27,13 @@ import {
 import { readCommonParams } from '../fleet/paramset-queries.js'
 import { ownerOf } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
-import { tellAgentsChanged, tellDesiredChanged } from '../agents/agent-hints.js'
+import { notifyAgentsChanged, notifyDesiredChanged } from '../agents/agent-hints.js'
 import { instructAgent, requireChangeable } from '../agents/instruct.js'
 import { scopeOf, type StateService } from '../service.js'
 
-/** Chosen by us: as long as for any question; a cache that compiles answers nobody meanwhile. */
+/** The same as for any question; a cache does not answer while it compiles. */
 const answerTimeoutMs = 30_000
-/** Chosen by us: parameters are a hundred and some; the rest is for backends. */
+/** A release has some hundred parameters; the rest is for backends. */
 const settingsLimit = 1000
 
 /** What the cache said: a refusal, in its own words, or how it is now. */
@@ -102,7 +102,7 @@ export async function setBackendHealth(
   const selection = parseBackendSelection(name)
   if (selection === null)
     throw invalid(
-      `${JSON.stringify(name.slice(0, 80))} is no backend: its name in VCL, or <group id>.<name>, is right; patterns are not taken`,
+      `${JSON.stringify(name.slice(0, 80))} is not a backend: its name in VCL, or <group id>.<name>, is right; patterns are not taken`,
     )
   requireChangeable(agent)
   const { backend, groupId } = selection
@@ -158,8 +158,8 @@ async function store(
       )
     return recomposeDesired(queries, [agent.id])
   })
-  tellDesiredChanged(service, changed, context.traceId)
-  tellAgentsChanged(service, changed)
+  notifyDesiredChanged(service, changed, context.traceId)
+  notifyAgentsChanged(service, changed)
 }
 
 function invalid(message: string): FleetError {

@@ -1,5 +1,5 @@
 /**
- * `param.set`, `param.reset` and `backend.set_health` as people type them: taken as the desired state that they mean
+ * `param.set`, `param.reset` and `backend.set_health` as users type them: taken as the desired state that they mean
  * (docs/behaviour.md, Commands). The engine's refusals are answers here, as those of other commands are.
  */
 import type { Context } from '../../context.js'
@@ -72,7 +72,6 @@ async function sendBan(
   )
 }
 
-/** Chosen by us. */
 const banTimeoutMs = 30_000
 
 async function setParam(
@@ -94,8 +93,8 @@ async function setHealth(
   return wordsOf(await setBackendHealth(service, context, caller, request), () => '')
 }
 
-function wordsOf<Value>(answer: SettingAnswer<Value>, say: (value: Value) => string): string {
-  return 'value' in answer ? say(answer.value) : answer.refusal
+function wordsOf<Value>(answer: SettingAnswer<Value>, format: (value: Value) => string): string {
+  return 'value' in answer ? format(answer.value) : answer.refusal
 }
 
 /** A name of the cache's own, `cf-12-<sha8>-<n>.default`, means the group: its VCL bears another one after each deploy. */

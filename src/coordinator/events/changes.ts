@@ -1,4 +1,4 @@
-/** What changed and was not told yet. Triggers write it (store/tables/triggers.ts). */
+/** Changes that are not recorded as events yet. Triggers write them (store/tables/triggers.ts). */
 import type { ChangeKind } from '../../resources/event.js'
 import { groupBy } from '../../group-by.js'
 import type { Queries } from '../store/store.js'

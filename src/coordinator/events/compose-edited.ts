@@ -1,5 +1,5 @@
-/** Events of what people edit: files, domains and tags as their lists have them; of a group, which may have thousands of places, its name. */
-import type { AskedEventType } from '../../resources/event.js'
+/** Events of what users edit: files, domains and tags as their lists have them; of a group, which may have thousands of places, its name. */
+import type { OptInEventType } from '../../resources/event.js'
 import { selectDomains, toDomain, type DomainRecord } from '../domains/domain-queries.js'
 import type { NewEvent } from './event-queries.js'
 import { selectFiles, toFile, type FileRecord } from '../files/file-queries.js'
@@ -7,7 +7,7 @@ import { toOwner, type NamedReference } from '../store/owner.js'
 import type { Queries } from '../store/store.js'
 import { fromRow as toTag, selectTags, type TagRecord } from '../fleet/tag-queries.js'
 
-/** How the API shows what is told. */
+/** How the API shows what changed. */
 export interface EditedViews {
   file(file: FileRecord): object
   vclgroup(group: EditedGroup): object
@@ -24,7 +24,7 @@ const everything = { kind: 'all' } as const
 /** What is gone meanwhile is left out. */
 export async function composeEdited(
   queries: Queries,
-  changed: Readonly<Record<AskedEventType, readonly number[]>>,
+  changed: Readonly<Record<OptInEventType, readonly number[]>>,
   views: EditedViews,
 ): Promise<Omit<NewEvent, 'createdAt'>[]> {
   const files = await readSome(changed.file, async (ids) => {
@@ -41,10 +41,10 @@ export async function composeEdited(
   })
   const groups = await readSome(changed.vclgroup, (ids) => readEditedGroups(queries, ids))
   return [
-    ...files.map((file) => tell('file', file, views.file(file))),
-    ...domains.map((domain) => tell('domain', domain, views.domain(domain))),
-    ...tags.map((tag) => tell('tag', tag, views.tag(tag))),
-    ...groups.map((group) => tell('vclgroup', group, views.vclgroup(group))),
+    ...files.map((file) => toEvent('file', file, views.file(file))),
+    ...domains.map((domain) => toEvent('domain', domain, views.domain(domain))),
+    ...tags.map((tag) => toEvent('tag', tag, views.tag(tag))),
+    ...groups.map((group) => toEvent('vclgroup', group, views.vclgroup(group))),
   ]
 }
 
@@ -67,13 +67,16 @@ async function readEditedGroups(queries: Queries, ids: number[]): Promise<Edited
   return rows.map((row) => ({ id: row.id, name: row.name, organization: toOwner(row) }))
 }
 
-function tell(
-  type: AskedEventType,
+function toEvent(
+  type: OptInEventType,
   { organization }: { readonly organization: NamedReference | null },
   view: object,
 ): Omit<NewEvent, 'createdAt'> {
   return {
-    ...{ type, organizationId: organization?.id ?? null, about: null },
-    ...{ data: JSON.stringify(view), sharedData: null },
+    type,
+    organizationId: organization?.id ?? null,
+    about: null,
+    data: JSON.stringify(view),
+    sharedData: null,
   }
 }

@@ -1,4 +1,4 @@
-/** From what changed to events: each object is read once, however often it changed, and told as it is now. */
+/** From what changed to events: each object is read once, however often it changed, and composed as it is now. */
 import type { ChangeKind } from '../../resources/event.js'
 import { readAgents, type AgentRecord } from '../fleet/agent-queries.js'
 import { selectApiLogs, type ApiLogRecord } from '../api-log/api-log-queries.js'
@@ -12,7 +12,7 @@ import {
 import { composeEdited, type EditedViews } from './compose-edited.js'
 import { readDeploymentEvents, type DeploymentEvent } from './deployment-events.js'
 
-/** How the API shows what is told. */
+/** How the API shows what is composed. */
 export interface EventViews extends EditedViews {
   /** `whole`: false for an organization that only shares the agent. */
   agent(agent: AgentRecord, whole: boolean): object
@@ -32,14 +32,14 @@ export async function composeEvents(
   views: EventViews,
 ): Promise<Untimed[]> {
   const gone = changes.filter(({ deleted }) => deleted)
-  const told = [
+  const composed = [
     ...(await composeApiLogs(queries, idsOf(changes, 'apilog'), views)),
     ...(await composeAgents(queries, idsOf(changes, 'agent'), views)),
     ...(await composeDeployments(queries, changes, views)),
     ...(await composeInvalidations(queries, idsOf(changes, 'invalidation'), views)),
     ...(await composeEdited(queries, idsOfEdited(changes), views)),
   ]
-  return [...told, ...gone.flatMap(toDeletion)]
+  return [...composed, ...gone.flatMap(toDeletion)]
 }
 
 function idsOf(changes: readonly ChangeRow[], kind: ChangeKind): number[] {
@@ -49,8 +49,10 @@ function idsOf(changes: readonly ChangeRow[], kind: ChangeKind): number[] {
 
 function idsOfEdited(changes: readonly ChangeRow[]) {
   return {
-    ...{ file: idsOf(changes, 'file'), vclgroup: idsOf(changes, 'vclgroup') },
-    ...{ domain: idsOf(changes, 'domain'), tag: idsOf(changes, 'tag') },
+    file: idsOf(changes, 'file'),
+    vclgroup: idsOf(changes, 'vclgroup'),
+    domain: idsOf(changes, 'domain'),
+    tag: idsOf(changes, 'tag'),
   }
 }
 
@@ -131,7 +133,7 @@ async function composeInvalidations(
   }))
 }
 
-/** Chosen by us: what was deleted is told by its id alone. */
+/** The event of a deletion has only the id. */
 function toDeletion({ kind, objectId, organizationId }: ChangeRow): Untimed[] {
   // How far a group is goes with it; entries of the api log only age.
   if (kind === 'group' || kind === 'apilog') return []

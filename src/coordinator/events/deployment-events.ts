@@ -9,14 +9,14 @@ import {
   readDeploymentUses,
   readFittingDeployments,
   type DeploymentUse,
-} from '../fleet/deployment-places.js'
+} from '../fleet/deployment-placements.js'
 import { readDeploymentsOf, type DeploymentRecord } from '../fleet/deployment-queries.js'
 import { readDeploys } from '../fleet/deploy-queries.js'
-import { countPlacesOfGroups, type AlikePlaces } from '../fleet/group-places.js'
+import { countPlacementsOfGroups, type PlacementCount } from '../fleet/group-placements.js'
 import type { Queries } from '../store/store.js'
 import { deploymentIdsOf, readGroups, type GroupRecord } from '../fleet/group-queries.js'
 
-/** Chosen by us: one event for each deployment of a group, as a group's deploys are what changes deployments. */
+/** One event for each deployment of a group, since a group's deploys change its deployments. */
 export interface DeploymentEvent {
   readonly deployment: DeploymentRecord
   /** The worst of its groups, as in the API. */
@@ -70,7 +70,7 @@ interface Situation {
   readonly deployments: ReadonlyMap<number, DeploymentRecord>
   readonly uses: ReadonlyMap<number, readonly DeploymentUse[]>
   /** By group. */
-  readonly places: ReadonlyMap<number, readonly AlikePlaces[]>
+  readonly places: ReadonlyMap<number, readonly PlacementCount[]>
   /** Groups with a deploy in progress. */
   readonly deploying: ReadonlySet<number>
   /** Deployments that an agent fits; known of those without places. */
@@ -85,7 +85,7 @@ async function readSituation(
   const deployments = await readDeploymentsOf(queries, ids)
   const uses = await readDeploymentUses(queries, ids)
   const groupIds = [...new Set([...groups.map(({ id }) => id), ...uses.map((use) => use.groupId)])]
-  const places = groupIds.length === 0 ? [] : await countPlacesOfGroups(queries, groupIds)
+  const places = groupIds.length === 0 ? [] : await countPlacementsOfGroups(queries, groupIds)
   const deploys =
     groups.length === 0
       ? []

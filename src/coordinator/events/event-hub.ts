@@ -1,10 +1,10 @@
 /**
  * Who listens to events: let in, given what it missed, then handed to the live events. A listener lives as long as its
- * token and its session; what it may hear follows its permissions.
+ * token and its session; what it gets follows its permissions.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { hearingOf, type AskedEventType, type Hearing } from '../../resources/event.js'
+import { eventFilterOf, type OptInEventType, type EventFilter } from '../../resources/event.js'
 import { printComment, printEvents, printReset } from './event-text.js'
 import { may, type Actor } from '../../resources/permission.js'
 import { describeFullQuota, describeFullShare, hasFairRoom } from '../../resources/quota.js'
@@ -14,7 +14,7 @@ import { readQuotas, type NamedQuotas } from '../store/quotas.js'
 import type { SessionWatch } from '../identity/session-watch.js'
 import type { StateService } from '../service.js'
 import { startLiveEvents, writesAtOnce, type LiveListener } from './live-events.js'
-import { createSampleStreams, type LookedAtAgent } from './sample-streams.js'
+import { createSampleStreams, type SampledAgent } from './sample-streams.js'
 import { startLoop, type Loop } from '../../runtime/loop.js'
 
 /** Where a listener is written to. */
@@ -30,7 +30,7 @@ interface ListenerConnection {
   /** At once. */
   cut(): void
   /** Called once, however it was closed. */
-  onClose(tell: () => void): void
+  onClose(listener: () => void): void
 }
 
 interface EventStart {
@@ -46,34 +46,33 @@ interface NewListener {
   readonly organization: NamedQuotas | undefined
   readonly start: EventStart
   /** Heard as well, as far as it may. */
-  readonly also: readonly AskedEventType[]
-  /** Whose samples it hears too. */
-  readonly agents: readonly LookedAtAgent[]
+  readonly also: readonly OptInEventType[]
+  /** Whose live samples it gets too. */
+  readonly agents: readonly SampledAgent[]
   /** Milliseconds since 1970; with its token it ends. */
   readonly expiresAtMs: number
 }
 
-/** Chosen by us: of one account, at one coordinator. */
+/** Per account and coordinator. */
 export const listenersOfAccount = 100
-/** Chosen by us: at one coordinator. */
+/** Per coordinator. */
 const listenersMost = 5_000
-/** Chosen by us: who does not take this much is cut off, and resumes by id. Texts are shared, so it costs little. */
+/** A subscriber with more unread bytes is disconnected and resumes by id. Texts are shared, so this costs little. */
 const waitingMostBytes = 1024 * 1024
-/** Chosen by us: who has not taken this much gets no samples until it has. */
+/** A subscriber with more unread bytes gets no samples until it has read them. */
 const samplesWaitingMostBytes = 64 * 1024
-/** Chosen by us: events of the past that are read at once for one listener. */
+/** Past events read at once for one subscriber. */
 const missedAtOnce = 100
 /** docs/behaviour.md, Events. */
 const commentEveryMs = 15_000
 const expiryEveryMs = 1_000
-/** Chosen by us. */
 const retryAfterSeconds = 10
 
 const tooOld = 'events after that id are no longer kept: read again what you show'
-const unknownId = 'Last-Event-ID is no id of an event here: read again what you show'
+const unknownId = 'Last-Event-ID is not an id of an event here: read again what you show'
 
 interface Listener extends LiveListener {
-  hearing: Hearing
+  filter: EventFilter
   maySample: boolean
   readonly accountId: number
   readonly organizationId: number | null
@@ -102,7 +101,7 @@ export class EventHub {
     this.#loops = [
       startLoop({
         log,
-        trouble: 'listeners cannot be told that all is well',
+        trouble: 'keep-alive comments cannot be sent',
         everyMs: commentEveryMs,
         holdsProcess,
         pass: () => this.#comment(),
@@ -126,11 +125,11 @@ export class EventHub {
 
   /**
    * Answers the quotas of the actor's organization, if it has one. Throws 'limited' when the account, its organization or the
-   * coordinator has too many listeners or looks at too many agents.
+   * coordinator has too many subscribers or live subscriptions.
    */
   async requireRoom(
     actor: Actor,
-    agents: readonly LookedAtAgent[],
+    agents: readonly SampledAgent[],
   ): Promise<NamedQuotas | undefined> {
     const { organizationId } = actor
     const organization =
@@ -160,7 +159,7 @@ export class EventHub {
       return
     }
     const listener: Listener = {
-      hearing: hearingOf(actor, also),
+      filter: eventFilterOf(actor, also),
       maySample: maySample(actor),
       accountId: actor.accountId,
       organizationId: actor.organizationId,
@@ -183,7 +182,7 @@ export class EventHub {
         connection.end()
         return
       }
-      listener.hearing = hearingOf(now, also)
+      listener.filter = eventFilterOf(now, also)
       listener.maySample = maySample(now)
     })
     const stopSamples = this.#openSamples(listener, agents, organization)
@@ -234,7 +233,7 @@ export class EventHub {
       )
   }
 
-  /** Others may have taken the room since it was let in: when it comes back, it is told. */
+  /** Others may have taken the room since it was admitted: when it comes back, it gets the error. */
   #hasRoomStill(actor: Actor, organization: NamedQuotas | undefined): boolean {
     try {
       this.#requireListenerRoom(actor, organization)
@@ -246,7 +245,7 @@ export class EventHub {
 
   #openSamples(
     listener: Listener,
-    agents: readonly LookedAtAgent[],
+    agents: readonly SampledAgent[],
     organization: NamedQuotas | undefined,
   ): () => void {
     const { accountId, organizationId, connection } = listener
@@ -260,7 +259,7 @@ export class EventHub {
     try {
       return this.#samples.open({ accountId, organizationId, organization, agents, isReady, write })
     } catch {
-      // Others took the room since it was let in: when it comes back, it is told.
+      // Others took the room since it was admitted: when it comes back, it gets the error.
       connection.end()
       return () => undefined
     }
@@ -271,7 +270,7 @@ export class EventHub {
       while (!listener.connection.isClosed) {
         const until = await this.#live.readPosition()
         if (listener.lastId >= until && this.#live.add(listener)) return
-        await this.#tellMissed(listener, until)
+        await this.#sendMissed(listener, until)
         await listener.connection.drain()
       }
     } catch (error) {
@@ -280,9 +279,9 @@ export class EventHub {
     }
   }
 
-  async #tellMissed(listener: Listener, until: number): Promise<void> {
-    const { lastId: after, hearing } = listener
-    const events = await readEventsFor(this.#service.store.queries, hearing, {
+  async #sendMissed(listener: Listener, until: number): Promise<void> {
+    const { lastId: after, filter } = listener
+    const events = await readEventsFor(this.#service.store.queries, filter, {
       after,
       until,
       limit: missedAtOnce,
@@ -293,7 +292,7 @@ export class EventHub {
       listener.reset(newest)
       return
     }
-    const text = printEvents(events, hearing)
+    const text = printEvents(events, filter)
     listener.lastId = events.length < missedAtOnce ? until : (events.at(-1)?.id ?? until)
     if (text !== '') listener.connection.write(Buffer.from(text))
   }

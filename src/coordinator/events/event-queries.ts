@@ -1,6 +1,6 @@
 /** Events as rows: numbered under one lock, read once for all who listen, kept for a while. */
 import type { Insertable, Selectable } from 'kysely'
-import type { EventType, FleetEvent, Hearing } from '../../resources/event.js'
+import type { EventType, FleetEvent, EventFilter } from '../../resources/event.js'
 import type { Tables } from '../store/schema.js'
 import { visibleEvents } from '../store/scope.js'
 import { inPieces } from '../store/in-pieces.js'
@@ -42,7 +42,7 @@ export async function insertEvents(
     .execute()
 }
 
-/** All events after this one, whoever may hear them; the oldest first. */
+/** All events after this one, whoever may read them; the oldest first. */
 export async function readEvents(
   queries: Queries,
   after: number,
@@ -51,25 +51,25 @@ export async function readEvents(
   return (await selectEvents(queries, after, limit).execute()).map(fromRow)
 }
 
-/** Those of them that this listener may hear, up to `until`. */
+/** Those of them that this subscriber may read, up to `until`. */
 export async function readEventsFor(
   queries: Queries,
-  hearing: Hearing,
+  filter: EventFilter,
   {
     after,
     until,
     limit,
   }: { readonly after: number; readonly until: number; readonly limit: number },
 ): Promise<FleetEvent[]> {
-  if (hearing.types.length === 0) return []
-  const { organizationId } = hearing
+  if (filter.types.length === 0) return []
+  const { organizationId } = filter
   const scope =
     organizationId === null
       ? ({ kind: 'all' } as const)
       : ({ kind: 'organization', organizationId } as const)
   const rows = await selectEvents(queries, after, limit)
     .where('id', '<=', until)
-    .where('type', 'in', [...hearing.types])
+    .where('type', 'in', [...filter.types])
     .where(visibleEvents(scope))
     .execute()
   return rows.map(fromRow)
@@ -96,7 +96,7 @@ export async function readEventBounds(queries: Queries): Promise<EventBounds> {
   return { newest: last, oldest }
 }
 
-/** The data told last about each of these. */
+/** The data of the last event of each of these. */
 export async function readLastAbout(
   queries: Queries,
   abouts: readonly string[],

@@ -1,6 +1,6 @@
 /**
  * Makes events of what changed, in any of the coordinators: they take turns by the lock of the event counter. Hints say
- * when to look; a look now and then finds what no hint told of.
+ * when to read; polling finds what no hint announced.
  */
 import type { Logger } from 'pino'
 import {
@@ -20,26 +20,26 @@ import { startLoop, type Pass } from '../../runtime/loop.js'
 import { pauseFor } from '../../runtime/pause.js'
 
 interface EventRecorder {
-  /** What is left stays noted: others tell it, or this coordinator's next start. */
+  /** Changes that are left are recorded by others, or after this coordinator's next start. */
   close(): Promise<void>
 }
 
-/** Chosen by us: how long a change waits for those that come with it, so that an agent that moves is told once. */
+/** How long a change waits for related ones, so that a moving agent makes one event. */
 const gatherMs = 20
-/** Chosen by us: how late a change is told that no hint came for. */
-const lookEveryMs = 500
-/** Chosen by us: changes of one transaction, some milliseconds of work. */
+/** The delay of an event whose hint was lost. */
+const pollEveryMs = 500
+/** Changes per transaction, a few milliseconds of work. */
 const changesAtOnce = 200
 /**
- * Chosen by us: telling takes a quarter of the time at most, so that it does not hold up what it tells of. What changes again
- * meanwhile is told once.
+ * Recording takes at most a quarter of the time, so that it does not delay the writes it records. Repeated changes
+ * of one object meanwhile make one event.
  */
-const restsPerTelling = 3
+const restsPerBatch = 3
 const longestRestMs = 200
 
 /** docs/behaviour.md, Events: events are kept 1 hour. */
 export const keptMs = 3600 * 1000
-/** Chosen by us: what is kept at most, some 150 MB; a deploy to 10,000 agents makes 40,000. */
+/** About 150 MB; a deploy to 10,000 agents makes 40,000 events. */
 const keptMost = 100_000
 const cleanEveryMs = 60_000
 const deletedAtOnce = 1000
@@ -52,7 +52,10 @@ export function startEventRecorder(
   const { store, bus, now } = service
   let cleanedAt = 0
   const loop = startLoop({
-    ...{ log, trouble: 'events cannot be written', everyMs: lookEveryMs, firstMs: gatherMs },
+    log,
+    trouble: 'events cannot be written',
+    everyMs: pollEveryMs,
+    firstMs: gatherMs,
     pass: record,
   })
   const hints = [
@@ -76,16 +79,16 @@ export function startEventRecorder(
     try {
       while (!signal.aborted && (await hasChanges(store.queries))) {
         const startedAt = performance.now()
-        if (await tellSome(service, views)) bus.publish(eventsSubject, {})
+        if (await recordSome(service, views)) bus.publish(eventsSubject, {})
         const tookMs = performance.now() - startedAt
-        await pauseFor(Math.min(restsPerTelling * tookMs, longestRestMs), signal)
+        await pauseFor(Math.min(restsPerBatch * tookMs, longestRestMs), signal)
       }
       if (now() - cleanedAt >= cleanEveryMs) {
         cleanedAt = now()
         await removeOldEvents(service)
       }
     } catch (error) {
-      // What a bug keeps from being told would wait for ever, and all that comes after it.
+      // A change that a bug keeps from being recorded would block all later ones for ever.
       if (!(error instanceof FleetError)) await forgetSome(service).catch(() => undefined)
       throw error
     }
@@ -99,8 +102,8 @@ async function forgetSome({ store }: StateService): Promise<void> {
   })
 }
 
-/** On disk before anybody hears of it: an id that was told is never given again. Answers whether there is a new event. */
-async function tellSome({ store, now }: StateService, views: EventViews): Promise<boolean> {
+/** On disk before anybody gets it: a published id is never used again. Answers whether there is a new event. */
+async function recordSome({ store, now }: StateService, views: EventViews): Promise<boolean> {
   return store.transaction(async (queries) => {
     const last = await lockEventCounter(queries)
     const changes = await takeChanges(queries, changesAtOnce)

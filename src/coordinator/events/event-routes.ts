@@ -1,13 +1,13 @@
 /** `/events`: what changes, as it changes, as far as the caller may read it (docs/behaviour.md, Events). */
 import { Type } from 'typebox'
-import { askedEventTypes, parseLastEventId, type AskedEventType } from '../../resources/event.js'
+import { optInEventTypes, parseLastEventId, type OptInEventType } from '../../resources/event.js'
 import type { Actor } from '../../resources/permission.js'
 import { FleetError } from '../../errors.js'
 import { readToken } from '../http/credentials.js'
 import { route, type Route } from '../http/route.js'
 import { findVisibleAgents } from '../agents/agents.js'
 import type { EventHub } from './event-hub.js'
-import type { LookedAtAgent } from './sample-streams.js'
+import type { SampledAgent } from './sample-streams.js'
 import type { Authenticator } from '../identity/authenticate.js'
 import type { StateService } from '../service.js'
 import { askCache } from '../statistics/asked-caches.js'
@@ -15,7 +15,7 @@ import { eventDataSchema } from './event-views.js'
 import { requireAccess } from '../api/references.js'
 
 const errorKey = 'event'
-/** Chosen by us: each is sampled every second. */
+/** Each of them is sampled every second. */
 const liveAgentsMost = 100
 const livePattern = /^[1-9]\d{0,14}(?:,[1-9]\d{0,14})*$/
 
@@ -39,7 +39,7 @@ export function eventRoutes({ service, hub, authenticator }: EventParts): readon
         {
           also: Type.Optional(
             Type.String({
-              description: `of ${askedEventTypes.join(', ')}, joined by commas: events of these come too, when one is made, edited or deleted`,
+              description: `of ${optInEventTypes.join(', ')}, joined by commas: events of these come too, when one is made, edited or deleted`,
               examples: ['file,vclgroup'],
             }),
           ),
@@ -75,17 +75,17 @@ export function eventRoutes({ service, hub, authenticator }: EventParts): readon
 }
 
 /** The types that `also` names, in our order. Throws 'invalid' for others. */
-function readAlso(also: string | undefined): readonly AskedEventType[] {
+function readAlso(also: string | undefined): readonly OptInEventType[] {
   if (also === undefined) return []
   const words = also.split(',')
-  const unknown = words.find((word) => !askedEventTypes.some((type) => type === word))
+  const unknown = words.find((word) => !optInEventTypes.some((type) => type === word))
   if (unknown !== undefined)
     throw new FleetError(
       'invalid',
       errorKey,
-      `also has ${JSON.stringify(unknown)}; known are ${askedEventTypes.join(', ')}, joined by commas`,
+      `also has ${JSON.stringify(unknown)}; known are ${optInEventTypes.join(', ')}, joined by commas`,
     )
-  return askedEventTypes.filter((type) => words.includes(type))
+  return optInEventTypes.filter((type) => words.includes(type))
 }
 
 /** The agents that `live` names. Throws 'invalid' for others, 'forbidden' without the rights. */
@@ -93,7 +93,7 @@ async function findLive(
   service: StateService,
   actor: Actor,
   live: string | undefined,
-): Promise<readonly LookedAtAgent[]> {
+): Promise<readonly SampledAgent[]> {
   if (live === undefined) return []
   const ids = live.split(',').map(Number)
   if (!livePattern.test(live) || ids.length > liveAgentsMost)

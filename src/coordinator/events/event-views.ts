@@ -56,7 +56,7 @@ const deploymentEventSchema = Type.Object(
 
 /** May be long. */
 const longFields = ['expressions', 'urls', 'headers', 'target', 'warnings'] as const
-/** Chosen by us: characters of JSON. */
+/** Characters of JSON. */
 const fieldMost = 4_000
 
 const invalidationEventSchema = Type.Object(
@@ -124,8 +124,8 @@ export const eventViews: EventViews = {
 
 function toDeploymentEventView({ deployment, state, stateName, group }: DeploymentEvent) {
   const view = toDeploymentView({ record: deployment, state, stateName, agents: [] })
-  const told = Object.entries(view).filter(([name]) => name !== 'agents')
-  return { ...Object.fromEntries(told), vclgroup: group }
+  const fields = Object.entries(view).filter(([name]) => name !== 'agents')
+  return { ...Object.fromEntries(fields), vclgroup: group }
 }
 
 function toEditedGroupView({ id, name, organization }: EditedGroup) {

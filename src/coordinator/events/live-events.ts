@@ -1,8 +1,8 @@
-/** New events, read once for all listeners of this coordinator and handed to each that may hear them, in order. */
+/** New events, read once for all subscribers of this coordinator and handed to each that may read them, in order. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { eventsSubject } from '../bus/subjects.js'
-import type { FleetEvent, Hearing } from '../../resources/event.js'
+import type { FleetEvent, EventFilter } from '../../resources/event.js'
 import { printEvents } from './event-text.js'
 import { readEventBounds, readEvents } from './event-queries.js'
 import type { StateService } from '../service.js'
@@ -10,7 +10,7 @@ import { startLoop } from '../../runtime/loop.js'
 
 /** Who has all events up to `lastId` and is given what follows. */
 export interface LiveListener {
-  readonly hearing: Hearing
+  readonly filter: EventFilter
   lastId: number
   /** Never waits. */
   write(text: Buffer): void
@@ -28,20 +28,18 @@ interface LiveEvents {
   close(): Promise<void>
 }
 
-/** Chosen by us: some 300 kB of text. */
+/** Some 300 kB of text. */
 const eventsAtOnce = 200
-/** How late an event is told that no hint came for. */
-const lookEveryMs = 1_000
-/** Chosen by us: a write takes some 10 microseconds. */
+/** The delay of an event whose hint was lost. */
+const pollEveryMs = 1_000
+/** A write takes about 10 µs. */
 export const writesAtOnce = 200
 
 export function startLiveEvents({ store, bus }: StateService, log: Logger): LiveEvents {
   const live = new Set<LiveListener>()
   let position = 0
-  const loop = startLoop({
-    ...{ log, trouble: 'events cannot be read', everyMs: lookEveryMs, holdsProcess: false },
-    pass: readOn,
-  })
+  const trouble = 'events cannot be read'
+  const loop = startLoop({ log, trouble, everyMs: pollEveryMs, holdsProcess: false, pass: readOn })
   const subscription = bus.subscribe(eventsSubject, () => {
     loop.wake()
   })
@@ -53,7 +51,7 @@ export function startLiveEvents({ store, bus }: StateService, log: Logger): Live
       if (wasIdle) position = listener.lastId
       if (listener.lastId < position) return false
       live.add(listener)
-      // Nobody has looked for a while.
+      // Nothing was read for a while.
       if (wasIdle) loop.wake()
       return true
     },
@@ -105,10 +103,10 @@ export function startLiveEvents({ store, bus }: StateService, log: Logger): Live
           ? Buffer.from(
               printEvents(
                 events.filter(({ id }) => id > listener.lastId),
-                listener.hearing,
+                listener.filter,
               ),
             )
-          : printOnce(printed, events, listener.hearing)
+          : printOnce(printed, events, listener.filter)
       listener.lastId = last.id
       if (text.length > 0) listener.write(text)
     }
@@ -119,12 +117,12 @@ export function startLiveEvents({ store, bus }: StateService, log: Logger): Live
 function printOnce(
   printed: Map<string, Buffer>,
   events: readonly FleetEvent[],
-  hearing: Hearing,
+  filter: EventFilter,
 ): Buffer {
-  const key = JSON.stringify(hearing)
+  const key = JSON.stringify(filter)
   const known = printed.get(key)
   if (known) return known
-  const text = Buffer.from(printEvents(events, hearing))
+  const text = Buffer.from(printEvents(events, filter))
   printed.set(key, text)
   return text
 }

@@ -1,6 +1,6 @@
 /**
- * Samples for listeners of events, of the agents that each looks at. Nothing of them is kept: who is slow, or comes back,
- * goes on with those that come then.
+ * Live samples for subscribers of events, of the agents that each named. None is kept: a slow or returning subscriber
+ * continues with the next ones.
  */
 import { printSample, printValues } from './event-text.js'
 import { describeFullQuota, describeFullShare, hasFairRoom } from '../../resources/quota.js'
@@ -10,8 +10,8 @@ import type { AskedCache } from '../statistics/asked-caches.js'
 import type { LiveSample } from '../bus/subjects.js'
 import type { LiveSamples } from '../statistics/live-samples.js'
 
-/** An agent that a listener looks at. */
-export interface LookedAtAgent extends AskedCache {
+/** An agent whose live samples a subscriber gets. */
+export interface SampledAgent extends AskedCache {
   /** As it was called when the stream began. */
   readonly name: string
 }
@@ -25,24 +25,23 @@ interface SampleHolder {
 }
 
 interface SampleListener extends SampleHolder {
-  readonly agents: readonly LookedAtAgent[]
-  /** Asked before each sample: it may still hear it, and takes what it is given. */
+  readonly agents: readonly SampledAgent[]
+  /** Checked before each sample: it may still get it, and reads what is sent. */
   readonly isReady: () => boolean
   readonly write: (text: Buffer) => void
 }
 
 interface SampleStreams {
-  /** Throws FleetError 'limited' when the account, its organization or the coordinator looks at too much already. */
-  requireRoom(holder: SampleHolder, agents: readonly LookedAtAgent[]): void
+  /** Throws FleetError 'limited' when the account, its organization or the coordinator has too many live subscriptions. */
+  requireRoom(holder: SampleHolder, agents: readonly SampledAgent[]): void
   /** Until the answered function is called, once. Throws as `requireRoom`. */
   open(listener: SampleListener): () => void
 }
 
-/** Chosen by us: agents that one account looks at here, one that two streams name counted twice; a write a second each. */
-export const looksOfAccount = 500
-/** Chosen by us: at one coordinator, some 20 ms of work a second. */
-const looksMost = 2_000
-/** Chosen by us. */
+/** Agents that one account subscribes to here; an agent named by two streams counts twice. Each costs a write a second. */
+export const liveAgentsOfAccount = 500
+/** Per coordinator, about 20 ms of work a second. */
+const liveAgentsOfAll = 2_000
 const retryAfterSeconds = 30
 
 export function createSampleStreams(liveSamples: LiveSamples): SampleStreams {
@@ -73,7 +72,7 @@ export function createSampleStreams(liveSamples: LiveSamples): SampleStreams {
 
   function requireRoom(
     { accountId, organizationId, organization }: SampleHolder,
-    agents: readonly LookedAtAgent[],
+    agents: readonly SampledAgent[],
   ): void {
     const wanted = agents.length
     if (wanted === 0) return
@@ -85,19 +84,23 @@ export function createSampleStreams(liveSamples: LiveSamples): SampleStreams {
       held += one.agents.length
       subscriptions++
     }
-    if (ofAccount + wanted > looksOfAccount)
-      throw limited(`this account looks at ${looksOfAccount} agents at most here; end some`)
-    if (used + wanted > looksMost)
-      throw limited(`this coordinator shows ${looksMost} agents live at most; try another one`)
+    if (ofAccount + wanted > liveAgentsOfAccount)
+      throw limited(
+        `this account has live samples of ${liveAgentsOfAccount} agents here already; end some streams`,
+      )
+    if (used + wanted > liveAgentsOfAll)
+      throw limited(
+        `this coordinator shows ${liveAgentsOfAll} agents live at most; try another one`,
+      )
     const ids = agents.map(({ agentId }) => agentId)
     liveSamples.requireRoom(ids)
     if (!organization) return
     const { name, quotas } = organization
     if (subscriptions >= quotas.liveSubscriptions)
       throw limited(describeFullQuota(name, 'liveSubscriptions', quotas.liveSubscriptions))
-    // What it looks at is at least what agents send for it alone.
-    const isFair = [{ total: looksMost, used, wanted }, liveSamples.foresee(ids)].every((shared) =>
-      hasFairRoom({ ...shared, held }),
+    // What it subscribes to is at least what agents send for it alone.
+    const isFair = [{ total: liveAgentsOfAll, used, wanted }, liveSamples.foresee(ids)].every(
+      (shared) => hasFairRoom({ ...shared, held }),
     )
     if (!isFair)
       throw limited(describeFullShare(name, 'the agents that this coordinator shows live'))

@@ -4,13 +4,13 @@
  */
 import { groupBy } from '../../group-by.js'
 import type { AgentState } from '../../resources/agent-state.js'
-import type { BranchCache, BranchPlace } from './branch.js'
+import type { BranchCache, BranchLocation } from './branch.js'
 import { fileTypes } from '../../resources/file.js'
 import { selectFiles, toFile, type FileRecord } from './file-queries.js'
 import { within, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 
-export type BranchRecord = FileRecord & BranchPlace & { readonly description: string }
+export type BranchRecord = FileRecord & BranchLocation & { readonly description: string }
 
 /** By id; two queries, however many there are. `id`: that one only. */
 export async function readBranches(

@@ -7,7 +7,7 @@ import { mayInConsole } from '../../resources/console-role.js'
 import type { Actor } from '../../resources/permission.js'
 
 /** Where a branch belongs. */
-export interface BranchPlace {
+export interface BranchLocation {
   readonly organizationId: number | null
   /** All groups that use it, of the console and of the controller. */
   readonly groupIds: readonly number[]
@@ -17,7 +17,7 @@ export interface BranchPlace {
  * An Admin sees those of its organization. Others see what a group of theirs uses; whoever may make branches sees also those
  * that no group uses yet, or a new one could not be brought into a group.
  */
-export function seesBranch(actor: Actor, { organizationId, groupIds }: BranchPlace): boolean {
+export function seesBranch(actor: Actor, { organizationId, groupIds }: BranchLocation): boolean {
   const { console } = actor
   if (!console || console.groupIds === null) return console !== undefined
   if (organizationId !== actor.organizationId) return false
@@ -26,7 +26,7 @@ export function seesBranch(actor: Actor, { organizationId, groupIds }: BranchPla
 }
 
 /** What others' groups use is not changed, or their next deploy would bring what they never saw. */
-export function mayChangeBranch(actor: Actor, branch: BranchPlace): boolean {
+export function mayChangeBranch(actor: Actor, branch: BranchLocation): boolean {
   const own = actor.console?.groupIds ?? null
   return (
     isWriter(actor) &&

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { FleetError } from '../../errors.js'
-import { Turns } from '../../runtime/turns.js'
+import { Semaphore } from '../../runtime/semaphore.js'
 import { compareHere, compareTimeoutMs, type Comparison, type NamedText } from './compare-here.js'
 
 /** Together: some milliseconds, which is less than a thread takes to start. */
@@ -12,7 +12,7 @@ export const waitingMost = 16
 /** For the thread to start, and to be given the texts. */
 const graceMs = 5_000
 
-const turns = new Turns({
+const semaphore = new Semaphore({
   waitingMost,
   refuse: () =>
     new FleetError('unavailable', 'file', `${waitingMost} comparisons wait already`, {
@@ -27,7 +27,7 @@ export async function compareTexts(
   thread = new URL('./compare-thread.js', import.meta.url),
 ): Promise<string | null> {
   if (from.text.length + to.text.length <= shortCharacters) return compareHere({ from, to })
-  return turns.run(() => compareInThread({ from, to }, thread))
+  return semaphore.run(() => compareInThread({ from, to }, thread))
 }
 
 async function compareInThread(texts: Comparison, file: URL): Promise<string | null> {

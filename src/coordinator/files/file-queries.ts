@@ -5,8 +5,8 @@
 import { sql, type Selectable } from 'kysely'
 import { fileVersion, listedFile } from '../../resources/file.js'
 import type { ListColumns } from '../store/list-query.js'
-import { deleteOwned, insertOwned, selectOwned, updateOwned } from '../store/owned-rows.js'
-import type { OwnedRow } from '../store/owned-rows.js'
+import { selectOwned, type OwnedRow } from '../store/owned-rows.js'
+import { deleteRow, insertRow, updateRow } from '../store/write-rows.js'
 import { addFileBytes, forgetFileBytes, holdQuota } from '../store/quotas.js'
 import { listColumns, rowReader, type StoredRecord } from '../store/resource-rows.js'
 import type { Tables } from '../store/schema.js'
@@ -61,7 +61,7 @@ export async function insertFile(
 ): Promise<number> {
   const { encoded, sha, createdAt: now } = version
   const row = { ...fields, encoded, sha, version: 1 }
-  const id = await insertOwned(queries, 'files', row, { owner, now })
+  const id = await insertRow(queries, 'files', { ...row, organizationId: owner }, now)
   await insertVersion(queries, { fileId: id, organizationId: owner }, { ...version, version: 1 })
   await holdQuota(queries, owner, 'files')
   return id
@@ -89,7 +89,7 @@ export async function addVersion(
     { ...version, version: number },
   )
   const { sha, encoded } = version
-  await updateOwned(queries, 'files', file.id, { version: number, sha, encoded })
+  await updateRow(queries, 'files', file.id, { version: number, sha, encoded })
 }
 
 /** Makes a version the head again. Call with the file locked. */
@@ -100,7 +100,7 @@ export async function moveHead(
   now: number,
 ): Promise<void> {
   const head = { version, sha, encoded, contentType, updatedAt: now }
-  await updateOwned(queries, 'files', fileId, head)
+  await updateRow(queries, 'files', fileId, head)
 }
 
 async function readNewestVersion(queries: Queries, fileId: number): Promise<number> {
@@ -152,7 +152,7 @@ export async function deleteFile(queries: Queries, id: number): Promise<void> {
   await lockFile(queries, id)
   await forgetFileBytes(queries, id)
   await queries.deleteFrom('fileVersions').where('fileId', '=', id).execute()
-  await deleteOwned(queries, 'files', id)
+  await deleteRow(queries, 'files', id)
 }
 
 const readStored = rowReader(listedFile)

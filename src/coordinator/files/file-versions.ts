@@ -74,9 +74,9 @@ function readText(version: FileVersionRecord): string {
     throw new FleetError(
       'conflict',
       'file',
-      `version ${version.version} is no text; only texts can be compared`,
+      `version ${version.version} is not text; only texts can be compared`,
     )
-  // Chosen by us: the limit of a flattened VCL; a comparison of more would hold up other calls.
+  // The limit of a flattened VCL; comparing more would delay other calls.
   if (read.content.bytes.length > flattenedLimitBytes)
     throw new FleetError(
       'conflict',

@@ -13,7 +13,7 @@ import { requireFound } from '../api/list-objects.js'
 import type { CreateBody, UpdateBody } from '../api/resource-schemas.js'
 import { scopeOf, type StateService } from '../service.js'
 import { readUsingGroups } from '../fleet/using-groups.js'
-import { updateOwned } from '../store/owned-rows.js'
+import { updateRow } from '../store/write-rows.js'
 import { isSame, mergeWritten } from '../store/resource-rows.js'
 import type { Queries } from '../store/store.js'
 import {
@@ -98,7 +98,7 @@ async function writeChange(queries: Queries, now: number, { actor, before, chang
   const fields = mergeFields(change, { encoded, content }, before)
   const isNew = content.sha !== before.sha || encoded !== before.encoded
   if (isNew || !isSame(fields, before))
-    await updateOwned(queries, 'files', before.id, { ...fields, updatedAt: now })
+    await updateRow(queries, 'files', before.id, { ...fields, updatedAt: now })
   if (!isNew) return
   const made = { account: actor.accountName, createdAt: now }
   const { contentType } = fields
@@ -146,7 +146,7 @@ function requireContentType(contentType: string): string {
   throw new FleetError(
     'invalid',
     'file',
-    'contentType is no media type; text/plain; charset=utf-8 is one',
+    'contentType is not a media type; text/plain; charset=utf-8 is one',
   )
 }
 

@@ -26,7 +26,7 @@ export async function writeAdoption(
   queries: Queries,
   agentId: number,
   adoption: AdoptionRecord,
-  told: { readonly msg: string; readonly traceId: string; readonly at: number },
+  logged: { readonly msg: string; readonly traceId: string; readonly at: number },
 ): Promise<void> {
   const agent = await queries
     .updateTable('agents')
@@ -36,7 +36,7 @@ export async function writeAdoption(
     .executeTakeFirst()
   if (!agent) return
   const severity = adoption.result === 'adopted' ? 1 : 2
-  await logOfAgent(queries, { ...agent, id: agentId }, { ...told, severity })
+  await logOfAgent(queries, { ...agent, id: agentId }, { ...logged, severity })
 }
 
 export async function writeAdoptionDifference(

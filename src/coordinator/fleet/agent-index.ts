@@ -1,6 +1,6 @@
 /**
- * Agents as placement looks at them, found by tag: a pass over many groups reads each group's own agents only.
- * `recordPlacement` keeps it true while such a pass goes on, so that later groups see what earlier ones took.
+ * Agents as placement reads them, found by tag: a run over many groups reads each group's own agents only.
+ * `recordPlacement` keeps it true during such a run, so that later groups see what earlier ones took.
  */
 import type { AgentState } from '../../resources/agent-state.js'
 
@@ -29,13 +29,13 @@ export interface DomainOnAgent {
 }
 
 /** Who has a place: a group, or its stage. */
-export interface PlaceHolder {
+export interface PlacementHolder {
   readonly groupId: number
   readonly stage: boolean
 }
 
 /** A group's stage holds places of its own: it goes by the negative of the group's id. */
-export function holderId({ groupId, stage }: PlaceHolder): number {
+export function holderId({ groupId, stage }: PlacementHolder): number {
   return stage ? -groupId : groupId
 }
 
@@ -48,11 +48,11 @@ export interface IndexedAgent extends Pick<
   readonly tagIds: ReadonlySet<number>
   readonly groupIds: Set<number>
   rootGroupId: number | null
-  /** Name → the group that has it here, as far as `noteDomains` was told. */
+  /** Name → the group that has it here, as far as `noteDomains` was called. */
   readonly domains: Map<string, number>
 }
 
-/** A pass over a large fleet asks each agent that fits, for each group: ids and counts lie flat, so that it touches few of the agents. */
+/** A run over a large fleet asks each agent that fits, for each group: ids and counts lie flat, so that it touches few of the agents. */
 export interface AgentIndex {
   readonly byId: ReadonlyMap<number, IndexedAgent>
   /** By slot. */
@@ -90,7 +90,7 @@ export function noteDomains(index: AgentIndex, domains: readonly DomainOnAgent[]
     index.byId.get(agentId)?.domains.set(fqdn, groupId)
 }
 
-/** Takes the outcome of a group's placement over, before the next group of the same pass is placed. */
+/** Takes the outcome of a group's placement over, before the next group of the same run is placed. */
 export function recordPlacement(
   index: AgentIndex,
   group: {

@@ -5,6 +5,7 @@ import { inPieces } from '../store/in-pieces.js'
 import { holdQuota } from '../store/quotas.js'
 import type { Tables } from '../store/schema.js'
 import type { Queries } from '../store/store.js'
+import { deleteRow, insertRow } from '../store/write-rows.js'
 
 interface AgentIdentity {
   readonly id: number
@@ -52,7 +53,14 @@ type AgentRow = Selectable<Tables['agents']>
 /** What a hello says of an agent, as the row keeps it. */
 const describedColumns = [
   ...(['name', 'agentVersion', 'capabilities', 'engineHost', 'enginePort'] as const),
-  ...(['engineVersion', 'engineWorkingDirectory', 'engineRevision', 'hostName', 'held'] as const),
+  ...([
+    'engineProduct',
+    'engineVersion',
+    'engineWorkingDirectory',
+    'engineRevision',
+    'hostName',
+    'held',
+  ] as const),
 ] as const
 export type DescribedColumns = Pick<AgentRow, (typeof describedColumns)[number]>
 
@@ -91,18 +99,8 @@ interface NewAgent extends DescribedColumns, ConditionColumns {
 }
 
 export async function insertAgent(queries: Queries, agent: NewAgent, now: number): Promise<number> {
-  const { id } = await queries
-    .insertInto('agents')
-    .values({
-      ...agent,
-      awaitsPlacement: 1,
-      createdAt: now,
-      updatedAt: now,
-      lastHeartbeatAt: now,
-      lastStateChangeAt: now,
-    })
-    .returning('id')
-    .executeTakeFirstOrThrow()
+  const begun = { awaitsPlacement: true, lastHeartbeatAt: now, lastStateChangeAt: now }
+  const id = await insertRow(queries, 'agents', { ...agent, ...begun }, now)
   await holdQuota(queries, agent.organizationId, 'agents')
   return id
 }
@@ -192,10 +190,10 @@ export async function logOfAgent(
 export async function deleteAgentRow(queries: Queries, id: number): Promise<void> {
   await queries.deleteFrom('agentTags').where('agentId', '=', id).execute()
   await queries.deleteFrom('placements').where('agentId', '=', id).execute()
-  await queries.deleteFrom('agents').where('id', '=', id).execute()
+  await deleteRow(queries, 'agents', id)
 }
 
-/** What people write of an agent's cache in the console. */
+/** What users write of an agent's cache in the console. */
 export type ConsoleColumns = Partial<Pick<AgentRow, 'consoleName' | 'description'>>
 
 interface DesiredRow {

@@ -14,7 +14,7 @@ export interface HeartbeatRow extends ConditionColumns {
 }
 
 /** What is true of an agent after its heartbeat was written. */
-export interface HeardRow {
+export interface RecordedHeartbeat {
   readonly id: number
   readonly keyDigest: string
   readonly desiredRevision: number
@@ -27,13 +27,13 @@ export interface HeardRow {
 export async function writeConditions(
   queries: Queries,
   heartbeats: readonly HeartbeatRow[],
-): Promise<HeardRow[]> {
+): Promise<RecordedHeartbeat[]> {
   return await inPieces(heartbeats, async (piece) => {
     const rows = piece.map((row) => [
       ...[row.id, row.at, row.state, row.engineState, row.engineError],
       ...[row.effectiveRevision, row.lockedBecause, row.cachePid],
     ])
-    const { rows: heard } = await sql<HeardRow>`
+    const { rows: recorded } = await sql<RecordedHeartbeat>`
       with given(id, at, state, "engineState", "engineError", "effectiveRevision", "lockedBecause", "cachePid")
         as (values ${listGiven(conditionTypes, rows)})
       update agents set "lastHeartbeatAt" = given.at,
@@ -43,8 +43,8 @@ export async function writeConditions(
         "cacheRestarted" = case when agents."cachePid" <> given."cachePid" then 1 else agents."cacheRestarted" end,
         "cachePid" = coalesce(given."cachePid", agents."cachePid"),
         "awaitsPlacement" = case when agents."lockedBecause" is not null and given."lockedBecause" is null then 1 else agents."awaitsPlacement" end
-      from given where agents.id = given.id returning ${heardColumns}`.execute(queries)
-    return heard
+      from given where agents.id = given.id returning ${recordedColumns}`.execute(queries)
+    return recorded
   })
 }
 
@@ -52,16 +52,16 @@ export async function writeConditions(
 export async function writeHeartbeats(
   queries: Queries,
   heartbeats: readonly HeartbeatRow[],
-): Promise<HeardRow[]> {
+): Promise<RecordedHeartbeat[]> {
   return await inPieces(heartbeats, async (piece) => {
     const rows = piece.map(({ id, at, state }) => [id, at, state])
-    const { rows: heard } = await sql<HeardRow>`
+    const { rows: recorded } = await sql<RecordedHeartbeat>`
       with given(id, at, state) as (values ${listGiven(['bigint', 'bigint', 'bigint'], rows)})
       update agents set "lastHeartbeatAt" = given.at,
         "lastStateChangeAt" = case when agents.state = given.state then agents."lastStateChangeAt" else given.at end,
         state = given.state
-      from given where agents.id = given.id returning ${heardColumns}`.execute(queries)
-    return heard
+      from given where agents.id = given.id returning ${recordedColumns}`.execute(queries)
+    return recorded
   })
 }
 
@@ -69,7 +69,7 @@ const conditionTypes: readonly GivenType[] = [
   ...(['bigint', 'bigint', 'bigint', 'text', 'text'] as const),
   ...(['bigint', 'text', 'bigint'] as const),
 ]
-const heardColumns = sql`agents.id, agents."keyDigest", agents."desiredRevision",
+const recordedColumns = sql`agents.id, agents."keyDigest", agents."desiredRevision",
   agents."recordedRevision", agents."lastStateChangeAt"`
 
 /** What had failed there is being tried again. */
@@ -82,7 +82,7 @@ export async function forgetRestarts(queries: Queries, ids: readonly number[]): 
     .execute()
 }
 
-/** Placement has looked at these, and what they are to hold is known. Those that are Locked or Down wait on. Answers which. */
+/** Placement has considered these, and what they are to hold is known. Those that are Locked or Down wait on. Answers which. */
 export async function endPlacementWaits(
   queries: Queries,
   but: ReadonlySet<number>,
@@ -191,5 +191,5 @@ export async function writeDrift(
   await logOfAgent(queries, { ...agent, id }, { ...found, severity: 2, msg })
 }
 
-/** Chosen by us: foreign VCLs that a log entry names. */
+/** Unmanaged VCLs named in one log entry. */
 const namesShown = 10

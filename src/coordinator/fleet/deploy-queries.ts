@@ -5,8 +5,8 @@
  * process, with the next epoch; what the earlier owner writes is conditional on its own.
  */
 import type { Selectable } from 'kysely'
-import type { PlaceHolder } from './agent-index.js'
-import { parseSources, type WishedSources } from './vcl-group.js'
+import type { PlacementHolder } from './agent-index.js'
+import { parseSources, type Release } from './vcl-group.js'
 import type { GroupAction } from './history-queries.js'
 import type { Tables } from '../store/schema.js'
 import type { Queries } from '../store/store.js'
@@ -21,7 +21,7 @@ export interface DeployRecord {
   readonly action: DeployAction
   /** The revision that the switch makes: of the group, or of its stage. */
   readonly revision: number
-  readonly sources: WishedSources
+  readonly sources: Release
   readonly traceId: string
   readonly account: string
   readonly startedAt: number
@@ -34,7 +34,7 @@ export interface DeployRecord {
 export function holderOf({
   groupId,
   action,
-}: Pick<DeployRecord, 'groupId' | 'action'>): PlaceHolder {
+}: Pick<DeployRecord, 'groupId' | 'action'>): PlacementHolder {
   return { groupId, stage: action === 'stage' }
 }
 

@@ -4,8 +4,8 @@ import { named } from '../../resources/common-fields.js'
 import { deployment } from '../../resources/deployment.js'
 import type { Written } from '../../resources/resource.js'
 import type { ListColumns, NestedColumn } from '../store/list-query.js'
-import { deleteOwned, insertOwned, selectOwned, updateOwned } from '../store/owned-rows.js'
-import type { OwnedRow } from '../store/owned-rows.js'
+import { selectOwned, type OwnedRow } from '../store/owned-rows.js'
+import { deleteRow, insertRow, updateRow } from '../store/write-rows.js'
 import type { NamedReference } from '../store/owner.js'
 import { holdQuota } from '../store/quotas.js'
 import { listColumns, nestedColumns, rowReader } from '../store/resource-rows.js'
@@ -117,7 +117,7 @@ export async function insertDeployment(
   now: number,
 ): Promise<number> {
   const { tagIds, ...row } = fields
-  const id = await insertOwned(queries, 'deployments', row, { owner, now })
+  const id = await insertRow(queries, 'deployments', { ...row, organizationId: owner }, now)
   await insertTags(queries, id, tagIds)
   await holdQuota(queries, owner, 'deployments')
   return id
@@ -129,7 +129,7 @@ export async function updateDeployment(
   { tagIds, ...fields }: DeploymentFields,
   now: number,
 ): Promise<void> {
-  await updateOwned(queries, 'deployments', id, { ...fields, updatedAt: now })
+  await updateRow(queries, 'deployments', id, { ...fields, updatedAt: now })
   await queries.deleteFrom('deploymentTags').where('deploymentId', '=', id).execute()
   await insertTags(queries, id, tagIds)
 }
@@ -163,5 +163,5 @@ export async function raiseMax(
 /** Deletes the deployment with its tags; the foreign keys refuse it while a group refers to it. */
 export async function deleteDeployment(queries: Queries, id: number): Promise<void> {
   await queries.deleteFrom('deploymentTags').where('deploymentId', '=', id).execute()
-  await deleteOwned(queries, 'deployments', id)
+  await deleteRow(queries, 'deployments', id)
 }

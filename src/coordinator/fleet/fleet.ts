@@ -111,7 +111,7 @@ function reachOf(agents: readonly { readonly id: number }[]): [number, number] {
 }
 
 /** Beside one that leaves stands the one that takes its place: that one counts. */
-function findRoot(held: readonly (RootPlace & Held)[]): number | null {
+function findRoot(held: readonly (RootPlacement & Held)[]): number | null {
   const stays = held.find((place) => place.replacedBy === null && isRoot(place))
   return (stays ?? held.find(isRoot))?.holder ?? null
 }
@@ -130,7 +130,7 @@ interface Held {
   readonly replacedBy: number | null
 }
 
-interface RootPlace {
+interface RootPlacement {
   readonly currentName: string | null
   readonly currentFqdns: string | null
   readonly candidateName: string | null
@@ -138,7 +138,7 @@ interface RootPlace {
 }
 
 /** What the group's own fields say takes effect at its next deploy; here it counts what is on the cache. */
-function isRoot(place: RootPlace): boolean {
+function isRoot(place: RootPlacement): boolean {
   const { currentName, currentFqdns, candidateName, candidateFqdns } = place
   return (
     (currentName !== null && currentFqdns === null) ||

@@ -39,7 +39,7 @@ export async function readGroupsOfAgents(
   agentIds: readonly number[],
 ): Promise<Map<number, GroupOfAgent>> {
   const rows = await inPieces(agentIds, async (ids) => [
-    ...(await selectRootPlaces(queries).where('placements.agentId', 'in', ids).execute()),
+    ...(await selectRootPlacements(queries).where('placements.agentId', 'in', ids).execute()),
     // A member is in that group, whatever its cache still holds.
     ...(await selectMembers(queries).where('groupMembers.agentId', 'in', ids).execute()),
   ])
@@ -55,7 +55,7 @@ export async function readAgentsOfGroups(
 ): Promise<Map<number, number[]>> {
   const rows = await inPieces(groupIds, async (ids) => [
     ...(await selectMembers(queries).where('vclGroups.id', 'in', ids).execute()),
-    ...(await selectRootPlaces(queries).where('vclGroups.id', 'in', ids).execute()),
+    ...(await selectRootPlacements(queries).where('vclGroups.id', 'in', ids).execute()),
   ])
   const found = new Map<number, number[]>(groupIds.map((id) => [id, []]))
   for (const { id, agentId } of rows) found.get(id)?.push(agentId)
@@ -76,16 +76,16 @@ export async function readControllerGroupsOn(
   queries: Queries,
   agentId: number,
 ): Promise<GroupOfAgent[]> {
-  const rows = await selectPlaces(queries).where('placements.agentId', '=', agentId).execute()
+  const rows = await selectPlacements(queries).where('placements.agentId', '=', agentId).execute()
   return rows.map((row) => ({ ...row, console: false }))
 }
 
-function selectRootPlaces(queries: Queries) {
-  return selectPlaces(queries).where('vclGroups.root', '=', 1).where('placements.stage', '=', 0)
+function selectRootPlacements(queries: Queries) {
+  return selectPlacements(queries).where('vclGroups.root', '=', 1).where('placements.stage', '=', 0)
 }
 
 /** Where groups of the controller serve, or are being loaded; what failed before it ever served holds no place. */
-function selectPlaces(queries: Queries) {
+function selectPlacements(queries: Queries) {
   return queries
     .selectFrom('placements')
     .innerJoin('vclGroups', 'vclGroups.id', 'placements.groupId')

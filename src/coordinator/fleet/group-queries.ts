@@ -3,10 +3,11 @@ import { expressionBuilder, sql, type RawBuilder } from 'kysely'
 import { named } from '../../resources/common-fields.js'
 import type { Fields, Written } from '../../resources/resource.js'
 import { namedDomain, vclGroup } from '../../resources/vclgroup.js'
-import { parseSources, type WishedDomain, type WishedSources } from './vcl-group.js'
+import { parseSources, type ReleaseDomain, type Release } from './vcl-group.js'
 import { groupBy } from '../../group-by.js'
 import type { ListColumns, NestedColumn } from '../store/list-query.js'
-import { deleteOwned, insertOwned, selectOwned, updateOwned } from '../store/owned-rows.js'
+import { selectOwned } from '../store/owned-rows.js'
+import { deleteRow, insertRow, updateRow } from '../store/write-rows.js'
 import { ownedBy, type NamedReference } from '../store/owner.js'
 import { holdQuota } from '../store/quotas.js'
 import { listColumns, nestedColumns, rowReader } from '../store/resource-rows.js'
@@ -23,14 +24,14 @@ export type GroupRecord = StoredRecord<typeof vclGroup.fields> & {
   /** Null: the newest at each deploy. */
   readonly mainFileVersion: number | null
   readonly includes: readonly NamedReference[]
-  /** As they are called now; what is deployed is in the wish. */
-  readonly domains: readonly WishedDomain[]
+  /** As they are called now; the deployed names are in the desired release. */
+  readonly domains: readonly ReleaseDomain[]
   readonly deployments: readonly NamedReference[]
-  /** The wish. */
+  /** Whether the group is to be deployed. */
   readonly deployed: boolean
-  readonly wish: WishedSources | null
-  /** The wish was kept although too few agents were available. */
-  readonly wishPending: boolean
+  readonly desiredRelease: Release | null
+  /** The deploy was accepted although too few agents were available. */
+  readonly deployPending: boolean
   /** Random, 32 hexadecimal digits; shown to nobody. */
   readonly cacheKey: string
 }
@@ -134,8 +135,8 @@ export async function readGroups(
       domains: (domains.get(row.id) ?? []).map(({ id, word }) => ({ id, fqdn: word })),
       deployments: (deployments.get(row.id) ?? []).map(toNamed),
       deployed: row.deployed === 1,
-      wish: parseWish(row.wish),
-      wishPending: row.wishPending === 1,
+      desiredRelease: parseRelease(row.wish),
+      deployPending: row.wishPending === 1,
       cacheKey: row.cacheKey,
     }
   })
@@ -232,7 +233,7 @@ export async function insertGroup(
   now: number,
 ): Promise<number> {
   const row = { ...fields, ...keys, ...undeployed }
-  const id = await insertOwned(queries, 'vclGroups', row, { owner, now })
+  const id = await insertRow(queries, 'vclGroups', { ...row, organizationId: owner }, now)
   await writeLinks(queries, id, { includeIds, domainIds, deploymentIds })
   await holdQuota(queries, owner, 'vclgroups')
   return id
@@ -244,7 +245,7 @@ export async function updateGroup(
   { includeIds, domainIds, deploymentIds, ...fields }: GroupFields,
   now: number,
 ): Promise<void> {
-  await updateOwned(queries, 'vclGroups', id, { ...fields, updatedAt: now })
+  await updateRow(queries, 'vclGroups', id, { ...fields, updatedAt: now })
   for (const { table } of [includeLinks, domainLinks, deploymentLinks])
     await queries.deleteFrom(table).where('groupId', '=', id).execute()
   await writeLinks(queries, id, { includeIds, domainIds, deploymentIds })
@@ -275,15 +276,15 @@ async function insertLinks(
 }
 
 export async function deleteGroup(queries: Queries, id: number): Promise<void> {
-  await deleteOwned(queries, 'vclGroups', id)
+  await deleteRow(queries, 'vclGroups', id)
 }
 
-/** Those of the wish: others take effect at the next deploy. */
+/** Those of the desired release: others take effect at the next deploy. */
 export function deploymentIdsOf({
-  wish,
+  desiredRelease,
   deployments,
-}: Pick<GroupRecord, 'wish' | 'deployments'>): readonly number[] {
-  return wish?.deploymentIds ?? deployments.map(({ id }) => id)
+}: Pick<GroupRecord, 'desiredRelease' | 'deployments'>): readonly number[] {
+  return desiredRelease?.deploymentIds ?? deployments.map(({ id }) => id)
 }
 
 /** Of all organizations; 0 before the first. */
@@ -295,17 +296,21 @@ export async function readNewestGroupId(queries: Queries): Promise<number> {
   return row?.id ?? 0
 }
 
-export interface Wish {
+interface DesiredRelease {
   /** Null: not deployed. */
-  readonly sources: WishedSources | null
+  readonly sources: Release | null
   readonly pending: boolean
   readonly revision: number
 }
 
-/** Writes the wish: a deploy pins it, an undeploy clears it. */
-export async function writeWish(queries: Queries, id: number, wish: Wish): Promise<void> {
-  const { sources, pending: wishPending, revision } = wish
-  await updateOwned(queries, 'vclGroups', id, {
+/** A deploy pins the release, an undeploy clears it. */
+export async function writeDesiredRelease(
+  queries: Queries,
+  id: number,
+  desired: DesiredRelease,
+): Promise<void> {
+  const { sources, pending: wishPending, revision } = desired
+  await updateRow(queries, 'vclGroups', id, {
     deployed: sources !== null,
     wish: sources && JSON.stringify(sources),
     wishSha: sources?.sha ?? null,
@@ -315,6 +320,6 @@ export async function writeWish(queries: Queries, id: number, wish: Wish): Promi
 }
 
 /** Reads the column, which writeWish alone writes. */
-export function parseWish(json: string | null): WishedSources | null {
+export function parseRelease(json: string | null): Release | null {
   return json === null ? null : parseSources(json)
 }

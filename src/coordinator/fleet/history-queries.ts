@@ -1,11 +1,11 @@
 /** What happened to a group: one entry for each deploy, also a failed one (docs/behaviour.md, History). */
 import { sql, type RawBuilder, type Selectable } from 'kysely'
-import { parseSources, type WishedSources } from './vcl-group.js'
+import { parseSources, type Release } from './vcl-group.js'
 import type { NamedReference } from '../store/owner.js'
 import type { Tables } from '../store/schema.js'
 import type { Queries } from '../store/store.js'
 
-/** Chosen by us: entries kept of each group; older ones are forgotten. */
+/** Entries kept per group; older ones are deleted. */
 const entriesKept = 1000
 
 /** In this name the coordinator deploys kept wishes by itself. */
@@ -27,7 +27,7 @@ export interface HistoryEntry {
   readonly action: GroupAction
   /** 'ok' or the error text. */
   readonly result: string
-  readonly sources: WishedSources
+  readonly sources: Release
   /** The groups whose places it took. */
   readonly replaced?: readonly NamedReference[]
   /** The group that took its last place. */

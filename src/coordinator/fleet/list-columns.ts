@@ -18,7 +18,7 @@ const hasTag: NestedColumn['exists'] = (condition) =>
       .where(condition),
   )
 
-/** What a Down agent told last is not what its cache does now. */
+/** What a Down agent reported last is not what its cache does now. */
 function engineStateWhile(isDown: '=' | '<>') {
   return sql<
     string | null
@@ -60,7 +60,7 @@ export const agentColumns = {
 } satisfies ListColumns
 
 /**
- * As the agents' answers have them: on a shared agent an organization is not told how the last attempt ended, which may have been
+ * As the agents' answers have them: on a shared agent an organization does not see how the last attempt ended, which may have been
  * another one's, and finds nothing by it either.
  */
 export function agentColumnsFor(scope: Scope): ListColumns {

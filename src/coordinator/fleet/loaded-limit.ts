@@ -7,13 +7,13 @@ import type { PlacedPrograms } from '../../vcl/desired-engine.js'
 /** docs/behaviour.md, Loaded VCLs. The cache's own limit is 100 (`max_vcl`, 7.1), and a deploy needs room beside what serves. */
 export const loadedLimit = 60
 
-export interface AgedPlace extends Pick<PlacedPrograms, 'current' | 'candidate' | 'previous'> {
+export interface AgedPlacement extends Pick<PlacedPrograms, 'current' | 'candidate' | 'previous'> {
   /** When what serves began to: since then the previous one waits. Milliseconds since 1970; null: not known. */
   readonly deployedAt: number | null
 }
 
 /** The places whose previous revision must go, of those of one agent; `loaded` counts all VCLs of ours that are wanted there. */
-export function findOldestPrevious<Place extends AgedPlace>(
+export function findOldestPrevious<Place extends AgedPlacement>(
   places: readonly Place[],
   loaded: number,
 ): readonly Place[] {
@@ -25,7 +25,7 @@ export function findOldestPrevious<Place extends AgedPlace>(
 }
 
 /** Nothing else of the group is that VCL: a rollback on its way makes it the candidate. */
-function isIdle({ current, candidate, previous }: AgedPlace): boolean {
+function isIdle({ current, candidate, previous }: AgedPlacement): boolean {
   if (previous === null) return false
   return previous.name !== current?.name && previous.name !== candidate?.name
 }

@@ -10,9 +10,9 @@ import type { Actor } from '../../resources/permission.js'
 /** By the parameter's name. */
 export type ParamValues = Readonly<Record<string, string>>
 
-/** Chosen by us: a release has a hundred and some parameters. */
+/** A release has some hundred parameters. */
 const paramsMost = 200
-/** Chosen by us: of all names and values together, so that a list of all sets can be answered at once. */
+/** All names and values together, so that one answer can hold a list of all sets. */
 const paramsLengthMost = 16_384
 
 /** Why this cannot be a set, and what would be right; null when it can. Whether a cache has such a parameter, the cache knows. */
@@ -49,7 +49,7 @@ interface ParamSetUse {
   readonly groupIds: readonly number[]
 }
 
-/** Chosen by us: beside the sets of its groups a user sees those that are in no group, from which it may take one. */
+/** Besides the sets of its groups a user sees those of no group, since it may choose one of them. */
 export function seesParamSet(actor: Actor, { organizationId, groupIds }: ParamSetUse): boolean {
   if (!actor.console) return false
   if (actor.console.groupIds === null) return true

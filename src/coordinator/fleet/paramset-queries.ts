@@ -6,6 +6,7 @@ import { groupBy } from '../../group-by.js'
 import type { ParamValues } from './param-set.js'
 import { within, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
+import { insertRow, updateRow } from '../store/write-rows.js'
 
 export interface ParamSetFields {
   readonly name: string
@@ -66,15 +67,8 @@ export async function insertParamSet(
   { params, ...fields }: ParamSetFields,
   now: number,
 ): Promise<number> {
-  const { id } = await queries
-    .insertInto('paramSets')
-    .values({
-      ...{ ...fields, organizationId, params: JSON.stringify(params) },
-      ...{ createdAt: now, updatedAt: now },
-    })
-    .returning('id')
-    .executeTakeFirstOrThrow()
-  return id
+  const row = { ...fields, organizationId, params: JSON.stringify(params) }
+  return insertRow(queries, 'paramSets', row, now)
 }
 
 export async function updateParamSet(
@@ -83,16 +77,8 @@ export async function updateParamSet(
   { params, ...fields }: ParamSetFields,
   now: number,
 ): Promise<void> {
-  await queries
-    .updateTable('paramSets')
-    .set({ ...fields, params: JSON.stringify(params), updatedAt: now })
-    .where('id', '=', id)
-    .execute()
-}
-
-/** The foreign key refuses it while a group has it. */
-export async function deleteParamSet(queries: Queries, id: number): Promise<void> {
-  await queries.deleteFrom('paramSets').where('id', '=', id).execute()
+  const row = { ...fields, params: JSON.stringify(params), updatedAt: now }
+  await updateRow(queries, 'paramSets', id, row)
 }
 
 /** Null: none. */

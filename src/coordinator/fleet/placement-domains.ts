@@ -3,16 +3,16 @@
  * names of what serves there and of what is being loaded.
  */
 import { sql } from 'kysely'
-import { holderId, type DomainOnAgent, type PlaceHolder } from './agent-index.js'
+import { holderId, type DomainOnAgent, type PlacementHolder } from './agent-index.js'
 import type { PlacedPrograms } from '../../vcl/desired-engine.js'
 import { inPieces } from '../store/in-pieces.js'
 import type { Queries } from '../store/store.js'
 
 /** The place of a group or of its stage, as far as its domains are concerned. */
-type DomainPlace = Pick<PlacedPrograms, 'current' | 'candidate' | 'previous'> &
-  PlaceHolder & { readonly agentId: number }
+type DomainPlacement = Pick<PlacedPrograms, 'current' | 'candidate' | 'previous'> &
+  PlacementHolder & { readonly agentId: number }
 
-interface DomainRow extends PlaceHolder {
+interface DomainRow extends PlacementHolder {
   readonly agentId: number
   readonly fqdn: string
 }
@@ -23,10 +23,10 @@ interface DomainRow extends PlaceHolder {
  */
 export async function savePlacementDomains(
   queries: Queries,
-  places: readonly DomainPlace[],
+  places: readonly DomainPlacement[],
 ): Promise<void> {
   const changed = places.filter((place) => !isRootOnly(place))
-  await inPieces(changed, (piece) => freePlaces(queries, piece))
+  await inPieces(changed, (piece) => freePlacements(queries, piece))
   const rows = changed.flatMap(toRows)
   await insertRows(
     queries,
@@ -43,7 +43,7 @@ export async function savePlacementDomains(
 /** Which other groups and stages (`holderId`) have these names, on all agents. */
 export async function readOtherHolders(
   queries: Queries,
-  holder: PlaceHolder,
+  holder: PlacementHolder,
   fqdns: readonly string[],
 ): Promise<DomainOnAgent[]> {
   const rows = await inPieces(fqdns, (piece) =>
@@ -63,12 +63,12 @@ export async function readOtherHolders(
 }
 
 /** Such a place has no rows: the most frequent case costs nothing. */
-function isRootOnly({ current, candidate, previous }: DomainPlace): boolean {
+function isRootOnly({ current, candidate, previous }: DomainPlacement): boolean {
   const programs = [current, candidate, previous].filter((program) => program !== null)
   return programs.length > 0 && programs.every(({ fqdns }) => fqdns === null)
 }
 
-async function freePlaces(queries: Queries, places: readonly DomainPlace[]) {
+async function freePlacements(queries: Queries, places: readonly DomainPlacement[]) {
   const keys = sql.join(
     places.map(
       ({ groupId, agentId, stage }) =>
@@ -80,7 +80,7 @@ async function freePlaces(queries: Queries, places: readonly DomainPlace[]) {
   return (await freed.execute(queries)).rows
 }
 
-function toRows({ groupId, agentId, stage, current, candidate }: DomainPlace): DomainRow[] {
+function toRows({ groupId, agentId, stage, current, candidate }: DomainPlacement): DomainRow[] {
   const fqdns = new Set([...(current?.fqdns ?? []), ...(candidate?.fqdns ?? [])])
   return [...fqdns].map((fqdn) => ({ agentId, fqdn, groupId, stage }))
 }

@@ -56,7 +56,7 @@ export interface PlacementInput {
 }
 
 /** The place of a group, or of a stage (`holderId`), on an agent. */
-export interface HeldPlace {
+export interface HeldPlacement {
   readonly agentId: number
   readonly holder: number
 }

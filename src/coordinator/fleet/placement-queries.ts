@@ -1,6 +1,6 @@
 /** Each group's place on each agent: what serves there, what is being loaded, what served before. */
 import { sql, type Insertable, type Selectable } from 'kysely'
-import type { PlaceHolder } from './agent-index.js'
+import type { PlacementHolder } from './agent-index.js'
 import type { PlacedProgram } from '../../vcl/desired-engine.js'
 import { noDeployment } from './placement-input.js'
 import type { PlacementState } from './vcl-group.js'
@@ -97,7 +97,7 @@ const asInserted = Object.fromEntries(
 
 export async function deletePlacements(
   queries: Queries,
-  { groupId, stage }: PlaceHolder,
+  { groupId, stage }: PlacementHolder,
   agentIds: readonly number[],
 ): Promise<void> {
   await inPieces(agentIds, (ids) =>

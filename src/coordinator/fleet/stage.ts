@@ -10,14 +10,14 @@ import {
   type PlacementInput,
 } from './placement-input.js'
 import { findFitting } from './placement-target.js'
-import type { StageTarget, WishedSources } from './vcl-group.js'
+import type { StageTarget, Release } from './vcl-group.js'
 
 /** What a stage puts on caches; JSON in `stages.sources`, and as sources of a deploy that stages. */
-export interface StagedSources extends WishedSources {
+export interface StagedSources extends Release {
   readonly stage: StageTarget
 }
 
-export function isStaged(sources: WishedSources): sources is StagedSources {
+export function isStaged(sources: Release): sources is StagedSources {
   return sources.stage !== undefined
 }
 

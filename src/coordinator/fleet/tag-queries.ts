@@ -3,7 +3,8 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Written } from '../../resources/resource.js'
 import { tag } from '../../resources/tag.js'
 import type { ListColumns } from '../store/list-query.js'
-import { insertOwned, selectOwned } from '../store/owned-rows.js'
+import { selectOwned } from '../store/owned-rows.js'
+import { deleteRow, insertRow } from '../store/write-rows.js'
 import { ownedBy } from '../store/owner.js'
 import { holdQuota } from '../store/quotas.js'
 import { listColumns, rowReader, type StoredRecord } from '../store/resource-rows.js'
@@ -97,7 +98,7 @@ export async function insertTag(
   fields: Partial<TagFields> & Pick<TagFields, 'name'>,
   now: number,
 ): Promise<number> {
-  const id = await insertOwned(queries, 'tags', fields, { owner, now })
+  const id = await insertRow(queries, 'tags', { ...fields, organizationId: owner }, now)
   await holdQuota(queries, owner, 'tags')
   return id
 }
@@ -105,7 +106,7 @@ export async function insertTag(
 /** Deletes the tag and takes it from agents; the foreign key refuses it while a deployment has it. */
 export async function deleteTag(queries: Queries, id: number): Promise<void> {
   await queries.deleteFrom('agentTags').where('tagId', '=', id).execute()
-  await queries.deleteFrom('tags').where('id', '=', id).execute()
+  await deleteRow(queries, 'tags', id)
 }
 
 /** Names of deployments that have this tag; at most `limit`. */

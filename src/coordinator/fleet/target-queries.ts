@@ -14,10 +14,10 @@ export interface NamedDeployment extends PlacementDeployment {
 /** By group. */
 export type AskedOfGroups = ReadonlyMap<number, readonly NamedDeployment[]>
 
-/** What is in force, with the deployments of the wish. A constant number of queries. */
+/** What is in force, with the deployments of the desired release. A constant number of queries. */
 export async function readDeploymentsInForce(
   queries: Queries,
-  groups: readonly Pick<GroupRecord, 'id' | 'wish' | 'deployments'>[],
+  groups: readonly Pick<GroupRecord, 'id' | 'desiredRelease' | 'deployments'>[],
 ): Promise<AskedOfGroups> {
   return readAsked(queries, new Map(groups.map((group) => [group.id, deploymentIdsOf(group)])))
 }

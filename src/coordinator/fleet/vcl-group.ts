@@ -1,5 +1,5 @@
 /**
- * A group's wish, its place on one agent, and the state that the API shows for it (docs/behaviour.md, Group state).
+ * A group's desired release, its placement on one agent, and the state that the API shows for it (docs/behaviour.md, Group state).
  *
  * A place on an agent:
  * ```mermaid
@@ -18,14 +18,14 @@ import { deploymentStates } from '../../resources/deployment.js'
 import type { DeploymentState } from './deployment.js'
 
 /** A file at the version that was pinned at the deploy. */
-export interface WishedFile {
+export interface ReleaseFile {
   readonly id: number
   readonly version: number
   readonly name: string
 }
 
 /** A domain with its name at the deploy. */
-export interface WishedDomain {
+export interface ReleaseDomain {
   readonly id: number
   readonly fqdn: string
 }
@@ -41,9 +41,9 @@ export interface StageTarget {
 }
 
 /** What a deploy puts on caches; JSON in `vclGroups.wish`, `deploys.sources` and `history.sources`. */
-export interface WishedSources {
-  readonly mainVCL: WishedFile
-  readonly includes: readonly WishedFile[]
+export interface Release {
+  readonly mainVCL: ReleaseFile
+  readonly includes: readonly ReleaseFile[]
   /** SHA-256 (hex) of the flattened text. */
   readonly sha: string
   /** The name on the cache. */
@@ -51,20 +51,20 @@ export interface WishedSources {
   /** Who may hold it: the group's deployments at the deploy (docs/behaviour.md, Placement). */
   readonly deploymentIds: readonly number[]
   /** What it answers for; none: its VCL is the whole VCL of each cache. */
-  readonly domains: readonly WishedDomain[]
+  readonly domains: readonly ReleaseDomain[]
   /** They are staged: no deployments say where. */
   readonly stage?: StageTarget
 }
 
 /** Reads the column, which is written from such an object only. Before there were domains it had none. */
-export function parseSources(json: string): WishedSources {
-  const sources = JSON.parse(json) as Omit<WishedSources, 'domains'> & Partial<WishedSources>
+export function parseSources(json: string): Release {
+  const sources = JSON.parse(json) as Omit<Release, 'domains'> & Partial<Release>
   return { ...sources, domains: sources.domains ?? [] }
 }
 
 /** As it is placed on an agent. */
 export function programOf(
-  sources: Pick<WishedSources, 'programName' | 'sha' | 'domains'>,
+  sources: Pick<Release, 'programName' | 'sha' | 'domains'>,
 ): PlacedProgram {
   const { programName: name, sha, domains } = sources
   return { name, sha, fqdns: fqdnsOf(domains) }
@@ -75,19 +75,19 @@ export function programOf(
  * since several in a row may be of the same sources (a reload, a rollback). Of a group that is not deployed, what it served last.
  */
 export function isEarlierVcl(
-  { sources }: { readonly sources: WishedSources },
-  deployed: WishedSources | null,
+  { sources }: { readonly sources: Release },
+  deployed: Release | null,
 ): boolean {
   return deployed === null || !isSameVcl(sources, deployed)
 }
 
 /** The same text for the same names, whatever it is called on caches and whichever agents have it. */
-function isSameVcl(a: WishedSources, b: WishedSources): boolean {
+function isSameVcl(a: Release, b: Release): boolean {
   return a.sha === b.sha && (fqdnsOf(a.domains) ?? []).join() === (fqdnsOf(b.domains) ?? []).join()
 }
 
 /** Null without domains: a root group. */
-export function fqdnsOf(domains: readonly { readonly fqdn: string }[]): readonly string[] | null {
+function fqdnsOf(domains: readonly { readonly fqdn: string }[]): readonly string[] | null {
   return domains.length === 0 ? null : domains.map(({ fqdn }) => fqdn)
 }
 
@@ -121,7 +121,7 @@ interface DeploymentOfGroup {
 }
 
 export interface GroupCondition {
-  /** The wish. */
+  /** Whether the group is to be deployed. */
   readonly deployed: boolean
   /** A deploy of this group is in progress. */
   readonly deploying: boolean
@@ -133,7 +133,7 @@ export function stateOfGroup(group: GroupCondition): DeploymentState {
   const { Active, Inactive, Degraded, Error, Orphan, Deploying } = deploymentStates
   if (group.deploying) return Deploying
   if (!group.deployed) return Inactive
-  const counts = group.deployments.map((deployment) => countPlaces(group, deployment))
+  const counts = group.deployments.map((deployment) => countPlacements(group, deployment))
   const isEmpty = counts.every(({ serving, coming, trouble }) => serving + coming + trouble === 0)
   if (isEmpty && !group.deployments.some(({ anyAgentFits }) => anyAgentFits)) return Orphan
   if (counts.some(({ serving, coming, min }) => serving + coming < min)) return Error
@@ -142,7 +142,7 @@ export function stateOfGroup(group: GroupCondition): DeploymentState {
   return counts.some(({ coming }) => coming > 0) ? Deploying : Active
 }
 
-interface PlaceCounts {
+interface PlacementCounts {
   readonly min: number
   readonly serving: number
   /** Wanted or applying on an agent that can do it. */
@@ -150,7 +150,7 @@ interface PlaceCounts {
   readonly trouble: number
 }
 
-function countPlaces(group: GroupCondition, { id, min }: DeploymentOfGroup): PlaceCounts {
+function countPlacements(group: GroupCondition, { id, min }: DeploymentOfGroup): PlacementCounts {
   let [serving, coming, trouble] = [0, 0, 0]
   for (const place of group.placements) {
     if (place.deploymentId !== id) continue
@@ -163,7 +163,7 @@ function countPlaces(group: GroupCondition, { id, min }: DeploymentOfGroup): Pla
 }
 
 /**
- * Chosen by us: a cache that does not answer (Failing), or that nobody may change (Locked), is told as a failed place, though
+ * A cache that does not answer (Failing), or that nobody may change (Locked), is shown as failed, though
  * nothing is moved for it: what it serves is not what is wanted, or nobody knows.
  */
 function isInTrouble({ state, agentState }: PlacementCondition): boolean {

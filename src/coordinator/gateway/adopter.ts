@@ -13,7 +13,6 @@ export interface Adopter {
   close(): Promise<void>
 }
 
-/** Chosen by us. */
 const retryMs = 5_000
 
 /** @param isLinked whether this process still holds the agent's link */

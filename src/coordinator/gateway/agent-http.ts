@@ -15,11 +15,10 @@ import { countFailures, readAgentKey, toRefusal, type Door } from './handshake.j
 
 export type HandleRequest = (request: IncomingMessage, response: ServerResponse) => Promise<void>
 
-/** Chosen by us: bodies in transit at a time, of all agents together; 256 MiB. */
+/** Bodies in transit at a time, for all agents together: 256 MiB. */
 const transitLimitBytes = 4 * answerLimitBytes
-/** Chosen by us. */
 const bodyTimeoutMs = 60_000
-/** Chosen by us: for 64 MiB to another coordinator. */
+/** Enough to send 64 MiB to another coordinator. */
 const offerTimeoutMs = 30_000
 
 type AgentHttpParts = Pick<SessionParts, 'service' | 'log' | 'sessions'> & Door

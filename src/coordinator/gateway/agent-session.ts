@@ -49,10 +49,10 @@ import { LinkSocket, type LinkReceiver } from './link-socket.js'
 import type { Recipient } from './invalidation-delivery.js'
 import { PendingAnswers } from './pending-answers.js'
 import { ReceivedSequence } from './received-sequence.js'
-import { SaidCondition } from './said-condition.js'
+import { ReportedCondition } from './reported-condition.js'
 import type { SessionParts } from './session-parts.js'
 
-/** Chosen by us: what an agent may say between hello and welcome. */
+/** Messages that an agent may send between hello and welcome. */
 const backlogLimit = 16
 
 export class AgentSession implements LinkReceiver, Recipient {
@@ -69,7 +69,7 @@ export class AgentSession implements LinkReceiver, Recipient {
   #phase: 'waiting' | 'greeting' | 'live' = 'waiting'
   #agent: RegisteredAgent | null = null
   #agentVersion = version
-  readonly #said: SaidCondition
+  readonly #condition: ReportedCondition
   #offer: Offer | null = null
   readonly #received = new ReceivedSequence()
   #subscriptions: readonly Subscription[] = []
@@ -78,7 +78,7 @@ export class AgentSession implements LinkReceiver, Recipient {
     this.#parts = parts
     this.#credential = credential
     this.#link = new LinkSocket(socket, this)
-    this.#said = new SaidCondition(parts)
+    this.#condition = new ReportedCondition(parts)
     this.#helloTimer = setTimeout(() => {
       this.end(closeCodes.protocolError, `no hello within ${parts.helloTimeoutMs} ms`)
     }, parts.helloTimeoutMs)
@@ -90,7 +90,7 @@ export class AgentSession implements LinkReceiver, Recipient {
   }
 
   mayBeSent(): boolean {
-    return this.isLive && this.#said.mayInvalidate
+    return this.isLive && this.#condition.mayInvalidate
   }
 
   send(message: Parameters<Recipient['send']>[0]): boolean {
@@ -98,7 +98,7 @@ export class AgentSession implements LinkReceiver, Recipient {
   }
 
   caughtUp(): void {
-    this.#said.record()
+    this.#condition.record()
   }
 
   get isLive(): boolean {
@@ -110,9 +110,9 @@ export class AgentSession implements LinkReceiver, Recipient {
     return this.#agent?.keyDigest ?? null
   }
 
-  /** When something was heard, of the monotonic clock. */
-  get heardAtMs(): number {
-    return this.#link.heardAtMs
+  /** When something was received last, by the monotonic clock. */
+  get lastReceivedAtMs(): number {
+    return this.#link.lastReceivedAtMs
   }
 
   end(code: number, reason: string): void {
@@ -125,8 +125,8 @@ export class AgentSession implements LinkReceiver, Recipient {
 
   /** Whether the agent should be sent its desired state now, as far as the store's row says. */
   needsApply(known: KnownRevisions): boolean {
-    const condition = this.#said.newest
-    if (!this.isLive || !condition || !this.#said.mayBeChanged) return false
+    const condition = this.#condition.newest
+    if (!this.isLive || !condition || !this.#condition.mayBeChanged) return false
     return needsApply(condition, this.#offer, known, performance.now())
   }
 
@@ -144,7 +144,7 @@ export class AgentSession implements LinkReceiver, Recipient {
     }
   }
 
-  /** Somebody looks: live samples for so long. */
+  /** A live subscription: samples every second for so long. */
   watch(forMs: number): void {
     if (this.isLive) this.#link.send({ kind: 'watch', traceId: newTraceId(), forMs })
   }
@@ -169,7 +169,7 @@ export class AgentSession implements LinkReceiver, Recipient {
     }
   }
 
-  /** An agent of the next minor version may say what is not known here (docs/behaviour.md, Versions). */
+  /** An agent of the next minor version may send fields that are unknown here (docs/behaviour.md, Versions). */
   ignores(): boolean {
     if (!this.isLive || !isNewerMinor(version, this.#agentVersion)) return false
     this.#received.skip()
@@ -187,7 +187,7 @@ export class AgentSession implements LinkReceiver, Recipient {
     this.#parts.delivery.remove(this)
     this.#parts.heartbeats.forget(agentId)
     this.#parts.samples.forget(agentId)
-    // Of a coordinator that stops the bus says so, and a fleet of writes would only keep it.
+    // A stopping coordinator announces it on the bus; a fleet of writes would only delay it.
     if (code !== closeCodes.goingAway)
       void releaseAgentLink(this.#parts.service, agentId, this.linkId) // never rejects
   }
@@ -245,7 +245,7 @@ export class AgentSession implements LinkReceiver, Recipient {
     const { service, sender, adopter } = this.#parts
     const { agentId } = agent
     this.#agentVersion = hello.agentVersion
-    this.#said.begin(agentId, hello.capabilities)
+    this.#condition.begin(agentId, hello.capabilities)
     this.#phase = 'live'
     this.#subscriptions = [
       ...this.#subscriptions,
@@ -255,9 +255,9 @@ export class AgentSession implements LinkReceiver, Recipient {
       ),
     ]
     const { heartbeatMs, statsIntervalMs } = service.settings
-    const said = { traceId: context.traceId, agentId, coordinatorId: service.coordinatorId }
+    const common = { traceId: context.traceId, agentId, coordinatorId: service.coordinatorId }
     const wanted = { heartbeatMs, statsIntervalMs, revision: agent.desiredRevision }
-    this.#link.send({ kind: 'welcome', ...said, ...wanted })
+    this.#link.send({ kind: 'welcome', ...common, ...wanted })
     this.#learn({ ...hello.condition, lockedBecause: agent.lockedBecause })
     sender.request([agentId], null)
     adopter.consider(agentId, hello)
@@ -308,14 +308,14 @@ export class AgentSession implements LinkReceiver, Recipient {
 
   #learn(condition: EngineCondition): void {
     // An unlocked agent is sent everything anew.
-    if (this.#said.isLocked) this.#offer = null
-    this.#said.learn(condition)
+    if (this.#condition.isLocked) this.#offer = null
+    this.#condition.learn(condition)
   }
 
   async #takeFullState(agentId: number, state: FullState): Promise<void> {
     const { service, log, adopter } = this.#parts
     this.#received.fullStateCame()
-    this.#said.setCapabilities(state.capabilities)
+    this.#condition.setCapabilities(state.capabilities)
     this.#learn(state.condition)
     const context = createContext(log, state.traceId)
     try {
@@ -336,7 +336,7 @@ export class AgentSession implements LinkReceiver, Recipient {
         ...this.#offer,
         answer: { atMs: performance.now(), isRefusal: result === 'refused' },
       }
-    const { newest } = this.#said
+    const { newest } = this.#condition
     if (result === 'applied' && newest)
       this.#learn({ ...newest, heldRevision: revision, effectiveRevision: revision })
   }

@@ -19,12 +19,12 @@ export interface KnownRevisions {
 }
 
 /**
- * Chosen by us: an agent that does not hold the revision after this long never got it; of one that holds it and is done
- * the report got lost.
+ * After this time an agent that does not hold the revision never received it; from one that holds it and is done,
+ * the report was lost.
  */
 const resendAfterMs = 10_000
 /** One load may take 120 s (docs/behaviour.md, Deploy); an agent that holds the revision is given that and a bit. */
-const loadPatienceMs = 150_000
+const loadGraceMs = 150_000
 
 /** `last`: the newest offer of this session; null before the first. Times are of one monotonic clock. */
 export function needsApply(
@@ -40,7 +40,7 @@ export function needsApply(
   const { answer } = last
   if (answer === null) {
     const isLoading = condition.heldRevision === desiredRevision && !isEffective
-    return nowMs - last.sentAtMs >= (isLoading ? loadPatienceMs : resendAfterMs)
+    return nowMs - last.sentAtMs >= (isLoading ? loadGraceMs : resendAfterMs)
   }
   // The agent heals by itself what failed; it is asked again when it did, when its report got lost, when it had not tried.
   return (isEffective || answer.isRefusal) && nowMs - answer.atMs >= resendAfterMs

@@ -6,7 +6,7 @@ import { pauseAfter } from '../../runtime/backoff.js'
 
 /** docs/behaviour.md, Delivery. What is repeated at most when somebody is killed. */
 export const windowEntries = 64
-/** Chosen by us: a cache that restarts is back in a second; one that is gone is asked twice a minute. */
+/** A restarting cache is back within a second; one that is gone is retried twice a minute. */
 const retries = { firstMs: 500, longestMs: 30_000 }
 
 export interface DeliveryWindow {

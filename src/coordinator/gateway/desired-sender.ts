@@ -11,7 +11,7 @@ export interface DesiredSender {
   close(): Promise<void>
 }
 
-/** Chosen by us: the agents of one deploy come in one request, those that reconnect come one by one. */
+/** The agents of one deploy come in one request, those that reconnect come one by one. */
 const batchMs = 5
 const retryMs = 1000
 /** Agents a query, and a turn of the event loop: encoding and sending takes about 20 µs each. */
@@ -28,8 +28,12 @@ export function createDesiredSender(
   offer: (state: DesiredState, traceId: string) => void,
 ): DesiredSender {
   const batcher = createBatcher<Wanted>({
-    ...{ log, trouble: 'desired states cannot be read', waitMs: batchMs, retryMs },
-    ...{ atOnce: batchSize, keyOf: ({ agentId }) => agentId },
+    log,
+    trouble: 'desired states cannot be read',
+    waitMs: batchMs,
+    retryMs,
+    atOnce: batchSize,
+    keyOf: ({ agentId }) => agentId,
     join: (earlier, later) => (later.traceId === null ? earlier : later),
     write: async (items) => {
       const wanted = new Map(items.map(({ agentId, traceId }) => [agentId, traceId]))

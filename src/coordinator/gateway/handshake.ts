@@ -49,7 +49,7 @@ export function readAgentKey(request: IncomingMessage): string {
 
 /**
  * A caller whose key or token is none is told so some times, then to wait; one with a right key is never kept out
- * (docs/behaviour.md, Failed logins). Chosen by us: by the address of the connection, also behind a proxy.
+ * (docs/behaviour.md, Failed logins). By the address of the connection, also behind a proxy.
  */
 export async function countFailures<T>(
   limits: LoginLimits,
@@ -98,7 +98,7 @@ const statusOfKind: Readonly<Partial<Record<ErrorKind, number>>> = {
   limited: 429,
 }
 
-export interface Refusal {
+interface Refusal {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string

@@ -13,7 +13,7 @@ import {
 import type { Subscription } from '../bus/bus.js'
 import { invalidationsLoggedSubject } from '../bus/subjects.js'
 import type { Invalidated } from '../../messages/agent-to-coordinator.js'
-import { Turns } from '../../runtime/turns.js'
+import { Semaphore } from '../../runtime/semaphore.js'
 import type { SharedMessage } from '../../messages/shared-message.js'
 import { openInvalidationLog, type DeliverableEntry } from '../invalidations/invalidation-log.js'
 import { createInvalidationRecorder } from '../invalidations/invalidation-reports.js'
@@ -51,9 +51,9 @@ interface Delivery {
 /** Entries a query, for an agent that reads for itself; and such queries at a time. */
 const pageEntries = 128
 const readsMost = 4
-/** Chosen by us: agents a turn of the event loop; one takes about 20 µs, and who calls shall not wait. */
+/** Agents per turn of the event loop, about 20 µs each, so that API calls do not wait. */
 const agentsPerTurn = 50
-/** Chosen by us: agents that left, of which is remembered what was on its way. Some are deleted and never come back. */
+/** Disconnected agents whose window is remembered. Some of them are deleted and never come back. */
 const leftMost = 10_000
 
 export class InvalidationDelivery {
@@ -61,7 +61,7 @@ export class InvalidationDelivery {
   readonly #deliveries = new Map<number, Delivery>()
   /** What was sent and is not recorded of agents that left. */
   readonly #unrecorded = createBoundedCache<number, ReadonlySet<number>>(leftMost)
-  readonly #reads = new Turns({ places: readsMost })
+  readonly #reads = new Semaphore({ permits: readsMost })
   readonly #writeMessage: ReturnType<typeof createMessageWriter>
   readonly #entries: ReturnType<typeof openInvalidationLog>
   readonly #tail: ReturnType<typeof createInvalidationTail>
@@ -231,7 +231,7 @@ export class InvalidationDelivery {
       next = this.#tail.next(delivery.scanned)
     ) {
       delivery.scanned = next.position
-      if (next.reaches.has(agentId)) return next
+      if (next.coverages.has(agentId)) return next
     }
     // Entries behind the last kept one have ended: nobody is sent them, and nobody waits for them.
     delivery.scanned = Math.max(delivery.scanned, this.#tail.end)

@@ -12,9 +12,9 @@ interface AgentOrder {
   readonly composed: ComposedOrder
 }
 
-/** Chosen by us: half of what a message may have (docs/behaviour.md, Agent link). */
+/** Half of a message's limit (docs/behaviour.md, Agent link). */
 const messageBytes = 512 * 1024
-/** Chosen by us: so long a text is sent on. Its ages are too young by as much, so that at worst what is not needed is sent. */
+/** How long an encoded message is reused. Its ages are too young by up to this, so at worst an unneeded entry is sent. */
 const sharedMs = 20
 
 /** In their order; what is not for this agent is left out. */

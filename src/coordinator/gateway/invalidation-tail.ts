@@ -1,6 +1,6 @@
 /**
  * The newest entries of the invalidation log, read once for all agents of this process: who has been sent all before them is
- * served from here, everybody else reads for itself. Hints say that there are new ones; it looks every second without one.
+ * served from here, everybody else reads for itself. Hints say that there are new ones; it polls every second without one.
  */
 import type { Logger } from 'pino'
 import { invalidationsLoggedSubject } from '../bus/subjects.js'
@@ -20,7 +20,7 @@ interface InvalidationTail {
 const withoutHintMs = 1000
 /** Entries a query. */
 const pageEntries = 128
-/** Chosen by us: how much of the log is kept in memory. */
+/** Entries of the log kept in memory. */
 const keptEntries = 1024
 const keptBytes = 16 << 20
 
@@ -34,7 +34,10 @@ export function createInvalidationTail(
   let start = Number.NaN
   let end = Number.NaN
   const loop = startLoop({
-    ...{ log, trouble: 'the invalidation log cannot be read', everyMs: withoutHintMs, firstMs: 0 },
+    log,
+    trouble: 'the invalidation log cannot be read',
+    everyMs: withoutHintMs,
+    firstMs: 0,
     pass: readAll,
   })
   const subscription = service.bus.subscribe(invalidationsLoggedSubject, ({ dropped }) => {

@@ -1,10 +1,8 @@
-/**
- * Ends the links that count no longer, by the store, because hints of other coordinators may be lost: agents that were
- * deleted or taken over, and those that have a newer link at another coordinator.
- */
+/** Ends the links that count no longer. */
 import type { Logger } from 'pino'
 import { startLoop, type Loop } from '../../runtime/loop.js'
 import { findStaleLinks } from '../reports/agent-links.js'
+import { missedHeartbeats } from '../reports/heartbeat.js'
 import type { StateService } from '../service.js'
 import type { AgentSession } from './agent-session.js'
 import { closeCodes } from './close-codes.js'
@@ -12,13 +10,19 @@ import { closeCodes } from './close-codes.js'
 /** A deleted agent's link ends within 5 s (docs/behaviour.md, Enrolment). */
 const everyMs = 3000
 
+/**
+ * By the store, because hints of other coordinators may be lost: agents that were deleted or taken over, and those that have a
+ * newer link at another coordinator.
+ */
 export function startLinkCheck(
   service: StateService,
   log: Logger,
   sessions: ReadonlyMap<number, AgentSession>,
 ): Loop {
   return startLoop({
-    ...{ log, everyMs, trouble: 'links cannot be compared with the store' },
+    log,
+    everyMs,
+    trouble: 'links cannot be compared with the store',
     pass: async () => {
       const live = [...sessions].filter(([, session]) => session.isLive)
       const held = live.map(([agentId, { keyDigest, linkId }]) => ({ agentId, keyDigest, linkId }))
@@ -26,6 +30,25 @@ export function startLinkCheck(
       for (const [agentId, session] of live)
         if (stale.has(agentId))
           session.end(closeCodes.refused, 'this agent was deleted, taken over or linked elsewhere')
+    },
+  })
+}
+
+/** Half-open links: the agent is gone and its host told nobody. */
+export function startSilenceCheck(
+  log: Logger,
+  heartbeatMs: number,
+  sessions: ReadonlyMap<number, AgentSession>,
+): Loop {
+  return startLoop({
+    log,
+    everyMs: heartbeatMs,
+    trouble: 'silent links cannot be cut off',
+    pass: () => {
+      const silentSince = performance.now() - (missedHeartbeats + 1) * heartbeatMs
+      for (const session of sessions.values())
+        if (session.lastReceivedAtMs < silentSince)
+          session.cutOff('nothing was heard for four heartbeats')
     },
   })
 }

@@ -9,7 +9,7 @@ import { messageJsonLimits } from '../../messages/envelope.js'
 import { encodeShared, type SharedMessage } from '../../messages/shared-message.js'
 import { closeCodes, cutReason } from './close-codes.js'
 
-export type Unsent<Message extends CoordinatorToAgent = CoordinatorToAgent> =
+type Unsent<Message extends CoordinatorToAgent = CoordinatorToAgent> =
   Message extends CoordinatorToAgent ? Omit<Message, 'sequence'> : never
 
 export interface LinkReceiver {
@@ -21,20 +21,20 @@ export interface LinkReceiver {
   left(reason: string, code: number): void
 }
 
-/** Chosen by us: a pong within this long shows that the link lives. */
+/** A pong within this time shows that the link is alive. */
 const pongTimeoutMs = 2000
-/** Chosen by us: an agent that does not read is cut off; a message has at most 1 MiB. */
+/** An agent that does not read is disconnected; a message has at most 1 MiB. */
 const unsentLimitBytes = 8 << 20
 /**
- * Chosen by us: an agent says a few messages a minute, answers at most 64 questions at a time, and reports each invalidation that
+ * An agent says a few messages a minute, answers at most 64 questions at a time, and reports each invalidation that
  * comes alone: hundreds a second in a burst. Each message may cost the store a query, and each ping an answer that waits until
  * it is read.
  */
 const framesMost = 5_000
 const framesWindowMs = 10_000
-/** Chosen by us: 32 answers of the largest size; reading them takes time that nobody else gets. */
+/** 32 answers of the largest size; parsing them blocks the event loop. */
 const bytesMost = 32 << 20
-/** Chosen by us: a peer that does not answer a close is cut off. */
+/** A peer that does not answer a close frame is disconnected. */
 const closeTimeoutMs = 1000
 
 export class LinkSocket {
@@ -70,7 +70,7 @@ export class LinkSocket {
   }
 
   /** Of the monotonic clock. */
-  get heardAtMs(): number {
+  get lastReceivedAtMs(): number {
     return this.#heardAtMs
   }
 

@@ -9,20 +9,20 @@ import type { StateService } from '../service.js'
 import { startLoop } from '../../runtime/loop.js'
 
 interface Liveness {
-  /** One look; the loop takes one every heartbeat. Never rejects. */
+  /** One check; the loop runs one every heartbeat. Never rejects. */
   check(): Promise<void>
-  stop(): Promise<void>
+  close(): Promise<void>
 }
 
 export function createLiveness(service: StateService, log: Logger): Liveness {
   const { heartbeatMs } = service.settings
-  const patienceMs = missedHeartbeats * heartbeatMs
-  let patientUntil = service.now() + patienceMs
+  const graceMs = missedHeartbeats * heartbeatMs
+  let graceUntil = service.now() + graceMs
   let lastCheckAt = service.now()
   let isOut = false
   const trouble = 'silent agents cannot be called Down'
   const loop = startLoop({ log, trouble, everyMs: heartbeatMs, pass: check })
-  return { check, stop: () => loop.close() }
+  return { check, close: () => loop.close() }
 
   async function check(): Promise<void> {
     const now = service.now()
@@ -30,9 +30,9 @@ export function createLiveness(service: StateService, log: Logger): Liveness {
     lastCheckAt = now
     try {
       await service.store.check()
-      if (isOut || wasPaused) patientUntil = service.now() + patienceMs
+      if (isOut || wasPaused) graceUntil = service.now() + graceMs
       isOut = false
-      if (service.now() < patientUntil) return
+      if (service.now() < graceUntil) return
       const ids = await markSilentAgentsDown(service)
       if (ids.length > 0)
         log.warn({ agentIds: ids.slice(0, 20), agents: ids.length }, 'agents are Down')

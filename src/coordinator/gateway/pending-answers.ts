@@ -7,7 +7,7 @@ import { MalformedMessage } from '../../messages/codec.js'
 import { runInSteps } from '../../in-steps.js'
 import type { InstructionReply, OfferedAnswer } from '../bus/subjects.js'
 
-/** Chosen by us: an agent runs one command at a time, more would only wait there. */
+/** An agent runs one command at a time; more would only wait there. */
 const pendingLimit = 64
 
 interface Pending {
@@ -18,7 +18,7 @@ interface Pending {
   bytes: Buffer | null
 }
 
-export interface Wait {
+interface Wait {
   readonly question: AskedQuestion
   readonly timeoutMs: number
 }

@@ -1,6 +1,6 @@
 /** Counts the messages of one link as they come; of those that are missing the agent is asked for its full state, once. */
 
-export interface Taken {
+interface Taken {
   /** False: it came before. */
   readonly isNew: boolean
   /** Set when the full state is to be asked for. */
@@ -15,7 +15,7 @@ export class ReceivedSequence {
     this.#last = sequence
   }
 
-  /** A message that is not looked at. */
+  /** A message that is not read. */
   skip(): void {
     this.#last += 1
   }

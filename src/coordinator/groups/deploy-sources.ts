@@ -1,6 +1,6 @@
 /** What a deploy of a group would put on caches: the files at their pinned versions, flattened to one text. */
 import { bundleInSteps } from '../../vcl/bundle.js'
-import type { WishedDomain, WishedFile } from '../fleet/vcl-group.js'
+import type { ReleaseDomain, ReleaseFile } from '../fleet/vcl-group.js'
 import { FleetError } from '../../errors.js'
 import { readFileTexts, toVclText, type ChosenVersion, type FileText } from '../files/file-texts.js'
 import type { SourceRecord } from '../fleet/sources.js'
@@ -10,10 +10,10 @@ import { runInSteps } from '../../in-steps.js'
 import type { StateService } from '../service.js'
 
 export interface GatheredFiles {
-  readonly mainVCL: WishedFile
-  readonly includes: readonly WishedFile[]
+  readonly mainVCL: ReleaseFile
+  readonly includes: readonly ReleaseFile[]
   readonly deploymentIds: readonly number[]
-  readonly domains: readonly WishedDomain[]
+  readonly domains: readonly ReleaseDomain[]
 }
 
 export interface GatheredSources extends GatheredFiles {
@@ -79,8 +79,8 @@ export async function flattenFiles(
     throw new FleetError('conflict', 'deploy', message)
   }
   const files = {
-    mainVCL: toWished(main),
-    includes: includes.map(toWished),
+    mainVCL: toReleaseFile(main),
+    includes: includes.map(toReleaseFile),
     deploymentIds: group.deployments.map(({ id }) => id),
     domains: group.domains,
   }
@@ -108,6 +108,6 @@ export function allowedModulesOf(
   return organizationId === null ? null : service.settings.allowedModules
 }
 
-function toWished({ id, name, version }: FileText): WishedFile {
+function toReleaseFile({ id, name, version }: FileText): ReleaseFile {
   return { id, name, version }
 }

@@ -20,7 +20,7 @@ export const historySchema = answerSchema(historyEntry)
 
 const makeAnswer = answerMaker(vclGroup.fields)
 
-/** What people edit, as it is answered. */
+/** What users edit, as it is answered. */
 export function toGroupFields(group: GroupRecord) {
   const { name, root, keepOnFailure, includes, domains, deployments, managedBy } = group
   const { mainFile, mainFileVersion: version } = group
@@ -39,15 +39,15 @@ export function toGroupView({ group, status, staged }: GroupView) {
       deployedAt: place.deployedAt === null ? null : toIso(place.deployedAt),
     })),
     staged,
-    wish: toWishView(group),
+    wish: toReleaseView(group),
   })
 }
 
-function toWishView({ wish, wishPending }: GroupRecord) {
-  if (wish === null) return null
-  const { mainVCL, includes, domains, deploymentIds } = wish
+function toReleaseView({ desiredRelease, deployPending }: GroupRecord) {
+  if (desiredRelease === null) return null
+  const { mainVCL, includes, domains, deploymentIds } = desiredRelease
   const deployments = deploymentIds.map((id) => ({ id }))
-  return { mainVCL, includes, domains, deployments, pending: wishPending }
+  return { mainVCL, includes, domains, deployments, pending: deployPending }
 }
 
 export function toHistoryView(entry: HistoryEntry) {

@@ -1,10 +1,10 @@
 /**
- * Texts that were flattened before and come back to caches: by a reload, a rollback, a promote, a kept wish, or because a
+ * Texts that were flattened before and come back to caches: by a reload, a rollback, a promote, a pending deploy, or because a
  * deployed group gets another agent. They were judged by the rules of another day, or never (adopted), and are judged here by
  * those of today. With `flattenFiles`, which judges what it makes, this is the only place where sources come from.
  */
 import { refuseInSteps } from '../../vcl/bundle.js'
-import type { WishedSources } from '../fleet/vcl-group.js'
+import type { Release } from '../fleet/vcl-group.js'
 import { FleetError } from '../../errors.js'
 import { findSource, type SourceRecord } from '../fleet/sources.js'
 import type { Queries } from '../store/store.js'
@@ -25,12 +25,12 @@ export async function recallSources(
   service: StateService,
   queries: Queries,
   owner: TextOwner,
-  wished: WishedSources,
+  release: Release,
 ): Promise<Gathered> {
-  const source = await findSource(queries, wished.sha)
-  if (!source) throw new FleetError('conflict', 'deploy', `source ${wished.sha} is gone`)
-  const errors = await judgeRecalled(service, owner, wished, source)
-  const { mainVCL, includes, deploymentIds, domains } = wished
+  const source = await findSource(queries, release.sha)
+  if (!source) throw new FleetError('conflict', 'deploy', `source ${release.sha} is gone`)
+  const errors = await judgeRecalled(service, owner, release, source)
+  const { mainVCL, includes, deploymentIds, domains } = release
   const files = { mainVCL, includes, deploymentIds, domains }
   return errors.length > 0 ? { ...files, error: errors.join('\n') } : { ...files, source }
 }
@@ -38,21 +38,21 @@ export async function recallSources(
 async function judgeRecalled(
   service: StateService,
   { organizationId }: TextOwner,
-  wished: WishedSources,
+  release: Release,
   { text, sourceMap }: SourceRecord,
 ): Promise<readonly string[]> {
   const steps = refuseInSteps(
-    { text, sourceMap: limitToOwn(sourceMap, wished) },
+    { text, sourceMap: limitToOwn(sourceMap, release) },
     {
       allowedExternal: service.settings.allowedIncludes,
-      amongOthers: wished.domains.length > 0,
+      amongOthers: release.domains.length > 0,
       modules: allowedModulesOf(service, organizationId),
     },
   )
   return runInSteps(steps)
 }
 
-/** Chosen by us: texts that are deployed at a time, with room; one is some hundred bytes here. */
+/** More texts than are deployed at a time; each takes a few hundred bytes here. */
 const rememberedTexts = 10_000
 
 /** The rules are those of the process: they do not change while it runs. */
@@ -62,17 +62,17 @@ export function createTextJudge(
 ): TextJudge {
   const judged = createBoundedCache<string, boolean>(rememberedTexts)
   return {
-    isTaken: async (queries, owner, wished) => {
+    isTaken: async (queries, owner, release) => {
       const key = JSON.stringify([
-        wished.sha,
+        release.sha,
         owner.organizationId === null,
-        wished.domains.length > 0,
+        release.domains.length > 0,
       ])
       const known = judged.get(key)
       if (known !== undefined) return known
-      const source = await findSource(queries, wished.sha)
+      const source = await findSource(queries, release.sha)
       // No agent can fetch what is gone.
-      const errors = source ? await judgeRecalled(service, owner, wished, source) : []
+      const errors = source ? await judgeRecalled(service, owner, release, source) : []
       if (errors.length > 0) onRefused(owner, errors.join('\n'))
       judged.set(key, errors.length === 0)
       return errors.length === 0

@@ -4,7 +4,7 @@
  */
 import { prologueFile } from '../../vcl/prologue.js'
 import type { SourceMap } from '../../vcl/source-map.js'
-import type { WishedSources } from '../fleet/vcl-group.js'
+import type { Release } from '../fleet/vcl-group.js'
 import { FleetError } from '../../errors.js'
 import { findSource } from '../fleet/sources.js'
 import { findGroup } from '../fleet/group-queries.js'
@@ -13,7 +13,7 @@ import { flattenFiles } from './deploy-sources.js'
 
 export async function readSourceMap(
   service: StateService,
-  deploy: { readonly groupId: number; readonly sources: WishedSources },
+  deploy: { readonly groupId: number; readonly sources: Release },
 ): Promise<SourceMap> {
   const { sources } = deploy
   const flattened = await flattenAgain(service, deploy)
@@ -26,7 +26,7 @@ export async function readSourceMap(
 /** What was kept with a text, as far as it tells of these files alone. */
 export function limitToOwn(
   kept: SourceMap,
-  { mainVCL, includes }: Pick<WishedSources, 'mainVCL' | 'includes'>,
+  { mainVCL, includes }: Pick<Release, 'mainVCL' | 'includes'>,
 ): SourceMap {
   const own = new Set([mainVCL, ...includes].map(({ name }) => name))
   const isOwn = kept.files.every((name) => name === prologueFile || own.has(name))
@@ -36,7 +36,7 @@ export function limitToOwn(
 /** Undefined when that is another text by now. */
 async function flattenAgain(
   service: StateService,
-  { groupId, sources }: { readonly groupId: number; readonly sources: WishedSources },
+  { groupId, sources }: { readonly groupId: number; readonly sources: Release },
 ): Promise<SourceMap | undefined> {
   const { queries } = service.store
   const group = await findGroup(queries, { kind: 'all' }, groupId)

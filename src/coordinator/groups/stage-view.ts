@@ -1,5 +1,5 @@
 /** What the API shows of a stage: the pinned files and domains, and the tags as they are called now (docs/behaviour.md, Stages). */
-import type { WishedDomain, WishedFile } from '../fleet/vcl-group.js'
+import type { ReleaseDomain, ReleaseFile } from '../fleet/vcl-group.js'
 import type { NamedReference } from '../store/owner.js'
 import { readStages } from '../fleet/stage-queries.js'
 import { readTagNames } from '../fleet/tag-queries.js'
@@ -7,9 +7,9 @@ import type { StateService } from '../service.js'
 
 export interface StageView {
   readonly tags: readonly NamedReference[]
-  readonly domains: readonly WishedDomain[]
-  readonly mainVCL: WishedFile
-  readonly includes: readonly WishedFile[]
+  readonly domains: readonly ReleaseDomain[]
+  readonly mainVCL: ReleaseFile
+  readonly includes: readonly ReleaseFile[]
 }
 
 /** By group; two queries, however many groups. */

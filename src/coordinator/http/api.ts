@@ -11,25 +11,25 @@ export interface Api {
   /** What every path begins with: `/api/v1`, or nothing. */
   readonly prefix: string
   /** Below which an unknown path is this API's to refuse; `prefix` unless given. */
-  readonly grounds?: readonly string[]
+  readonly prefixes?: readonly string[]
   readonly routes: readonly Route[]
   /**
    * Who calls; throws FleetError 'unauthenticated'. Null: the API has public routes only, and its unknown paths are
    * 404 for everybody.
    */
   readonly authenticate: ((caller: Caller) => Promise<Actor>) | null
-  /** Rejects with FleetError when no call is served now; the callers are known, what they may do was not looked at. */
+  /** Rejects with FleetError when no call is served now; the callers are known, their rights were not checked. */
   readonly admit?: () => Promise<void>
   /** Headers of every answer. */
   readonly readHeaders?: () => Promise<Readonly<Record<string, string>>>
   readonly describeError: (error: unknown, about: ErrorContext) => Answer
   /** Answers a GET of some of the paths that no route has; others are 404. */
-  readonly elsewhere?: Elsewhere
+  readonly fallback?: Fallback
   /** Called once for each call when its answer has been sent or the caller is gone. Must not throw. */
   readonly onAnswered?: (call: AnsweredCall) => void
 }
 
-export interface Elsewhere {
+export interface Fallback {
   readonly route: Route
   /** `path`: without the query. */
   readonly leadsHere: (path: string, headers: IncomingHttpHeaders) => boolean

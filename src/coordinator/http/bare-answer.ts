@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 import { newTraceId } from '../../context.js'
 import type { ErrorKey } from '../../errors.js'
 
-export interface BareAnswer {
+interface BareAnswer {
   readonly status: number
   readonly errorKey: ErrorKey
   readonly errorMsg: string

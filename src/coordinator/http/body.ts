@@ -7,11 +7,11 @@ import { FleetError } from '../../errors.js'
 import type { BodyType } from './route.js'
 
 export const bodyLimitBytes = 10 * 1024 * 1024
-/** Chosen by us: of a caller that is nobody yet; a login and a one-time code are some hundred bytes. */
+/** For callers that are not authenticated yet; a login or a one-time code takes a few hundred bytes. */
 export const publicBodyLimitBytes = 64 * 1024
-/** Chosen by us, the members: the plan of a folder of 1,000 groups has some 30,000. */
+/** The members: the plan of a folder of 1,000 groups has some 30,000. */
 const jsonLimits: JsonLimits = { depth: 64, members: 100_000, keys: 10_000 }
-/** Chosen by us: what is left of a refused body is read away up to this, so that the caller gets to read the answer. */
+/** The rest of a refused body is read and discarded up to this limit, so that the caller can read the answer. */
 const unreadLimitBytes = 64 * 1024 * 1024
 const unreadTimeoutMs = 5_000
 
@@ -114,7 +114,7 @@ function announcesBody(request: IncomingMessage): boolean {
   )
 }
 
-/** In small letters; null for what has another charset or is no type. */
+/** In small letters; null for what has another charset or is not a type. */
 function readMediaType(header: string): string | null {
   const [type = '', charset = '', last = '', ...more] = header
     .split(';', 5)

@@ -1,7 +1,7 @@
 /** Reads what a caller says about itself: the Authorization header's schemes and cookies. */
 import type { IncomingHttpHeaders } from 'node:http'
 
-export interface BasicCredentials {
+interface BasicCredentials {
   readonly user: string
   readonly password: string
 }

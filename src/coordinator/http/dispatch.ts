@@ -51,7 +51,7 @@ export interface Exchange {
 }
 
 /** A call that may be made, of an object that is there: its body is read now. */
-export interface AdmittedCall extends PreparedRoute, FoundObject {
+interface AdmittedCall extends PreparedRoute, FoundObject {
   readonly query: Record<string, unknown>
   /** Null: there is no body. */
   readonly bodyType: BodyType | null

@@ -1,14 +1,14 @@
 /**
- * Calls on an object that people edit. If-Match is compared inside the transaction that changes the object, and a PUT without
+ * Calls on an object that users edit. If-Match is compared inside the transaction that changes the object, and a PUT without
  * one is merged into what is there then: no edit undoes another one unseen.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Actor } from '../../resources/permission.js'
 import { FleetError } from '../../errors.js'
-import { editionOf, isUnchanged, makeTag, readIfMatch } from './etag.js'
+import { digestEditable, isUnchanged, makeTag, readIfMatch } from './etag.js'
 import type { Answer, Edit, Route } from './route.js'
 
-export interface EditableCall {
+interface EditableCall {
   readonly route: Route
   readonly edit: Edit
   readonly actor: Actor
@@ -20,7 +20,7 @@ export interface EditableCall {
   readonly handle: (object: unknown, guarded: unknown) => Promise<Answer>
 }
 
-/** Chosen by us: each attempt fails only because another editor's succeeded. */
+/** An attempt fails only because another editor's succeeded. */
 const attemptsMost = 50
 
 class EditedMeanwhile extends Error {}
@@ -40,10 +40,10 @@ async function editObject(call: EditableCall, id: number, found: unknown): Promi
   if (wanted === null && route.method === 'DELETE') return handle(found, edit.unguarded)
   let object = found
   for (let attempt = 0; attempt < attemptsMost; attempt++) {
-    const seen = editionOf(edit.view(object), edit.keys)
+    const seen = digestEditable(edit.view(object), edit.keys)
     if (wanted?.has(seen) === false) throw changed(route)
     const requireSame = (now: unknown): void => {
-      if (now === undefined || editionOf(edit.view(now), edit.keys) !== seen)
+      if (now === undefined || digestEditable(edit.view(now), edit.keys) !== seen)
         throw new EditedMeanwhile()
     }
     try {
@@ -66,7 +66,7 @@ function tagAnswer({ keys, longKey }: Edit, answer: Answer, ifNoneMatch?: string
   if (typeof body !== 'object' || body === null) return answer
   const text = JSON.stringify(body)
   const told = longKey === undefined ? text : JSON.stringify({ ...body, [longKey]: undefined })
-  const etag = makeTag(editionOf(body, keys), told)
+  const etag = makeTag(digestEditable(body, keys), told)
   const headers = { ...answer.headers, etag }
   return isUnchanged(ifNoneMatch, etag) ? { status: 304, headers } : { status, body, text, headers }
 }

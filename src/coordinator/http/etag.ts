@@ -1,7 +1,7 @@
 /**
- * Entity tags of objects that people edit (RFC 9110, 8.8.3 and 13.1). Chosen by us: a tag has two halves,
- * `"<edition>.<rest>"`. The edition is of what a PUT changes, and If-Match compares it alone, so that heartbeats and deploys,
- * which change what is answered too, are in no editor's way. If-None-Match compares the whole.
+ * Entity tags of objects that users edit (RFC 9110, 8.8.3 and 13.1). A tag has two halves,
+ * `"<edit digest>.<rest>"`. The first is made of what a PUT changes, and If-Match compares only that, so that heartbeats and
+ * deploys, which change the answer too, do not make an editor's If-Match fail. If-None-Match compares the whole.
  */
 import { hash } from 'node:crypto'
 import { FleetError, type ErrorKey } from '../../errors.js'
@@ -13,16 +13,16 @@ const tagListPattern =
   /^\s*(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"\s*(?:,\s*(?:(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"\s*)?)*$/
 
 /** The same while the object's `keys` are. Of references only what they refer to counts: a rename there is no edit here. */
-export function editionOf(object: object, keys: readonly string[]): string {
+export function digestEditable(object: object, keys: readonly string[]): string {
   return digest(JSON.stringify(keys.map((key) => withoutNames(Reflect.get(object, key)))))
 }
 
 /** `text`: all that the answer's body tells. */
-export function makeTag(edition: string, text: string): string {
-  return `"${edition}.${digest(text)}"`
+export function makeTag(editDigest: string, text: string): string {
+  return `"${editDigest}.${digest(text)}"`
 }
 
-/** The editions that the caller's If-Match allows; null: any. Throws FleetError 'invalid' for what is no list of tags. */
+/** The edit digests that the caller's If-Match allows; null: any. Throws FleetError 'invalid' for what is not a list of tags. */
 export function readIfMatch(
   header: string | undefined,
   errorKey: ErrorKey,
@@ -32,12 +32,12 @@ export function readIfMatch(
     throw new FleetError(
       'invalid',
       errorKey,
-      'If-Match is no list of ETags; send the ETag of the GET as it came, with its quotes',
+      'If-Match is not a list of ETags; send the ETag of the GET as it came, with its quotes',
     )
-  const editions = [...header.matchAll(tagPattern)].flatMap(([, weak, tag = '']) =>
+  const digests = [...header.matchAll(tagPattern)].flatMap(([, weak, tag = '']) =>
     weak === undefined ? [tag.split('.', 1)[0] ?? ''] : [],
   )
-  return new Set(editions)
+  return new Set(digests)
 }
 
 /** Compared weakly, as the RFC says: a cache on the way may have made the tag weak. */

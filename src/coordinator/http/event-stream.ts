@@ -15,10 +15,10 @@ export interface EventStream {
   /** At once. */
   cut(): void
   /** Called once, however it was closed. */
-  onClose(tell: () => void): void
+  onClose(listener: () => void): void
 }
 
-/** Chosen by us: who takes nothing any more is cut off, so that a stop of the coordinator waits for nobody. */
+/** A client that does not read is disconnected after this, so that stopping the coordinator does not wait for it. */
 const endWithinMs = 2_000
 
 /** HEAD gets what GET begins with. */
@@ -73,9 +73,9 @@ export function sendEventStream(
     cut: () => {
       raw.destroy()
     },
-    onClose: (tell) => {
-      if (raw.destroyed) tell()
-      else raw.once('close', tell)
+    onClose: (listener) => {
+      if (raw.destroyed) listener()
+      else raw.once('close', listener)
     },
   })
   return reply

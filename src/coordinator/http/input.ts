@@ -6,7 +6,7 @@ import type { TSchema } from 'typebox'
 import { FleetError, type ErrorKey } from '../../errors.js'
 import { describeMismatch, prepareCheck } from '../../mismatch.js'
 
-export interface InputRules {
+interface InputRules {
   readonly schema: TSchema
   /** Accepted at the top and dropped. */
   readonly ignoredKeys: readonly string[]
@@ -129,7 +129,7 @@ function canonicalize(value: unknown, shape: Shape, place: Place): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) {
     const { items, most } = shape.kind === 'array' ? shape : anyList
-    // Before each of them is looked at.
+    // Before each of them is checked.
     if (value.length > most) place.refuse(`${place.path} must not have more than ${most} items`)
     return value.map((item, index) =>
       canonicalize(item, items, { ...place, path: `${place.path}[${index}]` }),
@@ -144,7 +144,7 @@ function canonicalizeObject(value: object, shape: Shape, place: Place): object {
   const seen = new Set<string>()
   for (const [key, item] of Object.entries(value)) {
     const at = join(path, key)
-    const { name, inner } = lookUp(shape, key)
+    const { name, inner } = resolveName(shape, key)
     if (inner === null) {
       if (ignoresUnknownKeys) continue
       return refuse(`${at} is not known here; ${knownKeys(shape)}`)
@@ -157,7 +157,7 @@ function canonicalizeObject(value: object, shape: Shape, place: Place): object {
 }
 
 /** `inner` null: there is no such key. */
-function lookUp(
+function resolveName(
   shape: Shape,
   key: string,
 ): { readonly name: string; readonly inner: Shape | null } {

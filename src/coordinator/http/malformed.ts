@@ -1,4 +1,4 @@
-/** Answers what is no HTTP request (bad syntax, headers too long or too slow) with the same error body as the APIs. */
+/** Answers what is not an HTTP request (bad syntax, headers too long or too slow) with the same error body as the APIs. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
@@ -42,8 +42,8 @@ function answerMalformed(error: ParseError, socket: Duplex, log: Logger): void {
     socket.destroy()
     return
   }
-  const [status, errorMsg] = answers[error.code ?? ''] ?? [400, 'this is no HTTP request']
+  const [status, errorMsg] = answers[error.code ?? ''] ?? [400, 'this is not an HTTP request']
   const traceId = answerBare(socket, { status, errorKey: 'body', errorMsg })
   // Of what came nothing: it may hold a token.
-  log.info({ traceId, status, code: error.code }, 'what came is no request')
+  log.info({ traceId, status, code: error.code }, 'what came is not a request')
 }

@@ -14,7 +14,7 @@ export interface Metrics {
   readonly observeStatsWrite: (durationSeconds: number) => void
 }
 
-export interface ObservedRequest {
+interface ObservedRequest {
   readonly api: string
   /** The path's template, never the path. */
   readonly route: string
@@ -22,7 +22,6 @@ export interface ObservedRequest {
   readonly durationSeconds: number
 }
 
-/** Chosen by us. */
 const requestBucketsSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30]
 const statsWriteBucketsSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const invalidationBucketsSeconds = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 300, 3600]

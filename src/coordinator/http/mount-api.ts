@@ -1,4 +1,4 @@
-/** Puts an API's routes into the framework's router and lifecycle: one entry a path for all methods, so that 405 is ours to say. */
+/** Puts an API's routes into the framework's router and lifecycle: every path for all methods, so that 405 is ours to say. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { createContext, newTraceId, traceIdPattern } from '../../context.js'
@@ -31,7 +31,7 @@ declare module 'fastify' {
   }
 }
 
-export interface Surroundings {
+interface MountContext {
   readonly log: Logger
   readonly metrics: Metrics
   /** The server ends: each connection with its answer. */
@@ -44,7 +44,7 @@ const pathLimit = 1000
 /** Once, before any API is mounted. */
 export function prepareLifecycle(
   app: FastifyInstance,
-  surroundings: Surroundings,
+  mountContext: MountContext,
   describeError: Api['describeError'],
 ): void {
   app.decorateRequest('exchange', null)
@@ -54,49 +54,47 @@ export function prepareLifecycle(
     done(null, bytes)
   })
   app.setErrorHandler((error, request, reply) => {
-    if (request.exchange) return failCall(error, request.exchange, { request, reply, surroundings })
-    const context = createContext(surroundings.log, newTraceId())
+    if (request.exchange) return failCall(error, request.exchange, { request, reply, mountContext })
+    const context = createContext(mountContext.log, newTraceId())
     reply.header('x-trace-id', context.traceId)
     return sendAnswer(reply, describeError(error, { context, errorKey: 'path' }), context.log)
   })
 }
 
-export function mountApi(app: FastifyInstance, api: Api, surroundings: Surroundings): void {
+export function mountApi(app: FastifyInstance, api: Api, mountContext: MountContext): void {
   const targets = collectTargets(api)
   for (const target of targets)
     mountTarget(app, toRouterPath(target.template), {
       findTarget: () => target,
       limitBytes: target.limitBytes,
-      surroundings,
+      mountContext,
     })
-  for (const ground of api.grounds ?? [api.prefix]) {
-    const findTarget = prepareElsewhere(api, ground, targets)
-    const elsewhere = { findTarget, limitBytes: publicBodyLimitBytes, surroundings }
-    mountTarget(app, `${ground}/*`, elsewhere)
-    const isTaken = ground === '' || targets.some(({ template }) => template === ground)
-    if (!isTaken) mountTarget(app, ground, elsewhere)
+  for (const prefix of api.prefixes ?? [api.prefix]) {
+    const findTarget = prepareFallback(api, prefix, targets)
+    const fallback = { findTarget, limitBytes: publicBodyLimitBytes, mountContext }
+    mountTarget(app, `${prefix}/*`, fallback)
+    const isTaken = prefix === '' || targets.some(({ template }) => template === prefix)
+    if (!isTaken) mountTarget(app, prefix, fallback)
   }
 }
 
-/** What answers an unknown path below the ground. */
-function prepareElsewhere(
+/** What answers an unknown path below the prefix. */
+function prepareFallback(
   api: Api,
-  ground: string,
+  prefix: string,
   targets: readonly Target[],
 ): (request: FastifyRequest) => Target {
   const isPublic = targets
-    .filter(({ template }) => template.startsWith(`${ground}/`))
+    .filter(({ template }) => template.startsWith(`${prefix}/`))
     .flatMap(({ methods }) => [...methods.values()])
     .every(isPublicRoute)
   const unknown = { ...prepareTarget(api, '', new Map()), template: 'unknown', isPublic }
-  const { elsewhere } = api
-  if (!elsewhere) return () => unknown
-  const { route, leadsHere } = elsewhere
+  const { fallback } = api
+  if (!fallback) return () => unknown
+  const { route, leadsHere } = fallback
   const target = prepareTarget(api, route.path, new Map([['GET', prepareRoute(route)]]))
-  return (request) => {
-    const isRead = request.method === 'GET' || request.method === 'HEAD'
-    return isRead && leadsHere(pathOf(request), request.headers) ? target : unknown
-  }
+  return (request) =>
+    request.method === 'GET' && leadsHere(pathOf(request), request.headers) ? target : unknown
 }
 
 function pathOf({ originalUrl }: FastifyRequest): string {
@@ -137,20 +135,20 @@ function toRouterPath(template: string): string {
 interface Mounting {
   readonly findTarget: (request: FastifyRequest) => Target
   readonly limitBytes: number
-  readonly surroundings: Surroundings
+  readonly mountContext: MountContext
 }
 
 function mountTarget(
   app: FastifyInstance,
   url: string,
-  { findTarget, surroundings, limitBytes }: Mounting,
+  { findTarget, mountContext, limitBytes }: Mounting,
 ): void {
   app.route({
     method: [...routedMethods],
     url,
     bodyLimit: limitBytes,
     onRequest: async (request, reply) => {
-      const exchange = startExchange(request, findTarget(request), surroundings.log)
+      const exchange = startExchange(request, findTarget(request), mountContext.log)
       request.exchange = exchange
       reply.header('x-trace-id', exchange.context.traceId)
       reply.header('x-content-type-options', 'nosniff')
@@ -162,7 +160,7 @@ function mountTarget(
       return sendCall(exchange, await runCall(exchange, request.body), {
         request,
         reply,
-        surroundings,
+        mountContext,
       })
     },
   })
@@ -176,7 +174,7 @@ function exchangeOf({ exchange }: FastifyRequest): Exchange {
 interface Sending {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
-  readonly surroundings: Surroundings
+  readonly mountContext: MountContext
 }
 
 async function failCall(
@@ -200,7 +198,7 @@ async function failCall(
 async function sendCall(
   exchange: Exchange,
   answer: Answer,
-  { request, reply, surroundings }: Sending,
+  { request, reply, mountContext }: Sending,
 ): Promise<FastifyReply> {
   const { target, context } = exchange
   exchange.answer = answer
@@ -211,17 +209,17 @@ async function sendCall(
   logCall(call)
   if (answer.stream) {
     // How long a caller listens is not how long it waited.
-    recordCall(call, exchange, surroundings.metrics)
-    return sendEventStream(reply, answer, request.method)
+    recordCall(call, exchange, mountContext.metrics)
+    return sendEventStream(reply, answer, call.method)
   }
   const finish = (): void => {
     if (!reply.raw.writableFinished) context.log.info('the caller left before its answer')
-    recordCall(call, exchange, surroundings.metrics)
+    recordCall(call, exchange, mountContext.metrics)
   }
   if (reply.raw.destroyed) finish()
   else reply.raw.once('close', finish)
-  if (surroundings.isClosing()) reply.header('connection', 'close')
-  if (surroundings.isClosing() || !reply.raw.shouldKeepAlive) await outlastBody(request.raw)
+  if (mountContext.isClosing()) reply.header('connection', 'close')
+  if (mountContext.isClosing() || !reply.raw.shouldKeepAlive) await outlastBody(request.raw)
   return sendAnswer(reply, answer, context.log)
 }
 

@@ -75,6 +75,6 @@ const notChanged = {
 const descriptions: Readonly<Record<string, string>> = {
   200: 'Done',
   201: 'Made',
-  202: 'Accepted: the wish is kept and work goes on',
+  202: 'Accepted: the deploy is pending and work goes on',
   204: 'Done, nothing to say',
 }

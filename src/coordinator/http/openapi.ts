@@ -4,7 +4,7 @@ import { describeAnswers, errorResponse, headers } from './openapi-answers.js'
 import { describeBody } from './openapi-bodies.js'
 import type { Route } from './route.js'
 
-export interface DocumentInfo {
+interface DocumentInfo {
   readonly title: string
   readonly version: string
   readonly description: string

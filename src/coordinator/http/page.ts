@@ -6,11 +6,11 @@ import { createRequire } from 'node:module'
 import { dirname, extname, join } from 'node:path'
 import { Type } from 'typebox'
 import { FleetError } from '../../errors.js'
-import type { Elsewhere } from './api.js'
+import type { Fallback } from './api.js'
 import { isUnchanged } from './etag.js'
 import { publicRoute, type Answer, type Route } from './route.js'
 
-export interface Page {
+interface Page {
   readonly start: Buffer
   /** By name, each with its digest in it; `name.gz` is the same in fewer bytes. */
   readonly assets: ReadonlyMap<string, Buffer>
@@ -19,7 +19,7 @@ export interface Page {
 const packageFile = createRequire(import.meta.url).resolve('cachefleet/package.json')
 export const pageFolder = join(dirname(packageFile), 'dist/page')
 
-/** Nothing inline runs or styles, nothing is loaded from elsewhere. */
+/** Nothing inline runs or styles, nothing is loaded from fallback. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -62,7 +62,7 @@ export async function readPage(folder: string): Promise<Page | null> {
 /** Each of the page's own paths (`/caches/5`) answers its start, so that it can be reloaded and sent to others. */
 export function servePage(page: Page | null): {
   readonly routes: readonly Route[]
-  readonly elsewhere: Elsewhere
+  readonly fallback: Fallback
 } {
   const answerStart = prepareStart(page)
   return {
@@ -72,9 +72,9 @@ export function servePage(page: Page | null): {
         answerAsset(page, params['name'] ?? '', headers),
       ),
     ],
-    elsewhere: {
+    fallback: {
       route: pageRoute('/*', ({ headers }) => answerStart(headers)),
-      // Chosen by us: only for who asks for a page, so that a program's wrong path is an error to it.
+      // Only for callers that accept HTML, so that a program with a wrong path gets an error.
       leadsHere: (path, { accept = '' }) => !programs.test(path) && accept.includes('text/html'),
     },
   }

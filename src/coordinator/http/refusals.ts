@@ -14,7 +14,7 @@ export function nothingHere(): FleetError {
   return new FleetError('not-found', 'path', 'there is nothing at this path')
 }
 
-export interface ErrorRules {
+interface ErrorRules {
   readonly statusOfKind: Readonly<Record<ErrorKind, number>>
   /** How a caller logs in: `Bearer realm="…"`. */
   readonly challenge: string

@@ -42,7 +42,7 @@ export interface CallNote {
 }
 
 /**
- * The object of a resource that people edit. Routes that say so answer its ETag; a PUT and a DELETE keep to If-Match, a GET to
+ * The object of a resource that users edit. Routes that say so answer its ETag; a PUT and a DELETE keep to If-Match, a GET to
  * If-None-Match (etag.ts).
  */
 export interface Edit<Found = unknown, Service = unknown> {
@@ -107,7 +107,7 @@ export interface Route<
   readonly readId?: (text: string) => number | undefined
   /** Finds the object of `{id}`, or answers undefined: 404 "`<id>` was not found", before the body is read. */
   readonly find?: (context: Context, actor: Actor, id: number) => Promise<Found | undefined>
-  /** The object that is answered or changed is one that people edit. */
+  /** The object that is answered or changed is one that users edit. */
   readonly edit?: Edit<Found, Service>
   /**
    * Closed: an unknown or repeated parameter is 400, values of integer and boolean properties are converted. With
@@ -127,7 +127,7 @@ export interface Route<
   readonly bodyOptional?: boolean
   /** Its answer is a stream of events; the schema of 200 is that of each one's data. */
   readonly isStream?: boolean
-  /** It changes nothing, though it is no GET: the api log tells it from calls that do. */
+  /** It changes nothing, though it is not a GET: the api log tells it from calls that do. */
   readonly asksOnly?: boolean
   /** Answered also where `admit` of the API refuses its calls. */
   readonly needsNoLicense?: boolean
@@ -143,7 +143,7 @@ export function route<Body extends TSchema, Query extends TObject, Found, Servic
   return definition as unknown as Route // handlers are only called with what their own schemas let through
 }
 
-/** A GET that nobody logs in for, of a part of this program that is no resource: health, documentation, the page. */
+/** A GET that nobody logs in for, of a part of this program that is not a resource: health, documentation, the page. */
 export function publicRoute(
   path: string,
   about: Pick<Route, 'operationId' | 'summary' | 'query'>,

@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify'
 import type { Logger } from 'pino'
 import type { Answer } from './route.js'
 
-/** Chosen by us: a list of 50 agents goes at once; 10,000 take about 100 turns of 1 ms. */
+/** A list of 50 agents is written at once; 10,000 take about 100 turns of 1 ms. */
 const itemsAtOnce = 100
 const pieceBytes = 64 * 1024
 

@@ -10,12 +10,13 @@ import type { Logger } from 'pino'
 import { FleetError } from '../../errors.js'
 import { trackAnswers, type FindAnswer } from './answers-under-way.js'
 import type { Api } from './api.js'
-import { limitConnections } from './connection-share.js'
+import { limitConnections } from './connection-limit.js'
 import { isHostless, prepareRefusal, refuseHostless } from './malformed.js'
 import type { Metrics } from './metrics.js'
-import { foldRareMethod } from './methods.js'
+import { foldMethod, methodOf, toRouted } from './methods.js'
 import { mountApi, prepareLifecycle } from './mount-api.js'
 import { compileNetworks } from './networks.js'
+import { nothingHere } from './refusals.js'
 import { refuseTunnels, takeUpgrades, type HandleUpgrade } from './upgrades.js'
 
 export interface HttpOptions {
@@ -42,7 +43,7 @@ export interface TlsFiles {
   readonly keyFile: string
 }
 
-export type RawHandler = (
+type RawHandler = (
   request: IncomingMessage,
   response: ServerResponse,
   params: Readonly<Record<string, string>>,
@@ -67,9 +68,9 @@ export interface HttpServer {
 /** docs/behaviour.md, Connections: headers complete within 60 schecked every 5 s. */
 const headersTimeoutMs = 54_000
 const timeoutCheckMs = 5_000
-/** Chosen by us: longer than the longest wait of a call does not matter, it covers only receiving the request. */
+/** Covers only receiving the request, so it may be shorter than a call's longest wait. */
 const requestTimeoutMs = 300_000
-/** Chosen by us: longer than the usual idle limit of load balancers (60 s), so that they close first. */
+/** Longer than the usual idle limit of load balancers (60 s), so that they close first. */
 const keepAliveTimeoutMs = 65_000
 const handshakeTimeoutMs = 10_000
 /** A name of 255 characters, each of four bytes that are percent-encoded. */
@@ -112,12 +113,12 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
 
   const app = createApp(options, server, findAnswer)
   let closing = false
-  const surroundings = { log, metrics, isClosing: () => closing }
-  prepareLifecycle(app, surroundings, options.describeError)
+  const mountContext = { log, metrics, isClosing: () => closing }
+  prepareLifecycle(app, mountContext, options.describeError)
   return {
     server,
     addApi: (api) => {
-      mountApi(app, api, surroundings)
+      mountApi(app, api, mountContext)
     },
     addRawHandler: (method, path, handle) => {
       addRawHandler(app, { method, path, handle })
@@ -150,7 +151,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   }
 }
 
-/** Throws FleetError 'invalid' for what is no certificate with its key: bad configuration (docs/behaviour.md, Settings). */
+/** Throws FleetError 'invalid' for what is not a certificate with its key: bad configuration (docs/behaviour.md, Settings). */
 async function readTls({
   certFile,
   keyFile,
@@ -177,18 +178,26 @@ function createApp(
       server.on('request', (request, response) => {
         if (isHostless(request)) refuseHostless(response)
         else {
-          foldRareMethod(request)
+          foldMethod(request)
           handle(request, response)
         }
       }),
     clientErrorHandler: prepareRefusal(findAnswer, log),
     exposeHeadRoutes: false,
+    // Our own table validates and writes answers: the framework's compilers would only be loaded.
+    schemaController: {
+      compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler },
+    },
     // Calls on open connections are served while the server closes; their answers end the connection.
     return503OnClosing: false,
     trustProxy: trustedProxies.length === 0 ? false : compileNetworks(trustedProxies),
     rewriteUrl: ({ url = '/' }) => escapeBrokenPath(url),
     routerOptions: { maxParamLength: paramLimit },
   })
+}
+
+function noCompiler(): never {
+  throw new Error('a route has a schema for the framework')
 }
 
 /** A path that cannot be percent-decoded is taken literally, so that it is an unknown path like any other. */
@@ -212,11 +221,13 @@ interface RawRoute {
 
 function addRawHandler(app: FastifyInstance, { method, path, handle }: RawRoute): void {
   app.route({
-    method,
+    method: toRouted(method),
     url: path.replace(/\{(\w+)\}/g, ':$1'),
     // Before the framework reads a body.
     onRequest: async (request, reply) => {
+      if (methodOf(request.raw) !== method) throw nothingHere()
       reply.hijack()
+      request.raw.method = method
       // The framework gives decoded strings, one for each parameter of the path.
       await handle(request.raw, reply.raw, request.params as Readonly<Record<string, string>>)
     },

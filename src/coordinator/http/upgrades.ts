@@ -4,7 +4,7 @@ import type { createServer as createTlsServer } from 'node:https'
 import type { Duplex } from 'node:stream'
 import type { FindAnswer } from './answers-under-way.js'
 import { answerBare } from './bare-answer.js'
-import type { ReleaseConnection } from './connection-share.js'
+import type { ReleaseConnection } from './connection-limit.js'
 
 type Server = ReturnType<typeof createServer> | ReturnType<typeof createTlsServer>
 export type HandleUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void

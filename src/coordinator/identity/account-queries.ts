@@ -27,7 +27,7 @@ export interface LoginAccount {
   readonly systemAdministrator: boolean
 }
 
-export interface NewAccount extends Partial<AccountFields> {
+interface NewAccount extends Partial<AccountFields> {
   readonly name: string
   readonly passwordHash: string
   readonly systemAdministrator: boolean

@@ -13,7 +13,7 @@ import { deleteSessionsOf } from './session-queries.js'
 import type { Queries } from '../store/store.js'
 import { isSame } from '../store/resource-rows.js'
 import { deleteRow } from '../store/write-rows.js'
-import { findStanding, readOrganizationIdsOf, type Membership } from './user-queries.js'
+import { findRights, readOrganizationIdsOf, type Membership } from './user-queries.js'
 import { withUniqueName } from '../api/find-references.js'
 import type { StateService } from '../service.js'
 import { mergeAccount, type AccountChange, type AccountFields } from './account-fields.js'
@@ -25,7 +25,7 @@ import {
 import type { Identity } from './identity.js'
 import { addMember, requireAuthority, requireOtherAdministrator } from './membership.js'
 import { checkNewPassword } from './passwords.js'
-import { tellCredentialsChanged } from './sessions.js'
+import { notifyCredentialsChanged } from './sessions.js'
 
 interface NewAccount extends AccountChange, AccountOrganizations {
   readonly name: string
@@ -85,7 +85,7 @@ export async function updateAccount(
       await replaceOrganizations(queries, actor, account, { wanted: change.organizations, now })
     }),
   )
-  tellCredentialsChanged(service)
+  notifyCredentialsChanged(service)
   return accountReading.readAgain(service, actor, id)
 }
 
@@ -108,7 +108,7 @@ export async function deleteAccount(
     // Its sessions and what it may do go with it.
     await deleteRow(queries, 'accounts', accountId)
   })
-  tellCredentialsChanged(service)
+  notifyCredentialsChanged(service)
 }
 
 interface WantedChange {
@@ -145,8 +145,8 @@ async function requireNoMore(
   actor: Actor,
   membership: Membership,
 ): Promise<void> {
-  const standing = await findStanding(queries, membership)
-  if (standing && !mayGrant(actor, standing))
+  const rights = await findRights(queries, membership)
+  if (rights && !mayGrant(actor, rights))
     throw new FleetError(
       'forbidden',
       'account',

@@ -16,7 +16,7 @@ interface WantedApiToken {
 }
 
 const yearSeconds = 365 * 24 * 3600
-/** Chosen by us: of one account. */
+/** Per account. */
 const tokensMost = 1000
 
 /**

@@ -33,7 +33,6 @@ export const tokensSchema = Type.Object(
 
 const whoamiSchema = answerSchema(whoami)
 
-/** Chosen by us. */
 const cookieName = 'cachefleet_refresh'
 const cookiePath = '/api/v1/auth'
 

@@ -27,7 +27,7 @@ interface Recognized {
 const believedMs = 4_000
 /** Of more, those that called longest ago are asked again. */
 const rememberedMost = 10_000
-/** Chosen by us: how exact a session's `lastUsed` is. */
+/** The precision of a session's `lastUsed`. */
 const touchEveryMs = 60_000
 
 export function createAuthenticator(identity: Identity): Authenticator {

@@ -80,8 +80,8 @@ export async function setPassword(
 }
 
 /**
- * For `cachefleetd admin add NAME`. Chosen by us: whoever may write the store makes system administrators, the API makes
- * none. Throws FleetError 'invalid', or 'conflict' for a name that is taken.
+ * For `cachefleetd admin add NAME`. Whoever may write the store may create system administrators; the API never
+ * creates one. Throws FleetError 'invalid', or 'conflict' for a name that is taken.
  */
 export async function addSystemAdministrator(
   { store, now }: StateService,

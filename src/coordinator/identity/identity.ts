@@ -25,7 +25,7 @@ export async function openIdentity(service: StateService, sealing: Sealing): Pro
     keys: await openSigningKeys(service, sealing),
     refreshKey: await openRefreshKey(service, sealing),
     passwords: createPasswords(),
-    limits: createLoginLimits(service, 'people'),
+    limits: createLoginLimits(service, 'users'),
     sealing,
     providers: createProviderClient(service.now),
   }

@@ -1,4 +1,4 @@
-/** `/idps`: where an organization's people log in instead of here. The client secret goes in and never out. */
+/** `/idps`: where an organization's users log in instead of here. The client secret goes in and never out. */
 import { idp } from '../../resources/idp.js'
 import { answeredAs, resourceRoutes } from '../api/resource-routes.js'
 import type { Route } from '../http/route.js'

@@ -1,4 +1,4 @@
-/** Identity providers: one for each organization. Who decides by roles what people may do holds what an administrator holds. */
+/** Identity providers: one for each organization. Who decides by roles what users may do holds what an administrator holds. */
 import { Type, type Static } from 'typebox'
 import { idp } from '../../resources/idp.js'
 import { may, type Actor } from '../../resources/permission.js'
@@ -18,7 +18,6 @@ import { createBody, updateBody, withOthers } from '../api/resource-schemas.js'
 /** RFC 6749: characters of a scope, of a client's id and of its secret. */
 const scopeForm = /^[\x21\x23-\x5b\x5d-\x7e]{1,255}$/
 const clientForm = /^[\x20-\x7e]{1,1024}$/
-/** Chosen by us. */
 const scopesMost = 50
 const claimForm = /^[\x20-\x7e]{0,255}$/
 
@@ -43,7 +42,7 @@ export const idpBodies = {
 /** Null: back to the default; left out: as it is. */
 type IdpChange = Static<typeof idpBodies.update>
 
-/** Throws 'conflict' when the organization has one, 'forbidden' for a role claim from whoever is no administrator. */
+/** Throws 'conflict' when the organization has one, 'forbidden' for a role claim from whoever is not an administrator. */
 export async function createIdp(
   identity: Identity,
   actor: Actor,
@@ -110,7 +109,7 @@ function mergeFields(identity: Identity, change: IdpChange, before?: IdpFields):
     ...(scopes !== undefined && { scopes: scopes && readScopes(scopes) }),
   }
   const fields = mergeWritten(idp, given, before)
-  // Chosen by us: a secret that nobody can read is not sent to an address of somebody's choice; it is given again with it.
+  // A stored secret is never sent to a changed address: whoever changes the address enters the secret again.
   const keptSecret = fields.baseUrl === before?.baseUrl ? before.sealedClientSecret : null
   const sealedClientSecret =
     clientSecret === undefined ? keptSecret : sealGiven(identity, clientSecret)
@@ -132,7 +131,7 @@ function readScopes(given: string | readonly string[]): readonly string[] {
 }
 
 /**
- * Chosen by us: a provider with a role claim makes administrators, so whoever sets one up holds write on `perm`
+ * A provider with a role claim can create administrators, so setting one up needs write on `perm`
  * (docs/behaviour.md, Permissions).
  */
 function requireAuthority(actor: Actor, { roleClaim }: IdpFields): void {

@@ -18,19 +18,19 @@ export interface LoginLimits {
   forgive(account: string, sourceAddress: string): void
 }
 
-/** Chosen by us: agents are counted apart, so that one with a lost key does not keep the people of its host from logging in. */
-type Knocking = 'people' | 'agents'
+/** Agents are counted separately, so that one with a lost key does not lock out the users on its host. */
+type CallerKind = 'users' | 'agents'
 
 const windowMs = 5 * 60 * 1000
 const failuresOfAccount = 10
 const failuresOfAddress = 50
-/** Chosen by us: how many accounts and addresses are remembered; the longest unseen are forgotten first. */
+/** Accounts and addresses remembered; the least recently seen are evicted first. */
 const remembered = 20_000
 
 /** Lives as long as the bus. */
 export function createLoginLimits(
   { bus, now }: Pick<StateService, 'bus' | 'now'>,
-  who: Knocking,
+  who: CallerKind,
 ): LoginLimits {
   const origin = randomUUID()
   /** Times of the failures, oldest first, by key. */
@@ -79,8 +79,8 @@ export function createLoginLimits(
   }
 }
 
-/** A digest: what people type for a name by mistake may be a password, and is as long as they like. */
-function keyOf(who: Knocking, account: string | null, address: string): string {
+/** A digest: what users type for a name by mistake may be a password, and is as long as they like. */
+function keyOf(who: CallerKind, account: string | null, address: string): string {
   const text = account === null ? `${who} ${address}` : `${who} ${address} ${account}`
   return createHash('sha256').update(text).digest('base64url').slice(0, 22)
 }

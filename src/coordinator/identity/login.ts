@@ -10,10 +10,10 @@ import {
 import { findOrganizationByName } from './organization-queries.js'
 import { deleteSessionsOf } from './session-queries.js'
 import type { Queries } from '../store/store.js'
-import { findStanding } from './user-queries.js'
+import { findRights } from './user-queries.js'
 import type { Identity } from './identity.js'
 import { checkNewPassword } from './passwords.js'
-import { startSession, tellCredentialsChanged, unauthenticated, type Tokens } from './sessions.js'
+import { startSession, notifyCredentialsChanged, unauthenticated, type Tokens } from './sessions.js'
 import type { StateService } from '../service.js'
 
 interface LoginAttempt {
@@ -64,8 +64,8 @@ async function findEntry(
   const account = user.includes('\0') ? undefined : await findAccountByName(queries, user)
   if (organizationName === undefined)
     return account && { account, organizationId: null, mayEnter: maySystemEnter(account) }
-  const place = await findPlace(queries, organizationName, account?.id ?? 0)
-  return account && { account, ...place, mayEnter: place.mayEnter && !account.locked }
+  const entry = await findMemberEntry(queries, organizationName, account?.id ?? 0)
+  return account && { account, ...entry, mayEnter: entry.mayEnter && !account.locked }
 }
 
 function maySystemEnter({ systemAdministrator, locked }: LoginAccount): boolean {
@@ -73,15 +73,15 @@ function maySystemEnter({ systemAdministrator, locked }: LoginAccount): boolean 
 }
 
 /** `accountId` 0: of nobody, who may not. */
-async function findPlace(
+async function findMemberEntry(
   queries: Queries,
   organizationName: string,
   accountId: number,
 ): Promise<{ readonly organizationId: number; readonly mayEnter: boolean }> {
   const organization = await findOrganizationByName(queries, organizationName)
   const organizationId = organization?.id ?? 0
-  const standing = await findStanding(queries, { organizationId, accountId })
-  return { organizationId, mayEnter: standing !== undefined && organization?.locked === false }
+  const rights = await findRights(queries, { organizationId, accountId })
+  return { organizationId, mayEnter: rights !== undefined && organization?.locked === false }
 }
 
 function wrongLogin(): FleetError {
@@ -120,5 +120,5 @@ export async function replacePassword(
     await updatePassword(queries, accountId, passwordHash, now())
     await deleteSessionsOf(queries, accountId)
   })
-  tellCredentialsChanged(service)
+  notifyCredentialsChanged(service)
 }

@@ -10,7 +10,7 @@ import { FleetError, type ErrorKey } from '../../errors.js'
 import type { Queries } from '../store/store.js'
 import {
   deleteUser,
-  findStanding,
+  findRights,
   hasOtherAdministrator,
   hasUsers,
   insertUser,
@@ -18,7 +18,7 @@ import {
 } from './user-queries.js'
 
 interface Joining {
-  /** Gives no more than it holds. Null: whoever decides is no account, as an identity provider is. */
+  /** Gives no more than it holds. Null: whoever decides is not an account, as an identity provider is. */
   readonly actor: Actor | null
   /** Left out: administrator for the first of the organization, regular for later ones (docs/behaviour.md, Accounts). */
   readonly role?: OrganizationRole
@@ -40,8 +40,8 @@ export async function addMember(
       'this account is a system administrator, who belongs to no organization',
     )
   const membership = { organizationId, accountId: account.id }
-  const standing = await findStanding(queries, membership)
-  if (standing) return { userId: standing.userId, wasThere: true }
+  const rights = await findRights(queries, membership)
+  if (rights) return { userId: rights.userId, wasThere: true }
   const isFirst = !(await hasUsers(queries, organizationId))
   const role = wanted ?? (isFirst ? 'administrator' : 'regular')
   if (actor) requireGrantable(actor, role, errorKey)
@@ -74,8 +74,8 @@ export async function requireAuthority(
   membership: Membership,
   errorKey: ErrorKey,
 ): Promise<void> {
-  const standing = await findStanding(queries, membership)
-  if (!standing || !isAdministrator(standing) || may(actor, 'perm', 'write')) return
+  const rights = await findRights(queries, membership)
+  if (!rights || !isAdministrator(rights) || may(actor, 'perm', 'write')) return
   throw new FleetError(
     'forbidden',
     errorKey,
@@ -89,8 +89,8 @@ export async function requireOtherAdministrator(
   membership: Membership,
   errorKey: ErrorKey,
 ): Promise<void> {
-  const standing = await findStanding(queries, membership)
-  if (standing?.role !== 'administrator') return
+  const rights = await findRights(queries, membership)
+  if (rights?.role !== 'administrator') return
   if (await hasOtherAdministrator(queries, membership)) return
   throw new FleetError(
     'conflict',

@@ -2,20 +2,20 @@
  * Whose account somebody is whom a provider vouches for: keyed by provider and subject, never by a name
  * (docs/behaviour.md, Identity providers).
  */
-import { isAdministrator, isSameGrants, type Standing } from '../../resources/permission.js'
-import { chooseAccountNames, readEmail, readStanding } from './provider-claims.js'
+import { isAdministrator, isSameGrants, type Rights } from '../../resources/permission.js'
+import { chooseAccountNames, readEmail, readRights } from './provider-claims.js'
 import { FleetError } from '../../errors.js'
 import { findAccountByName, findLoginAccount, insertAccount } from './account-queries.js'
 import { findSubjectAccount, insertSubject, type Subject } from './idp-logins.js'
 import { findOrganization } from './organization-queries.js'
 import { replacePermissions } from './permission-queries.js'
 import type { Queries } from '../store/store.js'
-import { findStanding, hasOtherAdministrator, updateRole, type Membership } from './user-queries.js'
+import { findRights, hasOtherAdministrator, updateRole, type Membership } from './user-queries.js'
 import { isUniqueViolation } from '../store/violation.js'
 import type { StateService } from '../service.js'
 import { addMember } from './membership.js'
 import type { ProvenIdentity, Provider } from './provider-client.js'
-import { tellCredentialsChanged, unauthenticated } from './sessions.js'
+import { notifyCredentialsChanged, unauthenticated } from './sessions.js'
 
 /** How often a name may be taken by somebody else in the same moment. */
 const attempts = 5
@@ -34,7 +34,7 @@ export async function admitIdentity(
       const { membership, changed } = await service.store.decide((queries) =>
         admit(queries, { provider, proven, now: service.now() }),
       )
-      if (changed) tellCredentialsChanged(service)
+      if (changed) notifyCredentialsChanged(service)
       return membership
     } catch (error) {
       if (!isUniqueViolation(error) || attempt === attempts) throw error
@@ -58,22 +58,22 @@ async function admit(
   const known = await findSubjectAccount(queries, subject)
   const accountId = known ?? (await makeAccount(queries, subject, admission))
   const membership = { organizationId, accountId }
-  const standing = await requireEntry(queries, membership)
+  const rights = await requireEntry(queries, membership)
   if (provider.roleClaim === '') return { membership, changed: false }
-  const wanted = readStanding(proven.claims, provider.roleClaim)
-  return { membership, changed: await follow(queries, membership, { standing, wanted, now }) }
+  const wanted = readRights(proven.claims, provider.roleClaim)
+  return { membership, changed: await follow(queries, membership, { rights, wanted, now }) }
 }
 
 /** Throws FleetError 'unauthenticated'. Whom an administrator has taken out comes in again when one lets it in. */
 export async function requireEntry(
   queries: Queries,
   membership: Membership,
-): Promise<Standing & { readonly userId: number }> {
+): Promise<Rights & { readonly userId: number }> {
   const { organizationId, accountId } = membership
   const organization = await findOrganization(queries, organizationId)
   const account = await findLoginAccount(queries, accountId)
-  const standing = await findStanding(queries, membership)
-  if (standing && account?.locked === false && organization?.locked === false) return standing
+  const rights = await findRights(queries, membership)
+  if (rights && account?.locked === false && organization?.locked === false) return rights
   throw unauthenticated('this account may not log in to the organization')
 }
 
@@ -112,19 +112,19 @@ async function follow(
   queries: Queries,
   membership: Membership,
   change: {
-    readonly standing: Standing & { readonly userId: number }
-    readonly wanted: Standing
+    readonly rights: Rights & { readonly userId: number }
+    readonly wanted: Rights
     readonly now: number
   },
 ): Promise<boolean> {
-  const { standing, wanted, now } = change
+  const { rights, wanted, now } = change
   const isLast =
-    isAdministrator(standing) &&
+    isAdministrator(rights) &&
     !isAdministrator(wanted) &&
     !(await hasOtherAdministrator(queries, membership))
-  const role = isLast ? standing.role : wanted.role
-  if (role === standing.role && isSameGrants(standing.grants, wanted.grants)) return false
-  await updateRole(queries, standing.userId, role, now)
+  const role = isLast ? rights.role : wanted.role
+  if (role === rights.role && isSameGrants(rights.grants, wanted.grants)) return false
+  await updateRole(queries, rights.userId, role, now)
   await replacePermissions(queries, membership, wanted.grants, now)
   return true
 }

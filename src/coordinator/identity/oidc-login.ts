@@ -19,7 +19,7 @@ import { parseReturnUrl } from './return-url.js'
 import { startSession, type Tokens } from './sessions.js'
 import { digestToken } from './tokens.js'
 
-/** Chosen by us: how long people may take at the provider. */
+/** How long a user may take at the provider. */
 export const loginSeconds = 600
 /** docs/behaviour.md, Identity providers. */
 const codeMs = 60_000

@@ -8,7 +8,6 @@ import { beginLogin, exchangeCode, finishLogin, loginSeconds } from './oidc-logi
 import { answerTokens, answerWithCookie, tokensSchema } from './auth-routes.js'
 
 const errorKey = 'auth'
-/** Chosen by us. */
 const cookieName = 'cachefleet_oidc'
 const cookiePath = '/api/v1/auth/oidc'
 
@@ -134,7 +133,7 @@ function wantsPage({ accept = '' }: IncomingHttpHeaders): boolean {
   return accept.includes('text/html') && !accept.includes('application/json')
 }
 
-/** Chosen by us: a browser without a place to return to gets the page's cookie and the page. */
+/** A browser without a return URL gets the page's cookie and the page. */
 function toPage({ headers }: Answer, over: string): Answer {
   const kept = headers?.['set-cookie'] ?? []
   return { status: 303, headers: { location: '/', 'set-cookie': [over, ...[kept].flat()] } }

@@ -15,7 +15,7 @@ import { notThere, withUniqueName } from '../api/find-references.js'
 import type { GivenBody, UpdateBody } from '../api/resource-schemas.js'
 import { scopeOf, type StateService } from '../service.js'
 import { addMember, removeMember } from './membership.js'
-import { tellCredentialsChanged } from './sessions.js'
+import { notifyCredentialsChanged } from './sessions.js'
 
 export async function createOrganization(
   service: StateService,
@@ -45,7 +45,7 @@ export async function updateOrganization(
   await withUniqueName(fields.name, 'organization', () =>
     store.transaction((queries) => updateRow(queries, 'organizations', before.id, row)),
   )
-  tellCredentialsChanged(service)
+  notifyCredentialsChanged(service)
   return organizationReading.readAgain(service, actor, before.id)
 }
 
@@ -69,7 +69,7 @@ export async function deleteOrganization(
     await refuse()
     throw new FleetError('conflict', 'organization', 'it still has objects; delete them first')
   }
-  tellCredentialsChanged(service)
+  notifyCredentialsChanged(service)
 }
 
 /** The first account of an organization becomes its administrator, later ones are regular. Again changes nothing. */
@@ -87,7 +87,7 @@ export async function assignAccount(
   return organizationReading.readAgain(service, actor, id)
 }
 
-/** Throws 'conflict' for the last administrator. One that is no user changes nothing. */
+/** Throws 'conflict' for the last administrator. One that is not a user changes nothing. */
 export async function unassignAccount(
   service: StateService,
   actor: Actor,
@@ -99,7 +99,7 @@ export async function unassignAccount(
     const membership = { organizationId: id, accountId: account.id }
     await removeMember(queries, membership, 'organization')
   })
-  tellCredentialsChanged(service)
+  notifyCredentialsChanged(service)
   return organizationReading.readAgain(service, actor, id)
 }
 

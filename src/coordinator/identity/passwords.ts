@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os'
 import { hash, verify } from '@node-rs/argon2'
 import { FleetError, type ErrorKey } from '../../errors.js'
-import { Turns } from '../../runtime/turns.js'
+import { Semaphore } from '../../runtime/semaphore.js'
 
 export interface Passwords {
   hash(password: string): Promise<string>
@@ -15,7 +15,6 @@ export interface Passwords {
 
 /** docs/behaviour.md, Accounts. Characters. */
 const passwordLeast = 12
-/** Chosen by us. */
 const passwordMost = 1024
 
 /** argon2id is the library's default. About 12 ms of one core and 19 MiB each. */
@@ -26,12 +25,12 @@ const parameters = {
 }
 /** Of the four threads that Node's file system calls use too; one core stays for all other calls. */
 const atOnce = Math.max(1, Math.min(2, availableParallelism() - 1))
-/** Chosen by us: about a second of work. */
+/** About one second of work. */
 const waitingMost = 100
 
 export function createPasswords(): Passwords {
-  const turns = new Turns({
-    places: atOnce,
+  const semaphore = new Semaphore({
+    permits: atOnce,
     waitingMost,
     refuse: () =>
       new FleetError('unavailable', 'auth', 'too many logins at once; try again soon', {
@@ -40,9 +39,9 @@ export function createPasswords(): Passwords {
   })
   let unknown: Promise<string> | undefined
   return {
-    hash: (password) => turns.run(() => hash(password, parameters)),
+    hash: (password) => semaphore.run(() => hash(password, parameters)),
     verify: (known, password, beforeWork) =>
-      turns.run(async () => {
+      semaphore.run(async () => {
         beforeWork?.()
         unknown ??= hash('a password that nobody has', parameters)
         const hasOne = known !== undefined && known !== ''

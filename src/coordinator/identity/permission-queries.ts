@@ -37,7 +37,7 @@ export const permissionReading = readingOf({
   toRecords: (rows) => rows.map(readStored),
 })
 
-/** Answers the new permission's id. The foreign key refuses whoever is no user of the organization. */
+/** Answers the new permission's id. The foreign key refuses whoever is not a user of the organization. */
 export async function insertPermission(
   queries: Queries,
   { organizationId, accountId }: Membership,

@@ -7,16 +7,16 @@ import type { permission } from '../../resources/user-permission.js'
 import { FleetError } from '../../errors.js'
 import { accountReading } from './account-queries.js'
 import { insertPermission, permissionReading, type PermissionRecord } from './permission-queries.js'
-import { findStanding } from './user-queries.js'
+import { findRights } from './user-queries.js'
 import { isUniqueViolation } from '../store/violation.js'
 import { deleteRow, updateRow } from '../store/write-rows.js'
 import { chooseOwner, notThere } from '../api/find-references.js'
 import type { CreateBody, UpdateBody } from '../api/resource-schemas.js'
 import { scopeOf, type StateService } from '../service.js'
-import { tellCredentialsChanged } from './sessions.js'
+import { notifyCredentialsChanged } from './sessions.js'
 import { organizationMissing } from './users.js'
 
-/** Throws 'invalid' for an account that is no user of the organization, 'conflict' when it has one for the type. */
+/** Throws 'invalid' for an account that is not a user of the organization, 'conflict' when it has one for the type. */
 export async function createPermission(
   service: StateService,
   actor: Actor,
@@ -32,7 +32,7 @@ export async function createPermission(
     .decide(async (queries) => {
       const isUser =
         (await accountReading.find(queries, scopeOf(actor), account.id)) &&
-        (await findStanding(queries, membership))
+        (await findRights(queries, membership))
       if (!isUser) throw notThere('account', [account.id], 'permission')
       return insertPermission(queries, membership, { type, write }, now())
     })
@@ -44,7 +44,7 @@ export async function createPermission(
         `the account has a permission for ${type} already; change that one`,
       )
     })
-  tellCredentialsChanged(service)
+  notifyCredentialsChanged(service)
   return permissionReading.readAgain(service, actor, id)
 }
 
@@ -57,7 +57,7 @@ export async function updatePermission(
   const write = merge(change, before.write) ? 1 : 0
   const row = { write, updatedAt: service.now() } as const
   await service.store.transaction((queries) => updateRow(queries, 'permissions', before.id, row))
-  tellCredentialsChanged(service)
+  notifyCredentialsChanged(service)
   return permissionReading.readAgain(service, actor, before.id)
 }
 
@@ -66,7 +66,7 @@ export async function deletePermission(
   found: PermissionRecord,
 ): Promise<void> {
   await service.store.transaction((queries) => deleteRow(queries, 'permissions', found.id))
-  tellCredentialsChanged(service)
+  notifyCredentialsChanged(service)
 }
 
 /** Null: the default, which is to read and not to write. */

@@ -6,7 +6,6 @@
 import { BlockList, isIP } from 'node:net'
 import { FleetError } from '../../errors.js'
 
-/** Chosen by us. */
 const urlLimit = 2000
 const discoveryPath = '/.well-known/openid-configuration'
 
@@ -21,7 +20,7 @@ const metadataNames = new Set(
 /** In one form, without the path of the discovery document or a lone slash. Throws FleetError 'invalid' that says what would be right. */
 export function parseBaseUrl(text: string): string {
   if (text.length > urlLimit || !URL.canParse(text))
-    throw refused('it is no URL; https://idp.example.com/realm is one')
+    throw refused('it is not a URL; https://idp.example.com/realm is one')
   const url = new URL(text)
   if (url.username !== '' || url.password !== '')
     throw refused('it holds a name or a password; clientID and clientSecret are for that')

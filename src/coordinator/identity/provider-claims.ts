@@ -8,15 +8,15 @@ import {
   isPermissionType,
   type Access,
   type PermissionType,
-  type Standing,
+  type Rights,
 } from '../../resources/permission.js'
 
 /** Of an ID token and of the user info, the token's first. */
 export type Claims = Readonly<Record<string, unknown>>
 
-/** Chosen by us: values of the claim that are looked at. */
+/** Values of the claim that are considered. */
 const valuesMost = 1000
-/** Chosen by us: how often a number is put behind a name that is taken. */
+/** Numbers tried behind a name that is taken. */
 const numbersMost = 100
 const nameLimit = 255
 
@@ -24,7 +24,7 @@ const nameLimit = 255
  * Values are `administrator`, `regular`, `<type>:read` and `<type>:write`; others mean something elsewhere. Without any it
  * is a regular user that may nothing.
  */
-export function readStanding(claims: Claims, roleClaim: string): Standing {
+export function readRights(claims: Claims, roleClaim: string): Rights {
   const values = readValues(claims, roleClaim).slice(0, valuesMost)
   const grants: Partial<Record<PermissionType, Access>> = {}
   for (const value of values) {

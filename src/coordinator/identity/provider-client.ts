@@ -48,7 +48,7 @@ export interface ProviderClient {
 
 type Library = typeof OpenIdClient
 
-/** Chosen by us: how long what a provider says of itself is believed. */
+/** How long a provider's discovery document is cached. */
 const believedMs = 10 * 60 * 1000
 /** A provider is some kilobytes here; of more, those that were not asked for the longest are asked again. */
 const rememberedMost = 1000

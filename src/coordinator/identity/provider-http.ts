@@ -27,7 +27,7 @@ export type ResolveName = (
   done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void
 
-/** Chosen by us: people wait for it; keys and tokens are some kilobytes. */
+/** A user waits for it; keys and tokens take a few kilobytes. */
 const timeoutMs = 5_000
 const answerLimitBytes = 1 << 20
 
@@ -108,7 +108,7 @@ function wordOf(error: Error): string {
 async function readAnswer(message: IncomingMessage): Promise<Response> {
   const { statusCode: status = 0 } = message
   if (status >= 300 && status < 400) throw new ProviderFault('it answers with a redirect')
-  if (status < 200 || status > 599) throw new ProviderFault('it answers what is no answer')
+  if (status < 200 || status > 599) throw new ProviderFault('it answers what is not an answer')
   const chunks: Buffer[] = []
   let sizeBytes = 0
   for await (const chunk of message as AsyncIterable<Buffer>) {

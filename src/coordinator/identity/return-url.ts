@@ -5,7 +5,7 @@
 import { FleetError } from '../../errors.js'
 import { findAddressProblem, plainHost } from './provider-address.js'
 
-/** Chosen by us: it stands in a cookie. */
+/** It is kept in a cookie. */
 const returnLimit = 1000
 
 /** `baseUrl`: of this service; what begins with `/` stands below it. Throws FleetError 'invalid'. */

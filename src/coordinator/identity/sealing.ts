@@ -132,7 +132,7 @@ function describeLoss(texts: readonly SealedText[]): string {
   ].join(' and ')
 }
 
-/** To whoever calls the API a wrong file is no mistake of theirs. */
+/** To whoever calls the API a wrong file is not a mistake of theirs. */
 async function asUnavailable(reload: () => Promise<void>): Promise<void> {
   await reload().catch((error: unknown) => {
     if (!(error instanceof FleetError) || error.kind !== 'invalid') throw error

@@ -24,7 +24,7 @@ export interface SessionRecord {
   }
   /** Null: the system administrator's. */
   readonly organization: SessionOrganization | null
-  /** In the organization; null: the account is no user of it, or there is none. */
+  /** In the organization; null: the account is not a user of it, or there is none. */
   readonly role: OrganizationRole | null
   /** Of an API token; null: a login. */
   readonly limits: Grants | null

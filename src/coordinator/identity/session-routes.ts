@@ -3,11 +3,10 @@ import { Type } from 'typebox'
 import { permissionTypes, toPermissions } from '../../resources/permission.js'
 import { apiToken, session } from '../../resources/session.js'
 import { nameSchema } from '../api/references.js'
-import { answeredAs, listRoute } from '../api/resource-routes.js'
+import { answeredAs, deleteRoute, listRoute } from '../api/resource-routes.js'
 import { answerSchema } from '../api/resource-schemas.js'
 import { toSeconds } from '../api/times.js'
 import { route, type Route } from '../http/route.js'
-import { scopeOf } from '../service.js'
 import { createApiToken } from './api-tokens.js'
 import type { Identity } from './identity.js'
 import { sessionReading, type ListedSession } from './session-queries.js'
@@ -76,19 +75,12 @@ export function sessionRoutes(identity: Identity): readonly Route[] {
         return { status: 201, body: made }
       },
     }),
-    route({
-      method: 'DELETE',
-      path: '/sessions/{id}',
-      operationId: 'deleteSession',
-      summary: 'Ends a session: its tokens are worth nothing within 5 s',
-      errorKey: 'session',
-      permission: { type: 'session', access: 'write' },
-      find: (_, actor, id) => sessionReading.find(service.store.queries, scopeOf(actor), id),
-      answers: { 204: null },
-      handle: async ({ object }) => {
-        await endSession(service, object.id)
-        return { status: 204 }
-      },
+    deleteRoute(service, {
+      find: sessionReading.find,
+      resource: session,
+      title: 'Session',
+      summaries: { delete: 'Ends a session: its tokens are worth nothing within 5 s' },
+      remove: (_, { id }) => endSession(service, id),
     }),
   ]
 }

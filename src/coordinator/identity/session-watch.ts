@@ -1,5 +1,5 @@
 /**
- * Sessions of calls that go on: all of them are looked at together, when a hint says that credentials changed and every
+ * Sessions of calls that go on: all of them are checked together, when a hint says that credentials changed and every
  * two seconds, so that what is revoked ends within 5 s (docs/behaviour.md, Tokens) and costs two queries for all.
  */
 import type { Logger } from 'pino'
@@ -14,53 +14,53 @@ import { maySessionLive } from './sessions.js'
 import { startLoop, type Pass } from '../../runtime/loop.js'
 
 export interface SessionWatch {
-  /** Tells what the session may from now on, whenever that changes; null: it ended. */
-  watch(actor: Actor, tell: (actor: Actor | null) => void): Subscription
+  /** Calls with the session's rights whenever they change; null: it ended. */
+  watch(actor: Actor, onChange: (actor: Actor | null) => void): Subscription
   close(): Promise<void>
 }
 
 interface Watched {
-  /** As told last; empty: somebody joined who may know something older. */
-  told: string
-  readonly tells: Set<(actor: Actor | null) => void>
+  /** What the listeners got last; empty after one joined that may know something older. */
+  sent: string
+  readonly listeners: Set<(actor: Actor | null) => void>
 }
 
-const lookEveryMs = 2_000
-/** Chosen by us: hints of one change, and calls that begin together, share a look. */
+const checkEveryMs = 2_000
+/** Hints of one change, and calls that begin together, share one check. */
 const gatherMs = 100
 /** What could not be asked for so long counts no more. */
 const believedMs = 4_500
 
 export function createSessionWatch({ store, bus }: StateService, log: Logger): SessionWatch {
   const watched = new Map<number, Watched>()
-  let lookedAt = performance.now()
+  let checkedAt = performance.now()
   const loop = startLoop({
     log,
-    trouble: 'sessions of open calls cannot be looked at',
-    everyMs: lookEveryMs,
+    trouble: 'sessions of open calls cannot be checked',
+    everyMs: checkEveryMs,
     firstMs: null,
-    pass: look,
+    pass: check,
   })
   const subscription = bus.subscribe(credentialsChangedSubject, () => {
     if (watched.size > 0) loop.wake(gatherMs)
   })
 
   return {
-    watch: (actor, tell) => {
-      if (watched.size === 0) lookedAt = performance.now()
-      const entry = watched.get(actor.sessionId) ?? { told: '', tells: new Set() }
+    watch: (actor, onChange) => {
+      if (watched.size === 0) checkedAt = performance.now()
+      const entry = watched.get(actor.sessionId) ?? { sent: '', listeners: new Set() }
       watched.set(actor.sessionId, entry)
-      entry.told = ''
-      const told = (now: Actor | null): void => {
-        tell(now)
+      entry.sent = ''
+      const listener = (now: Actor | null): void => {
+        onChange(now)
       }
-      entry.tells.add(told)
+      entry.listeners.add(listener)
       // Who was recognised is believed for some seconds already.
       loop.wake(gatherMs)
       return {
         close: () => {
-          entry.tells.delete(told)
-          if (entry.tells.size === 0 && watched.get(actor.sessionId) === entry)
+          entry.listeners.delete(listener)
+          if (entry.listeners.size === 0 && watched.get(actor.sessionId) === entry)
             watched.delete(actor.sessionId)
         },
       }
@@ -72,17 +72,18 @@ export function createSessionWatch({ store, bus }: StateService, log: Logger): S
     },
   }
 
-  async function look({ nextIn }: Pass): Promise<void> {
+  async function check({ nextIn }: Pass): Promise<void> {
     const startedAt = performance.now()
     try {
       const ids = [...watched.keys()]
       const living = await inPieces(ids, readLiving)
       const actors = new Map(living.map((actor) => [actor.sessionId, actor]))
-      for (const id of ids) tell(id, actors.get(id) ?? null)
-      lookedAt = startedAt
+      for (const id of ids) notify(id, actors.get(id) ?? null)
+      checkedAt = startedAt
       if (watched.size === 0) nextIn(null)
     } catch (error) {
-      if (performance.now() - lookedAt > believedMs) for (const id of watched.keys()) tell(id, null)
+      if (performance.now() - checkedAt > believedMs)
+        for (const id of watched.keys()) notify(id, null)
       throw error
     }
   }
@@ -92,12 +93,12 @@ export function createSessionWatch({ store, bus }: StateService, log: Logger): S
     return readActors(store.queries, sessions.filter(maySessionLive))
   }
 
-  function tell(id: number, actor: Actor | null): void {
+  function notify(id: number, actor: Actor | null): void {
     const entry = watched.get(id)
     const text = JSON.stringify(actor)
-    if (!entry || entry.told === text) return
-    entry.told = text
+    if (!entry || entry.sent === text) return
+    entry.sent = text
     if (!actor) watched.delete(id)
-    for (const told of [...entry.tells]) told(actor)
+    for (const listener of [...entry.listeners]) listener(actor)
   }
 }

@@ -36,10 +36,10 @@ interface TokenLifetimes {
   readonly refreshTtlSeconds: number
 }
 
-/** Chosen by us: an account's oldest login ends when it has more. */
+/** With more logins the account's oldest one ends. */
 const loginsOfAccount = 1000
 
-/** Whoever it is has been recognised. `stillTrue`: looked at again once the session stands; rejects when it must not. */
+/** Whoever it is has been recognised. `stillTrue`: checked again once the session exists; rejects when it must not. */
 export async function startSession(
   identity: Identity,
   accountId: number,
@@ -75,7 +75,7 @@ export async function startSession(
   return makeTokens(identity, sessionId, refreshToken, times)
 }
 
-export interface Refresh {
+interface Refresh {
   readonly token: string
   readonly sourceAddress: string
   /** Told whose session it is, as soon as that is known. */
@@ -125,11 +125,11 @@ export async function refreshSession(
 /** Its access tokens are worth nothing within 5 s, on other coordinators too. */
 export async function endSession(service: StateService, sessionId: number): Promise<void> {
   await deleteSession(service.store.queries, sessionId)
-  tellCredentialsChanged(service)
+  notifyCredentialsChanged(service)
 }
 
 /** After every change of what tokens are worth: all coordinators ask the store again. */
-export function tellCredentialsChanged({ bus }: StateService): void {
+export function notifyCredentialsChanged({ bus }: StateService): void {
   bus.publish(credentialsChangedSubject, {})
 }
 

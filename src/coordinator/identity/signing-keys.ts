@@ -33,11 +33,10 @@ interface LoadedKeys {
 }
 
 const dayMs = 24 * 3600 * 1000
-/** Chosen by us. */
 const rotateAfterMs = 30 * dayMs
 /** The longest life of a token is a year (docs/behaviour.md, API tokens). */
 const keepForMs = rotateAfterMs + 366 * dayMs
-/** Chosen by us: tokens with made-up key ids cost a query this often at most. */
+/** Tokens with made-up key ids cause at most one query per interval. */
 const reloadEveryMs = 1000
 
 export async function openSigningKeys(
@@ -123,6 +122,6 @@ async function addKey(
 
 async function readKey(text: string): Promise<CryptoKey> {
   const key = await importJWK(JSON.parse(text) as JWK, signingAlgorithm) // written by makeKey
-  if (key instanceof Uint8Array) throw new Error('a signing key in the store is no key pair')
+  if (key instanceof Uint8Array) throw new Error('a signing key in the store is not a key pair')
   return key
 }

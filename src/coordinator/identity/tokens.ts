@@ -6,7 +6,7 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 import { SignJWT, errors, jwtVerify } from 'jose'
 import { signingAlgorithm, type SigningKeys } from './signing-keys.js'
 
-export interface AccessToken {
+interface AccessToken {
   readonly sessionId: number
   /** Seconds since 1970. */
   readonly expiresAtSeconds: number

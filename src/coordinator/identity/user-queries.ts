@@ -7,7 +7,7 @@ import {
   type Grants,
   type OrganizationRole,
   type PermissionType,
-  type Standing,
+  type Rights,
 } from '../../resources/permission.js'
 import { readingOf } from '../api/noun-reading.js'
 import { holdQuota } from '../store/quotas.js'
@@ -44,11 +44,11 @@ export interface Membership {
   readonly accountId: number
 }
 
-/** Undefined: the account is no user of the organization. */
-export async function findStanding(
+/** Undefined: the account is not a user of the organization. */
+export async function findRights(
   queries: Queries,
   membership: Membership,
-): Promise<(Standing & { readonly userId: number }) | undefined> {
+): Promise<(Rights & { readonly userId: number }) | undefined> {
   const { organizationId, accountId } = membership
   const row = await queries
     .selectFrom('users')

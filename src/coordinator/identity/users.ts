@@ -14,7 +14,7 @@ import {
   requireGrantable,
   requireOtherAdministrator,
 } from './membership.js'
-import { tellCredentialsChanged } from './sessions.js'
+import { notifyCredentialsChanged } from './sessions.js'
 
 /** Throws 'conflict' for an account that is a user there already, 'forbidden' for a role that the caller may not give. */
 export async function createUser(
@@ -42,7 +42,7 @@ export async function createUser(
       )
     return userId
   })
-  tellCredentialsChanged(service)
+  notifyCredentialsChanged(service)
   return userReading.readAgain(service, actor, id)
 }
 
@@ -62,7 +62,7 @@ export async function changeRole(
     if (role === 'regular') await requireOtherAdministrator(queries, membershipOf(now), 'user')
     await updateRole(queries, before.id, role, service.now())
   })
-  tellCredentialsChanged(service)
+  notifyCredentialsChanged(service)
   return userReading.readAgain(service, actor, before.id)
 }
 
@@ -76,7 +76,7 @@ export async function deleteUser(
     await requireAuthority(queries, actor, membershipOf(left), 'user')
     await removeMember(queries, membershipOf(left), 'user')
   })
-  tellCredentialsChanged(service)
+  notifyCredentialsChanged(service)
 }
 
 export function organizationMissing(errorKey: 'user' | 'permission'): FleetError {

@@ -5,7 +5,7 @@
 import type { BanTerm } from '../../vcl/ban-expression.js'
 import { groupHeader } from '../../vcl/prologue.js'
 
-/** Chosen by us: for each, none says more than once what it says. */
+/** Each warning appears once. */
 export function warnOfBan(terms: readonly BanTerm[]): readonly string[] {
   const warnings: string[] = []
   const ofRequest = terms.find(({ field }) => field.startsWith('req.'))
@@ -22,7 +22,7 @@ export function warnOfBan(terms: readonly BanTerm[]): readonly string[] {
   return warnings
 }
 
-/** Without a look at the objects: what is written to match anything. */
+/** Without reading the objects: expressions that match anything. */
 function matchesAll({ field, operator, value }: BanTerm): boolean {
   if (operator === '~') return /^\^?(?:\.|\.\*|\/)?\$?$/.test(value) && !/^\^?\/\$$/.test(value)
   if (field === 'obj.status') return operator === '!=' && !/^[1-9]\d\d$/.test(value)

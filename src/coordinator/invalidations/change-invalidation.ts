@@ -10,13 +10,13 @@ import {
   type InvalidationRecord,
 } from './invalidation-queries.js'
 import { keepSet, readMembersProgress, readSets } from './target-queries.js'
-import { deleteOwned } from '../store/owned-rows.js'
+import { deleteRow } from '../store/write-rows.js'
 import type { Queries } from '../store/store.js'
 import { scopeOf, type StateService } from '../service.js'
 import {
-  tellInvalidationsEnded,
-  tellInvalidationsLogged,
-  tellInvalidationsRetried,
+  notifyInvalidationsEnded,
+  notifyInvalidationsLogged,
+  notifyInvalidationsRetried,
 } from './invalidation-hints.js'
 import { requireInvalidationRoom } from './invalidation-room.js'
 import { requireFound } from '../api/list-objects.js'
@@ -34,8 +34,8 @@ export async function cancelInvalidation(
     if (entry.outcome !== null) throw ended(entry, 'nothing is left to be cancelled')
     await endPending(queries, entry, 'cancelled', service.now())
   })
-  tellInvalidationsLogged(service, [id])
-  tellInvalidationsEnded(service, [id])
+  notifyInvalidationsLogged(service, [id])
+  notifyInvalidationsEnded(service, [id])
   return readAgain(service, actor, id)
 }
 
@@ -82,7 +82,7 @@ export async function retryInvalidation(
     const exceptions = entry.exceptions.filter((one) => !isBad(one))
     await appendAgain(queries, entry, { attemptSetId, exceptions }, service.now())
   })
-  tellInvalidationsRetried(service)
+  notifyInvalidationsRetried(service)
   return readAgain(service, actor, id)
 }
 
@@ -95,7 +95,7 @@ export async function deleteInvalidation(
     const entry = await findInvalidation(queries, { kind: 'all' }, id)
     if (entry?.outcome === null)
       throw new FleetError('conflict', 'invalidation', 'it has not ended; cancel it first')
-    await deleteOwned(queries, 'invalidations', id)
+    await deleteRow(queries, 'invalidations', id)
   })
 }
 

@@ -26,12 +26,12 @@ import { ownerOf, scopeOfOwner, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 import { chooseOwner, type OwnerReference } from '../api/find-references.js'
 import type { StateService } from '../service.js'
-import { tellInvalidationsLogged } from './invalidation-hints.js'
+import { notifyInvalidationsLogged } from './invalidation-hints.js'
 import { requireInvalidationRoom } from './invalidation-room.js'
 import {
   findMembers,
   findTarget,
-  keepReached,
+  keepCovered,
   readAbleAgents,
   type FoundTarget,
   type Target,
@@ -53,11 +53,11 @@ export interface InvalidationRequest {
   readonly organization?: OwnerReference
 }
 
-/** Chosen by us: a cache takes some seconds for as many. */
+/** A cache takes a few seconds for this many. */
 const bansPerAgentMost = 10_000
-/** Chosen by us: looking for a header takes a millisecond. */
-const sourcesLookedAt = { limit: 10, lengthMost: 100_000 }
-/** Chosen by us: warnings of one entry. */
+/** Searching for a header takes a millisecond. */
+const sourcesSearched = { limit: 10, lengthMost: 100_000 }
+/** Warnings per entry. */
 const warningsLimit = 20
 
 /** Throws FleetError 'invalid', and 'limited' when too many entries have not ended. */
@@ -72,7 +72,7 @@ export async function createInvalidation(
   const view = await service.store.decide(async (queries) => {
     const scope = await chooseScope(queries, actor, request.organization)
     await requireInvalidationRoom(queries, ownerOf(scope))
-    const { target, agents, members, reached } = await findReached(queries, scope, request, content)
+    const { target, agents, members, covered } = await findCovered(queries, scope, request, content)
     const setId = await keepSet(queries, members)
     const id = await appendInvalidation(queries, {
       content,
@@ -84,15 +84,15 @@ export async function createInvalidation(
       createdAt: service.now(),
       organizationId: ownerOf(scope),
       setId,
-      attemptSetId: reached.length === members.length ? setId : await keepSet(queries, reached),
-      outcome: reached.length === 0 ? invalidationStates.Completed : null,
+      attemptSetId: covered.length === members.length ? setId : await keepSet(queries, covered),
+      outcome: covered.length === 0 ? invalidationStates.Completed : null,
     })
     const entry = await findInvalidation(queries, scope, id)
     if (!entry) throw new Error(`invalidation ${id} was written and is not there`)
-    return viewEntry(entry, agents.map(toUntold), new Set(reached.map(({ agentId }) => agentId)))
+    return viewEntry(entry, agents.map(toUntold), new Set(covered.map(({ agentId }) => agentId)))
   })
   const { entry, summary } = view
-  tellInvalidationsLogged(service)
+  notifyInvalidationsLogged(service)
   context.log.info(
     { invalidationId: entry.id, type: content.type, agents: summary.total },
     'invalidation logged',
@@ -101,7 +101,7 @@ export async function createInvalidation(
 }
 
 /** What an entry would be. */
-export interface InvalidationPreview {
+interface InvalidationPreview {
   /** Agents of the target that could do it. */
   readonly total: number
   /** Those that would have something to do. */
@@ -120,11 +120,11 @@ export async function previewInvalidation(
   const content = parseContent(request)
   parseTtl(request.ttl)
   const scope = await chooseScope(queries, actor, request.organization)
-  const { target, agents, reached } = await findReached(queries, scope, request, content)
-  const ids = new Set(reached.map(({ agentId }) => agentId))
+  const { target, agents, covered } = await findCovered(queries, scope, request, content)
+  const ids = new Set(covered.map(({ agentId }) => agentId))
   return {
     total: agents.length,
-    reached: reached.length,
+    reached: covered.length,
     away: agents.filter((agent) => ids.has(agent.id) && toUntold(agent).isAway).length,
     warnings: await listWarnings(queries, scope, target, content),
   }
@@ -139,7 +139,7 @@ async function chooseScope(
   return scopeOfOwner(await chooseOwner(queries, actor, organization, 'invalidation'))
 }
 
-async function findReached(
+async function findCovered(
   queries: Queries,
   scope: Scope,
   request: InvalidationRequest,
@@ -149,7 +149,7 @@ async function findReached(
   const agents = await readAbleAgents(queries, scope, target)
   const members = await findMembers(queries, scope, { agents, target, content })
   requireFewBans(content, members)
-  return { target, agents, members, reached: keepReached(members) }
+  return { target, agents, members, covered: keepCovered(members) }
 }
 
 /** An expression becomes a ban for each group that it is narrowed to. */
@@ -157,7 +157,7 @@ function requireFewBans(content: InvalidationContent, members: readonly SetMembe
   if (content.type !== 'ban') return
   const groups = Math.max(
     0,
-    ...members.map(({ reach }) => ('groups' in reach ? (reach.groups?.length ?? 1) : 0)),
+    ...members.map(({ coverage }) => ('groups' in coverage ? (coverage.groups?.length ?? 1) : 0)),
   )
   const bans = groups * content.expressions.length
   if (bans > bansPerAgentMost)
@@ -245,7 +245,7 @@ async function listWarnings(
   if (content.type === 'purge') return []
   const headers = [...new Set(content.expressions.flatMap(listOwnHeaders))]
   const sources =
-    headers.length === 0 ? [] : await readServedTexts(queries, scope, by, sourcesLookedAt)
+    headers.length === 0 ? [] : await readServedTexts(queries, scope, by, sourcesSearched)
   const warnings = [...content.expressions.flatMap(warnOfBan), ...warnOfHeaders(headers, sources)]
   return [...new Set(warnings)].slice(0, warningsLimit)
 }

@@ -4,25 +4,25 @@ import type { EndedEntry } from './delivery-queries.js'
 import type { StateService } from '../service.js'
 
 /** Who waits after a fault shall try at once. */
-export function tellInvalidationsRetried(service: StateService): void {
+export function notifyInvalidationsRetried(service: StateService): void {
   service.bus.publish(invalidationsLoggedSubject, { dropped: [], isRetry: true })
 }
 
 /** There are new entries, or these are not to be delivered any more. */
-export function tellInvalidationsLogged(
+export function notifyInvalidationsLogged(
   service: StateService,
   dropped: readonly number[] = [],
 ): void {
   service.bus.publish(invalidationsLoggedSubject, { dropped })
 }
 
-export function tellInvalidationsEnded(service: StateService, ids: readonly number[]): void {
+export function notifyInvalidationsEnded(service: StateService, ids: readonly number[]): void {
   if (ids.length > 0) service.bus.publish(invalidationsEndedSubject, { ids })
 }
 
-/** All their agents have answered. Chosen by us: measured is what all of them have done, not what one could not do. */
-export function tellInvalidationsDone(service: StateService, done: readonly EndedEntry[]): void {
-  tellInvalidationsEnded(
+/** All their agents have answered. Only entries that all agents have done are measured. */
+export function observeInvalidationsDone(service: StateService, done: readonly EndedEntry[]): void {
+  notifyInvalidationsEnded(
     service,
     done.map(({ id }) => id),
   )

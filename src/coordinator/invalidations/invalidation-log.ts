@@ -1,6 +1,6 @@
 /** The invalidation log as it is delivered: entries with whom they are for, and what an agent is told of one. */
 import { groupBy } from '../../group-by.js'
-import { rootHolder, type Reach } from './invalidation.js'
+import { rootHolder, type Coverage } from './invalidation.js'
 import { purgeSecret } from '../../vcl/prologue.js'
 import { hostName, parsePurgeUrl } from './purge-url.js'
 import type { InvalidationOrder, PurgeRequest } from '../../messages/coordinator-to-agent.js'
@@ -18,7 +18,7 @@ import { listHosts } from './invalidation-target.js'
 
 export interface DeliverableEntry extends LogEntry {
   /** By agent. */
-  readonly reaches: ReadonlyMap<number, Reach>
+  readonly coverages: ReadonlyMap<number, Coverage>
   /** Of groups that purges ask. */
   readonly secrets: ReadonlyMap<number, string>
 }
@@ -32,11 +32,11 @@ export interface InvalidationLog {
   readCursor(agentId: number): Promise<number>
 }
 
-/** Chosen by us: members of sets that are kept in memory, some 100 bytes each. */
+/** Members of sets kept in memory, about 100 bytes each. */
 const keptMembersMost = 200_000
 
 export function openInvalidationLog({ store }: StateService): InvalidationLog {
-  const sets = new Map<number, ReadonlyMap<number, Reach>>()
+  const sets = new Map<number, ReadonlyMap<number, Coverage>>()
   const { queries } = store
   return {
     readEnd: () => readLogEnd(queries),
@@ -51,12 +51,12 @@ export function openInvalidationLog({ store }: StateService): InvalidationLog {
       entries.map(({ attemptSetId }) => attemptSetId).filter((id) => !sets.has(id)),
     )
     for (const [setId, members] of await readSets(queries, [...unknown]))
-      sets.set(setId, new Map(members.map(({ agentId, reach }) => [agentId, reach])))
+      sets.set(setId, new Map(members.map(({ agentId, coverage }) => [agentId, coverage])))
     const secrets = await readSecrets(entries)
     const completed = entries.map((entry) => ({
       ...entry,
       secrets,
-      reaches: sets.get(entry.attemptSetId) ?? new Map<number, Reach>(),
+      coverages: sets.get(entry.attemptSetId) ?? new Map<number, Coverage>(),
     }))
     forgetOldest()
     return completed
@@ -69,9 +69,9 @@ export function openInvalidationLog({ store }: StateService): InvalidationLog {
     )
     const groupIds = new Set<number>()
     for (const setId of purges.keys())
-      for (const reach of sets.get(setId)?.values() ?? [])
-        if ('holders' in reach)
-          for (const holder of reach.holders) if (holder !== null) groupIds.add(holder)
+      for (const coverage of sets.get(setId)?.values() ?? [])
+        if ('holders' in coverage)
+          for (const holder of coverage.holders) if (holder !== null) groupIds.add(holder)
     groupIds.delete(rootHolder)
     const keys = await readCacheKeys(queries, [...groupIds])
     return new Map([...keys].map(([id, key]) => [id, purgeSecret(key)]))
@@ -95,37 +95,37 @@ export interface ComposedOrder {
   readonly bytes: number
 }
 
-/** Agents on which an entry reaches alike are told the same. */
-const composed = new WeakMap<DeliverableEntry, Map<Reach, ComposedOrder>>()
+/** Agents with the same coverage are sent the same order. */
+const composed = new WeakMap<DeliverableEntry, Map<Coverage, ComposedOrder>>()
 
-/** What this agent is told, the same object where the entry reaches alike; undefined when the entry is not for it. */
+/** The order for this agent, the same object for the same coverage; undefined when the entry is not for it. */
 export function composeOrder(entry: DeliverableEntry, agentId: number): ComposedOrder | undefined {
-  const reach = entry.reaches.get(agentId)
-  if (!reach) return undefined
-  const known = composed.get(entry) ?? new Map<Reach, ComposedOrder>()
+  const coverage = entry.coverages.get(agentId)
+  if (!coverage) return undefined
+  const known = composed.get(entry) ?? new Map<Coverage, ComposedOrder>()
   composed.set(entry, known)
-  const found = known.get(reach)
+  const found = known.get(coverage)
   if (found) return found
-  const order = toOrder(entry, reach)
+  const order = toOrder(entry, coverage)
   const made = { order, bytes: Buffer.byteLength(JSON.stringify(order)) }
-  known.set(reach, made)
+  known.set(coverage, made)
   return made
 }
 
 function toOrder(
   { position, content, secrets }: DeliverableEntry,
-  reach: Reach,
+  coverage: Coverage,
 ): InvalidationOrder {
   if (content.type === 'ban') {
     const expressions = content.expressions.map((terms) =>
       terms.map(({ field, operator, value }) => [field, operator, value] as const),
     )
-    const groups = 'groups' in reach ? reach.groups : []
+    const groups = 'groups' in coverage ? coverage.groups : []
     return { position, ageMs: 0, ban: { expressions, groups }, purge: null }
   }
   const { urls, method, headers } = content
   const hosts = listHosts(urls)
-  const holders = 'holders' in reach ? reach.holders : []
+  const holders = 'holders' in coverage ? coverage.holders : []
   const requests = urls.flatMap((text): PurgeRequest[] => {
     const { host, path } = parsePurgeUrl(text)
     const holder = holders[hosts.indexOf(hostName({ host }))] ?? null

@@ -3,7 +3,8 @@ import { sql, type Selectable } from 'kysely'
 import { invalidation } from '../../resources/invalidation.js'
 import type { Exception, InvalidationContent, InvalidationOutcome } from './invalidation.js'
 import { inPieces } from '../store/in-pieces.js'
-import { insertOwned, selectOwned, updateOwned, type OwnedRow } from '../store/owned-rows.js'
+import { selectOwned, type OwnedRow } from '../store/owned-rows.js'
+import { insertRow, updateRow } from '../store/write-rows.js'
 import type { NamedReference } from '../store/owner.js'
 import { listColumns, rowReader, type StoredRecord } from '../store/resource-rows.js'
 import type { Tables } from '../store/schema.js'
@@ -146,7 +147,7 @@ export async function appendInvalidation(
     exceptions: '[]',
     position: await takePosition(queries),
   }
-  return insertOwned(queries, 'invalidations', row, { owner, now })
+  return insertRow(queries, 'invalidations', { ...row, organizationId: owner }, now)
 }
 
 /** To the end of the log, for those agents of it that have not done it. */
@@ -156,7 +157,7 @@ export async function appendAgain(
   attempt: { readonly attemptSetId: number; readonly exceptions: readonly Exception[] },
   now: number,
 ): Promise<void> {
-  await updateOwned(queries, 'invalidations', id, {
+  await updateRow(queries, 'invalidations', id, {
     attemptSetId: attempt.attemptSetId,
     exceptions: JSON.stringify(attempt.exceptions),
     failed: false,
@@ -175,7 +176,7 @@ export async function writeExceptions(
 ): Promise<void> {
   const failed = exceptions.some(({ state }) => state !== 'done')
   const written = { exceptions: JSON.stringify(exceptions), failed }
-  await updateOwned(queries, 'invalidations', id, written)
+  await updateRow(queries, 'invalidations', id, written)
 }
 
 export async function endInvalidation(
@@ -184,7 +185,7 @@ export async function endInvalidation(
   outcome: InvalidationOutcome,
   now: number,
 ): Promise<void> {
-  await updateOwned(queries, 'invalidations', id, { outcome, finishedAt: now, updatedAt: now })
+  await updateRow(queries, 'invalidations', id, { outcome, finishedAt: now, updatedAt: now })
 }
 
 /** Whether as many go on. Counted only where the oldest and the newest are as far apart, since each new entry asks. */

@@ -10,10 +10,10 @@ import { endWhatIsDone, moveCursors, type EndedEntry, type Progress } from './de
 import { readOpenAt, writeExceptions } from './invalidation-queries.js'
 import type { Queries } from '../store/store.js'
 import type { StateService } from '../service.js'
-import { tellInvalidationsDone } from './invalidation-hints.js'
+import { observeInvalidationsDone } from './invalidation-hints.js'
 import { createBatcher } from '../../runtime/batcher.js'
 
-interface ReportedTurn {
+interface InvalidationReport {
   readonly agentId: number
   readonly results: readonly InvalidationResult[]
   readonly trouble: string | null
@@ -23,14 +23,14 @@ interface ReportedTurn {
 
 interface InvalidationRecorder {
   /** Never waits; `recorded` is called when it is in the store. */
-  record(turn: ReportedTurn): void
+  record(report: InvalidationReport): void
   /** Writes what is waiting, once, and starts no timer any more. */
   close(): Promise<void>
 }
 
 /**
- * Chosen by us: a transaction is followed by a pause so many times as long, so that what a fleet says at once is written in
- * few. One agent alone, which waits for room in its window, has no pause.
+ * Each transaction is followed by a pause this many times as long, so that simultaneous reports of a fleet share a few
+ * transactions. A single agent that waits for room in its window gets no pause.
  */
 const pausePerWriting = 3
 const longestPauseMs = 20
@@ -43,42 +43,42 @@ export function createInvalidationRecorder(
 ): InvalidationRecorder {
   let isOfMany = false
   /** At most a window for each agent. */
-  const batcher = createBatcher<ReportedTurn>({
+  const batcher = createBatcher<InvalidationReport>({
     log,
     trouble: 'invalidation reports cannot be written',
     waitMs: 0,
     retryMs,
     restMs: (tookMs) => (isOfMany ? Math.min(pausePerWriting * tookMs, longestPauseMs) : 0),
-    write: async (turns) => {
-      isOfMany = new Set(turns.map(({ agentId }) => agentId)).size > 1
-      const done = await saveTurns(service, turns)
-      tellInvalidationsDone(service, done)
-      for (const { agentId, results } of turns) recorded(agentId, results.at(-1)?.position ?? 0)
+    write: async (reports) => {
+      isOfMany = new Set(reports.map(({ agentId }) => agentId)).size > 1
+      const done = await saveReports(service, reports)
+      observeInvalidationsDone(service, done)
+      for (const { agentId, results } of reports) recorded(agentId, results.at(-1)?.position ?? 0)
     },
   })
   return {
-    record: (turn) => {
-      batcher.add(turn)
+    record: (report) => {
+      batcher.add(report)
     },
     close: () => batcher.close(),
   }
 }
 
 /** Not on disk at once: what a power cut takes back is delivered again. Words of caches change rows that others change too. */
-async function saveTurns(
+async function saveReports(
   service: StateService,
-  turns: readonly ReportedTurn[],
+  reports: readonly InvalidationReport[],
 ): Promise<readonly EndedEntry[]> {
   const now = service.now()
-  const noted = turns.flatMap(({ agentId, results }) =>
+  const noted = reports.flatMap(({ agentId, results }) =>
     results
       .filter(({ result, error }) => result === 'failed' || error !== null)
       .map((result) => ({ ...result, agentId })),
   )
   const save = async (queries: Queries): Promise<readonly EndedEntry[]> => {
     await noteResults(queries, noted, now)
-    await moveCursors(queries, joinProgress(turns), now)
-    const setIds = new Set(turns.flatMap((turn) => [...turn.setIds]))
+    await moveCursors(queries, joinProgress(reports), now)
+    const setIds = new Set(reports.flatMap((report) => [...report.setIds]))
     return endWhatIsDone(queries, [...setIds], now)
   }
   const { store } = service
@@ -87,10 +87,10 @@ async function saveTurns(
     : store.transaction(save, { durable: false })
 }
 
-/** One row an agent: its newest position, and whether the last turn met a fault. */
-function joinProgress(turns: readonly ReportedTurn[]): readonly Progress[] {
+/** One row an agent: its newest position, and whether the last report met a fault. */
+function joinProgress(reports: readonly InvalidationReport[]): readonly Progress[] {
   const byAgent = new Map<number, Progress>()
-  for (const { agentId, results, trouble } of turns) {
+  for (const { agentId, results, trouble } of reports) {
     const position = results.at(-1)?.position ?? byAgent.get(agentId)?.position ?? 0
     byAgent.set(agentId, { agentId, position, trouble })
   }

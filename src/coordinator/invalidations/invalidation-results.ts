@@ -98,7 +98,7 @@ export function sortBySlowness(members: readonly MemberProgress[]): readonly Mem
   return members.toSorted((a, b) => (a.position ?? 0) - (b.position ?? 0))
 }
 
-/** The same without a look at each agent: whoever has passed the entry is not looked at. */
+/** The same without reading each agent: those that have passed the entry are not read. */
 export function summarizeShared(
   { outcome, exceptions, position }: EntryProgress,
   { memberIds, slowestFirst }: SharedProgress,

@@ -7,7 +7,7 @@ import { FleetError } from '../../errors.js'
 import { answerList, route, type Route } from '../http/route.js'
 import { cancelInvalidation, deleteInvalidation, retryInvalidation } from './change-invalidation.js'
 import { createInvalidation, previewInvalidation } from './create-invalidation.js'
-import { findInvalidation, type InvalidationRecord } from './invalidation-queries.js'
+import { findInvalidation } from './invalidation-queries.js'
 import {
   invalidationListFields,
   listInvalidations,
@@ -26,9 +26,9 @@ import {
   type targetSchema,
 } from './result-views.js'
 import { listQuerySchema, requireAccess } from '../api/references.js'
+import { deleteRoute, getRoute } from '../api/resource-routes.js'
 
 const errorKey = 'invalidation'
-const read = { type: 'invalidation', access: 'read' } as const
 const write = { type: 'invalidation', access: 'write' } as const
 
 /** What an entry answers and nobody writes. */
@@ -45,8 +45,7 @@ const typesReferred: Readonly<Record<string, PermissionType>> = {
 }
 
 export function invalidationRoutes(service: StateService): readonly Route[] {
-  const find = (_: unknown, actor: Actor, id: number) =>
-    findInvalidation(service.store.queries, scopeOf(actor), id)
+  const asked = { errorKey, permission: write, body: invalidationBody, ignoredKeys } as const
   return [
     route({
       method: 'GET',
@@ -54,7 +53,7 @@ export function invalidationRoutes(service: StateService): readonly Route[] {
       operationId: 'listInvalidations',
       summary: 'Invalidations, with the results of each agent where they are few',
       errorKey,
-      permission: read,
+      permission: { type: 'invalidation', access: 'read' },
       query: listQuerySchema(invalidationListFields),
       answers: { 200: Type.Array(listedInvalidationSchema) },
       handle: async ({ actor, query }) => {
@@ -63,14 +62,11 @@ export function invalidationRoutes(service: StateService): readonly Route[] {
       },
     }),
     route({
+      ...asked,
       method: 'POST',
       path: '/invalidations',
       operationId: 'createInvalidation',
       summary: 'Bans or purges on every agent of the target; answered when it is on disk',
-      errorKey,
-      permission: write,
-      body: invalidationBody,
-      ignoredKeys,
       answers: { 202: listedInvalidationSchema },
       handle: async ({ context, actor, body }) => {
         const target = readTarget(actor, body.target)
@@ -79,79 +75,72 @@ export function invalidationRoutes(service: StateService): readonly Route[] {
       },
     }),
     route({
+      ...asked,
       method: 'POST',
       path: '/invalidations/preview',
       operationId: 'previewInvalidation',
       summary: 'How many agents it would reach, and its warnings; nothing is kept or sent',
-      errorKey,
       asksOnly: true,
-      permission: write,
-      body: invalidationBody,
-      ignoredKeys,
       answers: { 200: previewSchema },
       handle: async ({ actor, body }) => {
         const target = readTarget(actor, body.target)
         return { status: 200, body: await previewInvalidation(service, actor, { ...body, target }) }
       },
     }),
-    route({
-      method: 'GET',
-      path: '/invalidations/{id}',
-      operationId: 'getInvalidation',
-      summary: 'One invalidation, with the result of each agent',
-      errorKey,
-      permission: read,
-      find,
-      answers: { 200: invalidationSchema },
-      handle: async ({ object }) => ({ status: 200, body: await view(service, object) }),
-    }),
-    route({
-      method: 'DELETE',
-      path: '/invalidations/{id}',
-      operationId: 'deleteInvalidation',
-      summary: 'Deletes an invalidation that has ended; 409 while it goes on',
-      errorKey,
-      permission: write,
-      find,
-      answers: { 204: null },
-      handle: async ({ object }) => {
-        await deleteInvalidation(service, object)
-        return { status: 204 }
-      },
-    }),
-    route({
-      method: 'PUT',
-      path: '/invalidations/{id}/retry',
-      operationId: 'retryInvalidation',
+    getRoute(service, entries),
+    deleteRoute(service, entries),
+    changeRoute(service, 202, {
+      verb: 'retry',
       summary: 'Tries it again where it is not done; 409 when it is Completed',
-      errorKey,
-      permission: write,
-      find,
-      answers: { 202: invalidationSchema },
-      handle: async ({ actor, object }) => ({
-        status: 202,
-        body: await view(service, await retryInvalidation(service, actor, object)),
-      }),
+      run: retryInvalidation,
     }),
-    route({
-      method: 'PUT',
-      path: '/invalidations/{id}/cancel',
-      operationId: 'cancelInvalidation',
+    changeRoute(service, 200, {
+      verb: 'cancel',
       summary: 'Does not do what is pending; 409 when it has ended',
-      errorKey,
-      permission: write,
-      find,
-      answers: { 200: invalidationSchema },
-      handle: async ({ actor, object }) => ({
-        status: 200,
-        body: await view(service, await cancelInvalidation(service, actor, object)),
-      }),
+      run: cancelInvalidation,
     }),
   ]
 }
 
-async function view(service: StateService, entry: InvalidationRecord) {
-  return toInvalidationView(await viewInvalidation(service, entry))
+const entries = {
+  resource: invalidation,
+  title: 'Invalidation',
+  summaries: {
+    get: 'One invalidation, with the result of each agent',
+    delete: 'Deletes an invalidation that has ended; 409 while it goes on',
+  },
+  find: findInvalidation,
+  answer: invalidationSchema,
+  view: viewInvalidation,
+  toAnswer: toInvalidationView,
+  remove: deleteInvalidation,
+} as const
+
+interface ChangeVerb {
+  readonly verb: string
+  readonly summary: string
+  readonly run: typeof retryInvalidation
+}
+
+function changeRoute(
+  service: StateService,
+  status: number,
+  { verb, summary, run }: ChangeVerb,
+): Route {
+  return route({
+    method: 'PUT',
+    path: `/invalidations/{id}/${verb}`,
+    operationId: `${verb}Invalidation`,
+    summary,
+    errorKey,
+    permission: write,
+    find: (_, actor, id) => findInvalidation(service.store.queries, scopeOf(actor), id),
+    answers: { [status]: invalidationSchema },
+    handle: async ({ actor, object }) => {
+      const changed = await run(service, actor, object)
+      return { status, body: toInvalidationView(await viewInvalidation(service, changed)) }
+    },
+  })
 }
 
 function readTarget(actor: Actor, target: Static<typeof targetSchema>) {

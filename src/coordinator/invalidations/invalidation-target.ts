@@ -1,12 +1,12 @@
 /** Whom an invalidation is for: a target becomes agents, each with how far the entry reaches there (docs/behaviour.md, Coverage). */
 import { groupBy } from '../../group-by.js'
-import { isNothing, type InvalidationContent, type Reach } from './invalidation.js'
+import { isNothing, type InvalidationContent, type Coverage } from './invalidation.js'
 import {
-  reachOfBan,
-  reachOfPurge,
-  reachOnMember,
+  banCoverage,
+  purgeCoverage,
+  memberCoverage,
   type TouchableGroup,
-} from './invalidation-reach.js'
+} from './invalidation-coverage.js'
 import { hostName, listHoldingNames, parsePurgeUrl, type HeldName } from './purge-url.js'
 import { selectDomains } from '../domains/domain-queries.js'
 import type { TargetRecord } from './invalidation-queries.js'
@@ -84,7 +84,7 @@ async function findDomainsTarget(
   return { record: { domains }, by: { groupIds } }
 }
 
-/** Chosen by us: an agent that has all of them, as for deployments and stages. */
+/** An agent that has all the tags, as for deployments and stages. */
 async function findTagsTarget(
   queries: Queries,
   scope: Scope,
@@ -125,7 +125,7 @@ async function readFound<Row extends Reference>(
   return found
 }
 
-/** By id. Chosen by us: read-only agents are passed over, as deploys do; they could never do it. */
+/** By id. Read-only agents are skipped, as in deploys; they could never do it. */
 export async function readAbleAgents(
   queries: Queries,
   scope: Scope,
@@ -147,54 +147,54 @@ export async function findMembers(
   },
 ): Promise<readonly SetMember[]> {
   const { memberOf } = of.target.by
-  const reachOf =
+  const coverageOf =
     memberOf !== undefined && of.content.type === 'ban'
-      ? await prepareMemberReach(queries, memberOf, of.agents)
-      : await prepareReach(queries, scope, of.target.by, of.content)
-  return of.agents.map(({ id }) => ({ agentId: id, reach: reachOf(id) }))
+      ? await prepareMemberCoverage(queries, memberOf, of.agents)
+      : await prepareCoverage(queries, scope, of.target.by, of.content)
+  return of.agents.map(({ id }) => ({ agentId: id, coverage: coverageOf(id) }))
 }
 
 /** Those that have something to do. */
-export function keepReached(members: readonly SetMember[]): readonly SetMember[] {
-  return members.filter(({ reach }) => !isNothing(reach))
+export function keepCovered(members: readonly SetMember[]): readonly SetMember[] {
+  return members.filter(({ coverage }) => !isNothing(coverage))
 }
 
 /** Whosoever groups stand there. */
-async function prepareMemberReach(
+async function prepareMemberCoverage(
   queries: Queries,
   memberOf: number,
   agents: readonly TargetAgent[],
-): Promise<(agentId: number) => Reach> {
+): Promise<(agentId: number) => Coverage> {
   const agentIds = agents.map(({ id }) => id)
   const placed =
     agentIds.length === 0 ? [] : await readGroupsOnAgents(queries, { kind: 'all' }, { agentIds })
   const groups = groupBy(placed, ({ agentId }) => agentId)
-  return (agentId) => reachOnMember(memberOf, groups.get(agentId) ?? [])
+  return (agentId) => memberCoverage(memberOf, groups.get(agentId) ?? [])
 }
 
-async function prepareReach(
+async function prepareCoverage(
   queries: Queries,
   scope: Scope,
   by: TargetedBy,
   content: InvalidationContent,
-): Promise<(agentId: number) => Reach> {
+): Promise<(agentId: number) => Coverage> {
   const isNarrowed = scope.kind === 'organization' || by.groupIds !== undefined
   if (content.type === 'ban' && !isNarrowed) {
-    const reach = reachOfBan(false, [])
-    return () => reach
+    const coverage = banCoverage(false, [])
+    return () => coverage
   }
   if (by.groupIds?.length === 0) return () => ({ groups: [] })
   const groups = groupBy(await readGroupsOnAgents(queries, scope, by), ({ agentId }) => agentId)
   const groupsOn = (agentId: number): readonly TouchableGroup[] => groups.get(agentId) ?? []
-  if (content.type === 'ban') return (agentId) => reachOfBan(isNarrowed, groupsOn(agentId))
+  if (content.type === 'ban') return (agentId) => banCoverage(isNarrowed, groupsOn(agentId))
   const hosts = listHosts(content.urls)
   const names = await readNamesOnAgents(queries, hosts.flatMap(listHoldingNames))
   const held = groupBy(names, ({ agentId }) => agentId)
   const heldOn = (agentId: number): readonly HeldName[] => held.get(agentId) ?? []
-  return (agentId) => reachOfPurge(hosts, groupsOn(agentId), heldOn(agentId))
+  return (agentId) => purgeCoverage(hosts, groupsOn(agentId), heldOn(agentId))
 }
 
-/** Of the URLs, each once, in the order in which they are named first: `holders` of a reach are in this order. */
+/** Of the URLs, each once, in the order in which they are named first: `holders` of a coverage are in this order. */
 export function listHosts(urls: readonly string[]): readonly string[] {
   return [...new Set(urls.map((url) => hostName(parsePurgeUrl(url))))]
 }

@@ -25,25 +25,25 @@ export type InvalidationContent =
     }
 
 export const defaultTtlSeconds = 24 * 3600
-/** Chosen by us: a year. */
+/** One year. */
 export const ttlLimitSeconds = 365 * 24 * 3600
-/** Chosen by us: an entry fits into a message of the link, whatever its words need to be escaped. */
+/** An entry fits into a message of the link, however much of it needs escaping. */
 export const memberLimit = 1000
 export const contentLimitBytes = 256 * 1024
 
 /**
- * How far an entry reaches on one agent. Of a ban: null is the whole cache, else these groups only; of a purge: who is asked
+ * What an entry covers on one agent. Of a ban: null is the whole cache, else these groups only; of a purge: who is asked
  * for each host of the entry, a group, 0 the root group, null nobody.
  */
-export type Reach =
+export type Coverage =
   { readonly groups: readonly number[] | null } | { readonly holders: readonly (number | null)[] }
 
 export const rootHolder = 0
 
-export function isNothing(reach: Reach): boolean {
-  return 'groups' in reach
-    ? reach.groups?.length === 0
-    : reach.holders.every((holder) => holder === null)
+export function isNothing(coverage: Coverage): boolean {
+  return 'groups' in coverage
+    ? coverage.groups?.length === 0
+    : coverage.holders.every((holder) => holder === null)
 }
 
 export type ResultState = InvalidationResult['state']

@@ -12,7 +12,7 @@ interface PurgeUrl {
   readonly path: string
 }
 
-/** Chosen by us: caches take request lines of 8 kB (http_req_size is larger). */
+/** Caches take request lines of 8 kB (http_req_size is larger). */
 const urlLimitCharacters = 4096
 const form = /^https?:\/\/([^/?#]*)([^#]*)(#?)/i
 /** A name, an IPv4 or bracketed IPv6 address, maybe a port. */
@@ -95,7 +95,7 @@ export function parsePurgeHeaders(
   if (names.length > headersLimit)
     throw invalid(`headers has ${names.length} members, at most ${headersLimit} are right`)
   for (const [name, value] of Object.entries(headers)) {
-    if (!headerNameForm.test(name)) throw invalid(`headers: ${shown(name)} is no header name`)
+    if (!headerNameForm.test(name)) throw invalid(`headers: ${shown(name)} is not a header name`)
     if (reserved.test(name)) throw invalid(`headers: ${name} is set by cachefleet itself`)
     if (value.length > valueLimitCharacters || !/^[ -~]*$/.test(value))
       throw invalid(

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Capability } from '../../resources/capability.js'
-import type { Reach } from './invalidation.js'
+import type { Coverage } from './invalidation.js'
 import { agentStates, type AgentState } from '../../resources/agent-state.js'
 import type { MemberProgress } from './invalidation-results.js'
 import { visibleAgents, within, type Scope } from '../store/scope.js'
@@ -149,12 +149,12 @@ export async function readGroupIdsWithDomains(
 
 export interface SetMember {
   readonly agentId: number
-  readonly reach: Reach
+  readonly coverage: Coverage
 }
 
 /** Answers the id of the set with these members, in the order of their ids; makes it when there is none. Under the decision lock. */
 export async function keepSet(queries: Queries, members: readonly SetMember[]): Promise<number> {
-  const rows = writeReaches(members)
+  const rows = writeCoverages(members)
   const text = rows.map(({ agentId, reach }) => `${agentId} ${reach}\n`).join('')
   const digest = createHash('sha256').update(text).digest('hex')
   const found = await queries
@@ -177,17 +177,17 @@ export async function keepSet(queries: Queries, members: readonly SetMember[]): 
   return setId
 }
 
-/** Reaches as JSON; members often share one. */
-function writeReaches(members: readonly SetMember[]): { agentId: number; reach: string }[] {
-  const written = new Map<Reach, string>()
-  return members.map(({ agentId, reach }) => {
-    const json = written.get(reach) ?? JSON.stringify(reach)
-    written.set(reach, json)
+/** Coverages as JSON; members often share one. */
+function writeCoverages(members: readonly SetMember[]): { agentId: number; reach: string }[] {
+  const written = new Map<Coverage, string>()
+  return members.map(({ agentId, coverage }) => {
+    const json = written.get(coverage) ?? JSON.stringify(coverage)
+    written.set(coverage, json)
     return { agentId, reach: json }
   })
 }
 
-/** Those that are still there, by agent. Members with the same reach share one object. */
+/** Those that are still there, by agent. Members with the same coverage share one object. */
 export async function readSets(
   queries: Queries,
   setIds: readonly number[],
@@ -200,11 +200,11 @@ export async function readSets(
     .where('setId', 'in', [...setIds])
     .orderBy('agentId')
     .execute()
-  const reaches = new Map<string, Reach>()
+  const coverages = new Map<string, Coverage>()
   for (const { setId, agentId, reach: json } of rows) {
-    const reach = reaches.get(json) ?? (JSON.parse(json) as Reach) // written above
-    reaches.set(json, reach)
-    sets.get(setId)?.push({ agentId, reach })
+    const coverage = coverages.get(json) ?? (JSON.parse(json) as Coverage) // written above
+    coverages.set(json, coverage)
+    sets.get(setId)?.push({ agentId, coverage })
   }
   return sets
 }

@@ -1,4 +1,4 @@
-/** Waits until an entry has ended: a hint says so, and it is looked at every second without one. */
+/** Waits until an entry has ended: a hint says so, and it is polled every second without one. */
 import { invalidationsEndedSubject } from '../bus/subjects.js'
 import { Hint } from '../../runtime/hint.js'
 import type { AgentResult } from './invalidation-results.js'

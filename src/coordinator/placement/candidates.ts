@@ -1,7 +1,7 @@
 /** Who loads what in phase one, and whether there is anything to do at all. Pure. */
 import type { PlacementDecision } from './placement.js'
 import { hasSameNames, isSameProgram, type PlacedProgram } from '../../vcl/desired-engine.js'
-import { programOf, type WishedSources } from '../fleet/vcl-group.js'
+import { programOf, type Release } from '../fleet/vcl-group.js'
 import type { DeployRecord } from '../fleet/deploy-queries.js'
 import type { PlacementRecord } from '../fleet/placement-queries.js'
 import { createPlacement, nameAsHeld } from './placing.js'
@@ -17,9 +17,9 @@ export interface PlacedDecision {
  * them was decided, and some agents are still about to serve them, or will when they are back. Undefined: somebody failed, or
  * is another one.
  */
-export function compareWithPlaces(
+export function compareWithPlacements(
   { placements, decision }: PlacedDecision,
-  sources: WishedSources,
+  sources: Release,
 ): 'unchanged' | 'switching' | undefined {
   const { add, remove, shortages } = decision
   if (add.length > 0 || remove.length > 0 || shortages.length > 0) return undefined

@@ -1,6 +1,6 @@
 /**
  * What would be desired of a cache if its agent could be changed again: each group and stage that fits it is placed once
- * more over the fleet as it is, in the order of a placement pass. Nothing is kept or changed. Whoever asks waits: a large fleet is read
+ * more over the fleet as it is, in the order of a reconcile run. Nothing is kept or changed. Whoever asks waits: a large fleet is read
  * in stretches, so that nobody else does.
  */
 import { setImmediate as servedOthers } from 'node:timers/promises'
@@ -24,7 +24,12 @@ import { readDeploymentsInForce } from '../fleet/target-queries.js'
 import type { Queries } from '../store/store.js'
 import { readDeployedGroupIds, readGroups } from '../fleet/group-queries.js'
 import { inPieces } from '../store/in-pieces.js'
-import { followedGroup, followedStage, indexByOwner, type Followed } from './placement-following.js'
+import {
+  reconcilableGroup,
+  reconcilableStage,
+  indexByOwner,
+  type Reconcilable,
+} from './placement-following.js'
 import { createPlacement, decideFollowing, switchPlacement, type PlacingInput } from './placing.js'
 
 /** `adopting`: what the cache runs would be adopted first, so that nothing new comes to it. */
@@ -55,18 +60,18 @@ async function foreseePlaces(
   const indexes = await indexInSteps(fitting, fleet)
   const places: PlacementRecord[] = []
   for (const followed of fitting) {
-    const { organizationId, wish } = followed
+    const { organizationId, release } = followed
     const before = placements.get(holderId(followed)) ?? []
-    const program = programOf(wish)
+    const program = programOf(release)
     const input: PlacingInput = {
-      group: { id: followed.groupId, domains: wish.domains, stage: wish.stage },
+      group: { id: followed.groupId, domains: release.domains, stage: release.stage },
       deployments: followed.deployments,
       agents: indexes.get(organizationId) ?? indexAgents([]),
       placements: before,
       wanted: program,
     }
     const decision = await decideFollowing(queries, input)
-    if (followed.wishPending && decision.shortages.length > 0) continue
+    if (followed.deployPending && decision.shortages.length > 0) continue
     const placed = { id: holderId(followed), root: program.fqdns === null }
     const { add, remove } = decision
     for (const index of indexes.values())
@@ -87,7 +92,7 @@ async function foreseePlaces(
 }
 
 async function indexInSteps(
-  fitting: readonly Followed[],
+  fitting: readonly Reconcilable[],
   fleet: readonly FleetAgent[],
 ): Promise<ReadonlyMap<number | null, AgentIndex>> {
   const indexes = new Map<number | null, AgentIndex>()
@@ -103,7 +108,7 @@ async function indexInSteps(
 async function readRivals(
   queries: Queries,
   agent: FleetAgent,
-  fitting: readonly Followed[],
+  fitting: readonly Reconcilable[],
 ): Promise<{
   readonly fleet: readonly FleetAgent[]
   readonly placements: ReadonlyMap<number, readonly PlacementRecord[]>
@@ -131,8 +136,8 @@ async function readRivals(
 /** Groups that one statement reads. */
 const groupsAtOnce = 100
 
-/** In the order of a pass: what is only tried takes no place from groups. */
-async function readFollowed(queries: Queries): Promise<readonly Followed[]> {
+/** In the order of a reconcile run: what is only tried takes no place from groups. */
+async function readFollowed(queries: Queries): Promise<readonly Reconcilable[]> {
   const groupIds = await readDeployedGroupIds(queries)
   const read = async (ids: readonly number[]) => {
     await servedOthers()
@@ -142,13 +147,17 @@ async function readFollowed(queries: Queries): Promise<readonly Followed[]> {
   const deployments = await readDeploymentsInForce(queries, groups)
   const stages = await readStages(queries)
   return [
-    ...groups.flatMap((group) => followedGroup({ deployments }, group) ?? []),
-    ...stages.map(followedStage),
+    ...groups.flatMap((group) => reconcilableGroup({ deployments }, group) ?? []),
+    ...stages.map(reconcilableStage),
   ]
 }
 
 /** It is placed there, or may be: the agent is its owner's or shared, and fits. */
-function concerns(followed: Followed, agent: IndexedAgent, organizationId: number | null): boolean {
+function concerns(
+  followed: Reconcilable,
+  agent: IndexedAgent,
+  organizationId: number | null,
+): boolean {
   if (agent.groupIds.has(holderId(followed))) return true
   const isUsable = isUsableBy(followed.organizationId, { organizationId })
   return isUsable && followed.deployments.some(({ target }) => isFitting(agent, target))

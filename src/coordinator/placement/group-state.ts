@@ -8,14 +8,14 @@ import { groupBy } from '../../group-by.js'
 import { placeGroup } from './placement.js'
 import { explainPlacement } from './placement-reasons.js'
 import { programOf, shownState, stateOfGroup } from '../fleet/vcl-group.js'
-import { readFittingDeployments } from '../fleet/deployment-places.js'
+import { readFittingDeployments } from '../fleet/deployment-placements.js'
 import { readDeploys } from '../fleet/deploy-queries.js'
 import type { Actor } from '../../resources/permission.js'
 import type { Place, PlacementReason } from '../../resources/vclgroup.js'
 import { isUsableBy, readFleet } from '../fleet/fleet.js'
-import { readGroupPlaces, type GroupPlace } from '../fleet/group-places.js'
+import { readGroupPlacements, type GroupPlacement } from '../fleet/group-placements.js'
 import { readPlacements } from '../fleet/placement-queries.js'
-import { readReplaceable } from '../fleet/replaced-places.js'
+import { readReplaceable } from '../fleet/replaced-placements.js'
 import { deploymentIdsOf, type GroupRecord } from '../fleet/group-queries.js'
 import {
   readDeploymentsInForce,
@@ -34,7 +34,7 @@ interface GroupAgentState extends Omit<Place, 'deployedAt'> {
 export interface GroupStatus {
   readonly state: DeploymentState
   readonly stateName: string
-  /** A deploy is in its first phase: the wish is there, and goes again if the deploy is refused. */
+  /** A deploy is in its first phase: the desired release is set, and cleared again if the deploy is refused. */
   readonly deploying: boolean
   readonly agentStates: readonly GroupAgentState[]
 }
@@ -47,14 +47,14 @@ export async function readGroupStatuses(
   if (groups.length === 0) return new Map()
   const { queries } = service.store
   const ids = groups.map(({ id }) => id)
-  const places = groupBy(await readGroupPlaces(queries, ids), (place) => place.groupId)
+  const places = groupBy(await readGroupPlacements(queries, ids), (place) => place.groupId)
   const deploys = (await readDeploys(queries, ids)).filter(({ action }) => action !== 'stage')
   const deploying = new Set(deploys.map(({ groupId }) => groupId))
   const deployments = await readDeploymentsInForce(queries, groups)
-  // Whether an agent fits decides between Orphan and Error, so it is asked only where there is no place by the wish.
+  // Whether an agent fits decides between Orphan and Error, so it is asked only where the desired release has no placement.
   const empty = groups.filter((group) => {
-    const wished = new Set(deployments.get(group.id)?.map(({ id }) => id))
-    const isPlaced = places.get(group.id)?.some((place) => wished.has(place.deploymentId))
+    const wantedIds = new Set(deployments.get(group.id)?.map(({ id }) => id))
+    const isPlaced = places.get(group.id)?.some((place) => wantedIds.has(place.deploymentId))
     return group.deployed && isPlaced !== true
   })
   const fitting = new Set(await readFittingDeployments(queries, empty.flatMap(deploymentIdsOf)))
@@ -88,9 +88,9 @@ export async function explainGroupPlacement(
   const placements = await readPlacements(queries, { groupIds: [group.id], stage: false })
   const kept = placements.filter(({ keptDown }) => keptDown)
   const agents = indexAgents(fleet)
-  const shown = replace ? { ...group, wish: null } : group
+  const shown = replace ? { ...group, desiredRelease: null } : group
   const replaces = replace ? await readReplaceable(queries, group) : undefined
-  const target = { id: group.id, domains: shown.wish?.domains ?? group.domains, replaces }
+  const target = { id: group.id, domains: shown.desiredRelease?.domains ?? group.domains, replaces }
   await noteOtherHolders(queries, { group: target, agents })
   const deployments = await readDeploymentsOfGroup(queries, group.id, deploymentIdsOf(shown))
   const input = toPlacementInput({
@@ -98,7 +98,7 @@ export async function explainGroupPlacement(
     deployments,
     agents,
     placements,
-    wanted: group.wish ? programOf(group.wish) : undefined,
+    wanted: group.desiredRelease ? programOf(group.desiredRelease) : undefined,
     keepDown: new Set(kept.map(({ agentId }) => agentId)),
     nameOf: await readNamesOf(queries, owner),
   })
@@ -115,7 +115,9 @@ export async function explainGroupPlacement(
   const foreign = seen
     .filter((agent) => !isUsableBy(owner, agent))
     .map(({ id, name }) => ({
-      ...{ agent: { id, name }, deployment: null, chosen: false },
+      agent: { id, name },
+      deployment: null,
+      chosen: false,
       reason: 'the agent belongs to another organization',
     }))
   return [...rows, ...foreign].toSorted((a, b) => a.agent.id - b.agent.id)
@@ -123,7 +125,7 @@ export async function explainGroupPlacement(
 
 interface StatusInput {
   readonly deploying: boolean
-  readonly places: readonly GroupPlace[]
+  readonly places: readonly GroupPlacement[]
   readonly deployments: readonly NamedDeployment[]
   readonly fitting: ReadonlySet<number>
 }

@@ -18,7 +18,7 @@ export interface LossInput {
   readonly now: number
   readonly heartbeatMs: number
   /** Nobody is moved for being Down before: after its own start a coordinator waits for those that come back to it. */
-  readonly patientUntil: number
+  readonly graceUntil: number
 }
 
 export interface LossJudgement {
@@ -26,17 +26,17 @@ export interface LossJudgement {
   readonly lost: ReadonlySet<number>
   /** Down for less than a heartbeat: others may follow, so nothing is moved yet. */
   readonly settling: ReadonlySet<number>
-  /** When to look again, if nothing happens before; null: no need. */
+  /** When to check again, if nothing happens before; null: no need. */
   readonly againAt: number | null
 }
 
 /** docs/behaviour.md, Mass loss. */
 const smallestFleet = 5
 const togetherHeartbeats = 3
-/** Chosen by us: an agent from which nothing came for longer than that counts as one that is about to be Down. */
+/** An agent that has been silent for longer counts as about to be Down. */
 const overdueHeartbeats = 2.5
 
-export function judgeLoss({ agents, now, heartbeatMs, patientUntil }: LossInput): LossJudgement {
+export function judgeLoss({ agents, now, heartbeatMs, graceUntil }: LossInput): LossJudgement {
   const down: WatchedAgent[] = []
   let fleet = 0
   let overdue = 0
@@ -48,7 +48,7 @@ export function judgeLoss({ agents, now, heartbeatMs, patientUntil }: LossInput)
   const settling = new Set<number>()
   let againAt: number | null = null
   for (const { id, lastStateChangeAt } of down) {
-    const settledAt = Math.max(lastStateChangeAt + heartbeatMs, patientUntil)
+    const settledAt = Math.max(lastStateChangeAt + heartbeatMs, graceUntil)
     if (settledAt <= now) continue
     settling.add(id)
     againAt = Math.min(againAt ?? settledAt, settledAt)

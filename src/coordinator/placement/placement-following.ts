@@ -1,5 +1,5 @@
 /**
- * Placement follows tags, min, max and agents at once, for deployed groups and stages (docs/behaviour.md, Placement). One pass
+ * Placement follows tags, min, max and agents at once, for deployed groups and stages (docs/behaviour.md, Placement). One run
  * serves a whole batch of arrivals: all groups are decided together under the decision lock.
  */
 import {
@@ -7,30 +7,30 @@ import {
   indexAgents,
   recordPlacement,
   type AgentIndex,
-  type PlaceHolder,
+  type PlacementHolder,
 } from '../fleet/agent-index.js'
 import { agentStates } from '../../resources/agent-state.js'
 import { groupBy } from '../../group-by.js'
 import { judgeLoss, type LossJudgement } from './mass-loss.js'
 import { fullReason, type PlacementDecision } from './placement.js'
 import { stageDeployment } from '../fleet/stage.js'
-import { programOf, type WishedSources } from '../fleet/vcl-group.js'
+import { programOf, type Release } from '../fleet/vcl-group.js'
 import { endPlacementWaits, forgetRestarts } from '../fleet/condition-queries.js'
 import { readDeploymentsInForce, type AskedOfGroups } from '../fleet/target-queries.js'
 import { readDeploys } from '../fleet/deploy-queries.js'
 import { recomposeDesired } from '../fleet/desired-states.js'
 import { isUsableBy, readFleet, type FleetAgent } from '../fleet/fleet.js'
-import type { Term } from '../store/lease-queries.js'
+import type { Lease } from '../store/lease-queries.js'
 import { isFitting } from '../fleet/placement-target.js'
 import { readPlacements, type PlacementRecord } from '../fleet/placement-queries.js'
-import { readBeingReplaced } from '../fleet/replaced-places.js'
+import { readBeingReplaced } from '../fleet/replaced-placements.js'
 import { readStages, type StageRecord } from '../fleet/stage-queries.js'
 import type { Queries } from '../store/store.js'
 import { readGroups, type GroupRecord } from '../fleet/group-queries.js'
-import { requireTerm } from '../store/leases.js'
-import { savePass, type GoingPlace, type ReadyGroup, type SavedPass } from './placement-pass.js'
+import { requireLease } from '../store/leases.js'
+import { saveRun, type LeavingPlacement, type ReadyGroup, type RunOutcome } from './save-run.js'
 import { settlePlacement } from './placement-settling.js'
-import { createPlacement, decideFollowing, holdsPlace, type PlacingInput } from './placing.js'
+import { createPlacement, decideFollowing, holdsPlacement, type PlacingInput } from './placing.js'
 import type { StateService } from '../service.js'
 
 /** Remembers what it judged: placement asks again and again about the same texts. */
@@ -39,59 +39,59 @@ export interface TextJudge {
   isTaken(
     queries: Queries,
     owner: { readonly organizationId: number | null },
-    wished: WishedSources,
+    release: Release,
   ): Promise<boolean>
 }
 
 interface FollowedPlacements {
   /** Agents whose desired state changed, or is to be sent now. */
   readonly agentIds: readonly number[]
-  /** Groups whose kept wish can be deployed now: enough agents are there. */
+  /** Groups whose pending deploy can run now: enough agents are available. */
   readonly ready: readonly ReadyGroup[]
-  /** When it must be looked at again; null: no need. */
+  /** When it must be checked again; null: no need. */
   readonly againAt: number | null
 }
 
-export interface PassLimits {
+export interface ReconcileOptions {
   /** Until then nobody is moved for being Down. */
-  readonly patientUntil: number
+  readonly graceUntil: number
   readonly judge: TextJudge
-  /** Of the duty `placement`: a pass that is no longer this process's writes nothing. */
-  readonly term: Term
-  /** Whether a kept wish that can be deployed is. */
+  /** Of the task `placement`: a run whose lease another process took writes nothing. */
+  readonly lease: Lease
+  /** Whether a pending deploy that can run is due. */
   readonly isDue: (group: GroupRecord) => boolean
 }
 
 export function followPlacements(
   service: StateService,
-  { patientUntil, term, judge, isDue }: PassLimits,
+  { graceUntil, lease, judge, isDue }: ReconcileOptions,
 ): Promise<FollowedPlacements> {
   return service.store.decide(async (queries) => {
-    await requireTerm(queries, term)
-    const pass = await readPass(service, queries, { patientUntil, judge, isDue })
-    for (const group of pass.groups) await followGroup(queries, pass, group)
+    await requireLease(queries, lease)
+    const run = await beginRun(service, queries, { graceUntil, judge, isDue })
+    for (const group of run.groups) await followGroup(queries, run, group)
     // After all groups: what is only tried takes no place from them.
-    for (const stage of pass.stages) await follow(queries, pass, followedStage(stage))
-    await offerFreed(queries, pass)
-    const { agentIds, released } = await savePass(queries, pass, service.now())
-    await forgetRestarts(queries, [...pass.restarted])
-    const waited = await endPlacementWaits(queries, findAwaited(pass))
+    for (const stage of run.stages) await follow(queries, run, reconcilableStage(stage))
+    await offerFreed(queries, run)
+    const { agentIds, released } = await saveRun(queries, run, service.now())
+    await forgetRestarts(queries, [...run.restarted])
+    const waited = await endPlacementWaits(queries, findAwaited(run))
     const composed = await recomposeDesired(queries, agentIds)
     return {
       agentIds: [...new Set([...composed, ...waited])],
-      ready: pass.ready,
-      againAt: released ? service.now() : pass.loss.againAt,
+      ready: run.ready,
+      againAt: released ? service.now() : run.loss.againAt,
     }
   })
 }
 
 /** Groups that come before those that leave an agent have not seen it free. */
-async function offerFreed(queries: Queries, pass: Pass): Promise<void> {
-  if (pass.going.length === 0) return
-  const freed = pass.going.map(({ agentId }) => agentId)
-  for (const group of pass.groups) {
-    const followed = followedGroup(pass, group)
-    const agents = followed && agentsOf(pass, followed)
+async function offerFreed(queries: Queries, run: ReconcileRun): Promise<void> {
+  if (run.going.length === 0) return
+  const freed = run.going.map(({ agentId }) => agentId)
+  for (const group of run.groups) {
+    const followed = reconcilableGroup(run, group)
+    const agents = followed && agentsOf(run, followed)
     const mayCome = freed.some((agentId) => {
       const agent = agents?.byId.get(agentId)
       return (
@@ -100,24 +100,24 @@ async function offerFreed(queries: Queries, pass: Pass): Promise<void> {
         followed?.deployments.some(({ target }) => isFitting(agent, target)) === true
       )
     })
-    if (mayCome) await followGroup(queries, pass, group)
+    if (mayCome) await followGroup(queries, run, group)
   }
 }
 
-async function followGroup(queries: Queries, pass: Pass, group: GroupRecord): Promise<void> {
-  const followed = followedGroup(pass, group)
-  const decision = followed && (await follow(queries, pass, followed))
-  if (!decision || pass.ready.some((one) => one.group.id === group.id)) return
-  const isTried = pass.isDue(group)
-  pass.ready.push({ group, isTried, agentIds: decision.add.map(({ agentId }) => agentId) })
+async function followGroup(queries: Queries, run: ReconcileRun, group: GroupRecord): Promise<void> {
+  const followed = reconcilableGroup(run, group)
+  const decision = followed && (await follow(queries, run, followed))
+  if (!decision || run.ready.some((one) => one.group.id === group.id)) return
+  const isTried = run.isDue(group)
+  run.ready.push({ group, isTried, agentIds: decision.add.map(({ agentId }) => agentId) })
 }
 
-/** Agents that a group with a kept wish is about to be deployed on: they are told nothing before. */
-function findAwaited({ ready }: Pass): ReadonlySet<number> {
+/** Agents that a pending deploy is about to use: nothing is sent to them before. */
+function findAwaited({ ready }: ReconcileRun): ReadonlySet<number> {
   return new Set(ready.filter(({ isTried }) => isTried).flatMap(({ agentIds }) => agentIds))
 }
 
-interface Pass extends SavedPass {
+interface ReconcileRun extends RunOutcome {
   readonly groups: readonly GroupRecord[]
   readonly stages: readonly StageRecord[]
   readonly deployments: AskedOfGroups
@@ -126,27 +126,27 @@ interface Pass extends SavedPass {
   /** Running agents whose cache restarted: what failed there is tried again (docs/behaviour.md, Deploy). */
   readonly restarted: ReadonlySet<number>
   readonly loss: LossJudgement
-  /** Whose places nobody takes in this pass, whatever the group. */
+  /** Whose places nobody takes in this run, whatever the group. */
   readonly keepDown: ReadonlySet<number>
   readonly judge: TextJudge
-  readonly isDue: PassLimits['isDue']
+  readonly isDue: ReconcileOptions['isDue']
 }
 
-/** What a pass looks after: a deployed group, or a stage. */
-export interface Followed extends PlaceHolder {
+/** What a run reconciles: a deployed group, or a stage. */
+export interface Reconcilable extends PlacementHolder {
   readonly organizationId: number | null
   readonly revision: number
   readonly keepOnFailure: boolean
-  readonly wish: WishedSources
-  readonly wishPending: boolean
+  readonly release: Release
+  readonly deployPending: boolean
   readonly deployments: PlacingInput['deployments']
 }
 
-async function readPass(
+async function beginRun(
   service: StateService,
   queries: Queries,
-  { patientUntil, judge, isDue }: Pick<PassLimits, 'patientUntil' | 'judge' | 'isDue'>,
-): Promise<Pass> {
+  { graceUntil, judge, isDue }: Pick<ReconcileOptions, 'graceUntil' | 'judge' | 'isDue'>,
+): Promise<ReconcileRun> {
   const deploys = await readDeploys(queries)
   const busy = new Set([
     ...deploys.map((deploy) => deploy.groupId),
@@ -164,7 +164,7 @@ async function readPass(
   const before = groupBy(isIdle ? [] : await readPlacements(queries, { groupIds }), holderId)
   const fleet = isIdle ? [] : await readFleet(queries, { kind: 'all' })
   const { heartbeatMs } = service.settings
-  const loss = judgeLoss({ agents: fleet, now: service.now(), heartbeatMs, patientUntil })
+  const loss = judgeLoss({ agents: fleet, now: service.now(), heartbeatMs, graceUntil })
   return {
     groups,
     stages,
@@ -185,61 +185,66 @@ async function readPass(
 
 const nobody: ReadonlySet<number> = new Set()
 
-export function followedGroup(
-  pass: Pick<Pass, 'deployments'>,
+export function reconcilableGroup(
+  run: Pick<ReconcileRun, 'deployments'>,
   group: GroupRecord,
-): Followed | undefined {
-  const { wish } = group
-  return wish === null
+): Reconcilable | undefined {
+  const { desiredRelease } = group
+  return desiredRelease === null
     ? undefined
     : {
         ...group,
-        ...{ groupId: group.id, stage: false, wish },
-        deployments: pass.deployments.get(group.id) ?? [],
+        groupId: group.id,
+        stage: false,
+        release: desiredRelease,
+        deployments: run.deployments.get(group.id) ?? [],
       }
 }
 
-export function followedStage(stage: StageRecord): Followed {
+export function reconcilableStage(stage: StageRecord): Reconcilable {
   const { tagIds } = stage.sources.stage
   return {
     ...stage,
-    ...{ stage: true, wish: stage.sources, wishPending: false, keepOnFailure: true },
+    stage: true,
+    release: stage.sources,
+    deployPending: false,
+    keepOnFailure: true,
     deployments: [stageDeployment(tagIds)],
   }
 }
 
-/** Answers the decision for a kept wish that can be deployed now; otherwise places follow, and are saved with the pass. */
+/** Answers the decision for a pending deploy that can run now; otherwise placements follow, and are saved with this run. */
 async function follow(
   queries: Queries,
-  pass: Pass,
-  followed: Followed,
+  run: ReconcileRun,
+  followed: Reconcilable,
 ): Promise<PlacementDecision | undefined> {
-  const { groupId, stage, organizationId, wish } = followed
-  const program = programOf(wish)
+  const { groupId, stage, organizationId, release } = followed
+  const program = programOf(release)
   const holder = holderId(followed)
-  const agents = agentsOf(pass, followed)
-  const settled = (pass.placements.get(holder) ?? []).map((placement) => {
+  const agents = agentsOf(run, followed)
+  const settled = (run.placements.get(holder) ?? []).map((placement) => {
     // It is that of another group now.
     if (placement.replacedBy !== null) return placement
     const state = agents.byId.get(placement.agentId)?.state
-    const isRestarted = pass.restarted.has(placement.agentId)
-    const isLost = pass.loss.lost.has(placement.agentId)
+    const isRestarted = run.restarted.has(placement.agentId)
+    const isLost = run.loss.lost.has(placement.agentId)
     return settlePlacement(placement, { group: followed, program, state, isRestarted, isLost })
   })
-  const exclude = findGivenUp(settled, pass.restarted)
+  const exclude = findGivenUp(settled, run.restarted)
   const input: PlacingInput = {
-    group: { id: groupId, domains: wish.domains, stage: wish.stage },
+    group: { id: groupId, domains: release.domains, stage: release.stage },
     deployments: followed.deployments,
     agents,
     placements: settled,
     exclude,
     wanted: program,
-    // A wish that waits for agents is not served by those that are Down.
-    keepDown: followed.wishPending ? nobody : keepPlaces(pass, settled),
+    // A deploy that waits for agents does not count those that are Down.
+    keepDown: followed.deployPending ? nobody : keepPlacements(run, settled),
   }
   let decision = await decideFollowing(queries, input)
-  if (followed.wishPending) return decision.shortages.length === 0 ? decision : undefined
-  if (decision.add.length > 0 && !(await pass.judge.isTaken(queries, followed, wish)))
+  if (followed.deployPending) return decision.shortages.length === 0 ? decision : undefined
+  if (decision.add.length > 0 && !(await run.judge.isTaken(queries, followed, release)))
     decision = await decideFollowing(queries, { ...input, exclude: addNewcomers(input, exclude) })
   const remove = findLeaving(decision, settled, agents)
   const leave = new Set(remove.map(({ agentId }) => agentId))
@@ -248,14 +253,14 @@ async function follow(
     createPlacement({ ...place, group, stage, revision: followed.revision, program }),
   )
   const placed = { id: holder, root: program.fqdns === null, fqdns: program.fqdns ?? [] }
-  for (const index of pass.agents.values())
+  for (const index of run.agents.values())
     recordPlacement(index, placed, { add: decision.add, remove })
   const kept = settled.filter(({ agentId }) => !leave.has(agentId))
-  pass.placements.set(holder, [...kept, ...added])
-  pass.going.push(...settled.filter((place) => leave.has(place.agentId)).map(withState))
+  run.placements.set(holder, [...kept, ...added])
+  run.going.push(...settled.filter((place) => leave.has(place.agentId)).map(withState))
   return undefined
 
-  function withState(place: PlacementRecord): GoingPlace {
+  function withState(place: PlacementRecord): LeavingPlacement {
     return { ...place, agentState: agents.byId.get(place.agentId)?.state }
   }
 }
@@ -283,12 +288,12 @@ function findRestarted(fleet: readonly FleetAgent[]): ReadonlySet<number> {
   return new Set(restarted.map(({ id }) => id))
 }
 
-/** What failed here is tried again at the next deploy, or when the cache restarted, not in every pass. */
+/** What failed here is tried again at the next deploy, or when the cache restarted, not in every run. */
 function findGivenUp(
   placements: readonly PlacementRecord[],
   restarted: ReadonlySet<number>,
 ): ReadonlySet<number> {
-  const failed = placements.filter((one) => !holdsPlace(one) && !restarted.has(one.agentId))
+  const failed = placements.filter((one) => !holdsPlacement(one) && !restarted.has(one.agentId))
   return new Set(failed.map(({ agentId }) => agentId))
 }
 
@@ -301,8 +306,8 @@ function addNewcomers(
   return new Set([...exclude, ...[...agents.byId.keys()].filter((id) => !placed.has(id))])
 }
 
-function keepPlaces(
-  { keepDown }: Pass,
+function keepPlacements(
+  { keepDown }: ReconcileRun,
   placements: readonly PlacementRecord[],
 ): ReadonlySet<number> {
   const kept = placements.filter((placement) => placement.keptDown)
@@ -322,6 +327,6 @@ export function indexByOwner(
   )
 }
 
-function agentsOf(pass: Pass, { organizationId }: Followed): AgentIndex {
-  return pass.agents.get(organizationId) ?? indexAgents([])
+function agentsOf(run: ReconcileRun, { organizationId }: Reconcilable): AgentIndex {
+  return run.agents.get(organizationId) ?? indexAgents([])
 }

@@ -8,25 +8,25 @@ import { indexAgents, noteDomains, recordPlacement, type AgentIndex } from '../f
 import { parseDomainName } from '../../resources/domain-name.js'
 import { groupBy } from '../../group-by.js'
 import type { Actor } from '../../resources/permission.js'
-import type { ForeseenPlaces } from '../../resources/vclgroup.js'
+import type { ForeseenPlacements } from '../../resources/vclgroup.js'
 import { placeGroup, type PlacementDecision } from './placement.js'
 import type { Place } from '../fleet/placement-input.js'
-import { programOf, type WishedDomain } from '../fleet/vcl-group.js'
+import { programOf, type ReleaseDomain } from '../fleet/vcl-group.js'
 import { FleetError } from '../../errors.js'
 import { readFleet } from '../fleet/fleet.js'
 import { readUsableIds } from '../store/owner.js'
 import { readOtherHolders } from '../fleet/placement-domains.js'
 import { readPlacements, type PlacementRecord } from '../fleet/placement-queries.js'
-import { readReplaceable } from '../fleet/replaced-places.js'
+import { readReplaceable } from '../fleet/replaced-placements.js'
 import { scopeOfOwner } from '../store/scope.js'
 import { readUsableTagIds } from '../fleet/tag-queries.js'
 import type { NamedDeployment } from '../fleet/target-queries.js'
 import { readGroups, readNewestGroupId, type GroupRecord } from '../fleet/group-queries.js'
 import { notThere, requireAll } from '../api/find-references.js'
 import { scopeOf, type StateService } from '../service.js'
-import { holdsPlace, toPlacementInput, type GroupToPlace } from './placing.js'
-import type { PlacementPlan, PlannedPlace } from './plan-schemas.js'
-import { readNamesOf, takePlaces } from './replacing.js'
+import { holdsPlacement, toPlacementInput, type GroupToPlace } from './placing.js'
+import type { PlacementPlan, PlannedPlacement } from './plan-schemas.js'
+import { readNamesOf, takeOverPlacements } from './replacing.js'
 import { describeShortages } from './shortage.js'
 
 type PlannedGroup = PlacementPlan['groups'][number]
@@ -36,7 +36,7 @@ export async function planPlacement(
   service: StateService,
   actor: Actor,
   plan: PlacementPlan,
-): Promise<ForeseenPlaces[]> {
+): Promise<ForeseenPlacements[]> {
   const { queries } = service.store
   const present = await readOwnGroups(service, actor, plan)
   const places = groupBy(
@@ -49,7 +49,7 @@ export async function planPlacement(
   const agents = indexAgents(fleet)
   const groups = toWanted(plan, await readNewestGroupId(queries))
   const fqdns = [...new Set(groups.flatMap(({ domains }) => domains.map(({ fqdn }) => fqdn)))]
-  // Group 0 is nobody: what a planned group has itself is no conflict to it.
+  // Group 0 is nobody: what a planned group has itself is not a conflict to it.
   noteDomains(agents, await readOtherHolders(queries, { groupId: 0, stage: false }, fqdns))
   for (const { id } of plan.undeployed ?? [])
     recordPlacement(agents, { id, root: false }, { add: [], remove: places.get(id) ?? [] })
@@ -57,24 +57,24 @@ export async function planPlacement(
   const names = new Map(fleet.map(({ id, name }) => [id, name]))
   const nameOf = await readNamesOf(queries, actor.organizationId)
   const others = await readReplaceable(queries, { id: 0, organizationId: actor.organizationId })
-  const foreseen: ForeseenPlaces[] = []
+  const foreseen: ForeseenPlacements[] = []
   for (const group of groups) {
     const targets = group.deployments.map((name) => findByName(deployments, name))
-    const wish = present.get(group.id)?.wish
+    const release = present.get(group.id)?.desiredRelease
     const input = toPlacementInput({
       group: withReplaces(group, others),
       deployments: targets,
       agents,
       placements: places.get(group.id) ?? [],
-      wanted: wish ? programOf(wish) : undefined,
+      wanted: release ? programOf(release) : undefined,
       nameOf,
     })
     const decision = placeGroup(input)
-    leavePlaces(agents, group, places.get(group.id) ?? [])
-    takePlaces(agents, group, decision)
+    leavePlacements(agents, group, places.get(group.id) ?? [])
+    takeOverPlacements(agents, group, decision)
     foreseen.push({
       name: group.name,
-      agents: describePlaces(decision, targets, { agents: names, nameOf }),
+      agents: describePlacements(decision, targets, { agents: names, nameOf }),
       shortage: describeShortages(decision, targets, { agents: fleet, nameOf })?.message ?? null,
     })
     await setImmediate() // many groups over a large fleet
@@ -106,12 +106,12 @@ async function readOwnGroups(
 
 interface WantedGroup extends Omit<PlannedGroup, 'domains'> {
   readonly id: number
-  readonly domains: readonly WishedDomain[]
+  readonly domains: readonly ReleaseDomain[]
 }
 
 /**
- * Chosen by us: groups to be made get the ids that they will have if nobody else makes one meanwhile. The order among agents
- * with equally many groups hangs on it.
+ * New groups get the ids that they will have if nobody else creates one meanwhile. The order of agents
+ * with equally many groups depends on the id.
  */
 function toWanted({ groups }: PlacementPlan, newestId: number): readonly WantedGroup[] {
   let nextId = newestId
@@ -124,7 +124,7 @@ function toWanted({ groups }: PlacementPlan, newestId: number): readonly WantedG
 
 /** No agent has this tag: ids are from 1. */
 const unknownTagId = 0
-/** Chosen by us: they are looked up by one statement (SQLite takes 32,766 parameters). */
+/** One statement reads them (SQLite takes 32,766 parameters). */
 const tagsMost = 10_000
 /** Beyond all ids: what is made next is the newest. */
 const newIds = 2 ** 50
@@ -171,24 +171,24 @@ function withReplaces(group: WantedGroup, others: ReadonlySet<number>): GroupToP
 }
 
 /** Those that come later in the plan see what this one left, and took. */
-function leavePlaces(
+function leavePlacements(
   agents: AgentIndex,
   { id }: WantedGroup,
   before: readonly PlacementRecord[],
 ): void {
-  recordPlacement(agents, { id, root: false }, { add: [], remove: before.filter(holdsPlace) })
+  recordPlacement(agents, { id, root: false }, { add: [], remove: before.filter(holdsPlacement) })
 }
 
-function describePlaces(
+function describePlacements(
   { keep, add, remove, replaced }: PlacementDecision,
   deployments: readonly NamedDeployment[],
   names: {
     readonly agents: ReadonlyMap<number, string>
     readonly nameOf: (holder: number) => string | undefined
   },
-): PlannedPlace[] {
+): PlannedPlacement[] {
   const nameOf = new Map(deployments.map(({ id, name }) => [id, name]))
-  const describe = (place: Place, held: boolean): PlannedPlace => ({
+  const describe = (place: Place, held: boolean): PlannedPlacement => ({
     agent: { id: place.agentId, name: names.agents.get(place.agentId) ?? '' },
     deployment: nameOf.get(place.deploymentId) ?? null,
     held,

@@ -4,7 +4,7 @@ import { agentStateName, agentStates } from '../../resources/agent-state.js'
 import { findConflict } from '../fleet/placement-conflict.js'
 import { groupBy } from '../../group-by.js'
 import { unfitReason, type PlacementDecision } from './placement.js'
-import type { HeldPlace, PlacementInput } from '../fleet/placement-input.js'
+import type { HeldPlacement, PlacementInput } from '../fleet/placement-input.js'
 import { isFitting, type PlacementTarget } from '../fleet/placement-target.js'
 
 interface PlacementRow {
@@ -23,7 +23,7 @@ interface Words {
 
 const words: Readonly<Record<PlacementTarget['kind'], Words>> = {
   tags: {
-    /** Chosen by us: without a number: on a shared agent it would tell how many groups others have there. */
+    /** Without a number: on a shared agent it would reveal how many groups others have there. */
     chosen:
       'it has all tags: of the agents that have, those with the fewest groups are taken first',
     left: unfitReason,
@@ -72,7 +72,7 @@ export function explainPlacement(
 /** Undefined where nobody makes way. */
 function describeTaking(
   { nameOf }: PlacementInput,
-  replaced: readonly HeldPlace[] | undefined,
+  replaced: readonly HeldPlacement[] | undefined,
 ): string | undefined {
   if (replaced === undefined) return undefined
   const names = replaced.map(({ holder }) => JSON.stringify(nameOf?.(holder) ?? String(holder)))

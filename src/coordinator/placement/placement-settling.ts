@@ -1,4 +1,4 @@
-/** What a placement pass makes of one place before it decides who comes and goes. Pure. */
+/** What a reconcile run makes of one place before it decides who comes and goes. Pure. */
 import { agentStates, type AgentState } from '../../resources/agent-state.js'
 import { isSameProgram, type PlacedProgram } from '../../vcl/desired-engine.js'
 import type { PlacementRecord } from '../fleet/placement-queries.js'

@@ -10,7 +10,7 @@ export interface Shortage {
   readonly min: number
   readonly placed: number
   /** The agents that were passed over for a conflict would fill it: 409 rather than 503. */
-  readonly wouldReachWithConflicting: boolean
+  readonly wouldSufficeWithConflicting: boolean
   /** How many agents fit it, whatever their state. */
   readonly fitting: number
   /** How many of them are in which state other than Running. */
@@ -39,8 +39,12 @@ export function findShortages(
         return conflict === null ? [] : [{ agentId: agent.id, ...conflict }]
       })
       return {
-        ...{ deploymentId: id, min, placed: chosen.length, fitting: fitting.length, conflicts },
-        wouldReachWithConflicting: chosen.length + conflicts.length >= min,
+        deploymentId: id,
+        min,
+        placed: chosen.length,
+        fitting: fitting.length,
+        conflicts,
+        wouldSufficeWithConflicting: chosen.length + conflicts.length >= min,
         states: countStates(fitting),
       }
     })

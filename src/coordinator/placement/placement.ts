@@ -11,7 +11,7 @@ import type {
   PlacementDeployment,
   Place,
   PlacementInput,
-  HeldPlace,
+  HeldPlacement,
 } from '../fleet/placement-input.js'
 import { findCandidates, isFitting } from '../fleet/placement-target.js'
 import { chooseBest } from './placement-rank.js'
@@ -23,7 +23,7 @@ export interface PlacementDecision {
   /** In the order in which they were chosen. */
   readonly add: readonly Place[]
   /**
-   * Chosen by us: Down and Locked holders whose place nobody takes have it when they return, so that a coordinator or a
+   * Down and Locked holders whose place nobody takes have it when they return, so that a coordinator or a
    * network that was away, or an unlock, never takes a site down. They count for no min; whoever comes later may take the place.
    */
   readonly waiting: readonly Place[]
@@ -31,7 +31,7 @@ export interface PlacementDecision {
   readonly remove: readonly (Place & { readonly reason: string })[]
   readonly shortages: readonly Shortage[]
   /** Whose places on which of its agents the group takes. */
-  readonly replaced: readonly HeldPlace[]
+  readonly replaced: readonly HeldPlacement[]
 }
 
 export function placeGroup(input: PlacementInput): PlacementDecision {
@@ -126,7 +126,7 @@ function countOpen(
   return deployments.reduce((sum, { id, max }) => sum + max - (keeping.get(id)?.length ?? 0), 0)
 }
 
-/** Chosen by us: Failing agents keep their places, ReadOnly and Locked ones do not, since nothing can be deployed to them. */
+/** Failing agents keep their placements; ReadOnly and Locked ones do not, since nothing can be deployed to them. */
 function findReasonToLeave(input: PlacementInput, agent: IndexedAgent): string | null {
   const { Running, Failing, Down } = agentStates
   const mayStay = [Running, Failing, ...(input.keepDown?.has(agent.id) === true ? [Down] : [])]
@@ -248,7 +248,10 @@ function reasonToGo({ input, slots }: PlacementWork, place: Place): string {
   return fits === true ? fullReason : unfitReason
 }
 
-function findAllReplaced({ group, agents }: PlacementInput, chosen: readonly Place[]): HeldPlace[] {
+function findAllReplaced(
+  { group, agents }: PlacementInput,
+  chosen: readonly Place[],
+): HeldPlacement[] {
   if (group.replaces === undefined) return []
   return chosen.flatMap(({ agentId }) => {
     const agent = agents.byId.get(agentId)

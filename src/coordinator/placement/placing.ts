@@ -1,9 +1,14 @@
 /** From rows to the placement decision and back: what `placeGroup` is given, and what a new place looks like. */
-import { holderId, noteDomains, type AgentIndex, type PlaceHolder } from '../fleet/agent-index.js'
+import {
+  holderId,
+  noteDomains,
+  type AgentIndex,
+  type PlacementHolder,
+} from '../fleet/agent-index.js'
 import { placeGroup, type PlacementDecision } from './placement.js'
 import type { PlacementDeployment, PlacementInput } from '../fleet/placement-input.js'
 import { isSameLoad, isSameProgram, type PlacedProgram } from '../../vcl/desired-engine.js'
-import type { StageTarget, WishedDomain } from '../fleet/vcl-group.js'
+import type { StageTarget, ReleaseDomain } from '../fleet/vcl-group.js'
 import { readOtherHolders } from '../fleet/placement-domains.js'
 import type { PlacementRecord } from '../fleet/placement-queries.js'
 import type { Queries } from '../store/store.js'
@@ -11,7 +16,7 @@ import type { GroupRecord } from '../fleet/group-queries.js'
 
 export interface GroupToPlace {
   readonly id: number
-  readonly domains: readonly WishedDomain[]
+  readonly domains: readonly ReleaseDomain[]
   /** What is staged of it, not the group itself. */
   readonly stage?: StageTarget | undefined
   /** Its stage makes way for it. */
@@ -85,7 +90,7 @@ export function toPlacementInput(input: PlacingInput): PlacementInput {
       replaces: group.replaces,
     },
     agents,
-    placed: placements.filter(holdsPlace),
+    placed: placements.filter(holdsPlacement),
     exclude,
     failed: wanted && findFailed(placements, wanted),
     keepDown,
@@ -93,7 +98,7 @@ export function toPlacementInput(input: PlacingInput): PlacementInput {
   }
 }
 
-function toHolder({ id, stage }: GroupToPlace): PlaceHolder {
+function toHolder({ id, stage }: GroupToPlace): PlacementHolder {
   return { groupId: id, stage: stage !== undefined }
 }
 
@@ -110,11 +115,11 @@ function findFailed(
 }
 
 /** What failed before it ever served holds no place. */
-export function holdsPlace(placement: PlacementRecord): boolean {
+export function holdsPlacement(placement: PlacementRecord): boolean {
   return placement.current !== null || placement.candidate !== null
 }
 
-export interface NewPlace {
+export interface NewPlacement {
   readonly group: Pick<GroupRecord, 'id' | 'organizationId'>
   readonly agentId: number
   readonly deploymentId: number
@@ -125,7 +130,7 @@ export interface NewPlace {
   readonly stage?: boolean
 }
 
-export function createPlacement(place: NewPlace): PlacementRecord {
+export function createPlacement(place: NewPlacement): PlacementRecord {
   return {
     groupId: place.group.id,
     organizationId: place.group.organizationId,

@@ -1,6 +1,6 @@
 /** `POST /vclgroups/placement`: where groups would be placed, as they are to be; nothing is kept or changed. */
 import { Type } from 'typebox'
-import { foreseenPlaces } from '../../resources/vclgroup.js'
+import { foreseenPlacements } from '../../resources/vclgroup.js'
 import { answerSchema } from '../api/resource-schemas.js'
 import { route, type Route } from '../http/route.js'
 import { planPlacement } from './placement-plan.js'
@@ -24,7 +24,9 @@ export function placementPlanRoutes(service: StateService): readonly Route[] {
       asksOnly: true,
       permission: { type: 'vclgroup', access: 'read' },
       body: planSchema,
-      answers: { 200: Type.Object({ groups: Type.Array(answerSchema(foreseenPlaces)) }, closed) },
+      answers: {
+        200: Type.Object({ groups: Type.Array(answerSchema(foreseenPlacements)) }, closed),
+      },
       handle: async ({ actor, body }) => {
         requireAccess(actor, 'deployment', 'read', errorKey)
         return { status: 200, body: { groups: await planPlacement(service, actor, body) } }

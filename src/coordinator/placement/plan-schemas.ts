@@ -1,12 +1,12 @@
 /** What is asked and answered where groups would be placed: the schemas, and the types that follow from them. */
 import { Type } from 'typebox'
 import type { Fitting } from '../../resources/json-fields.js'
-import type { ForeseenPlaces } from '../../resources/vclgroup.js'
+import type { ForeseenPlacements } from '../../resources/vclgroup.js'
 import { idSchema, nameSchema, orNull, referencesMost } from '../api/references.js'
 
 const closed = { additionalProperties: false }
 
-/** Chosen by us: as many as one folder of `cachefleet apply` may hold. */
+/** As many as one folder of `cachefleet apply` may hold. */
 const objectsMost = 1_000
 
 const countSchema = Type.Integer({ minimum: 1, maximum: 1_000_000 })
@@ -62,4 +62,4 @@ export const planSchema = Type.Object(
 )
 
 export type PlacementPlan = Fitting<typeof planSchema>
-export type PlannedPlace = ForeseenPlaces['agents'][number]
+export type PlannedPlacement = ForeseenPlacements['agents'][number]

@@ -4,16 +4,16 @@
  */
 import { recordPlacement, type AgentIndex } from '../fleet/agent-index.js'
 import type { PlacementDecision } from './placement.js'
-import type { WishedDomain } from '../fleet/vcl-group.js'
+import type { ReleaseDomain } from '../fleet/vcl-group.js'
 import { readDeploys } from '../fleet/deploy-queries.js'
 import { readDeploymentsOfGroup } from '../fleet/target-queries.js'
 import { addHistory } from '../fleet/history-queries.js'
 import type { NamedReference } from '../store/owner.js'
 import { readPlacements, type PlacementRecord } from '../fleet/placement-queries.js'
-import { findPlaceless, readBeingReplaced, readGroupNames } from '../fleet/replaced-places.js'
+import { findUnplaced, readBeingReplaced, readGroupNames } from '../fleet/replaced-placements.js'
 import type { Queries } from '../store/store.js'
-import { readGroups, writeWish, type GroupRecord } from '../fleet/group-queries.js'
-import { decidePlacement, holdsPlace } from './placing.js'
+import { readGroups, writeDesiredRelease, type GroupRecord } from '../fleet/group-queries.js'
+import { decidePlacement, holdsPlacement } from './placing.js'
 
 /** Whether the deploy of a group must wait: one of its own runs, or one that takes a place of it. */
 export async function isInDeploy(queries: Queries, groupId: number): Promise<boolean> {
@@ -22,7 +22,7 @@ export async function isInDeploy(queries: Queries, groupId: number): Promise<boo
 }
 
 interface JudgedReplacing {
-  readonly group: { readonly id: number; readonly domains: readonly WishedDomain[] }
+  readonly group: { readonly id: number; readonly domains: readonly ReleaseDomain[] }
   readonly decision: PlacementDecision
   /** As the decision was made; it is changed to what the switch makes of it. */
   readonly agents: AgentIndex
@@ -46,7 +46,7 @@ export async function judgeReplacing(
     return `a deploy is changing ${nameGroups(moving)}, whose places this one would take; deploy it again when that has ended`
   if (force) return undefined
   const before = await findShort(queries, others, { agents, decision })
-  takePlaces(agents, group, decision)
+  takeOverPlacements(agents, group, decision)
   const after = await findShort(queries, others, { agents, decision, without: true })
   const fallen = others.filter(({ id }) =>
     [...(after.get(id) ?? [])].some((deploymentId) => before.get(id)?.has(deploymentId) !== true),
@@ -57,7 +57,7 @@ export async function judgeReplacing(
 }
 
 /** So that whoever is placed next sees what the switch makes of it. */
-export function takePlaces(
+export function takeOverPlacements(
   agents: AgentIndex,
   { id, domains }: JudgedReplacing['group'],
   { replaced, keep, add }: PlacementDecision,
@@ -82,16 +82,16 @@ async function findShort(
 ): Promise<ReadonlyMap<number, ReadonlySet<number>>> {
   const short = new Map<number, ReadonlySet<number>>()
   const all = await readPlacements(queries, { groupIds: groups.map(({ id }) => id), stage: false })
-  for (const { id, wish } of groups) {
+  for (const { id, desiredRelease } of groups) {
     const taken = new Set(
       decision.replaced.filter(({ holder }) => holder === id).map(({ agentId }) => agentId),
     )
     const own = all.filter(({ groupId }) => groupId === id)
     const left = own.filter((place) => !taken.has(place.agentId))
-    if (wish === null || !left.some(holdsPlace)) continue
+    if (desiredRelease === null || !left.some(holdsPlacement)) continue
     const { shortages } = await decidePlacement(queries, {
-      group: { id, domains: wish.domains },
-      deployments: await readDeploymentsOfGroup(queries, id, wish.deploymentIds),
+      group: { id, domains: desiredRelease.domains },
+      deployments: await readDeploymentsOfGroup(queries, id, desiredRelease.deploymentIds),
       agents,
       placements: without ? left : own,
       ...(without && { exclude: taken }),
@@ -120,22 +120,22 @@ interface Replacement {
 }
 
 /** Who has no place left is deployed no longer. */
-export async function undeployPlaceless(
+export async function undeployUnplaced(
   queries: Queries,
   { ids, by, account, now }: Replacement,
 ): Promise<void> {
-  const placeless = await findPlaceless(queries, ids)
+  const placeless = await findUnplaced(queries, ids)
   if (placeless.length === 0) return
   for (const group of await readGroups(queries, { kind: 'all' }, { ids: placeless })) {
-    const { id: groupId, organizationId, revision, wish } = group
-    if (wish === null) continue
-    await writeWish(queries, groupId, { sources: null, pending: false, revision })
-    const entry = { groupId, organizationId, revision, account, at: now, sources: wish }
+    const { id: groupId, organizationId, revision, desiredRelease } = group
+    if (desiredRelease === null) continue
+    await writeDesiredRelease(queries, groupId, { sources: null, pending: false, revision })
+    const entry = { groupId, organizationId, revision, account, at: now, sources: desiredRelease }
     await addHistory(queries, { ...entry, action: 'undeploy', result: 'ok', replacedBy: by })
   }
 }
 
-/** What a message to the owner's people may name, by `holderId`. */
+/** What a message to the owner's users may name, by `holderId`. */
 export async function readNamesOf(
   queries: Queries,
   organizationId: number | null,

@@ -27,16 +27,17 @@ export function describeShortages(
 ): Shortage | undefined {
   if (deployments.length === 0) return { kind: 'conflict', message: noDeployments }
   if (decision.shortages.length === 0) return undefined
-  const isConflict = decision.shortages.some((shortage) => shortage.wouldReachWithConflicting)
+  const isConflict = decision.shortages.some((shortage) => shortage.wouldSufficeWithConflicting)
   const agents = new Map([...names.agents].map(({ id, name }) => [id, name]))
   const texts = decision.shortages.map((shortage) => {
-    const { deploymentId, min, placed, wouldReachWithConflicting } = shortage
+    const { deploymentId, min, placed, wouldSufficeWithConflicting } = shortage
     const deployment = deployments.find(({ id }) => id === deploymentId)
     const held = describeHeld(shortage, agents, names)
-    const why = wouldReachWithConflicting
+    const isOfMembers = deployment?.name === null
+    const why = wouldSufficeWithConflicting
       ? `; other groups hold the agents it would need: ${held}`
-      : `: ${describeFitting(shortage, held)}`
-    if (deployment?.name === null)
+      : `: ${describeFitting(shortage, held, isOfMembers)}`
+    if (isOfMembers)
       return `the group needs ${min} running cache, ${placed} of its caches can be used${why}`
     const name = JSON.stringify(deployment?.name ?? String(deploymentId))
     return `deployment ${name} needs ${min} running agents with all of its tags, ${placed} can be used${why}`
@@ -44,15 +45,22 @@ export function describeShortages(
   return { kind: isConflict ? 'conflict' : 'unavailable', message: texts.join('. ') }
 }
 
-/** `20 have its tags, 12 are Locked, 5 Down, 3 cannot be used: …` */
-function describeFitting({ fitting, states, conflicts }: PlacementShortage, held: string): string {
-  if (fitting === 0) return 'no agent has them'
+/** `20 have its tags, 12 are Locked, 5 Down, 3 cannot be used: …`; of a group's own caches: `it has 20, …` */
+function describeFitting(
+  { fitting, states, conflicts }: PlacementShortage,
+  held: string,
+  isOfMembers: boolean,
+): string {
+  if (fitting === 0) return isOfMembers ? 'it has none' : 'no agent has them'
   const parts = states.map(
     ({ state, count }, index) =>
       `${count} ${index > 0 ? '' : count === 1 ? 'is ' : 'are '}${agentStateName(state)}`,
   )
   if (conflicts.length > 0) parts.push(`${conflicts.length} cannot be used: ${held}`)
-  return [`${fitting} ${fitting === 1 ? 'has' : 'have'} its tags`, ...parts].join(', ')
+  const all = isOfMembers
+    ? `it has ${fitting}`
+    : `${fitting} ${fitting === 1 ? 'has' : 'have'} its tags`
+  return [all, ...parts].join(', ')
 }
 
 function describeHeld(
@@ -71,5 +79,5 @@ function describeHeld(
   return `${shown.join(', ')}${more > 0 ? `, and ${more} more` : ''}`
 }
 
-/** Chosen by us: nobody can come late for it, so there is no wish to keep, and a deploy to nowhere is no success. */
+/** No agent can ever match, so no pending deploy is kept, and a deploy to no agent is not a success. */
 const noDeployments = 'the group has no deployments; give it one, and it is placed by its tags'

@@ -15,7 +15,7 @@ import { readGroups, type GroupRecord } from '../fleet/group-queries.js'
 import { decidePlacement } from './placing.js'
 import type { StateService } from '../service.js'
 
-export interface Change {
+interface Change {
   /** Who makes it: groups of others are not named. */
   readonly actor: Pick<Actor, 'organizationId'>
   readonly errorKey: ErrorKey
@@ -64,7 +64,7 @@ async function findShort(
     const agents = fleets.get(owner) ?? indexAgents(await readFleet(queries, scopeOfOwner(owner)))
     fleets.set(owner, agents)
     const decision = await decidePlacement(queries, {
-      group: { id: group.id, domains: group.wish?.domains ?? [] },
+      group: { id: group.id, domains: group.desiredRelease?.domains ?? [] },
       deployments: deployments.get(group.id) ?? [],
       agents,
       placements: placements.filter(({ groupId }) => groupId === group.id),

@@ -21,7 +21,7 @@ import { isTagNameTaken } from '../fleet/tag-queries.js'
 import { findGroupNamed } from '../fleet/group-queries.js'
 import type { StateService } from '../service.js'
 import { adoptedName, makeAdoptedGroup, type MadeGroup, type WantedGroup } from './adopted-group.js'
-import { tellAgentsChanged, tellDesiredChanged } from '../agents/agent-hints.js'
+import { notifyAgentsChanged, notifyDesiredChanged } from '../agents/agent-hints.js'
 import { instructAgent } from '../agents/instruct.js'
 import { compareWithGroup, findObstacle, joinGroup, type Comparison } from './join-adopted-group.js'
 
@@ -58,8 +58,8 @@ export async function adoptRunningVcl(
     throw error
   })
   if (!done) return false
-  tellAgentsChanged(service, [agentId])
-  tellDesiredChanged(service, done.agentIds, context.traceId)
+  notifyAgentsChanged(service, [agentId])
+  notifyDesiredChanged(service, done.agentIds, context.traceId)
   if (done.refusal === null) context.log.info({ agentId, agent: agent.name }, 'running VCL adopted')
   else
     context.log.warn(
@@ -187,8 +187,8 @@ async function chooseGroup(
   const named = `VCL group ${JSON.stringify(groupName)}`
   const obstacle = await findObstacle(queries, group)
   if (obstacle !== null) return { make: alone, because: `${named} ${obstacle}` }
-  if (group.wish?.sha === sha) return { join: group }
-  if (compared?.sha !== group.wish?.sha) return 'changed'
+  if (group.desiredRelease?.sha === sha) return { join: group }
+  if (compared?.sha !== group.desiredRelease?.sha) return 'changed'
   return { make: alone, because: `${named} has another text` }
 }
 

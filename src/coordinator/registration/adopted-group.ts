@@ -4,7 +4,7 @@ import { programName } from '../../vcl/desired-engine.js'
 import { fileTypes, type FleetFile } from '../../resources/file.js'
 import type { VclText } from '../../vcl/bundle.js'
 import { defaultContentType, readFileContent } from '../../vcl/file.js'
-import type { WishedFile, WishedSources } from '../fleet/vcl-group.js'
+import type { ReleaseFile, Release } from '../fleet/vcl-group.js'
 import { rebuildInSteps, type RebuiltVcl, type VclPart } from '../../vcl/running-vcl.js'
 import { runInSteps } from '../../in-steps.js'
 import { adoptedPrefix, addStaticTag, isAdoptedNameTaken } from '../fleet/adoption-queries.js'
@@ -17,8 +17,8 @@ import type { NamedReference } from '../store/owner.js'
 import { savePlacements } from '../fleet/placement-queries.js'
 import { keepSource } from '../fleet/sources.js'
 import type { Queries } from '../store/store.js'
-import { insertGroup, writeWish } from '../fleet/group-queries.js'
-import { createPlacement, switchPlacement, type NewPlace } from '../placement/placing.js'
+import { insertGroup, writeDesiredRelease } from '../fleet/group-queries.js'
+import { createPlacement, switchPlacement, type NewPlacement } from '../placement/placing.js'
 
 /** Whose name stands in versions and history. */
 const adoptionAccount = 'takeover'
@@ -66,7 +66,7 @@ export async function makeAdoptedGroup(
   const one = { name: rebuilt.name, min: 1, max: 1, tagIds: [tagId], managedBy: null }
   const deploymentId = await insertDeployment(queries, organizationId, one, now)
   const main = await makeFile(queries, agent, { ...mainText, fileType: fileTypes.main }, now)
-  const includes: WishedFile[] = []
+  const includes: ReleaseFile[] = []
   for (const file of rebuilt.includes)
     includes.push(await makeFile(queries, agent, { ...file, fileType: fileTypes.include }, now))
   const name = wanted.mayBeRenamed ? rebuilt.name : wanted.name
@@ -74,29 +74,38 @@ export async function makeAdoptedGroup(
     queries,
     { organizationId, cacheKey: randomBytes(16).toString('hex') },
     {
-      ...{ name, root: true, keepOnFailure: true, mainFileId: main.id, mainFileVersion: null },
-      ...{ includeIds: includes.map(({ id }) => id), domainIds: [], deploymentIds: [deploymentId] },
+      name,
+      root: true,
+      keepOnFailure: true,
+      mainFileId: main.id,
+      mainFileVersion: null,
+      includeIds: includes.map(({ id }) => id),
+      domainIds: [],
+      deploymentIds: [deploymentId],
       managedBy: null,
     },
     now,
   )
   await keepSource(queries, bundle, now)
-  const sources: WishedSources = {
-    ...{
-      mainVCL: main,
-      includes,
-      sha: bundle.sha,
-      programName: programName(groupId, bundle.sha, 0),
-    },
-    ...{ deploymentIds: [deploymentId], domains: [] },
+  const sources: Release = {
+    mainVCL: main,
+    includes,
+    sha: bundle.sha,
+    programName: programName(groupId, bundle.sha, 0),
+    deploymentIds: [deploymentId],
+    domains: [],
   }
   const revision = 1
-  await writeWish(queries, groupId, { sources, pending: false, revision })
-  await saveServingPlace(
+  await writeDesiredRelease(queries, groupId, { sources, pending: false, revision })
+  await saveServingPlacement(
     queries,
     {
-      ...{ group: { id: groupId, organizationId }, agentId: agent.id, deploymentId },
-      ...{ position: 1, revision, program: { name: program, sha: bundle.sha, fqdns: null } },
+      group: { id: groupId, organizationId },
+      agentId: agent.id,
+      deploymentId,
+      position: 1,
+      revision,
+      program: { name: program, sha: bundle.sha, fqdns: null },
     },
     now,
   )
@@ -107,9 +116,9 @@ export async function makeAdoptedGroup(
 }
 
 /** The cache serves it already, under the name that it has there. */
-export async function saveServingPlace(
+export async function saveServingPlacement(
   queries: Queries,
-  place: NewPlace,
+  place: NewPlacement,
   now: number,
 ): Promise<void> {
   const { revision } = place
@@ -147,7 +156,7 @@ async function makeFile(
   { organizationId }: RegisteredRow,
   { name, text, fileType }: VclText & Pick<FleetFile, 'fileType'>,
   now: number,
-): Promise<WishedFile> {
+): Promise<ReleaseFile> {
   const read = readFileContent({ source: text, encoded: false })
   if (!read.ok) throw new Error(`the text of ${name} was flattened and cannot be a file`)
   const contentType = defaultContentType(false)

@@ -15,7 +15,12 @@ import { findSource } from '../fleet/sources.js'
 import type { Queries } from '../store/store.js'
 import { findGroupNamed, type GroupRecord } from '../fleet/group-queries.js'
 import { compareTexts } from '../files/compare-texts.js'
-import { saveServingPlace, type AdoptedVcl, type Adopter, type MadeGroup } from './adopted-group.js'
+import {
+  saveServingPlacement,
+  type AdoptedVcl,
+  type Adopter,
+  type MadeGroup,
+} from './adopted-group.js'
 
 /** A text against that of the group; made before the decision, which takes it only while the group has that text. */
 export interface Comparison {
@@ -35,9 +40,9 @@ export async function compareWithGroup(
   groupName: string,
 ): Promise<Comparison | null> {
   const rebuilt = await runInSteps(rebuildInSteps(parts, 'running'))
-  const wish = (await findGroupNamed(queries, organizationId, groupName))?.wish
-  if (!rebuilt.ok || !wish) return null
-  const { sha } = wish
+  const release = (await findGroupNamed(queries, organizationId, groupName))?.desiredRelease
+  if (!rebuilt.ok || !release) return null
+  const { sha } = release
   const source = sha === rebuilt.bundle.sha ? undefined : await findSource(queries, sha)
   if (!source) return { sha, difference: null }
   const patch = await compareTexts(
@@ -65,9 +70,9 @@ export async function findObstacle(queries: Queries, group: GroupRecord): Promis
       `VCL group ${JSON.stringify(group.name)}, which it is to join, is being deployed`,
     )
   if (group.console) return 'is a group of the console'
-  if (!group.wish || group.wishPending) return 'is not deployed'
-  if (group.wish.domains.length > 0) return 'is no root group'
-  return (await readDeploymentsOf(queries, group.wish.deploymentIds)).length === 0
+  if (!group.desiredRelease || group.deployPending) return 'is not deployed'
+  if (group.desiredRelease.domains.length > 0) return 'is not a root group'
+  return (await readDeploymentsOf(queries, group.desiredRelease.deploymentIds)).length === 0
     ? 'has no deployment'
     : null
 }
@@ -77,10 +82,10 @@ export async function joinGroup(
   { queries, agent, now }: Adopter,
   { group, program }: { readonly group: GroupRecord; readonly program: string },
 ): Promise<MadeGroup> {
-  const { wish, organizationId, revision } = group
-  if (!wish) throw new Error(`group ${group.id} is joined and has no wish`)
+  const { desiredRelease, organizationId, revision } = group
+  if (!desiredRelease) throw new Error(`group ${group.id} is joined and has no release`)
   const borne = new Set((await readTagsOfAgent(queries, agent.id)).map(({ id }) => id))
-  const deployments = await readDeploymentsOf(queries, wish.deploymentIds)
+  const deployments = await readDeploymentsOf(queries, desiredRelease.deploymentIds)
   const deployment = deployments.toSorted(
     (a, b) => countMissing(a, borne) - countMissing(b, borne) || a.id - b.id,
   )[0]
@@ -98,13 +103,15 @@ export async function joinGroup(
   const places = await readPlacements(queries, { groupIds: [group.id], stage: false })
   const held = places.filter(({ deploymentId }) => deploymentId === deployment.id)
   await raiseMax(queries, deployment.id, held.length + 1, now)
-  await saveServingPlace(
+  await saveServingPlacement(
     queries,
     {
-      ...{ group: { id: group.id, organizationId }, agentId: agent.id },
-      ...{ deploymentId: deployment.id, revision },
+      group: { id: group.id, organizationId },
+      agentId: agent.id,
+      deploymentId: deployment.id,
+      revision,
       position: Math.max(0, ...places.map(({ position }) => position)) + 1,
-      program: { name: program, sha: wish.sha, fqdns: null },
+      program: { name: program, sha: desiredRelease.sha, fqdns: null },
     },
     now,
   )

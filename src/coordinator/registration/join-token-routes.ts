@@ -10,10 +10,10 @@ import {
   referenceTo,
   requireAccess,
 } from '../api/references.js'
-import { answeredAs, listRoute } from '../api/resource-routes.js'
+import { answeredAs, deleteRoute, listRoute } from '../api/resource-routes.js'
 import { createBody, withOthers } from '../api/resource-schemas.js'
 import { route, type Route } from '../http/route.js'
-import { scopeOf, type StateService } from '../service.js'
+import type { StateService } from '../service.js'
 import { joinTokenReading, type JoinTokenRecord } from './join-token-queries.js'
 import { createJoinToken, deleteJoinToken } from './join-tokens.js'
 
@@ -59,19 +59,12 @@ export function joinTokenRoutes(service: StateService): readonly Route[] {
         return { status: 201, body: { ...answers.toAnswer(record), token } }
       },
     }),
-    route({
-      method: 'DELETE',
-      path: '/jointokens/{id}',
-      operationId: 'deleteJoinToken',
-      summary: 'Revokes a join token; agents that it let in stay',
-      errorKey: 'jointoken',
-      permission: { type: 'agent', access: 'write' },
-      find: (_, actor, id) => joinTokenReading.find(service.store.queries, scopeOf(actor), id),
-      answers: { 204: null },
-      handle: async ({ actor, object }) => {
-        await deleteJoinToken(service, object, actor)
-        return { status: 204 }
-      },
+    deleteRoute(service, {
+      find: joinTokenReading.find,
+      resource: joinToken,
+      title: 'JoinToken',
+      summaries: { delete: 'Revokes a join token; agents that it let in stay' },
+      remove: deleteJoinToken,
     }),
   ]
 }

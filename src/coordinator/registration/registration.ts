@@ -33,7 +33,7 @@ import { isUniqueViolation } from '../store/violation.js'
 import type { Queries } from '../store/store.js'
 import { version } from '../../version.js'
 import { mayTakeOver, nameTaken, type JoiningAgent, type KnownAgent } from './agent-credentials.js'
-import { tellAgentsChanged } from '../agents/agent-hints.js'
+import { notifyAgentsChanged } from '../agents/agent-hints.js'
 import type { StateService } from '../service.js'
 import { findSkew } from '../agents/version-skew.js'
 
@@ -52,7 +52,7 @@ export interface RegisteredAgent {
 
 /** The revision that every new agent starts with: the idle engine. */
 const firstRevision = 1
-/** Chosen by us: conditions are one line; a longer one is cut. */
+/** Conditions are one line; a longer one is cut. */
 const lineLimit = 4096
 
 /** Throws FleetError: unauthenticated (the token was used up meanwhile), conflict (the name or key is taken), invalid. */
@@ -86,7 +86,7 @@ export async function registerAgent(
       throw isUniqueViolation(error) ? nameTaken(joining.name) : error
     })
   if (!row) throw new Error(`agent ${joining.name} was written and is not there`)
-  tellAgentsChanged(service, [row.id])
+  notifyAgentsChanged(service, [row.id])
   const taken = joining.takesOver === row.id
   context.log.info(
     { agentId: row.id, agent: row.name },
@@ -145,7 +145,7 @@ export async function updateDescription(
       throw isUniqueViolation(error) ? nameTaken(described.name) : error
     },
   )
-  tellAgentsChanged(service, [agentId])
+  notifyAgentsChanged(service, [agentId])
   context.log.info({ agentId, agent: described.name }, 'agent describes itself anew')
 }
 
@@ -255,6 +255,7 @@ const describedNames = [
   'capabilities',
   'engineHost',
   'enginePort',
+  'engineProduct',
   'engineVersion',
   'engineWorkingDirectory',
   'engineRevision',
@@ -269,6 +270,7 @@ function toDescribed(hello: AgentDescription): DescribedColumns {
     capabilities: JSON.stringify(capabilities.filter((name) => hello.capabilities.includes(name))),
     engineHost: hello.engine.host,
     enginePort: hello.engine.port,
+    engineProduct: hello.engine.product ?? '',
     engineVersion: hello.engine.version,
     engineWorkingDirectory: hello.engine.workingDirectory,
     engineRevision: hello.engine.revision ?? '',

@@ -13,7 +13,7 @@ import { readPlacements, savePlacementStates } from '../fleet/placement-queries.
 import { readStages } from '../fleet/stage-queries.js'
 import type { Queries } from '../store/store.js'
 import { readGroups } from '../fleet/group-queries.js'
-import { tellAgentsChanged } from '../agents/agent-hints.js'
+import { notifyAgentsChanged } from '../agents/agent-hints.js'
 import { judgeReport, type ReportedAgent, type ReportedApply } from './report-outcome.js'
 import type { StateService } from '../service.js'
 import { createBatcher } from '../../runtime/batcher.js'
@@ -32,20 +32,24 @@ type Waiting =
   | { readonly agentId: number; readonly apply: ReportedApply }
   | { readonly agentId: number; readonly drift: Drift; readonly traceId: string }
 
-/** Chosen by us: reports of a fleet that finishes together share a transaction. */
+/** Reports of agents that finish together share a transaction. */
 const batchMs = 10
 const batchSize = 200
 const retryMs = 1000
-/** Chosen by us: while the store is away; what is dropped is asked for again, for the revisions still differ. */
+/** Reports kept while the store is unavailable; dropped ones are requested again, since the revisions still differ. */
 const waitingLimit = 20_000
 
 export function createReportRecorder(service: StateService, log: Logger): ReportRecorder {
   const batcher = createBatcher<Waiting>({
-    ...{ log, trouble: 'reports cannot be written', waitMs: batchMs, retryMs },
-    ...{ atOnce: batchSize, waitingMost: waitingLimit },
+    log,
+    trouble: 'reports cannot be written',
+    waitMs: batchMs,
+    retryMs,
+    atOnce: batchSize,
+    waitingMost: waitingLimit,
     write: async (batch) => {
       await writeBatch(service, batch)
-      tellAgentsChanged(service, [...new Set(batch.map(({ agentId }) => agentId))])
+      notifyAgentsChanged(service, [...new Set(batch.map(({ agentId }) => agentId))])
     },
   })
   return {
@@ -107,14 +111,19 @@ async function readReported(
   const placements = await readPlacements(queries, { agentIds })
   const placed = groupBy(placements, ({ agentId }) => agentId)
   const failed = placements.filter(({ state }) => state === 'failed')
-  const wished = await readWishedPrograms(queries, [...new Set(failed.map((one) => one.groupId))])
+  const desiredPrograms = await readDesiredPrograms(queries, [
+    ...new Set(failed.map((one) => one.groupId)),
+  ])
   const agents = await readAttempts(queries, agentIds)
   return new Map(
-    agents.map((agent) => [agent.id, { agent, placements: placed.get(agent.id) ?? [], wished }]),
+    agents.map((agent) => [
+      agent.id,
+      { agent, placements: placed.get(agent.id) ?? [], desiredPrograms },
+    ]),
   )
 }
 
-async function readWishedPrograms(
+async function readDesiredPrograms(
   queries: Queries,
   ids: readonly number[],
 ): Promise<Map<number, PlacedProgram>> {
@@ -122,7 +131,9 @@ async function readWishedPrograms(
   const groups = await readGroups(queries, { kind: 'all' }, { ids })
   const stages = await readStages(queries, ids)
   return new Map([
-    ...groups.flatMap(({ id, wish }) => (wish ? [[id, programOf(wish)] as const] : [])),
+    ...groups.flatMap(({ id, desiredRelease }) =>
+      desiredRelease ? [[id, programOf(desiredRelease)] as const] : [],
+    ),
     ...stages.map(
       ({ groupId, sources }) => [holderId({ groupId, stage: true }), programOf(sources)] as const,
     ),

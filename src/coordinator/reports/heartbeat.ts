@@ -8,17 +8,17 @@ import {
   markSilentDown,
   writeConditions,
   writeHeartbeats,
-  type HeardRow,
+  type RecordedHeartbeat,
   type HeartbeatRow,
 } from '../fleet/condition-queries.js'
 import type { ConditionColumns } from '../fleet/agent-rows.js'
-import { tellAgentsChanged } from '../agents/agent-hints.js'
-import { requireTerm } from '../store/leases.js'
+import { notifyAgentsChanged } from '../agents/agent-hints.js'
+import { requireLease } from '../store/leases.js'
 import { toCondition } from '../registration/registration.js'
 import type { StateService } from '../service.js'
 import { createBatcher } from '../../runtime/batcher.js'
 
-export type HeardAgent = HeardRow
+export type RecordedAgent = RecordedHeartbeat
 
 export interface HeartbeatRecorder {
   /** Keeps the newest of each agent until it is written; never waits. */
@@ -39,14 +39,14 @@ interface LiveAgent {
 /** Told after each write. */
 interface HeartbeatListener {
   /** What the store says of these agents now. */
-  heard(agents: readonly HeardAgent[]): void
+  recorded(agents: readonly RecordedAgent[]): void
   /** These are in the store no longer. */
   gone(agentIds: readonly number[]): void
 }
 
-/** Chosen by us: how long a heartbeat that changes nothing may wait for company. */
+/** How long a heartbeat that changes nothing may wait for others to share its transaction. */
 const batchMs = 1000
-/** Chosen by us: a change waits for those that come with it, when a whole fleet changes. */
+/** A change waits this long for others, as a whole fleet may change at once. */
 const changeMs = 20
 
 export function createHeartbeatRecorder(
@@ -57,10 +57,13 @@ export function createHeartbeatRecorder(
   /** By agent, one entry each: what its row holds, as far as this process wrote it. */
   const written = new Map<number, ConditionColumns>()
   const batcher = createBatcher<HeartbeatRow>({
-    ...{ log, trouble: 'heartbeats cannot be written', waitMs: batchMs, retryMs: batchMs },
+    log,
+    trouble: 'heartbeats cannot be written',
+    waitMs: batchMs,
+    retryMs: batchMs,
     keyOf: ({ id }) => id,
     write: async (rows) => {
-      tell(new Map(rows.map((row) => [row.id, row])), await save(rows))
+      notify(new Map(rows.map((row) => [row.id, row])), await save(rows))
     },
   })
 
@@ -76,7 +79,7 @@ export function createHeartbeatRecorder(
     written.delete(agentId)
   }
 
-  async function save(rows: readonly HeartbeatRow[]): Promise<HeardRow[]> {
+  async function save(rows: readonly HeartbeatRow[]): Promise<RecordedHeartbeat[]> {
     const changed = rows.filter((row) => !isWritten(row))
     const same = rows.filter((row) => isWritten(row))
     return service.store.transaction(
@@ -88,10 +91,13 @@ export function createHeartbeatRecorder(
     )
   }
 
-  function tell(rows: ReadonlyMap<number, HeartbeatRow>, heard: readonly HeardRow[]): void {
+  function notify(
+    rows: ReadonlyMap<number, HeartbeatRow>,
+    recorded: readonly RecordedHeartbeat[],
+  ): void {
     const changed: number[] = []
     const gone = new Set(rows.keys())
-    for (const agent of heard) {
+    for (const agent of recorded) {
       const row = rows.get(agent.id)
       if (!row) continue
       gone.delete(agent.id)
@@ -99,8 +105,8 @@ export function createHeartbeatRecorder(
       written.set(agent.id, row)
     }
     for (const id of gone) written.delete(id)
-    tellAgentsChanged(service, changed)
-    listener.heard(heard)
+    notifyAgentsChanged(service, changed)
+    listener.recorded(recorded)
     if (gone.size > 0) listener.gone([...gone])
   }
 
@@ -127,12 +133,12 @@ export const missedHeartbeats = 3
 export async function markSilentAgentsDown(service: StateService): Promise<readonly number[]> {
   const now = service.now()
   const silentSince = now - missedHeartbeats * service.settings.heartbeatMs
-  const ids = await service.leases.run('liveness', (term) =>
+  const ids = await service.leases.run('liveness', (lease) =>
     service.store.decide(async (queries) => {
-      await requireTerm(queries, term)
+      await requireLease(queries, lease)
       return markSilentDown(queries, silentSince, now)
     }),
   )
-  tellAgentsChanged(service, ids ?? [])
+  notifyAgentsChanged(service, ids ?? [])
   return ids ?? []
 }

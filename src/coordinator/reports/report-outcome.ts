@@ -3,7 +3,7 @@
  *
  * Programs have names of their own for every load, so a name that is loaded means the same whatever the revision;
  * what says "all of it" counts only for the revision that is wanted now. Groups that share the agent are judged each by
- * its own VCL: what is wrong with one is no failure of another.
+ * its own VCL: what is wrong with one is not a failure of another.
  */
 import { holderId } from '../fleet/agent-index.js'
 import {
@@ -22,7 +22,7 @@ export interface ReportedAgent {
   /** Those of this agent, of all groups. */
   readonly placements: readonly PlacementRecord[]
   /** The program that each of these groups and stages wants, by `holderId`: what served before an attempt bears another name. */
-  readonly wished: ReadonlyMap<number, DesiredProgram>
+  readonly desiredPrograms: ReadonlyMap<number, DesiredProgram>
 }
 
 export type ReportedApply = Pick<
@@ -75,13 +75,13 @@ interface Evidence {
   /** Null: not told. */
   readonly serving: ReadonlySet<string> | null
   readonly failures: ReadonlyMap<string, string>
-  readonly wished: ReadonlyMap<number, DesiredProgram>
+  readonly desiredPrograms: ReadonlyMap<number, DesiredProgram>
   readonly report: ReportedApply
   readonly now: number
 }
 
 function toEvidence(known: ReportedAgent, report: ReportedApply, now: number): Evidence {
-  const { agent, placements, wished } = known
+  const { agent, placements, desiredPrograms } = known
   return {
     routing: composeRouting(placements)?.name ?? null,
     nextRouting: composeNextRouting(placements)?.name ?? null,
@@ -89,7 +89,9 @@ function toEvidence(known: ReportedAgent, report: ReportedApply, now: number): E
     loaded: new Set(report.loaded),
     serving: report.serving ? new Set(report.serving) : null,
     failures: new Map(report.failures.map(({ program, error }) => [program, error])),
-    ...{ wished, report, now },
+    desiredPrograms,
+    report,
+    now,
   }
 }
 
@@ -181,7 +183,10 @@ function isServing({ current }: PlacementRecord, evidence: Evidence): boolean {
 function isWanted(placement: PlacementRecord, evidence: Evidence): boolean {
   const { state, candidate, current } = placement
   if (state === 'wanted') return candidate === null
-  return state !== 'failed' || isSameLoad(evidence.wished.get(holderId(placement)) ?? null, current)
+  return (
+    state !== 'failed' ||
+    isSameLoad(evidence.desiredPrograms.get(holderId(placement)) ?? null, current)
+  )
 }
 
 function asApplied(placement: PlacementRecord, { report, now }: Evidence): PlacementRecord {

@@ -1,7 +1,7 @@
 /** Whose statistics are asked for: one agent's cache, those of a group, all that a caller may see; both APIs ask by these. */
 import type { Actor } from '../../resources/permission.js'
 import { readAgentOwners, type AgentOwner } from '../fleet/agent-queries.js'
-import { readGroupAgents } from '../fleet/group-places.js'
+import { readGroupAgents } from '../fleet/group-placements.js'
 import { inPieces } from '../store/in-pieces.js'
 import type { AskedCache } from './store/statistics-archive.js'
 import { findVisibleAgents, type OwnedAgent } from '../agents/agents.js'
@@ -9,7 +9,7 @@ import { scopeOf, type StateService } from '../service.js'
 
 export type { AskedCache } from './store/statistics-archive.js'
 
-/** Chosen by us: on a shared cache backends may be another organization's, and their names are nobody else's business. */
+/** On a shared cache backends may belong to another organization, which alone may see their names. */
 const ofBackends = 'VBE.'
 
 export function askCache(actor: Actor, agent: OwnedAgent): AskedCache {
@@ -35,7 +35,7 @@ export async function askVisibleCaches(
   return agents.map((agent) => askOwned(actor, agent))
 }
 
-/** Chosen by us: where the group is placed now; a cache that it left counts no longer, for earlier times either. */
+/** Asks the caches that hold the group now; a cache that it left no longer counts, not even for earlier times. */
 export async function askGroupCaches(
   service: StateService,
   actor: Actor,

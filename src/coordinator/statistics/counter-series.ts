@@ -26,7 +26,7 @@ interface CounterSeries {
 /** By key of the member; a member that no cache has is left out. */
 type GraphRow = Readonly<Record<string, number>>
 
-/** Chosen by us: with 600 rows each, what one answer holds. */
+/** With 600 rows each this fills one answer. */
 const countersMost = 50
 
 const kept = new Set(defaultCounters.map(({ name }) => name))

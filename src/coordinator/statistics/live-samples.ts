@@ -1,5 +1,5 @@
 /**
- * Looking at agents: they send a sample each second while somebody does, and stop by themselves half a minute after nobody
+ * Live subscriptions: agents send a sample every second while there is one, and stop by themselves half a minute after nobody
  * does any more. Wherever in the fleet of coordinators the agent is linked.
  */
 import type { Bus, Subscription } from '../bus/bus.js'
@@ -8,7 +8,7 @@ import { FleetError } from '../../errors.js'
 import { startLoop } from '../../runtime/loop.js'
 
 export interface LiveSamples {
-  /** Throws FleetError 'limited' when too much is looked at already. */
+  /** Throws FleetError 'limited' when there are too many live subscriptions already. */
   requireRoom(agentIds: readonly number[]): void
   /** What there is in all, how much of it is taken, and how much these would take beside it. */
   foresee(agentIds: readonly number[]): {
@@ -27,7 +27,7 @@ export interface LiveSamples {
 /** What an agent is told, and how often again: one lost message ends nothing. */
 export const watchForMs = 30_000
 const renewEveryMs = 15_000
-/** Chosen by us: agents that are looked at through one coordinator. */
+/** Agents with a live subscription at one coordinator. */
 const watchedMost = 1000
 
 interface Watched {
@@ -38,9 +38,10 @@ interface Watched {
 export function createLiveSamples(bus: Bus): LiveSamples {
   const watched = new Map<number, Watched>()
   const renewing = startLoop({
-    ...{ log: null, everyMs: null },
+    log: null,
+    everyMs: null,
     pass: ({ nextIn }) => {
-      tell([...watched.keys()])
+      publishWatch([...watched.keys()])
       nextIn(watched.size > 0 ? renewEveryMs : null)
     },
   })
@@ -53,7 +54,7 @@ export function createLiveSamples(bus: Bus): LiveSamples {
       wanted: listUnwatched(agentIds).length,
     }),
     watch: (agentIds, listener) => {
-      // Of its own, so that the same function may look twice.
+      // Of its own, so that the same function may subscribe twice.
       const onSample = (sample: LiveSample): void => {
         listener(sample)
       }
@@ -64,7 +65,7 @@ export function createLiveSamples(bus: Bus): LiveSamples {
         const { listeners } = watched.get(agentId) ?? begin(agentId)
         listeners.add(onSample)
       }
-      tell(fresh)
+      publishWatch(fresh)
       renewing.wake(renewEveryMs)
       return () => {
         for (const agentId of ids) leave(agentId, onSample)
@@ -86,7 +87,7 @@ export function createLiveSamples(bus: Bus): LiveSamples {
     throw new FleetError(
       'limited',
       'agent',
-      `${watched.size} agents are looked at live already; ${watchedMost} is the most`,
+      `${watched.size} agents have live subscriptions already; ${watchedMost} is the limit`,
       { retryAfterSeconds: 30 },
     )
   }
@@ -109,7 +110,7 @@ export function createLiveSamples(bus: Bus): LiveSamples {
     watched.delete(agentId)
   }
 
-  function tell(agentIds: readonly number[]): void {
+  function publishWatch(agentIds: readonly number[]): void {
     if (agentIds.length > 0) bus.publish(agentWatchSubject, { agentIds })
   }
 }

@@ -35,7 +35,7 @@ interface CacheValues {
   readonly values: readonly (number | null)[]
 }
 
-/** Chosen by us: what a table of caches shows; one cache, or a group, has more to ask for. */
+/** Enough for a table of caches; one cache or one group may be asked for more. */
 const countersMost = 10
 /** The archive holds single precision: what is behind it is noise. */
 const digits = 7
@@ -52,10 +52,14 @@ export async function readNewestOfEach(
   const names = requireNames(counters)
   const caches = await askVisibleCaches(service, actor)
   const newest = await service.statistics.readNewestEach({
-    ...{ caches, names, alternatives: findMemoryCounters(names), nowMs: service.now() },
+    caches,
+    names,
+    alternatives: findMemoryCounters(names),
+    nowMs: service.now(),
   })
   return Array.from(newest.agentIds, (id, at) => ({
-    ...{ id, time: (newest.endsAt[at] ?? 0) / 1000 },
+    id,
+    time: (newest.endsAt[at] ?? 0) / 1000,
     values: Array.from(newest.values.subarray(at * names.length, (at + 1) * names.length), toShown),
   }))
 }

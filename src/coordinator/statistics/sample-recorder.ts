@@ -1,4 +1,4 @@
-/** Samples of the agents that are linked here: into the archive, and the live ones to whoever looks. */
+/** Samples of the agents that are linked here: into the archive, and the live ones to their subscribers. */
 import { liveSampleSubject, type LiveSample } from '../bus/subjects.js'
 import { resolveCounter } from '../../resources/counters.js'
 import type { Samples } from '../../messages/agent-to-coordinator.js'
@@ -52,7 +52,7 @@ export function createSampleRecorder(service: StateService): SampleRecorder {
 function findNames({ names: sent, values }: Samples, link: Link | undefined): readonly string[] {
   const odd = sent?.find((name) => resolveCounter(name) === null)
   if (odd !== undefined)
-    throw new MalformedMessage(`${JSON.stringify(odd.slice(0, 80))} is no name of a counter`)
+    throw new MalformedMessage(`${JSON.stringify(odd.slice(0, 80))} is not a name of a counter`)
   const names = sent ?? link?.names ?? []
   if (names.length === values.length) return names
   throw new MalformedMessage(`${values.length} values came for ${names.length} names of counters`)

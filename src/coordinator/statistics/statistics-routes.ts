@@ -59,14 +59,19 @@ const counterSchema = Type.Object(
 
 export function statisticsRoutes(service: StateService): readonly Route[] {
   const ofAgents: SeriesSubject<AgentRecord> = {
-    ...{ path: '/agents/{id}', noun: 'Agent', errorKey: 'agent', what: 'of a cache' },
+    path: '/agents/{id}',
+    noun: 'Agent',
+    errorKey: 'agent',
+    what: 'of a cache',
     permission: ofAgent,
     find: (actor, id) => findAgent(service, actor, id),
     open: (actor, agent, question) =>
       Promise.resolve(openSeries(service, { ...question, caches: [askCache(actor, agent)] })),
   }
   const ofGroups: SeriesSubject<{ readonly id: number }> = {
-    ...{ path: '/vclgroups/{id}', noun: 'VclGroup', errorKey: 'vclgroup' },
+    path: '/vclgroups/{id}',
+    noun: 'VclGroup',
+    errorKey: 'vclgroup',
     what: 'summed over the caches of a group',
     permission: ofGroup,
     find: (actor, id) => findGroup(service.store.queries, scopeOf(actor), id),

@@ -25,7 +25,7 @@ interface GroupCommit<Held> {
   finish(): Promise<void>
 }
 
-/** Chosen by us: how many share a commit, and so wait for each other. */
+/** How many writes share a commit, and so wait for each other. */
 const membersMost = 64
 
 interface Member<Held> {

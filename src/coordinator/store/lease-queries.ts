@@ -1,19 +1,19 @@
 /**
- * Leases of the coordinators' periodic duties. Each change of the holder makes the next epoch: what a holder writes is
+ * Leases of the coordinators' periodic tasks. Each change of the holder makes the next epoch: what a holder writes is
  * conditional on its epoch (`holdsLease`), so that one which slept through its lease writes nothing.
  */
 import { sql } from 'kysely'
 import type { Queries } from './store.js'
 
-/** A time in a duty: from the moment that a holder took it until another does. */
-export interface Term {
-  readonly duty: string
+/** A lease as its holder took it; the epoch ends when another takes it. */
+export interface Lease {
+  readonly task: string
   readonly holder: string
   readonly epoch: number
 }
 
 interface WantedLease {
-  readonly duty: string
+  readonly task: string
   readonly holder: string
   readonly expiresAt: number
   /** Whose lease ended before may be replaced. */
@@ -26,11 +26,11 @@ interface WantedLease {
  */
 export async function takeLease(
   queries: Queries,
-  { duty, holder, expiresAt, now }: WantedLease,
-): Promise<Term | undefined> {
+  { task, holder, expiresAt, now }: WantedLease,
+): Promise<Lease | undefined> {
   const row = await queries
     .insertInto('leases')
-    .values({ name: duty, holder, epoch: 1, expiresAt })
+    .values({ name: task, holder, epoch: 1, expiresAt })
     .onConflict((conflict) =>
       conflict
         .column('name')
@@ -43,34 +43,34 @@ export async function takeLease(
     )
     .returning('epoch')
     .executeTakeFirst()
-  return row && { duty, holder, epoch: row.epoch }
+  return row && { task, holder, epoch: row.epoch }
 }
 
 /** Answers false when another has the lease. */
 export async function renewLease(
   queries: Queries,
-  term: Term,
+  lease: Lease,
   expiresAt: number,
 ): Promise<boolean> {
   const { numUpdatedRows } = await queries
     .updateTable('leases')
     .set({ expiresAt })
-    .where('name', '=', term.duty)
-    .where('holder', '=', term.holder)
-    .where('epoch', '=', term.epoch)
+    .where('name', '=', lease.task)
+    .where('holder', '=', lease.holder)
+    .where('epoch', '=', lease.epoch)
     .executeTakeFirst()
   return numUpdatedRows > 0n
 }
 
-/** Call under the decision lock, before the first write of the duty. */
-export async function holdsLease(queries: Queries, term: Term): Promise<boolean> {
+/** Call under the decision lock, before the first write of the task. */
+export async function holdsLease(queries: Queries, lease: Lease): Promise<boolean> {
   const row = await queries
     .selectFrom('leases')
     .select('epoch')
-    .where('name', '=', term.duty)
-    .where('holder', '=', term.holder)
+    .where('name', '=', lease.task)
+    .where('holder', '=', lease.holder)
     .executeTakeFirst()
-  return row?.epoch === term.epoch
+  return row?.epoch === lease.epoch
 }
 
 /** All of a holder: others need not wait until they expire. */

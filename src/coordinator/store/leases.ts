@@ -1,37 +1,37 @@
 /**
- * The periodic duties of several coordinators: each is done by one process at a time, the one that has its lease. Whoever
- * holds a lease keeps it while it comes back in time; of a process that died another takes it when it is over.
+ * The periodic tasks of several coordinators: each is run by one process at a time, the holder of its lease. A holder
+ * keeps the lease while it renews it in time; after a process died another takes the lease when it expires.
  *
  * Leases are judged by the clocks of the hosts, which must agree within seconds, as heartbeats need too. A clock that is
- * wrong moves duties needlessly; it cannot make two processes write, for that is held by the epochs.
+ * wrong moves tasks needlessly; it cannot make two processes write, since the epochs prevent that.
  */
 import { randomUUID } from 'node:crypto'
-import { holdsLease, releaseLeases, renewLease, takeLease, type Term } from './lease-queries.js'
+import { holdsLease, releaseLeases, renewLease, takeLease, type Lease } from './lease-queries.js'
 import type { Queries, Store } from './store.js'
 import { startLoop } from '../../runtime/loop.js'
 
-export type Duty = 'liveness' | 'placement' | 'cleanup' | 'invalidations'
+type PeriodicTask = 'liveness' | 'placement' | 'cleanup' | 'invalidations'
 
 export interface Leases {
   /** This process, as leases and deploys name it. */
   readonly processId: string
   /**
-   * Does the work when this process has the duty, or gets it. Answers undefined while another has it, or when another
+   * Does the work when this process holds the task's lease, or gets it. Answers undefined while another has it, or when another
    * got it before the work wrote anything.
    */
-  run<T>(duty: Duty, work: (term: Term) => Promise<T>): Promise<T | undefined>
+  run<T>(task: PeriodicTask, work: (lease: Lease) => Promise<T>): Promise<T | undefined>
   /** Gives back what this process has: others need not wait. */
   release(): Promise<void>
 }
 
-/** Chosen by us: how long a process that died keeps its duties and deploys. */
+/** How long a dead process keeps its periodic tasks and deploys. */
 export const leaseMs = 10_000
 /** Three attempts before a lease is over. */
 export const renewEveryMs = leaseMs / 3
 
-/** Thrown in the work of a duty that another process has meanwhile. */
-class LostTerm extends Error {
-  override readonly name = 'LostTerm'
+/** Thrown in the work of a task whose lease another process took meanwhile. */
+class LostLease extends Error {
+  override readonly name = 'LostLease'
 }
 
 interface LeaseParts {
@@ -43,24 +43,28 @@ interface LeaseParts {
 
 export function createLeases({ store, now, isAlone }: LeaseParts): Leases {
   const holder = randomUUID()
-  const asked = new Map<Duty, { readonly term: Term | undefined; readonly askAgainAt: number }>()
+  const asked = new Map<
+    PeriodicTask,
+    { readonly lease: Lease | undefined; readonly askAgainAt: number }
+  >()
 
   return {
     processId: holder,
 
-    run: async (duty, work) => {
-      const term = await findTerm(duty)
-      if (!term) return undefined
+    run: async (task, work) => {
+      const lease = await findLease(task)
+      if (!lease) return undefined
       // What cannot be renewed runs out, and the work's own writes say so.
       const renewing = startLoop({
-        ...{ log: null, everyMs: renewEveryMs },
-        pass: () => renewLease(store.queries, term, now() + leaseMs),
+        log: null,
+        everyMs: renewEveryMs,
+        pass: () => renewLease(store.queries, lease, now() + leaseMs),
       })
       try {
-        return await work(term)
+        return await work(lease)
       } catch (error) {
-        if (!(error instanceof LostTerm)) throw error
-        asked.delete(duty)
+        if (!(error instanceof LostLease)) throw error
+        asked.delete(task)
         return undefined
       } finally {
         await renewing.close()
@@ -73,25 +77,25 @@ export function createLeases({ store, now, isAlone }: LeaseParts): Leases {
     },
   }
 
-  /** Asked of the store only now and then: the writes of a duty are conditional anyway. */
-  async function findTerm(duty: Duty): Promise<Term | undefined> {
-    const known = asked.get(duty)
-    if (known && now() < known.askAgainAt) return known.term
+  /** Asked of the store only now and then: the writes of a task are conditional anyway. */
+  async function findLease(task: PeriodicTask): Promise<Lease | undefined> {
+    const known = asked.get(task)
+    if (known && now() < known.askAgainAt) return known.lease
     const askedAt = now()
     const wanted = {
-      duty,
+      task,
       holder,
       expiresAt: askedAt + leaseMs,
       now: isAlone ? Number.MAX_SAFE_INTEGER : askedAt,
     }
-    const term = await store.decide((queries) => takeLease(queries, wanted))
-    asked.set(duty, { term, askAgainAt: askedAt + renewEveryMs })
-    return term
+    const lease = await store.decide((queries) => takeLease(queries, wanted))
+    asked.set(task, { lease, askAgainAt: askedAt + renewEveryMs })
+    return lease
   }
 }
 
-/** Under the decision lock, before a duty writes. Throws when another process has the duty now. */
-export async function requireTerm(queries: Queries, term: Term): Promise<void> {
-  if (!(await holdsLease(queries, term)))
-    throw new LostTerm(`another coordinator has the duty ${term.duty} now`)
+/** Under the decision lock, before a task writes. Throws when another process has the task now. */
+export async function requireLease(queries: Queries, lease: Lease): Promise<void> {
+  if (!(await holdsLease(queries, lease)))
+    throw new LostLease(`another coordinator has the lease of ${lease.task} now`)
 }

@@ -4,7 +4,7 @@ import type { ListQuery } from '../../resources/list-query.js'
 import { readList, readListed, readListIds, type ListColumns } from './list-query.js'
 import type { ListAnswer } from './computed-list.js'
 
-/** Chosen by us: rows a piece; reading them holds the event loop for some milliseconds. */
+/** Rows per piece; reading them blocks the event loop for a few milliseconds. */
 const rowsAtOnce = 500
 
 export interface LongListAnswer<Row> {

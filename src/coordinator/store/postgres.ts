@@ -22,11 +22,11 @@ import type { Database, DialectSql } from './database.js'
 import type { Tables } from './schema.js'
 import type { TransactionOptions } from './store.js'
 import { TransactionGuard } from './transaction-guard.js'
-import { Turns } from '../../runtime/turns.js'
+import { Semaphore } from '../../runtime/semaphore.js'
 import { ConstraintViolation } from './violation.js'
 import { pauseFor, waitAtMost } from '../../runtime/pause.js'
 
-/** Chosen by us: a coordinator's connections; ten coordinators stay below PostgreSQL's default of 100. */
+/** A coordinator's connections; ten coordinators stay below PostgreSQL's default of 100. */
 const connectionsMost = 8
 /** For a new connection as for a free one. */
 const connectTimeoutMs = 5000
@@ -79,7 +79,7 @@ type Work<T> = (queries: Transaction<Tables>) => Promise<T>
 /** Connects at the first query. A lost connection is FleetError 'unavailable'; the next query makes a new one. */
 export function openPostgres(url: string, log: Logger): Database {
   const guard = new TransactionGuard()
-  const turns = new Turns()
+  const decisions = new Semaphore()
   // Tells our connections from those of others.
   const ownName = `${programName} ${randomUUID().slice(0, 8)}`
   const limits: PoolConfig = {
@@ -95,11 +95,13 @@ export function openPostgres(url: string, log: Logger): Database {
     queries,
     recall: (_, read) => read(),
     transaction: (work, options) => repeated(() => transact(queries, guard, work, options)),
-    // In turns: a process whose decisions wait for another's lock holds one connection, not all.
+    // One at a time: a process whose decisions wait for another's lock holds one connection, not all.
     decide: async (work, options) => {
       guard.check()
       const lock = decisionLock
-      return turns.run(() => repeated(() => transact(queries, guard, work, { ...options, lock })))
+      return decisions.run(() =>
+        repeated(() => transact(queries, guard, work, { ...options, lock })),
+      )
     },
     migrate: (work) => migrate(url, { application_name: ownName }, log, work),
     isUsedElsewhere: async () => {
@@ -279,7 +281,7 @@ function guardedClient(client: PoolClient): PostgresPoolClient {
 }
 
 function translateError(error: unknown): unknown {
-  // Whatever is no answer of the server is a broken connection; a bad parameter of ours is a TypeError.
+  // Whatever is not an answer of the server is a broken connection; a bad parameter of ours is a TypeError.
   if (!(error instanceof DatabaseError))
     return error instanceof TypeError ? error : unavailable(error)
   const code = error.code ?? ''

@@ -14,7 +14,7 @@ import { FleetError } from '../../errors.js'
 import type { Queries } from './store.js'
 
 /** As the row has them. */
-export function parseQuotas(quotas: string | null): GivenQuotas | null {
+function parseQuotas(quotas: string | null): GivenQuotas | null {
   return quotas === null ? null : (JSON.parse(quotas) as GivenQuotas) // written by toColumns of organizations.ts
 }
 

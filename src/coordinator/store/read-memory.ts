@@ -5,7 +5,7 @@
 
 import { createReadCache } from '../../runtime/bounded-cache.js'
 
-export interface Reading {
+interface Reading {
   /** What is read, parameters and the reader's scope included: the same text, the same answer. */
   readonly key: string
   /** How much of the memory it takes: its rows. */
@@ -14,13 +14,15 @@ export interface Reading {
 
 export type Recall = <T>(reading: Reading, read: () => Promise<T>) => Promise<T>
 
-/** Chosen by us: a page of 50, and each agent of a thousand, at some 1 kB a row. */
+/** A page of 50 and each of a thousand agents, at about 1 kB per row. */
 const rowsMost = 2_000
 
 /** `readGeneration` answers another number after every write, whoever wrote. What is read is shared: nobody may change it. */
 export function createReadMemory(readGeneration: () => number): Recall {
   const known = createReadCache<unknown>({
-    ...{ most: rowsMost, believedMs: Number.POSITIVE_INFINITY, now: () => 0 },
+    most: rowsMost,
+    believedMs: Number.POSITIVE_INFINITY,
+    now: () => 0,
   })
   let generation = Number.NaN
   return async <T>(reading: Reading, read: () => Promise<T>): Promise<T> => {

@@ -146,7 +146,7 @@ function toSeconds(column: TableColumn) {
 }
 
 /** Of a table that was joined with `organizations`. */
-export const ownerColumns = {
+const ownerColumns = {
   'organization.id': { column: 'organizations.id', type: 'number', nullable: true },
   'organization.name': { column: 'organizations.name', type: 'text', nullable: true },
 } as const satisfies Readonly<Record<string, PlainColumn>>

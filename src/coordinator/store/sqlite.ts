@@ -24,10 +24,10 @@ import { createGroupCommit, type GroupConnection } from './group-commit.js'
 import { createReadMemory } from './read-memory.js'
 import { mapEach, prepareRow } from './sqlite-row.js'
 import type { Tables } from './schema.js'
-import { outwaitBusy, PatientConnection, StoreBusy } from './sqlite-patience.js'
+import { retryWhileBusy, RetryingConnection, StoreBusy } from './sqlite-busy.js'
 import type { TransactionOptions } from './store.js'
 import { TransactionGuard } from './transaction-guard.js'
-import { Turns } from '../../runtime/turns.js'
+import { Semaphore } from '../../runtime/semaphore.js'
 import { ConstraintViolation } from './violation.js'
 import { createBoundedCache } from '../../runtime/bounded-cache.js'
 
@@ -58,10 +58,10 @@ export function loadSqlite(): void {
 /** Opens or makes the file, readable by its owner only. Throws FleetError 'unavailable' when it cannot. */
 export function openSqlite(path: string): Database {
   const file = openFile(path)
-  const turns = new Turns()
+  const mutex = new Semaphore()
   const guard = new TransactionGuard()
   const writes = countWrites(file)
-  const connection: Connection = { file, turns, guard, isGrouped: false }
+  const connection: Connection = { file, mutex, guard, isGrouped: false }
   const queries = new Kysely<Tables>({
     dialect: new OneConnectionDialect({ database: statementCache(file, writes.note) }, connection),
   })
@@ -80,14 +80,14 @@ export function openSqlite(path: string): Database {
     transaction,
     decide: transaction,
     migrate: (work) => transaction(work),
-    isUsedElsewhere: () => turns.run(() => Promise.resolve(isLockedElsewhere(file))),
+    isUsedElsewhere: () => mutex.run(() => Promise.resolve(isLockedElsewhere(file))),
     check: async () => {
       await sql`select 1`.execute(queries)
     },
     checkRoom: () => (path === inMemory ? Promise.resolve() : requireRoom(path)),
     close: async () => {
       await groups.finish()
-      await turns.run(() => queries.destroy())
+      await mutex.run(() => queries.destroy())
     },
   }
 }
@@ -108,7 +108,7 @@ function openFile(path: string): BetterSqlite3.Database {
     file.function('iso_time', { deterministic: true }, (ms) =>
       typeof ms === 'number' ? new Date(ms).toISOString() : null,
     )
-    // SQLite would wait in this thread: from now on it is done outside (sqlite-patience.ts).
+    // SQLite would wait in this thread: from now on it is done outside (sqlite-busy.ts).
     file.pragma('busy_timeout = 0')
     return file
   } catch (error) {
@@ -153,7 +153,7 @@ function openGroups(
     hold: (work) => queries.connection().execute(work),
     begin: async (durable) => {
       if (!durable) unsync.run()
-      await outwaitBusy(() => translated(() => begin.run()))
+      await retryWhileBusy(() => translated(() => begin.run()))
       connection.isGrouped = true
     },
     commit: () => {
@@ -170,7 +170,7 @@ function openGroups(
 
 interface Connection {
   readonly file: BetterSqlite3.Database
-  readonly turns: Turns
+  readonly mutex: Semaphore
   readonly guard: TransactionGuard
   /** The transaction of a group is open: those in it are savepoints. */
   isGrouped: boolean
@@ -194,7 +194,7 @@ class OneConnectionDialect extends SqliteDialect {
 /** Kysely's own queue wakes every waiter at each turn, which is quadratic when a whole fleet says hello at once. */
 class OneConnectionDriver extends SqliteDriver {
   readonly #connection: Connection
-  #patient: DatabaseConnection | null = null
+  #retrying: DatabaseConnection | null = null
 
   constructor(config: SqliteDialectConfig, connection: Connection) {
     super(config)
@@ -202,17 +202,17 @@ class OneConnectionDriver extends SqliteDriver {
   }
 
   override async acquireConnection(): Promise<DatabaseConnection> {
-    const { guard, turns, file } = this.#connection
+    const { guard, mutex, file } = this.#connection
     guard.check()
-    await turns.begin()
+    await mutex.acquire()
     const only = await super.acquireConnection()
-    this.#patient ??= new PatientConnection(only, () => file.inTransaction)
-    return this.#patient
+    this.#retrying ??= new RetryingConnection(only, () => file.inTransaction)
+    return this.#retrying
   }
 
   override async releaseConnection(): Promise<void> {
     await super.releaseConnection()
-    this.#connection.turns.end()
+    this.#connection.mutex.release()
   }
 
   /** Immediate: a reader that turns writer could not wait for another process that writes, only fail. */

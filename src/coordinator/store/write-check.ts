@@ -3,7 +3,7 @@ import type { Database } from './database.js'
 
 /** Each try is a commit that waits for the disk; whoever asks more often gets the last result. */
 const tryEveryMs = 3_000
-/** In `leases`, where no duty has this name. */
+/** In `leases`, where no task has this name. */
 const row = 'write-check'
 
 /** Rejects while nothing can be written. A try that does not end is not joined by another one. */

@@ -13,16 +13,21 @@ type TimedTable = {
     : never
 }[keyof Tables]
 
+/** Flags as use cases have them. */
+type WithFlags<Row> = {
+  readonly [K in keyof Row]: [NonNullable<Row[K]>] extends [0 | 1] ? Row[K] | boolean : Row[K]
+}
+
 /** Answers the new row's id. */
 export async function insertRow<T extends TimedTable>(
   queries: Queries,
   table: T,
-  row: Omit<Insertable<Tables[T]>, 'id' | 'createdAt' | 'updatedAt'>,
+  fields: WithFlags<Omit<Insertable<Tables[T]>, 'id' | 'createdAt' | 'updatedAt'>>,
   now: number,
 ): Promise<number> {
   const { id } = await queries
     .insertInto<TimedTable>(table)
-    .values({ ...row, createdAt: now, updatedAt: now } as never) // checked against its own table above
+    .values({ ...toStored(fields), createdAt: now, updatedAt: now } as never) // checked against its own table above
     .returning('id')
     .executeTakeFirstOrThrow()
   return id
@@ -32,15 +37,24 @@ export async function updateRow<T extends TimedTable>(
   queries: Queries,
   table: T,
   id: number,
-  row: Omit<Updateable<Tables[T]>, 'id' | 'createdAt'> & { readonly updatedAt: number },
+  fields: WithFlags<Omit<Updateable<Tables[T]>, 'id' | 'createdAt'>>,
 ): Promise<void> {
   await queries
     .updateTable<TimedTable>(table)
-    .set(row as never) // checked against its own table above
+    .set(toStored(fields) as never) // checked against its own table above
     .where('id', '=', id)
     .execute()
 }
 
+/** Foreign keys refuse it while something refers to it. */
 export async function deleteRow(queries: Queries, table: TimedTable, id: number): Promise<void> {
   await queries.deleteFrom(table).where('id', '=', id).execute()
+}
+
+function toStored(fields: object): object {
+  const stored = Object.entries(fields).map(([name, value]: [string, unknown]) => [
+    name,
+    typeof value === 'boolean' ? Number(value) : value,
+  ])
+  return Object.fromEntries(stored) as object
 }

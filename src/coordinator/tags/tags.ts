@@ -11,7 +11,7 @@ import {
   type TagRecord,
 } from '../fleet/tag-queries.js'
 import { readUsingGroups } from '../fleet/using-groups.js'
-import { updateOwned } from '../store/owned-rows.js'
+import { updateRow } from '../store/write-rows.js'
 import { isSame, mergeWritten } from '../store/resource-rows.js'
 import { chooseOwner, deleteUnused, usersNamed, withUniqueName } from '../api/find-references.js'
 import { requireFound } from '../api/list-objects.js'
@@ -44,7 +44,7 @@ export async function updateTag(
   if (fields.name !== before.name) refuseStatic(before)
   await withUniqueName(fields.name, 'tag', () =>
     service.store.transaction((queries) =>
-      updateOwned(queries, 'tags', before.id, { ...fields, updatedAt: service.now() }),
+      updateRow(queries, 'tags', before.id, { ...fields, updatedAt: service.now() }),
     ),
   )
   return readAgain(service, actor, before.id)

@@ -1,4 +1,4 @@
-/** `/agents/{id}/…`: what a cache holds, asked of the cache itself. */
+/** `/agents/{id}/…`: what a cache holds, as the cache itself answers. */
 
 export interface Vcl {
   readonly name: string

@@ -7,7 +7,7 @@ export interface CallError {
   readonly errorMsg: string
   /** Empty: there was no answer. */
   readonly traceId: string
-  /** Null: it does not say. */
+  /** Null: not given. */
   readonly retryAfterSeconds: number | null
 }
 
@@ -47,7 +47,9 @@ export async function sendOnce(
   if (ifMatch != null) headers['if-match'] = ifMatch
   try {
     return await fetch(apiBase + path, {
-      ...{ method, headers, keepalive },
+      method,
+      headers,
+      keepalive,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(signal ? { signal } : {}),
     })

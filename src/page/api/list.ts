@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals'
 import { useLayoutEffect } from 'preact/hooks'
 import { call } from './call.js'
 import type { CallError } from './http.js'
-import { listenTo } from './live.js'
+import { subscribeToEvents } from './live.js'
 import type { LiveEvent } from './live-event.js'
 import type { EventType } from '../../resources/event.js'
 import { applyEvents, keepRows, type Row } from './rows.js'
@@ -28,7 +28,7 @@ export interface List<T> {
 }
 
 const pageRows = 1_000
-/** Chosen by us: far beyond what anybody looks through; filters of the API find the rest. */
+/** Far more than anybody reads; filters of the API find the rest. */
 export const rowsMost = 20_000
 /** Events come in crowds: what they change is drawn four times a second. */
 const gatherMs = 250
@@ -64,7 +64,7 @@ type Change<T> = (before: Pick<List<T>, 'rows' | 'total'>) => Partial<Omit<List<
 function followList<T extends Row>(
   path: string,
   { query, follow, isWhole }: Required<ListOptions>,
-  tell: (change: Change<T>) => void,
+  update: (change: Change<T>) => void,
 ): { readonly reload: () => void; readonly stop: () => void } {
   const abort = new AbortController()
   const isFiltered = Object.keys(query).some((field) => field !== 'sort')
@@ -74,7 +74,7 @@ function followList<T extends Row>(
   let isReading = false
   let isReadAgain = false
 
-  const stopListening = follow.length === 0 ? undefined : listenTo(follow, gather)
+  const stopListening = follow.length === 0 ? undefined : subscribeToEvents(follow, gather)
   void read() // never rejects
   return {
     reload: () => void read(),
@@ -97,7 +97,7 @@ function followList<T extends Row>(
     if (isReading || waiting.length === 0) return
     const events = waiting
     waiting = []
-    tell(({ rows, total }) => {
+    update(({ rows, total }) => {
       const next = applyEvents(rows, events, isWhole && !isFiltered)
       if (next === null) {
         rereading ??= setTimeout(() => void read(), rereadMs)
@@ -118,7 +118,7 @@ function followList<T extends Row>(
     const outcome = await readPages<T>(path, query, abort.signal)
     isReading = false
     if (abort.signal.aborted) return
-    tell(() => ({ phase: 'ready', ...outcome }))
+    update(() => ({ phase: 'ready', ...outcome }))
     if (isReadAgain) void read()
     else place()
   }

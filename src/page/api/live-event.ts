@@ -1,4 +1,4 @@
-/** What the stream of events tells. */
+/** The events of the stream. */
 import type { EventType } from '../../resources/event.js'
 
 export interface LiveEvent {

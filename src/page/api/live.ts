@@ -7,7 +7,7 @@ import { readStreamEvents } from '../../cli/event-stream.js'
 import { session } from '../session/access.js'
 import { send } from './call.js'
 import { type LiveEvent, type Sample } from './live-event.js'
-import { askedEventTypes, type EventType } from '../../resources/event.js'
+import { optInEventTypes, type EventType } from '../../resources/event.js'
 
 /** The API's limit. */
 const sampledMost = 100
@@ -17,11 +17,11 @@ export const liveState = signal<'idle' | 'live' | 'broken'>('idle')
 
 interface Listener {
   readonly types: readonly EventType[]
-  readonly hear: (event: LiveEvent) => void
+  readonly notify: (event: LiveEvent) => void
 }
-interface Watcher {
+interface SampleSubscriber {
   readonly agents: readonly number[]
-  readonly hear: (sample: Sample) => void
+  readonly notify: (sample: Sample) => void
 }
 
 const firstPauseMs = 500
@@ -30,25 +30,25 @@ const longestPauseMs = 15_000
 const settleMs = 50
 
 const listeners = new Set<Listener>()
-const watchers = new Set<Watcher>()
+const sampleSubscribers = new Set<SampleSubscriber>()
 let lastId = ''
 let stream: { readonly abort: AbortController; readonly live: string } | undefined
 let settling: ReturnType<typeof setTimeout> | undefined
 
-/** Answers how to stop. `reset` is heard by everybody. */
-export function listenTo(
+/** Answers how to stop. every listener gets `reset`. */
+export function subscribeToEvents(
   types: readonly EventType[],
-  hear: (event: LiveEvent) => void,
+  notify: (event: LiveEvent) => void,
 ): () => void {
-  return join(listeners, { types, hear })
+  return join(listeners, { types, notify })
 }
 
 /** Samples of these caches, at most 100 of all views together; the others of them are not sampled. */
-export function watchSamples(
+export function subscribeToSamples(
   agents: readonly number[],
-  hear: (sample: Sample) => void,
+  notify: (sample: Sample) => void,
 ): () => void {
-  return join(watchers, { agents, hear })
+  return join(sampleSubscribers, { agents, notify })
 }
 
 /** Whose events they are follows who is logged in. */
@@ -77,8 +77,8 @@ function settle(): void {
   clearTimeout(settling)
   settling = setTimeout(() => {
     const isIn = typeof session.value === 'object' && session.value !== null
-    const isWanted = isIn && listeners.size + watchers.size > 0
-    const ids = new Set([...watchers].flatMap(({ agents }) => agents))
+    const isWanted = isIn && listeners.size + sampleSubscribers.size > 0
+    const ids = new Set([...sampleSubscribers].flatMap(({ agents }) => agents))
     const live = [...ids].slice(0, sampledMost).join(',')
     if (isWanted && stream?.live === live) return
     stopStream()
@@ -103,7 +103,7 @@ async function keepStream(live: string, signal: AbortSignal): Promise<void> {
   for (;;) {
     const stood = await readStream(live, signal)
     if (signal.aborted) return
-    // With its token each stream ends: taken up at once, that is no break.
+    // Each stream ends with its token: resumed at once, that does not count as a break.
     if (stood) pauseMs = firstPauseMs
     else liveState.value = 'broken'
     await pause(stood ? 0 : pauseMs * (0.5 + Math.random() / 2))
@@ -113,14 +113,14 @@ async function keepStream(live: string, signal: AbortSignal): Promise<void> {
 
 /** Until it ends. Answers whether it stood. */
 async function readStream(live: string, signal: AbortSignal): Promise<boolean> {
-  const query = `also=${askedEventTypes.join(',')}${live === '' ? '' : `&live=${live}`}`
+  const query = `also=${optInEventTypes.join(',')}${live === '' ? '' : `&live=${live}`}`
   const answer = await send('GET', `/events?${query}`, {
     signal,
     headers: lastId === '' ? {} : { 'last-event-id': lastId },
   })
   if (!(answer instanceof Response) || !answer.ok || !answer.body) return false
   liveState.value = 'live'
-  // There is nothing to resume after: what changed since the listeners read was told to nobody.
+  // There is nothing to resume after: nobody was notified of what changed since the listeners read.
   if (lastId === '') hand('reset', '{}')
   const startedAt = performance.now()
   try {
@@ -148,12 +148,13 @@ function hand(event: string, text: string): void {
   const data: unknown = JSON.parse(text)
   if (event === 'sample') {
     const sample = data as Sample // what the API's document promises
-    for (const { agents, hear } of watchers) if (agents.includes(sample.agent.id)) hear(sample)
+    for (const { agents, notify } of sampleSubscribers)
+      if (agents.includes(sample.agent.id)) notify(sample)
     return
   }
   const type = event as LiveEvent['type']
-  for (const { types, hear } of listeners)
-    if (type === 'reset' || types.includes(type)) hear({ type, data: data as LiveEvent['data'] })
+  for (const { types, notify } of listeners)
+    if (type === 'reset' || types.includes(type)) notify({ type, data: data as LiveEvent['data'] })
 }
 
 function pause(milliseconds: number): Promise<void> {

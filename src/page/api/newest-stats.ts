@@ -1,7 +1,7 @@
 /** `/stats`: what each cache counts now. */
 export interface NewestStats {
   readonly counters: readonly string[]
-  /** Those that were heard lately. */
+  /** Those that sent samples lately. */
   readonly agents: readonly {
     readonly id: number
     /** Seconds since 1970. */

@@ -3,10 +3,10 @@ import { useSignal } from '@preact/signals'
 import { useLayoutEffect } from 'preact/hooks'
 import { call } from './call.js'
 import type { CallError } from './http.js'
-import { listenTo } from './live.js'
+import { subscribeToEvents } from './live.js'
 import type { EventType } from '../../resources/event.js'
 
-export interface Shown<T> {
+export interface LoadedObject<T> {
   /** Null: not read yet, or it cannot be. */
   readonly value: T | null
   /** For `ifMatch` of a change. */
@@ -25,10 +25,10 @@ interface ObjectOptions {
 const gatherMs = 300
 
 /** A null `path` reads nothing. */
-export function useObject<T>(path: string | null, options: ObjectOptions = {}): Shown<T> {
+export function useObject<T>(path: string | null, options: ObjectOptions = {}): LoadedObject<T> {
   const { follow = [], id } = options
   const types = typeof follow === 'string' ? [follow] : follow
-  const state = useSignal<Omit<Shown<T>, 'reload'>>(nothing)
+  const state = useSignal<Omit<LoadedObject<T>, 'reload'>>(nothing)
   const reload = useSignal<() => void>(() => undefined)
   // As a text: the number of a mistyped address is NaN, which is never the same again.
   const key = JSON.stringify([path, follow, id])
@@ -39,11 +39,11 @@ export function useObject<T>(path: string | null, options: ObjectOptions = {}): 
     const abort = new AbortController()
     let [asked, shown] = [0, 0]
     const read = async (): Promise<void> => {
-      const turn = ++asked
+      const request = ++asked
       const outcome = await call<T>('GET', path, { signal: abort.signal })
       // An answer that was overtaken by a later one is older than what is shown.
-      if (abort.signal.aborted || turn < shown) return
-      shown = turn
+      if (abort.signal.aborted || request < shown) return
+      shown = request
       state.value = outcome.ok
         ? { value: outcome.value, etag: outcome.etag, error: null }
         : { ...state.peek(), error: outcome.error }
@@ -68,7 +68,7 @@ export function whenChanged(
   act: () => void,
 ): () => void {
   let gathering: ReturnType<typeof setTimeout> | undefined
-  const stop = listenTo(types, ({ type, data }) => {
+  const stop = subscribeToEvents(types, ({ type, data }) => {
     if (type !== 'reset' && id !== undefined && data.id !== id) return
     gathering ??= setTimeout(() => {
       gathering = undefined

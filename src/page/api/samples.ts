@@ -1,8 +1,8 @@
-/** The counters of some caches while they are looked at: a sample of each every second. */
+/** The counters of some caches while they are shown: a sample of each every second. */
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Sample } from './live-event.js'
-import { watchSamples } from './live.js'
+import { subscribeToSamples } from './live.js'
 
 /** Those of all caches come within a moment: they are drawn together. */
 const gatherMs = 250
@@ -16,7 +16,7 @@ export function useSamples(agents: readonly number[]): ReadonlyMap<number, Sampl
     let gathering: ReturnType<typeof setTimeout> | undefined
     newest.value = next
     if (agents.length === 0) return
-    const stop = watchSamples(agents, (sample) => {
+    const stop = subscribeToSamples(agents, (sample) => {
       next.set(sample.agent.id, sample)
       gathering ??= setTimeout(() => {
         gathering = undefined

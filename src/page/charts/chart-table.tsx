@@ -1,8 +1,8 @@
-/** The values of a chart for who does not see lines, made when it is opened. */
+/** The values of a chart as a table, for those who do not see lines; made when it is opened. */
 import { useSignal } from '@preact/signals'
 import { Time, toIso } from '../parts/time.js'
 import type { Columns } from './align-series.js'
-import { sayValue, type Unit } from './say-value.js'
+import { formatValue, type Unit } from './format-value.js'
 
 interface ChartTableProps {
   readonly title: string
@@ -11,7 +11,7 @@ interface ChartTableProps {
   readonly columns: Columns
 }
 
-/** Chosen by us: nobody reads more; a smaller range shows each. */
+/** Nobody reads more; a smaller range shows each. */
 const rowsMost = 60
 
 export function ChartTable({ title, unit, labels, columns }: ChartTableProps) {
@@ -52,7 +52,7 @@ export function ChartTable({ title, unit, labels, columns }: ChartTableProps) {
                     <Time at={toIso(columns.times[row] ?? 0)} />
                   </th>
                   {labels.map((label, at) => (
-                    <td key={label}>{sayValue(unit, columns.values[at]?.[row])}</td>
+                    <td key={label}>{formatValue(unit, columns.values[at]?.[row])}</td>
                   ))}
                 </tr>
               ))}

@@ -9,7 +9,7 @@ import { theme } from '../shell/theme.js'
 import type { Columns } from './align-series.js'
 import { ChartTable } from './chart-table.js'
 import { drawPlot, type Plot } from './plot.js'
-import { sayValue, type Unit } from './say-value.js'
+import { formatValue, type Unit } from './format-value.js'
 
 export interface ChartProps {
   readonly title: string
@@ -72,16 +72,16 @@ export function Chart(props: ChartProps) {
           <li key={label}>
             <span class="chart-line" style={{ color: `var(--line-${at + 1})` }} />
             {label}
-            <b class="chart-value">{sayValue(unit, columns.values[at]?.[row])}</b>
+            <b class="chart-value">{formatValue(unit, columns.values[at]?.[row])}</b>
           </li>
         ))}
       </ul>
-      <ChartTable {...{ title, unit, labels, columns }} />
+      <ChartTable title={title} unit={unit} labels={labels} columns={columns} />
     </figure>
   )
 }
 
-/** The newest row that says something. */
+/** The newest row with a value. */
 function lastKnown({ times, values }: Columns): number {
   for (let row = times.length - 1; row > 0; row--)
     if (values.some((column) => column[row] != null)) return row

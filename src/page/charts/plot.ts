@@ -2,8 +2,8 @@
 import uPlot from 'uplot'
 import type { ChartProps } from './chart.js'
 import type { Columns } from './align-series.js'
-import { sayMoment } from './say-moment.js'
-import { listDistances, sayValue } from './say-value.js'
+import { formatTick } from './format-tick.js'
+import { listDistances, formatValue } from './format-value.js'
 
 export interface Plot {
   show(columns: Columns): void
@@ -22,65 +22,10 @@ export function drawPlot(
   newest: { readonly current: ChartProps },
   point: (row: number | null) => void,
 ): Plot {
-  const { labels, unit, together } = newest.current
-  let inks = readInks(place)
-  const plot = new uPlot(
-    {
-      ...{ width: Math.max(place.clientWidth, 1), height, legend: { show: false } },
-      // Half of a moment's words stick out at the end.
-      padding: [8, 28, 0, 0],
-      scales: {
-        x: { range: () => [newest.current.range.from, newest.current.range.to] },
-        y: { range: (_, __, most) => [0, roomAbove(unit, most)] },
-      },
-      axes: [
-        {
-          ...{ stroke: () => inks.words, grid: { show: false }, ticks: { show: false } },
-          ...{ size: 28, font: inks.font, space: 70 },
-          values: (_, splits) => splits.map((time) => sayMoment(time, distanceOf(splits))),
-        },
-        {
-          ...{ stroke: () => inks.words, ticks: { show: false }, size: 72, font: inks.font },
-          grid: { stroke: () => inks.grid, width: 1 },
-          incrs: listDistances(unit),
-          values: (_, splits) => splits.map((value) => sayValue(unit, value)),
-        },
-      ],
-      series: [
-        {},
-        ...labels.map((label, at) => ({
-          ...{ label, width: 1.5, points: { size: 4 } },
-          stroke: () => inks.lines[at] ?? inks.words,
-        })),
-      ],
-      cursor: {
-        drag: { x: newest.current.onZoom !== undefined, y: false, setScale: false },
-        points: { size: 6 },
-        ...(together === undefined
-          ? {}
-          : { sync: { key: together, filters: { pub: isPointing } } }),
-      },
-      hooks: {
-        setCursor: [
-          ({ cursor }) => {
-            point(cursor.idx ?? null)
-          },
-        ],
-        setSelect: [
-          (drawn) => {
-            const { left, width } = drawn.select
-            if (width < dragLeast) return
-            drawn.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
-            const [from, to] = [left, left + width].map((at) => Math.round(drawn.posToVal(at, 'x')))
-            if (from !== undefined && to !== undefined && to > from)
-              newest.current.onZoom?.(from, to)
-          },
-        ],
-      },
-    },
-    toData(newest.current.columns),
-    place,
-  )
+  let palette = readPalette(place)
+  const size = { width: Math.max(place.clientWidth, 1), height }
+  const options = composeOptions(newest, () => palette, point)
+  const plot = new uPlot({ ...size, ...options }, toData(newest.current.columns), place)
   const resized = new ResizeObserver(() => {
     if (place.clientWidth > 0 && place.clientWidth !== plot.width)
       plot.setSize({ width: place.clientWidth, height })
@@ -88,7 +33,7 @@ export function drawPlot(
   resized.observe(place)
   const dark = matchMedia('(prefers-color-scheme: dark)')
   const recolour = (): void => {
-    inks = readInks(place)
+    palette = readPalette(place)
     plot.redraw(false)
   }
   dark.addEventListener('change', recolour)
@@ -103,6 +48,83 @@ export function drawPlot(
       plot.destroy()
     },
   }
+}
+
+function composeOptions(
+  newest: { readonly current: ChartProps },
+  palette: () => Palette,
+  point: (row: number | null) => void,
+): Omit<uPlot.Options, 'width' | 'height'> {
+  const { labels, unit, together, onZoom } = newest.current
+  const sync = { key: together ?? '', filters: { pub: isPointing } }
+  return {
+    legend: { show: false },
+    // Half of the last label sticks out at the end.
+    padding: [8, 28, 0, 0],
+    scales: {
+      x: { range: () => [newest.current.range.from, newest.current.range.to] },
+      y: { range: (_, __, most) => [0, roomAbove(unit, most)] },
+    },
+    axes: [timeAxis(palette), valueAxis(palette, unit)],
+    series: [
+      {},
+      ...labels.map((label, at) => ({
+        label,
+        width: 1.5,
+        points: { size: 4 },
+        stroke: () => palette().lines[at] ?? palette().words,
+      })),
+    ],
+    cursor: {
+      drag: { x: onZoom !== undefined, y: false, setScale: false },
+      points: { size: 6 },
+      ...(together !== undefined && { sync }),
+    },
+    hooks: {
+      setCursor: [
+        ({ cursor }) => {
+          point(cursor.idx ?? null)
+        },
+      ],
+      setSelect: [
+        (drawn) => {
+          zoomToSelection(drawn, newest.current)
+        },
+      ],
+    },
+  }
+}
+
+function timeAxis(palette: () => Palette): uPlot.Axis {
+  return {
+    stroke: () => palette().words,
+    grid: { show: false },
+    ticks: { show: false },
+    size: 28,
+    font: palette().font,
+    space: 70,
+    values: (_, splits) => splits.map((time) => formatTick(time, distanceOf(splits))),
+  }
+}
+
+function valueAxis(palette: () => Palette, unit: ChartProps['unit']): uPlot.Axis {
+  return {
+    stroke: () => palette().words,
+    ticks: { show: false },
+    size: 72,
+    font: palette().font,
+    incrs: listDistances(unit),
+    grid: { stroke: () => palette().grid, width: 1 },
+    values: (_, splits) => splits.map((value) => formatValue(unit, value)),
+  }
+}
+
+function zoomToSelection(drawn: uPlot, { onZoom }: ChartProps): void {
+  const { left, width } = drawn.select
+  if (width < dragLeast) return
+  drawn.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
+  const [from, to] = [left, left + width].map((at) => Math.round(drawn.posToVal(at, 'x')))
+  if (from !== undefined && to !== undefined && to > from) onZoom?.(from, to)
 }
 
 /** They lie at equal distances. */
@@ -125,7 +147,7 @@ function toData({ times, values }: Columns): uPlot.AlignedData {
   return [[...times], ...values.map((column) => [...column])]
 }
 
-interface Inks {
+interface Palette {
   readonly words: string
   readonly grid: string
   readonly lines: readonly string[]
@@ -133,19 +155,19 @@ interface Inks {
 }
 
 /** A canvas knows no custom properties: they are read as they are now. */
-function readInks(place: HTMLElement): Inks {
+function readPalette(place: HTMLElement): Palette {
   const probe = document.createElement('span')
   place.append(probe)
   const read = (name: string): string => {
     probe.style.color = `var(--${name})`
     return getComputedStyle(probe).color
   }
-  const inks = {
+  const palette = {
     words: read('ink-soft'),
     grid: read('line-faint'),
     lines: [1, 2, 3, 4, 5, 6].map((at) => read(`line-${at}`)),
     font: `12px ${getComputedStyle(place).fontFamily}`,
   }
   probe.remove()
-  return inks
+  return palette
 }

@@ -4,7 +4,7 @@
  */
 import { Change, diff } from '@codemirror/merge'
 
-/** Chosen by us: beyond it what changed is told as a whole, so that no text holds the page up. */
+/** Beyond it a change is shown as a whole, so that no text blocks the page. */
 const limits = { scanLimit: 2_000, timeout: 200 }
 const within = { scanLimit: 500, timeout: 50 }
 /** Letters of one block that are compared. */

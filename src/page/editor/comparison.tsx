@@ -1,5 +1,5 @@
 /**
- * Two texts against each other: side by side, or one below the other where the screen is narrow. Either both are only looked at,
+ * Two texts against each other: side by side, or one below the other where the screen is narrow. Either both are read only,
  * or the right one is edited, with a button at each difference that takes the left one's.
  */
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
@@ -8,11 +8,11 @@ import { EditorView, keymap, lineNumbers } from '@codemirror/view'
 import { MergeView, unifiedMergeView } from '@codemirror/merge'
 import { useEffect, useRef } from 'preact/hooks'
 import { compareLines } from './compare-lines.js'
-import { look } from './look.js'
+import { editorTheme } from './editor-theme.js'
 import { vcl } from './vcl-language.js'
 
 export interface ComparedText {
-  /** What it is, for who does not see it. */
+  /** Its accessible name. */
   readonly label: string
   readonly text: string
 }
@@ -20,7 +20,7 @@ export interface ComparedText {
 interface ComparisonProps {
   readonly left: ComparedText
   readonly right: ComparedText
-  /** The right one is edited: told of each change. */
+  /** The right one is edited: called for each change. */
   readonly onMerge?: (text: string) => void
 }
 
@@ -38,67 +38,71 @@ export function Comparison({ left, right, onMerge }: ComparisonProps) {
     if (!host) return
     const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' })
     let { text } = right
-    const tell = (now: string): void => {
+    const onChange = (now: string): void => {
       text = now
       merge.current?.(now)
     }
-    const draw = () => show(root, left, { ...right, text }, isMerged ? tell : null)
+    const draw = () => show(root, left, { ...right, text }, isMerged ? onChange : null)
     let shown = draw()
-    const turn = (): void => {
+    const redraw = (): void => {
       shown.destroy()
       shown = draw()
     }
-    narrow.addEventListener('change', turn)
+    narrow.addEventListener('change', redraw)
     return () => {
-      narrow.removeEventListener('change', turn)
+      narrow.removeEventListener('change', redraw)
       shown.destroy()
     }
   }, [left.text, right.text, left.label, right.label, isMerged])
   return <div class="comparison" ref={place} />
 }
 
-type Tell = ((text: string) => void) | null
+type OnChange = ((text: string) => void) | null
 
 function show(
   root: ShadowRoot,
   left: ComparedText,
   right: ComparedText,
-  tell: Tell,
+  onChange: OnChange,
 ): { readonly destroy: () => void } {
   if (!narrow.matches)
     return new MergeView({
-      ...{ ...shared, root, parent: root, highlightChanges: true },
-      ...(tell && { revertControls: 'a-to-b', renderRevertControl: makeArrow }),
+      ...shared,
+      root,
+      parent: root,
+      highlightChanges: true,
+      ...(onChange && { revertControls: 'a-to-b', renderRevertControl: makeArrow }),
       a: { doc: left.text, extensions: extensionsOf(left.label, null) },
-      b: { doc: right.text, extensions: extensionsOf(right.label, tell) },
+      b: { doc: right.text, extensions: extensionsOf(right.label, onChange) },
     })
   const unified = unifiedMergeView({
-    ...{ ...shared, original: left.text },
-    mergeControls: tell ? makeControl : false,
+    ...shared,
+    original: left.text,
+    mergeControls: onChange ? makeControl : false,
   })
   const state = EditorState.create({
     doc: right.text,
-    extensions: [...extensionsOf(`${left.label}, then ${right.label}`, tell), unified],
+    extensions: [...extensionsOf(`${left.label}, then ${right.label}`, onChange), unified],
   })
   return new EditorView({ state, root, parent: root })
 }
 
-function extensionsOf(label: string, tell: Tell): readonly Extension[] {
+function extensionsOf(label: string, onChange: OnChange): readonly Extension[] {
   return [
-    ...[lineNumbers(), vcl, look, EditorView.lineWrapping],
+    ...[lineNumbers(), vcl, editorTheme, EditorView.lineWrapping],
     EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
-    tell
+    onChange
       ? [
           ...[history(), keymap.of([...historyKeymap, ...defaultKeymap])],
           EditorView.updateListener.of(({ docChanged, state }) => {
-            if (docChanged) tell(state.doc.toString())
+            if (docChanged) onChange(state.doc.toString())
           }),
         ]
       : EditorState.readOnly.of(true),
   ]
 }
 
-/** Between the two: the view hears the pointer, but no key. */
+/** Between the two: the view handles the pointer, but no keys. */
 function makeArrow(): HTMLElement {
   const button = makeButton('→')
   button.addEventListener('click', ({ detail }) => {
@@ -124,8 +128,11 @@ function makeButton(text: string): HTMLButtonElement {
   button.setAttribute('aria-label', button.title)
   // Outside of both editors, where no theme of theirs reaches.
   Object.assign(button.style, {
-    ...{ color: 'var(--on-accent)', background: 'var(--accent)', border: '0' },
-    ...{ borderRadius: 'var(--round)', cursor: 'pointer' },
+    color: 'var(--on-accent)',
+    background: 'var(--accent)',
+    border: '0',
+    borderRadius: 'var(--round)',
+    cursor: 'pointer',
   })
   return button
 }

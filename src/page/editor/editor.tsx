@@ -13,12 +13,12 @@ import {
   lineNumbers,
 } from '@codemirror/view'
 import { useEffect, useRef } from 'preact/hooks'
-import { look } from './look.js'
+import { editorTheme } from './editor-theme.js'
 import { vcl } from './vcl-language.js'
 
 interface EditedState {
   readonly text: string
-  /** What it is, for who does not see it. */
+  /** Its accessible name. */
   readonly label: string
   readonly isReadOnly: boolean
   readonly onSave: () => void
@@ -31,7 +31,7 @@ export function makeState({ text, label, isReadOnly, onSave }: EditedState): Edi
     extensions: [
       ...[lineNumbers(), lintGutter(), history(), drawSelection()],
       ...[bracketMatching(), highlightActiveLine(), highlightActiveLineGutter()],
-      ...[highlightSelectionMatches(), search(), vcl, look],
+      ...[highlightSelectionMatches(), search(), vcl, editorTheme],
       ...[indentUnit.of('    '), EditorState.tabSize.of(8), EditorState.readOnly.of(isReadOnly)],
       EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
       keymap.of([
@@ -65,7 +65,9 @@ export function Editor({ state, onState, onView }: EditorProps) {
     if (!host) return
     const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' })
     const view = new EditorView({
-      ...{ state, root, parent: root },
+      state,
+      root,
+      parent: root,
       dispatchTransactions: (transactions) => {
         view.update(transactions)
         onState(view.state)

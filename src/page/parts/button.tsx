@@ -23,7 +23,8 @@ export function Button(props: ButtonProps) {
   return (
     <button
       class={classOf(kind, children === undefined)}
-      {...{ type, disabled }}
+      type={type}
+      disabled={disabled}
       aria-label={label}
       aria-expanded={expanded}
       aria-disabled={props.isBusy === true ? true : undefined}

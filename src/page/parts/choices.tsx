@@ -1,4 +1,4 @@
-/** A few ways to look at the same: one is chosen. */
+/** A choice between a few views of the same data. */
 import type { ComponentChildren } from 'preact'
 
 interface Choice {

@@ -1,5 +1,5 @@
 /** Columns that many tables have. */
-import { sayCount, unknown } from './quantity.js'
+import { formatCount, unknown } from './quantity.js'
 import { Labels, StateChip, type Tone } from './state-chip.js'
 import type { Column } from './table.js'
 import { Time } from './time.js'
@@ -48,7 +48,10 @@ export function agoColumn<T>(
   shape: Shape<T> = {},
 ): Column<T> {
   return {
-    ...{ title, width: '9.5rem', sortBy: timeOf, ...shape },
+    title,
+    width: '9.5rem',
+    sortBy: timeOf,
+    ...shape,
     show: (row) => {
       const at = timeOf(row)
       return at === null ? unknown : <Time at={at} isAgo />
@@ -62,7 +65,11 @@ export function countColumn<T>(
   shape: Shape<T> = {},
 ): Column<T> {
   return {
-    ...{ title, width: '6.5rem', isEnd: true, sortBy: countOf, ...shape },
-    show: (row) => sayCount(countOf(row)),
+    title,
+    width: '6.5rem',
+    isEnd: true,
+    sortBy: countOf,
+    ...shape,
+    show: (row) => formatCount(countOf(row)),
   }
 }

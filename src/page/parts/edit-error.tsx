@@ -1,14 +1,14 @@
-/** Why a change was refused. One that would have undone somebody else's: what is there now has to be read first. */
-import type { Deed } from '../api/deed.js'
+/** Why a change was refused. One that would overwrite somebody else's: the object has to be read again first. */
+import type { Mutation } from '../api/mutation.js'
 import { ErrorNote } from './error-note.js'
 
 interface EditErrorProps {
-  readonly deed: Pick<Deed, 'error'>
+  readonly mutation: Pick<Mutation, 'error'>
   /** Shows the object as it is now, and this no more; left out: there is another way to it. */
   readonly onReadAgain?: (() => void) | undefined
 }
 
-export function EditError({ deed: { error }, onReadAgain }: EditErrorProps) {
+export function EditError({ mutation: { error }, onReadAgain }: EditErrorProps) {
   if (!error) return null
   if (error.status !== 412 || !onReadAgain) return <ErrorNote error={error} />
   return (

@@ -1,4 +1,4 @@
-/** Where there is nothing yet: says so, and what to do next. */
+/** Shown where there is nothing yet, with what to do next. */
 import type { ComponentChildren } from 'preact'
 import { Icon, type IconName } from './icon.js'
 

@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import type { CallError } from '../api/http.js'
 import { isAbout } from './is-about.js'
-import type { Mark } from './mark.js'
+import type { TextRange } from './text-range.js'
 import { MarkedArea } from './marked-area.js'
 
 interface FieldProps<T> {
@@ -28,7 +28,7 @@ export interface TextFieldProps extends FieldProps<string> {
   /** A text area of so many lines. */
   readonly lines?: number
   /** Of a text area that marks what is wrong; null: nothing is. */
-  readonly mark?: Mark | null
+  readonly mark?: TextRange | null
 }
 
 export function TextField(props: TextFieldProps) {
@@ -55,7 +55,11 @@ export function TextField(props: TextFieldProps) {
     <Framed {...props}>
       {(rest) => {
         const shared = {
-          ...{ ...rest, ref: place, autoComplete, placeholder, class: 'field-input' },
+          ...rest,
+          ref: place,
+          autoComplete,
+          placeholder,
+          class: 'field-input',
           value: value.value,
           onInput: (event: { readonly currentTarget: { readonly value: string } }) => {
             value.value = event.currentTarget.value
@@ -66,7 +70,16 @@ export function TextField(props: TextFieldProps) {
         const onText = (text: string): void => {
           value.value = text
         }
-        return <MarkedArea {...{ lines, mark, place, onText }} text={value.value} control={rest} />
+        return (
+          <MarkedArea
+            lines={lines}
+            mark={mark}
+            place={place}
+            onText={onText}
+            text={value.value}
+            control={rest}
+          />
+        )
       }}
     </Framed>
   )
@@ -144,7 +157,9 @@ function Framed(props: FramedProps) {
         {label}
       </label>
       {children({
-        ...{ id, required, disabled },
+        id,
+        required,
+        disabled,
         'aria-invalid': wrong !== undefined,
         'aria-describedby': note === undefined ? undefined : `${id}-note`,
       })}

@@ -1,6 +1,6 @@
 /** A form: its fields, what is wrong with the whole of it, its buttons. */
 import type { ComponentChildren } from 'preact'
-import type { Deed } from '../api/deed.js'
+import type { Mutation } from '../api/mutation.js'
 import type { CallError } from '../api/http.js'
 import { Button } from './button.js'
 import { EditError } from './edit-error.js'
@@ -8,7 +8,7 @@ import { isAbout } from './is-about.js'
 import { Trace } from './trace.js'
 
 interface FormProps {
-  readonly deed: Deed
+  readonly mutation: Mutation
   /** The verb on its button: "Save". */
   readonly verb: string
   readonly onSubmit: () => void
@@ -21,8 +21,8 @@ interface FormProps {
 }
 
 export function Form(props: FormProps) {
-  const { deed, verb, onSubmit, onCancel, names = [], onReadAgain, children } = props
-  const { error, isBusy } = deed
+  const { mutation, verb, onSubmit, onCancel, names = [], onReadAgain, children } = props
+  const { error, isBusy } = mutation
   const isAtField = names.some((name) => isAbout(error, name))
   return (
     <form
@@ -33,7 +33,11 @@ export function Form(props: FormProps) {
       }}
     >
       {children}
-      {isAtField ? <FieldTrace error={error} /> : <EditError {...{ deed, onReadAgain }} />}
+      {isAtField ? (
+        <FieldTrace error={error} />
+      ) : (
+        <EditError mutation={mutation} onReadAgain={onReadAgain} />
+      )}
       <div class="dialog-foot">
         {onCancel && <Button onClick={onCancel}>Cancel</Button>}
         <Button kind="main" type="submit" isBusy={isBusy}>

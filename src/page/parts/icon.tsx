@@ -1,4 +1,4 @@
-/** The icons: lines on 20 by 20, in the colour of the text. They say nothing that words beside them do not. */
+/** The icons: lines on 20 by 20, in the colour of the text. The words beside them mean the same. */
 
 const paths = {
   cache: 'M3 4h14v4H3zM3 12h14v4H3zM6 6h.01M6 14h.01',
@@ -39,8 +39,8 @@ export function Icon({ name }: { readonly name: IconName }) {
   )
 }
 
-/** Ours. */
-export function Mark() {
+/** The logo. */
+export function Logo() {
   return (
     <svg class="mark" viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">
       <path d="M12 1.5 21.5 7v10L12 22.5 2.5 17V7z" />

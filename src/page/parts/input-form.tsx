@@ -1,4 +1,4 @@
-/** A form whose inputs of one value each are data: what is written in them, and what a body says of it. */
+/** A form whose inputs of one value each are data: their values, and the body that they make. */
 import { signal, type Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
@@ -38,7 +38,7 @@ export interface InputForm {
 type Value = string | number | boolean | null | readonly string[]
 export type Values = Readonly<Record<string, Value | undefined>>
 
-/** `start`: what is changed, or what a new one begins with; looked at once. */
+/** `start`: what is changed, or what a new one begins with; read once. */
 export function useInputForm(of: FormInputs, start: object): InputForm {
   return useMemo(() => {
     const inputs = Object.entries(of).map(([name, input]): Bound => {
@@ -67,7 +67,7 @@ function readInput({
   if (text === '' && isNullable === true) return null
   if (type === 'words') return text.split(/\s+/).filter((word) => word !== '')
   if (type === 'password' && text === '') return undefined
-  // What is no number the API refuses in its words.
+  // What is not a number is refused by the API.
   return type === 'number' && !Number.isNaN(Number(text)) ? Number(text) : text
 }
 
@@ -87,7 +87,9 @@ export function Inputs({ form, error, isFocused = true, children }: InputsProps)
       {texts.map(({ name, input, text }, place) => (
         <TextField
           key={name}
-          {...{ name, error, ...input }}
+          name={name}
+          error={error}
+          {...input}
           type={toType(input.type)}
           value={text}
           autoFocus={isFocused && place === 0}
@@ -95,7 +97,7 @@ export function Inputs({ form, error, isFocused = true, children }: InputsProps)
       ))}
       {children}
       {checks.map(({ name, input: { label, hint }, flag }) => (
-        <CheckField key={name} {...{ label, ...(hint !== undefined && { hint }) }} value={flag} />
+        <CheckField key={name} label={label} {...(hint !== undefined && { hint })} value={flag} />
       ))}
     </>
   )

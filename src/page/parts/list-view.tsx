@@ -1,9 +1,8 @@
 /** The view of a list of objects: its head, its table or why there is none, and what makes, changes and deletes one. */
-import { useSignal } from '@preact/signals'
 import type { ComponentChildren, ComponentType } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { call } from '../api/call.js'
-import { useDeed } from '../api/deed.js'
+import { useMutation } from '../api/mutation.js'
 import type { List } from '../api/list.js'
 import { useSearchText } from '../shell/address.js'
 import { useKey } from '../shell/keys.js'
@@ -15,10 +14,11 @@ import { focusView } from './focus-view.js'
 import { Loading } from './loading.js'
 import { Table, type Column, type TableProps } from './table.js'
 import { toast } from './toasts.js'
+import { useDialog } from './use-dialog.js'
 import { ViewHead, type ViewHeadProps } from './view-head.js'
 
 /** What a dialog of the view is given. */
-export interface Asked<T> {
+export interface EditRequest<T> {
   /** As the list has it; null: a new one is made. */
   readonly before: T | null
   readonly onSaved: () => void
@@ -26,7 +26,7 @@ export interface Asked<T> {
 }
 
 /** The buttons of each row. */
-export interface RowDeeds<T> {
+export interface RowActions<T> {
   /** Of the API's list: `/accounts`. */
   readonly path: string
   /** As its buttons call it. */
@@ -52,7 +52,7 @@ interface ListViewProps<T extends { readonly id: number }> extends Pick<
   /** Of the table; the title unless given. */
   readonly label?: string
   readonly list: List<T>
-  /** Where the search looks. */
+  /** The text that is searched. */
   readonly textOf?: (row: T) => string
   /** What its own filters leave over, in place of `textOf`. */
   readonly shown?: readonly T[]
@@ -61,8 +61,8 @@ interface ListViewProps<T extends { readonly id: number }> extends Pick<
   /** "New tag": a button, and the key n. */
   readonly noun?: string | null | undefined
   readonly buttons?: (makeNew: () => void) => ComponentChildren
-  readonly dialog?: (asked: Asked<T>) => ComponentChildren
-  readonly deeds?: RowDeeds<T> | null
+  readonly dialog?: (request: EditRequest<T>) => ComponentChildren
+  readonly actions?: RowActions<T> | null
   /** Where there is nothing at all: what to do next. */
   readonly empty: ComponentChildren
   /** Filters above the table. */
@@ -70,27 +70,24 @@ interface ListViewProps<T extends { readonly id: number }> extends Pick<
 }
 
 export function ListView<T extends { readonly id: number }>(props: ListViewProps<T>) {
-  const { title, list, columns, noun, buttons, dialog, deeds, empty, children } = props
+  const { title, list, columns, noun, buttons, dialog, actions, empty, children } = props
   const { Head = ViewHead, label = title, textOf, linkOf, sorting } = props
   const text = useSearchText()
-  const asked = useSignal<{ readonly before: T | null } | null>(null)
-  const ask = (before: T | null): void => {
-    asked.value = { before }
+  const editing = useDialog<{ readonly before: T | null }>()
+  const edit = (before: T | null): void => {
+    editing.open({ before })
   }
   const makeNew = (): void => {
-    ask(null)
+    edit(null)
   }
-  const removal = useRemoval(deeds, list.reload)
+  const removal = useRemoval(actions, list.reload)
   const all = useMemo(
-    () => (deeds ? [...columns, deedsColumn(deeds, ask, removal.remove)] : columns),
-    [columns, deeds, list.reload],
+    () => (actions ? [...columns, actionsColumn(actions, edit, removal.remove)] : columns),
+    [columns, actions, list.reload],
   )
   const rows = textOf
     ? list.rows.filter((row) => textOf(row).toLowerCase().includes(text))
     : (props.shown ?? list.rows)
-  const onClose = (): void => {
-    asked.value = null
-  }
   return (
     <>
       <Head title={title}>
@@ -99,8 +96,9 @@ export function ListView<T extends { readonly id: number }>(props: ListViewProps
       </Head>
       {children}
       {removal.error && <ErrorNote error={removal.error} />}
-      <Rows {...{ list, empty }} table={{ label, rows, columns: all, linkOf, sorting }} />
-      {asked.value && dialog?.({ ...asked.value, onSaved: list.reload, onClose })}
+      <Rows list={list} empty={empty} table={{ label, rows, columns: all, linkOf, sorting }} />
+      {editing.subject &&
+        dialog?.({ ...editing.subject, onSaved: list.reload, onClose: editing.close })}
     </>
   )
 }
@@ -138,35 +136,35 @@ function NewButton({ noun, onPress }: { readonly noun: string; readonly onPress:
 }
 
 function useRemoval<T extends { readonly id: number }>(
-  deeds: RowDeeds<T> | null | undefined,
+  actions: RowActions<T> | null | undefined,
   then: () => void,
 ) {
-  const deed = useDeed()
+  const mutation = useMutation()
   const remove = async (row: T): Promise<void> => {
-    if (!deeds || deeds.removeElsewhere?.(row)) return
-    if (!(await confirmDestruction({ ...deeds.questionOf(row), verb: deeds.verb }))) return
-    await deed.run(
-      () => call('DELETE', `${deeds.path}/${row.id}`),
+    if (!actions || actions.removeElsewhere?.(row)) return
+    if (!(await confirmDestruction({ ...actions.questionOf(row), verb: actions.verb }))) return
+    await mutation.run(
+      () => call('DELETE', `${actions.path}/${row.id}`),
       () => {
-        toast(deeds.done)
+        toast(actions.done)
         // Its button goes with it.
         focusView()
         then()
       },
     )
   }
-  return { error: deed.error, remove }
+  return { error: mutation.error, remove }
 }
 
-function deedsColumn<T extends { readonly id: number }>(
-  { nameOf, verb, isChangeable = false, width = '5rem', isOffered }: RowDeeds<T>,
+function actionsColumn<T extends { readonly id: number }>(
+  { nameOf, verb, isChangeable = false, width = '5rem', isOffered }: RowActions<T>,
   change: (row: T) => void,
   remove: (row: T) => Promise<void>,
 ): Column<T> {
   const show = (row: T) => {
     if (isOffered && !isOffered(row)) return null
     return (
-      <span class="row-deeds">
+      <span class="row-actions">
         {isChangeable && (
           <Button
             kind="quiet"

@@ -1,4 +1,4 @@
-/** Stands where something is on its way: says so only to who has to wait. */
+/** A placeholder while something loads; it shows only after a delay. */
 
 export function Loading() {
   return <p class="loading">Loading…</p>

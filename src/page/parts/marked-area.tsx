@@ -3,12 +3,12 @@
  * What is typed stays a text area's: its keys, its history, its selection.
  */
 import { useLayoutEffect, useRef } from 'preact/hooks'
-import type { Mark } from './mark.js'
+import type { TextRange } from './text-range.js'
 
 interface MarkedAreaProps {
   readonly text: string
   readonly lines: number
-  readonly mark: Mark | null
+  readonly mark: TextRange | null
   readonly onText: (text: string) => void
   /** The element's further attributes. */
   readonly control: object

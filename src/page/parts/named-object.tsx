@@ -1,22 +1,22 @@
 /** The view of an object that is known by one word and has only plain fields to change: tags, domains. */
-import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
 import type { EventType } from '../../resources/event.js'
 import { plainFields, type Resource } from '../../resources/resource.js'
 import { call } from '../api/call.js'
-import { useDeed, type Deed } from '../api/deed.js'
+import { useMutation, type Mutation } from '../api/mutation.js'
 import { useObject } from '../api/object.js'
 import { mayWrite } from '../session/rights.js'
 import { Dialog } from './dialog.js'
 import { Facts } from './facts.js'
 import { Form } from './form.js'
-import { ObjectDeeds } from './object-deeds.js'
+import { ObjectActions } from './object-actions.js'
 import { Inputs, type InputForm } from './input-form.js'
 import { listPlainFacts, usePlainForm } from './plain-fields.js'
 import { saveChange } from './save-change.js'
-import { Troubles } from './troubles.js'
+import { LoadStatus } from './load-status.js'
+import { useDialog } from './use-dialog.js'
 import { useDelete } from './use-delete.js'
 import { ViewHead } from './view-head.js'
 
@@ -44,18 +44,18 @@ export function NamedObject<T extends object>(props: NamedObjectProps<T>) {
   const { noun, permission, event, path: home } = kind.resource
   const path = `${home}/${id}`
   const shown = useObject<T>(path, { follow: event, id: Number(id) })
-  const begun = useSignal<Begun | null>(null)
+  const editing = useDialog<Begun>()
   const deletion = useDelete()
   const { value } = shown
   return (
     <>
       <ViewHead title={value ? wordOf(value) : noun} back={{ href: home, title: kind.title }}>
         {value && mayWrite(permission) && isOpen(value) && (
-          <ObjectDeeds
+          <ObjectActions
             verb={verbOf(kind)}
             isDeleting={deletion.isBusy}
             onEdit={() => {
-              begun.value = { object: value, etag: shown.etag }
+              editing.open({ object: value, etag: shown.etag })
             }}
             onDelete={() =>
               void deletion.ask({ path, noun, name: wordOf(value), text: loss, home })
@@ -63,17 +63,16 @@ export function NamedObject<T extends object>(props: NamedObjectProps<T>) {
           />
         )}
       </ViewHead>
-      <Troubles of={shown} deed={deletion} />
+      <LoadStatus of={shown} mutation={deletion} />
       {value && !hasNameOnly(kind) && <Facts of={listPlainFacts(value, kind.resource)} />}
       {value && children(value)}
-      {begun.value && (
+      {editing.subject && (
         <Change
-          {...{ kind, path }}
-          begun={begun.value}
+          kind={kind}
+          path={path}
+          begun={editing.subject}
           onSaved={shown.reload}
-          onClose={() => {
-            begun.value = null
-          }}
+          onClose={editing.close}
         />
       )}
     </>
@@ -95,16 +94,25 @@ interface ChangeProps {
 }
 
 function Change({ kind, path, begun: { object, etag }, onSaved, onClose }: ChangeProps) {
-  const deed = useDeed()
+  const mutation = useMutation()
   const form = usePlainForm(kind.resource, object, kind)
   // Once: undo puts back what was there, not what is written by now.
   const before = useMemo(form.read, [])
   const save = (): void => {
     const fields = { before, after: form.read() }
-    void saveChange(deed, { path, ...fields, etag, then: onSaved, close: onClose })
+    void saveChange(mutation, { path, ...fields, etag, then: onSaved, close: onClose })
   }
   const title = `${verbOf(kind)} the ${kind.resource.noun}`
-  return <FormDialog {...{ title, verb: 'Save', form, deed, onClose }} onSave={save} />
+  return (
+    <FormDialog
+      title={title}
+      verb="Save"
+      form={form}
+      mutation={mutation}
+      onClose={onClose}
+      onSave={save}
+    />
+  )
 }
 
 /** Asks for its fields, makes the object and goes to it. */
@@ -116,11 +124,11 @@ export function NewNamed({
   readonly onClose: () => void
 }) {
   const { noun, path } = kind.resource
-  const deed = useDeed()
+  const mutation = useMutation()
   const form = usePlainForm(kind.resource, null, kind)
   const [, go] = useLocation()
   const make = (): void => {
-    void deed.run(
+    void mutation.run(
       () => call<{ readonly id: number }>('POST', path, { body: form.read() }),
       ({ id }) => {
         go(`${path}/${id}`)
@@ -128,7 +136,14 @@ export function NewNamed({
     )
   }
   return (
-    <FormDialog {...{ title: `New ${noun}`, verb: 'Make', form, deed, onClose }} onSave={make} />
+    <FormDialog
+      title={`New ${noun}`}
+      verb="Make"
+      form={form}
+      mutation={mutation}
+      onClose={onClose}
+      onSave={make}
+    />
   )
 }
 
@@ -136,16 +151,16 @@ interface FormDialogProps {
   readonly title: string
   readonly verb: string
   readonly form: InputForm
-  readonly deed: Deed
+  readonly mutation: Mutation
   readonly onSave: () => void
   readonly onClose: () => void
 }
 
-function FormDialog({ title, verb, form, deed, onSave, onClose }: FormDialogProps) {
+function FormDialog({ title, verb, form, mutation, onSave, onClose }: FormDialogProps) {
   return (
     <Dialog title={title} onClose={onClose}>
-      <Form {...{ deed, verb }} names={form.names} onCancel={onClose} onSubmit={onSave}>
-        <Inputs form={form} error={deed.error} />
+      <Form mutation={mutation} verb={verb} names={form.names} onCancel={onClose} onSubmit={onSave}>
+        <Inputs form={form} error={mutation.error} />
       </Form>
     </Dialog>
   )

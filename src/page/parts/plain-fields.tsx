@@ -5,7 +5,7 @@ import { toText, useInputForm, type FormInput, type InputForm } from './input-fo
 import type { Column } from './table.js'
 
 interface PlainFormOptions {
-  /** Of the first input, which is the name of most; else what the definition says of it. */
+  /** Of the first input, which is the name of most; else its summary in the definition. */
   readonly hint?: string
 }
 

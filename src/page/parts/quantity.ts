@@ -10,25 +10,28 @@ const shortFrom = 100_000
 /** What is not known. */
 export const unknown = '–'
 
-export function sayCount(value: number | null | undefined): string {
+export function formatCount(value: number | null | undefined): string {
   if (value == null) return unknown
   return value < shortFrom ? whole.format(value) : short.format(value)
 }
 
 /** Events per second. */
-export function sayRate(perSecond: number | null | undefined): string {
+export function formatRate(perSecond: number | null | undefined): string {
   if (perSecond == null) return unknown
-  return `${perSecond < 100 ? fraction.format(perSecond) : sayCount(Math.round(perSecond))}/s`
+  return `${perSecond < 100 ? fraction.format(perSecond) : formatCount(Math.round(perSecond))}/s`
 }
 
 /** `part` of `all`, or unknown where there is nothing to divide by. */
-export function sayShare(part: number | null | undefined, all: number | null | undefined): string {
+export function formatShare(
+  part: number | null | undefined,
+  all: number | null | undefined,
+): string {
   return part == null || all == null || all <= 0 ? unknown : share.format(part / all)
 }
 
 const byteUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
 
-export function sayBytes(bytes: number | null | undefined): string {
+export function formatBytes(bytes: number | null | undefined): string {
   if (bytes == null) return unknown
   const power = bytes < 1 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), byteUnits.length - 1)
   return `${fraction.format(bytes / 1024 ** power)} ${byteUnits[power] ?? ''}`

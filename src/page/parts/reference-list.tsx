@@ -9,7 +9,7 @@ interface ReferenceListProps {
   readonly none: string
 }
 
-/** Chosen by us: the rest is counted. */
+/** The rest is counted. */
 const shownMost = 200
 
 export function ReferenceList({ items, hrefOf, none }: ReferenceListProps) {

@@ -1,7 +1,7 @@
-/** Changes an object, and offers to put back what was. Neither undoes what somebody else changed meanwhile. */
+/** Changes an object, and offers an undo. Neither overwrites what somebody else changed meanwhile. */
 import { call } from '../api/call.js'
-import type { Deed } from '../api/deed.js'
-import { tellError } from './tell-error.js'
+import type { Mutation } from '../api/mutation.js'
+import { notifyError } from './notify.js'
 import { toast } from './toasts.js'
 
 export interface Saved {
@@ -9,7 +9,7 @@ export interface Saved {
   readonly path: string
   /** The fields as they were; null: no call brings them back. */
   readonly before: object | null
-  /** Of the object as it was changed; left out: it is put back whatever somebody made of it since. */
+  /** Of the object as it was changed; left out: the undo overwrites later changes. */
   readonly etag?: string | null
   /** After the change, and after it was undone. */
   readonly then: () => void
@@ -23,23 +23,26 @@ export interface Change extends Omit<Saved, 'etag'> {
   readonly close?: () => void
 }
 
-export function saveChange(deed: Deed, { after, etag, close, ...saved }: Change): Promise<void> {
-  return deed.run(
+export function saveChange(
+  mutation: Mutation,
+  { after, etag, close, ...saved }: Change,
+): Promise<void> {
+  return mutation.run(
     () => call('PUT', saved.path, { body: after, ifMatch: etag }),
     (_, changed) => {
       close?.()
-      tellSaved({ ...saved, etag: changed })
+      notifySaved({ ...saved, etag: changed })
     },
   )
 }
 
-export function tellSaved({ path, before, etag = null, then }: Saved): void {
+export function notifySaved({ path, before, etag = null, then }: Saved): void {
   const undo = async (): Promise<void> => {
     const outcome = await call('PUT', path, { body: before, ifMatch: etag })
     if (outcome.ok) toast('It is as it was.')
     else if (outcome.error.status === 412)
       toast('Somebody has changed it since, so it is left as it is.')
-    else tellError(outcome.error)
+    else notifyError(outcome.error)
     then()
   }
   toast('Saved.', before === null ? {} : { undo: () => void undo() }) // never rejects

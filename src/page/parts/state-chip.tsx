@@ -20,7 +20,7 @@ export function StateChip({ state, tone }: { readonly state: string; readonly to
   )
 }
 
-/** Tags, versions: words that are no states. */
+/** Tags, versions: words that are not states. */
 export function Labels({ words }: { readonly words: readonly string[] }) {
   return (
     <span class="labels" title={words.join(', ')}>

@@ -1,5 +1,5 @@
 /**
- * A table of any length: only the rows in sight are drawn. Sorted by its heads; arrows, Home, End and the page keys move
+ * A table of any length: only the visible rows are drawn. Sorted by its heads; arrows, Home, End and the page keys move
  * between the rows' links. Rows are one line high, always, so that nothing jumps.
  */
 import { useComputed, useSignal, useSignalEffect, type Signal } from '@preact/signals'
@@ -14,7 +14,7 @@ import {
   sortRows,
   type Sorting,
   type SortValue,
-} from './rows-in-sight.js'
+} from './visible-rows.js'
 
 export interface Column<T> {
   readonly title: string
@@ -30,7 +30,7 @@ export interface Column<T> {
 }
 
 export interface TableProps<T> {
-  /** What it is a table of, for who does not see it. */
+  /** Its accessible name. */
   readonly label: string
   readonly rows: readonly T[]
   readonly columns: readonly Column<T>[]
@@ -47,15 +47,15 @@ export function Table<T extends { readonly id: number | string }>(props: TablePr
   const { label, columns, linkOf, fills = false } = props
   const place = useRef<HTMLDivElement>(null)
   const chosen = useSignal<Sorting | null>(props.sorting ?? null)
-  const firstInSight = useSignal(0)
-  const inSight = useSignal(30)
+  const firstVisible = useSignal(0)
+  const visibleCount = useSignal(30)
   const active = useSignal<number | null>(null)
   const order = props.onSort ? (props.sorting ?? null) : chosen.value
   // Not for each row that is scrolled past.
   const rows = useMemo(() => sortRows(props.rows, columns, order), [props.rows, columns, order])
-  const { from, to } = findWindow(rows.length, firstInSight.value, inSight.value)
+  const { from, to } = findWindow(rows.length, firstVisible.value, visibleCount.value)
 
-  useSightOf(place, firstInSight, inSight)
+  useVisibleRows(place, firstVisible, visibleCount)
   useActiveRow(place, active)
 
   const sort = (next: Sorting): void => {
@@ -64,7 +64,7 @@ export function Table<T extends { readonly id: number | string }>(props: TablePr
   }
   const move = (event: KeyboardEvent): void => {
     if (!linkOf || event.ctrlKey || event.metaKey || event.altKey) return
-    const next = nextActive(event.key, active.peek(), rows.length, inSight.peek())
+    const next = nextActive(event.key, active.peek(), rows.length, visibleCount.peek())
     if (next === null) return
     event.preventDefault()
     active.value = next
@@ -88,7 +88,7 @@ export function Table<T extends { readonly id: number | string }>(props: TablePr
         <thead>
           <tr aria-rowindex={1}>
             {columns.map((column) => (
-              <Head key={column.title} {...{ column, order, sort }} />
+              <Head key={column.title} column={column} order={order} sort={sort} />
             ))}
           </tr>
         </thead>
@@ -120,12 +120,12 @@ export function Table<T extends { readonly id: number | string }>(props: TablePr
   )
 }
 
-/** A name may be nothing but blanks: its link can be seen, pressed and told all the same. */
+/** A name may be nothing but blanks: its link stays visible and can be pressed. */
 function nameOf(shown: ComponentChildren): ComponentChildren {
   return typeof shown === 'string' && !/[\p{L}\p{N}\p{P}\p{S}]/u.test(shown) ? `“${shown}”` : shown
 }
 
-/** Stands for rows that are out of sight. */
+/** In place of rows that are not drawn. */
 function Gap({ rows }: { readonly rows: number }) {
   if (rows <= 0) return null
   return (
@@ -145,7 +145,7 @@ function Head<T>({ column, order, sort }: HeadProps<T>) {
   const { title, sortBy } = column
   const isSorted = order?.title === title
   const isDescending = isSorted && order.isDescending
-  const turn = (): void => {
+  const toggle = (): void => {
     sort({ title, isDescending: isSorted && !isDescending })
   }
   return (
@@ -155,10 +155,10 @@ function Head<T>({ column, order, sort }: HeadProps<T>) {
       aria-sort={isSorted ? (isDescending ? 'descending' : 'ascending') : undefined}
     >
       {sortBy ? (
-        <button type="button" class="table-sort" onClick={turn}>
+        <button type="button" class="table-sort" onClick={toggle}>
           {title}
           <span
-            class={`table-turn${isSorted ? ' table-sorted' : ''}${isDescending ? ' table-down' : ''}`}
+            class={`table-sort-icon${isSorted ? ' table-sorted' : ''}${isDescending ? ' table-down' : ''}`}
           >
             <Icon name="sorted" />
           </span>
@@ -179,7 +179,7 @@ function seenFrom(from: 'medium' | 'wide' | undefined): string {
 }
 
 /** Counted in whole rows, so that scrolling within one draws nothing. */
-function useSightOf(
+function useVisibleRows(
   place: { readonly current: HTMLDivElement | null },
   first: Signal<number>,
   count: Signal<number>,
@@ -187,21 +187,21 @@ function useSightOf(
   useEffect(() => {
     const frame = place.current
     if (!frame) return
-    const look = (): void => {
+    const measure = (): void => {
       first.value = Math.floor(frame.scrollTop / rowHeight)
       count.value = Math.ceil(frame.clientHeight / rowHeight)
     }
-    const observer = new ResizeObserver(look)
+    const observer = new ResizeObserver(measure)
     observer.observe(frame)
-    frame.addEventListener('scroll', look, { passive: true })
+    frame.addEventListener('scroll', measure, { passive: true })
     return () => {
       observer.disconnect()
-      frame.removeEventListener('scroll', look)
+      frame.removeEventListener('scroll', measure)
     }
   }, [])
 }
 
-/** Brings the active row into sight; its link takes the focus once it is drawn. */
+/** Scrolls to the active row and focuses its link once it is drawn. */
 function useActiveRow(
   place: { readonly current: HTMLDivElement | null },
   active: Signal<number | null>,
@@ -215,7 +215,7 @@ function useActiveRow(
     if (top < frame.scrollTop) frame.scrollTop = top
     else if (top > frame.scrollTop + room) frame.scrollTop = top - room
     const selector = `[data-row="${index.value}"]`
-    // A frame for the scroll to be heard, one for the rows to be drawn.
+    // A frame for the scroll event, one for the rows to be drawn.
     requestAnimationFrame(() =>
       requestAnimationFrame(() => frame.querySelector<HTMLElement>(selector)?.focus()),
     )

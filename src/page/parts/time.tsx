@@ -27,7 +27,7 @@ export function Time({ at, isAgo = false }: TimeProps) {
   const utc = `${moment.toISOString().slice(0, 19).replace('T', ' ')} UTC`
   return (
     <time dateTime={at} title={isAgo ? `${local.format(moment)} · ${utc}` : utc} class="time">
-      {isAgo ? sayAgo(moment.getTime(), now.value) : local.format(moment)}
+      {isAgo ? formatAgo(moment.getTime(), now.value) : local.format(moment)}
     </time>
   )
 }
@@ -38,7 +38,7 @@ export function toIso(epochSeconds: number): string {
 }
 
 /** The largest unit that fits; clocks that differ a little make no future. */
-function sayAgo(at: number, now: number): string {
+function formatAgo(at: number, now: number): string {
   const seconds = Math.max(0, Math.round((now - at) / 1000))
   const [unit, length] = units.find(([, length]) => seconds >= length) ?? units[3]
   return ago.format(-Math.floor(seconds / length), unit)

@@ -1,4 +1,4 @@
-/** Short words about what was done, with one thing that can be done about it: mostly the way back. */
+/** Short messages about what was done, with one action: usually its undo. */
 import { signal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Button } from './button.js'
@@ -6,19 +6,19 @@ import { Button } from './button.js'
 interface Toast {
   readonly id: number
   readonly text: string
-  readonly deed: ToastDeed | null
+  readonly action: ToastAction | null
 }
 
-interface ToastDeed {
+interface ToastAction {
   readonly title: string
   readonly act: () => void
 }
 
-/** Chosen by us: more would cover what they are about. */
+/** More would cover what they are about. */
 const toastsMost = 4
 const shownMs = 6_000
-/** Somebody has to read it, decide and reach the button. */
-const deedShownMs = 12_000
+/** Long enough to read it, decide and reach the button. */
+const actionShownMs = 12_000
 
 const toasts = signal<readonly Toast[]>([])
 let lastId = 0
@@ -27,14 +27,14 @@ export function toast(text: string, { undo }: { readonly undo?: () => void } = {
   offer(text, undo ? { title: 'Undo', act: undo } : null)
 }
 
-export function offer(text: string, deed: ToastDeed | null): void {
-  const one: Toast = { id: ++lastId, text, deed }
+export function offer(text: string, action: ToastAction | null): void {
+  const one: Toast = { id: ++lastId, text, action }
   toasts.value = [...toasts.value, one].slice(-toastsMost)
   setTimeout(
     () => {
       drop(one)
     },
-    deed ? deedShownMs : shownMs,
+    action ? actionShownMs : shownMs,
   )
 }
 
@@ -55,14 +55,14 @@ export function Toasts() {
       {shown.map((one) => (
         <div class="toast" key={one.id}>
           <span class="toast-text">{one.text}</span>
-          {one.deed && (
+          {one.action && (
             <Button
               onClick={() => {
                 drop(one)
-                one.deed?.act()
+                one.action?.act()
               }}
             >
-              {one.deed.title}
+              {one.action.title}
             </Button>
           )}
           <Button

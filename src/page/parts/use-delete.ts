@@ -1,19 +1,19 @@
 /** Deletes one object, after asking by its name; then the list that it was in is shown. */
 import { useLocation } from 'wouter-preact'
 import { call } from '../api/call.js'
-import { useDeed, type Deed } from '../api/deed.js'
+import { useMutation, type Mutation } from '../api/mutation.js'
 import type { Outcome } from '../api/http.js'
 import { confirmDestruction, type Question } from './confirm.js'
 import { toast } from './toasts.js'
 
-export interface Deletion extends Deed {
+export interface Deletion extends Mutation {
   readonly ask: (object: Deletable) => Promise<void>
 }
 
 interface Deletable extends Partial<Pick<Question, 'title' | 'verb'>> {
   /** Of the API. */
   readonly path: string
-  /** What it is, as "tag"; left out: its name says it. */
+  /** What it is, as "tag"; left out: its name is enough. */
   readonly noun?: string
   readonly name: string
   /** What will be gone with it. */
@@ -31,17 +31,17 @@ interface Deletable extends Partial<Pick<Question, 'title' | 'verb'>> {
 }
 
 export function useDelete(): Deletion {
-  const deed = useDeed()
+  const mutation = useMutation()
   const [, go] = useLocation()
   const ask = async (object: Deletable): Promise<void> => {
     const { path, noun, name, text, home, verb = 'Delete', etag = null, then } = object
     const { title = `Delete ${noun === undefined ? '' : `the ${noun} `}${name}?` } = object
     if (!(await confirmDestruction({ title, text, verb, name }))) return
-    await deed.run(object.remove ?? (() => call('DELETE', path, { ifMatch: etag })), () => {
+    await mutation.run(object.remove ?? (() => call('DELETE', path, { ifMatch: etag })), () => {
       then?.()
       toast(object.done ?? `${name} is deleted.`)
       go(home)
     })
   }
-  return { ...deed, ask }
+  return { ...mutation, ask }
 }

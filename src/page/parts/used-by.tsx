@@ -22,7 +22,7 @@ export function UsedBy({ title, path, query, follow = [], hrefOf, none }: UsedBy
     <section class="panel">
       <h2>{title}</h2>
       {error && <ErrorNote error={error} onRetry={reload} />}
-      {phase === 'ready' && !error && <ReferenceList items={rows} {...{ hrefOf, none }} />}
+      {phase === 'ready' && !error && <ReferenceList items={rows} hrefOf={hrefOf} none={none} />}
     </section>
   )
 }

@@ -32,7 +32,7 @@ export function ViewHead({ title, beside, children, back }: ViewHeadProps) {
           {beside}
         </h1>
       </div>
-      {children !== undefined && <div class="view-head-deeds">{children}</div>}
+      {children !== undefined && <div class="view-head-actions">{children}</div>}
     </header>
   )
 }

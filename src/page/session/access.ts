@@ -1,18 +1,18 @@
 /**
  * The access token: in memory only, renewed by the cookie that scripts cannot read (docs/behaviour.md, Page). All tabs share
- * the cookie, which is good for one use: they renew one after the other, and tell each other what they got.
+ * the cookie, which is good for one use: they renew it one after the other and share the result.
  */
 import { signal } from '@preact/signals'
 import { readOutcome, sendOnce, type CallError } from '../api/http.js'
 import type { Whoami } from '../../resources/session.js'
-import { tellTabs, type Access, type Session } from './tabs.js'
-import { takeTurn } from './turns.js'
+import { notifyTabs, type Access, type Session } from './tabs.js'
+import { withTabLock } from './tab-lock.js'
 
 /** `starting`: it is not known yet whether the cookie is good. */
 export const session = signal<Session | 'starting' | null>('starting')
-/** Why it is still not known; null: it was not asked in vain. */
+/** The error of the last attempt to find out; null: none. */
 export const startError = signal<CallError | null>(null)
-/** Why somebody who was logged in is not any more; empty: for no reason that needs telling. */
+/** Why the session ended; empty: nothing to show. */
 export const endedBecause = signal('')
 
 interface Tokens {
@@ -35,15 +35,15 @@ export function readAccessToken(): string | null {
   return typeof session.value === 'object' ? (session.value?.access.token ?? null) : null
 }
 
-/** Takes up the session of the cookie, if there is one, and hears the other tabs. */
+/** Takes up the session of the cookie, if there is one. */
 export async function startSession(): Promise<void> {
   if (localStorage.getItem(rememberedKey) === null) session.value = null
   else await renewAccess(null)
 }
 
 /** What another tab got, or that it logged out. */
-export function hearTab(told: Session | null): void {
-  if (told) begin(told)
+export function adoptTabSession(next: Session | null): void {
+  if (next) begin(next)
   else end('')
 }
 
@@ -71,11 +71,11 @@ export async function logIn(credentials: {
 export async function logOut(): Promise<void> {
   const isEnded = await endSession()
   end(isEnded ? '' : notTold)
-  tellTabs(null)
+  notifyTabs(null)
 }
 
 const notTold =
-  'You are logged out here. The coordinator could not be told: the session ends by itself, unused.'
+  'You are logged out here. The coordinator could not be reached: the session ends by itself when unused.'
 
 /** Answers whether there is no session any more. */
 async function endSession(): Promise<boolean> {
@@ -83,7 +83,7 @@ async function endSession(): Promise<boolean> {
     const token = readAccessToken()
     const answer = await sendOnce('POST', '/auth/logout', { token })
     if (!(answer instanceof Response)) return false
-    // A token that ran out while nobody looked ends nothing: the session still has its cookie.
+    // A token that expired meanwhile ends nothing: the session still has its cookie.
     if (answer.status !== 401) return answer.ok
     if (attempt === 2 || (await renewAccess(token)) === null) return session.peek() === null
   }
@@ -91,14 +91,14 @@ async function endSession(): Promise<boolean> {
 
 /** Answers a token other than `stale`, or null when there is none to be had now. One at a time. */
 export function renewAccess(stale: string | null): Promise<string | null> {
-  renewing ??= takeTurn(() => renewInTurn(stale)).finally(() => {
+  renewing ??= withTabLock(() => renewLocked(stale)).finally(() => {
     renewing = undefined
   })
   return renewing
 }
 
-async function renewInTurn(stale: string | null): Promise<string | null> {
-  // Another tab may have renewed it while this one waited for its turn.
+async function renewLocked(stale: string | null): Promise<string | null> {
+  // Another tab may have renewed it while this one waited for the lock.
   const current = readAccessToken()
   if (current !== stale) return current
   // A page that is left now would lose the only good cookie with the answer.
@@ -124,7 +124,7 @@ async function adopt(answer: Response): Promise<CallError | null> {
   const who = await readOutcome<Whoami>(asked)
   if (!who.ok) return who.error
   begin({ access, who: who.value })
-  tellTabs({ access, who: who.value })
+  notifyTabs({ access, who: who.value })
   return null
 }
 
@@ -145,7 +145,7 @@ function end(because: string): void {
 function schedule(afterMs: number): void {
   clearTimeout(timer)
   timer = setTimeout(
-    () => void renewAccess(readAccessToken()), // it says itself what became of it
+    () => void renewAccess(readAccessToken()), // it handles its errors itself
     Math.min(afterMs, longestTimerMs),
   )
 }

@@ -5,7 +5,7 @@ import { apiBase, readOutcome, type CallError } from '../api/http.js'
 import { Button } from '../parts/button.js'
 import { ErrorNote } from '../parts/error-note.js'
 import { TextField } from '../parts/field.js'
-import { Mark } from '../parts/icon.js'
+import { Logo } from '../parts/icon.js'
 import { forgetToasts } from '../parts/toasts.js'
 import { endedBecause, logIn, rememberSession } from './access.js'
 
@@ -38,7 +38,7 @@ export function LoginForm() {
     <main class="login">
       <form class="login-form" onSubmit={submit}>
         <h1 class="login-title">
-          <Mark /> cachefleet
+          <Logo /> cachefleet
         </h1>
         {endedBecause.value !== '' && <p class="login-ended">{endedBecause}</p>}
         <TextField label="Name" value={name} autoComplete="username" autoFocus required />

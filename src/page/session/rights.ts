@@ -1,4 +1,4 @@
-/** What the person who is logged in may: views hide what would be refused. The API decides all the same. */
+/** The permissions of the logged-in user: views hide what would be refused. The API still decides. */
 import type { PermissionType } from '../../resources/permission.js'
 import type { Whoami } from '../../resources/session.js'
 import { session } from './access.js'

@@ -1,6 +1,6 @@
-/** Until it is known who is logged in: mostly a moment, and why it takes longer where the coordinator cannot tell. */
+/** Until it is known who is logged in: usually a moment, and the error where the coordinator does not answer. */
 import { ErrorNote } from '../parts/error-note.js'
-import { Mark } from '../parts/icon.js'
+import { Logo } from '../parts/icon.js'
 import { Loading } from '../parts/loading.js'
 import { renewAccess, startError } from './access.js'
 
@@ -11,7 +11,7 @@ export function Starting() {
       {error ? (
         <div class="login-form">
           <h1 class="login-title">
-            <Mark /> cachefleet
+            <Logo /> cachefleet
           </h1>
           <ErrorNote error={error} onRetry={() => void renewAccess(null)} />
           <p class="login-ended">It is tried again every few seconds.</p>

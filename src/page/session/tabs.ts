@@ -1,4 +1,4 @@
-/** What the tabs of one browser tell each other. */
+/** The session, shared between the tabs of one browser. */
 import type { Whoami } from '../../resources/session.js'
 
 export interface Access {
@@ -16,12 +16,12 @@ const name = 'cachefleet-session'
 const channel = new BroadcastChannel(name)
 
 /** Null: logged out. */
-export function tellTabs(session: Session | null): void {
+export function notifyTabs(session: Session | null): void {
   channel.postMessage(session)
 }
 
-export function hearTabs(hear: (session: Session | null) => void): void {
+export function subscribeToTabs(notify: (session: Session | null) => void): void {
   channel.onmessage = ({ data }: MessageEvent<Session | null>) => {
-    hear(data)
+    notify(data)
   }
 }

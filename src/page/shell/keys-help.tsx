@@ -9,7 +9,7 @@ export function KeysHelp({ onClose }: { readonly onClose: () => void }) {
     <Dialog title="Keys" onClose={onClose}>
       <Facts
         of={[
-          ...[...known].map(([key, title]) => [<kbd>{sayKey(key)}</kbd>, title] as const),
+          ...[...known].map(([key, title]) => [<kbd>{formatKey(key)}</kbd>, title] as const),
           [<MoveKeys />, 'Move in a table; Enter opens'],
           [<kbd>Esc</kbd>, 'Close a dialog, leave the search'],
         ]}
@@ -29,7 +29,7 @@ function MoveKeys() {
   )
 }
 
-function sayKey(key: string): string {
+function formatKey(key: string): string {
   if (key === 'ArrowLeft') return '←'
   return key === 'ArrowRight' ? '→' : key
 }

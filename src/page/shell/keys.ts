@@ -1,9 +1,9 @@
-/** Keys that do something on the whole page, and the list of them. They rest while somebody types or a dialog is open. */
+/** Keys that do something on the whole page, and the list of them. They are inactive while somebody types or a dialog is open. */
 import { signal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 
 export interface Key {
-  /** As `KeyboardEvent.key` says it. */
+  /** As in `KeyboardEvent.key`. */
   readonly key: string
   readonly title: string
   readonly act: () => void
@@ -18,7 +18,8 @@ export function useKey(key: string, title: string, act: () => void): void {
   // Before it is painted: what is seen can be pressed.
   useLayoutEffect(() => {
     const one: Key = {
-      ...{ key, title },
+      key,
+      title,
       act: () => {
         latest.current()
       },
@@ -30,7 +31,7 @@ export function useKey(key: string, title: string, act: () => void): void {
   }, [key, title])
 }
 
-export function hearKeys(): void {
+export function listenToKeys(): void {
   addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return
     // Also inside of a shadow root: an editor's.

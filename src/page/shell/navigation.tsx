@@ -1,7 +1,7 @@
 /** The way to every view, who is logged in, and the way out. */
 import { Link, useLocation } from 'wouter-preact'
 import { Button } from '../parts/button.js'
-import { Icon, Mark } from '../parts/icon.js'
+import { Icon, Logo } from '../parts/icon.js'
 import { logOut } from '../session/access.js'
 import { readWho } from '../session/rights.js'
 import { listViews } from './find-view.js'
@@ -16,7 +16,7 @@ export function Navigation({ onGo }: { readonly onGo?: () => void }) {
   return (
     <nav class="navigation" aria-label="Main">
       <Link href="/" class="navigation-home" onClick={onGo}>
-        <Mark /> cachefleet
+        <Logo /> cachefleet
       </Link>
       <div class="navigation-views">
         {listViews().map(

@@ -10,7 +10,7 @@ import { ViewHead } from '../parts/view-head.js'
 import type { ViewEntry, ViewProps } from '../views.js'
 import { findView, listViews, type FoundView } from './find-view.js'
 
-/** What was shown before is shown again at once. */
+/** A view that was loaded once is shown immediately. */
 const loaded = new Map<ViewEntry, ComponentType<ViewProps>>()
 
 export function Outlet() {
@@ -64,11 +64,11 @@ function NotLoaded() {
   )
 }
 
-/** A bug of ours: the rest of the page goes on. */
+/** A bug in the view: the rest of the page still works. */
 function Broken() {
   return (
     <Empty icon="close" title="This view has a defect and cannot be shown">
-      <p>The others work on. What the browser's console says of it helps to mend it.</p>
+      <p>The others still work. The browser's console has the details that help to fix it.</p>
     </Empty>
   )
 }

@@ -1,4 +1,4 @@
-/** The search of the header: filters the view that is shown, as its address says; elsewhere it leads to the caches. */
+/** The search of the header: filters the view that is shown, kept in its address; elsewhere it leads to the caches. */
 import { useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 import { useLocation, useRouter } from 'wouter-preact'

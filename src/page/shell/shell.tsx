@@ -1,11 +1,11 @@
 /** What stands around every view: navigation, search, and what may come over it. */
-import { useSignal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
 import { liveState } from '../api/live.js'
 import { Button } from '../parts/button.js'
 import { Confirmation } from '../parts/confirm.js'
 import { focusView, viewId } from '../parts/focus-view.js'
+import { useDialog } from '../parts/use-dialog.js'
 import { useKey } from './keys.js'
 import { KeysHelp } from './keys-help.js'
 import { Navigation } from './navigation.js'
@@ -13,11 +13,11 @@ import { Outlet } from './outlet.js'
 import { SearchBox } from './search-box.js'
 
 export function Shell() {
-  const isHelpShown = useSignal(false)
-  const isDrawerShown = useSignal(false)
+  const help = useDialog<true>()
+  const drawer = useDialog<true>()
   useFocusOnArrival()
   useKey('?', 'What the keys do', () => {
-    isHelpShown.value = true
+    help.open(true)
   })
   return (
     <div class="shell">
@@ -33,40 +33,28 @@ export function Shell() {
             kind="quiet"
             icon="menu"
             label="Menu"
-            expanded={isDrawerShown.value}
+            expanded={drawer.subject ?? false}
             onClick={() => {
-              isDrawerShown.value = true
+              drawer.open(true)
             }}
           />
         </span>
         <SearchBox />
-        <LiveMark />
+        <LiveStatus />
         <Button
           kind="quiet"
           icon="help"
           label="Keys"
           onClick={() => {
-            isHelpShown.value = true
+            help.open(true)
           }}
         />
       </header>
       <main class="shell-main" id={viewId} tabIndex={-1}>
         <Outlet />
       </main>
-      {isDrawerShown.value && (
-        <Drawer
-          onClose={() => {
-            isDrawerShown.value = false
-          }}
-        />
-      )}
-      {isHelpShown.value && (
-        <KeysHelp
-          onClose={() => {
-            isHelpShown.value = false
-          }}
-        />
-      )}
+      {drawer.subject && <Drawer onClose={drawer.close} />}
+      {help.subject && <KeysHelp onClose={help.close} />}
       <Confirmation />
     </div>
   )
@@ -91,7 +79,7 @@ function useFocusOnArrival(): void {
   }, [path])
 }
 
-function LiveMark() {
+function LiveStatus() {
   const words = { idle: '', live: 'Live', broken: 'Reconnecting' }
   return (
     <span class={`live live-${liveState.value}`} role="status">

@@ -114,7 +114,7 @@ void t.test('the manager counts on when its child restarts', (t) => {
   t.end()
 })
 
-void t.test('a counter that comes back after an incomplete reading is no jump', (t) => {
+void t.test('a counter that comes back after an incomplete reading is not a jump', (t) => {
   const reading = (atMs: number, values: [string, bigint][]): CounterReading => ({
     ...{ atMs, lives: { manager: 'm', child: 'c' }, isComplete: false, values: new Map(values) },
   })

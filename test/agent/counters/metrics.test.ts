@@ -32,7 +32,13 @@ void t.test('series stay the same over deploys and only grow', async (t) => {
   const cache = await startVarnishd(t, { vcl: traffic.vcl })
   const { workDir: workingDirectory } = cache
   const reader = createCounterReader({
-    ...{ workingDirectory, cachePid: () => null, isWanted: selectCounters(), log },
+    ...{
+      workingDirectory,
+      cachePid: () => null,
+      product: () => 'varnish',
+      isWanted: selectCounters(),
+      log,
+    },
   })
   const listener = await startMetricsListener({ listen, reader, log })
   t.teardown(() => listener.close())

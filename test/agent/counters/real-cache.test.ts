@@ -1,6 +1,6 @@
 /** Counters of a real cache: the files against varnishstat, and samples of known traffic over deploys and restarts. */
 import t from 'tap'
-import { Varnishstat } from '../../../src/agent/counters/varnishstat.js'
+import { StatTool } from '../../../src/agent/counters/stat-tool.js'
 import { SharedMemory } from '../../../src/agent/counters/shared-memory.js'
 import { computeRates, type CounterReading } from '../../../src/agent/counters/counter-rates.js'
 import { selectCounters } from '../../../src/agent/counters/counter-selection.js'
@@ -29,7 +29,11 @@ void t.test('the files say what varnishstat says, of every counter', async (t) =
   const traffic = await startTraffic(t)
   const cache = await startVarnishd(t, { vcl: traffic.vcl, args: ['-s', 'disk=malloc,8m'] })
   const memory = new SharedMemory(cache.workDir, all)
-  const varnishstat = new Varnishstat(cache.workDir, all)
+  const varnishstat = new StatTool({
+    folder: cache.workDir,
+    statTool: 'varnishstat',
+    isWanted: all,
+  })
 
   const sending = traffic.send(cache, 10, 10)
   for (let round = 0; round < 5; round++) {
@@ -57,7 +61,7 @@ void t.test('the files say what varnishstat says, of every counter', async (t) =
     return others.length === 0 && read.get('MAIN.client_req') === 110n
   })
   t.equal(readFiles(memory).values.get('VBE.next.origin.req'), 5n)
-  t.notOk(readFiles(memory).values.has('VBE.next.origin.happy'), 'a bitmap is no counter')
+  t.notOk(readFiles(memory).values.has('VBE.next.origin.happy'), 'a bitmap is not a counter')
 })
 
 void t.test('read without a pause through restarts and deploys, nothing is invented', async (t) => {

@@ -9,7 +9,7 @@ import t from 'tap'
 import { createCounterReader } from '../../../src/agent/counters/counter-reader.js'
 import { parseMemoryIndex } from '../../../src/agent/counters/memory-index.js'
 import { SharedMemory } from '../../../src/agent/counters/shared-memory.js'
-import { parseVarnishstat, Varnishstat } from '../../../src/agent/counters/varnishstat.js'
+import { parseStatistics, StatTool } from '../../../src/agent/counters/stat-tool.js'
 import { createWrittenMemory } from './written-memory.js'
 
 const all = () => true
@@ -57,7 +57,7 @@ void t.test('another start of the child is another life', async (t) => {
   t.equal(before?.lives.manager, after?.lives.manager)
 })
 
-void t.test('what a killed cache left behind is no cache', async (t) => {
+void t.test('what a killed cache left behind is not a cache', async (t) => {
   const { folder, write } = await createWrittenMemory(t)
   const memory = new SharedMemory(folder, all)
   await write('mgt', { value: 5n })
@@ -124,6 +124,8 @@ void t.test('a list that is being written is read as far as it goes', (t) => {
   t.end()
 })
 
+const product = () => 'varnish'
+
 void t.test('varnishstat is understood in both forms, exactly', (t) => {
   const counter = `{ "description": "a \\"value\\": 1", "flag": "c", "format": "i", "value": ${many} }`
   const happy = `{ "description": "", "flag": "b", "format": "b", "value": ${2n ** 64n - 1n} }`
@@ -132,8 +134,8 @@ void t.test('varnishstat is understood in both forms, exactly', (t) => {
     `{ "timestamp": "2026-11-20T08:31:35", ${members} }`,
     `{ "version": 1, "timestamp": "2026-11-20T08:31:35", "counters": { ${members} } }`,
   ])
-    t.same([...parseVarnishstat(text)], [['MAIN.client_req', many]])
-  t.throws(() => parseVarnishstat('Could not get hold of varnishd'))
+    t.same([...parseStatistics(text)], [['MAIN.client_req', many]])
+  t.throws(() => parseStatistics('Could not get hold of varnishd'))
   t.end()
 })
 
@@ -145,7 +147,7 @@ void t.test(
     const lines: string[] = []
     const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) })
     const reader = createCounterReader({
-      ...{ workingDirectory: folder, cachePid: () => null, isWanted: all, log },
+      ...{ workingDirectory: folder, cachePid: () => null, product, isWanted: all, log },
     })
     t.equal(await reader.read(), null)
     t.equal(lines.length, 2, 'each said why')
@@ -153,7 +155,10 @@ void t.test(
     t.match(lines[1], /varnishstat/)
     t.equal(await reader.read(), null)
     t.equal(lines.length, 2, 'neither is tried again at once')
-    await t.rejects(new Varnishstat(folder, all, 'no-such-varnishstat').read(), { code: 'ENOENT' })
+    await t.rejects(
+      new StatTool({ folder, statTool: 'no-such-varnishstat', isWanted: all }).read(),
+      { code: 'ENOENT' },
+    )
   },
 )
 
@@ -167,7 +172,14 @@ void t.test(
     const log = pino({ level: 'silent' })
     let cachePid: number | null = null
     const reader = createCounterReader({
-      ...{ workingDirectory: null, cachePid: () => cachePid, isWanted: all, stateFolder, log },
+      ...{
+        workingDirectory: null,
+        cachePid: () => cachePid,
+        product,
+        isWanted: all,
+        stateFolder,
+        log,
+      },
     })
     t.equal(await reader.read(), null, 'it was not reached yet')
     cachePid = process.pid + 1
@@ -175,7 +187,14 @@ void t.test(
     cachePid = process.pid
     t.match(await reader.read(), { values: new Map([['MGT.uptime', 5n]]) })
     const named = createCounterReader({
-      ...{ workingDirectory: hostname(), cachePid: () => null, isWanted: all, stateFolder, log },
+      ...{
+        workingDirectory: hostname(),
+        cachePid: () => null,
+        product,
+        isWanted: all,
+        stateFolder,
+        log,
+      },
     })
     t.ok(await named.read(), 'a name is one below the usual folder')
   },

@@ -51,7 +51,7 @@ export async function createWrittenMemory(t: Test): Promise<WrittenMemory> {
 }
 
 function withHead(body: Uint8Array, ready: number): Buffer {
-  // The upper half of the first word is no part of it.
+  // The upper half of the first word is not part of it.
   const head = new BigUint64Array([(9n << 32n) | BigInt(ready), BigInt(headBytes), 0x55d0n])
   return Buffer.concat([new Uint8Array(head.buffer), body])
 }

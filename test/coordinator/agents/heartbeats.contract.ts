@@ -2,7 +2,7 @@
 import type { Test } from 'tap'
 import {
   createHeartbeatRecorder,
-  type HeardAgent,
+  type RecordedAgent,
 } from '../../../src/coordinator/reports/heartbeat.js'
 import { agentStates } from '../../../src/resources/agent-state.js'
 import { findAgent } from '../../../src/coordinator/fleet/agent-queries.js'
@@ -19,10 +19,10 @@ export async function heartbeatsContract(
   const service = await start(t)
   const { queries } = service.store
   const hinted = watch(service)
-  const heard: HeardAgent[] = []
+  const recorded: RecordedAgent[] = []
   const gone: number[] = []
   const recorder = createHeartbeatRecorder(service, service.log, {
-    heard: (agents) => heard.push(...agents),
+    recorded: (agents) => recorded.push(...agents),
     gone: (ids) => gone.push(...ids),
   })
   const ids: number[] = []
@@ -103,11 +103,11 @@ export async function heartbeatsContract(
       .where('id', '=', first)
       .execute()
     await queries.deleteFrom('agents').where('id', '=', second).execute()
-    heard.length = 0
+    recorded.length = 0
     beat(first, { effectiveRevision: 3 })
     beat(second)
     await flush()
-    t.match(heard, [{ id: first, desiredRevision: 9, recordedRevision: 8 }])
+    t.match(recorded, [{ id: first, desiredRevision: 9, recordedRevision: 8 }])
     t.same(gone, [second])
   })
 

@@ -85,7 +85,7 @@ function known(placement: PlacementRecord, changes: Partial<ReportedAgent['agent
       ...changes,
     },
     placements: [placement],
-    wished: new Map([[1, newProgram]]),
+    desiredPrograms: new Map([[1, newProgram]]),
   }
 }
 
@@ -306,7 +306,7 @@ void t.test('groups that share an agent', (t) => {
   t.match(
     judgeShared({ ...failed, loaded, serving }),
     [{ state: 'applied' }, { candidateState: 'failed', error: 'line 1' }],
-    'what is wrong with one is no failure of the other',
+    'what is wrong with one is not a failure of the other',
   )
   t.match(
     judgeShared({ ...failed, loaded, serving: ['cf-idle'], error: 'label: no' }),

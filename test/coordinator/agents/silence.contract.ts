@@ -22,7 +22,7 @@ export async function silenceContract(
       .set({ state: agentStates.Running, lastHeartbeatAt: service.now() })
       .execute()
   const liveness = createLiveness(service, service.log)
-  t.teardown(() => liveness.stop())
+  t.teardown(() => liveness.close())
   const pass = async (heartbeats: number) => {
     for (let n = 0; n < heartbeats; n++) {
       service.moveClock(heartbeatMs)
@@ -45,7 +45,7 @@ export async function silenceContract(
     await hear()
     service.moveClock(100 * heartbeatMs)
     const restarted = createLiveness(service, service.log)
-    await restarted.stop()
+    await restarted.close()
     for (let n = 0; n < 2; n++) {
       service.moveClock(heartbeatMs)
       await restarted.check()
@@ -80,7 +80,7 @@ export async function silenceContract(
       },
     }
     const patient = createLiveness(failing, service.log)
-    await patient.stop()
+    await patient.close()
     const passWith = async (heartbeats: number) => {
       for (let n = 0; n < heartbeats; n++) {
         service.moveClock(heartbeatMs)

@@ -64,7 +64,7 @@ void t.test(
   },
 )
 
-void t.test('a right password is no answer to an address that guessed too often', async (t) => {
+void t.test('a right password is not an answer to an address that guessed too often', async (t) => {
   const { call } = await startConsole(t, { http: { trustedProxies: ['127.0.0.1'] } })
   const from = (address: string, as = root) =>
     call('GET', '/v1/cache', { as, headers: { 'x-forwarded-for': address } })

@@ -8,14 +8,14 @@ import {
   mayChangeBranch,
   seesBranch,
   type BranchCache,
-  type BranchPlace,
+  type BranchLocation,
 } from '../../../src/coordinator/files/branch.js'
 import { consoleRoles, type ConsoleRole } from '../../../src/resources/console-role.js'
 import type { Actor } from '../../../src/resources/permission.js'
 
 const organizationId = fc.constantFrom(null, 1, 2)
 const groupIds = fc.uniqueArray(fc.integer({ min: 1, max: 4 }))
-const place: fc.Arbitrary<BranchPlace> = fc.record({ organizationId, groupIds })
+const place: fc.Arbitrary<BranchLocation> = fc.record({ organizationId, groupIds })
 const actor = fc
   .tuple(fc.constantFrom(...consoleRoles), organizationId, groupIds)
   .map(([role, organization, own]) => actorOf(role, organization, own))

@@ -6,7 +6,7 @@ import { findSource } from '../../../src/coordinator/fleet/sources.js'
 import type { CallAnswer } from '../../support/start-controller.js'
 import type { Json } from '../controller/client.js'
 import type { ConsoleClient } from './console-client.js'
-import type { Desk, MadeGroup } from './group-desk.js'
+import type { Fixture, MadeGroup } from './group-fixture.js'
 
 export const vcl = (mark: string) => `vcl 4.1;\nbackend default none;\n# ${mark}\n`
 
@@ -32,25 +32,25 @@ export function branchesOf({ call }: Pick<ConsoleClient, 'call'>): Branches {
 
 /** A group with this branch. */
 export async function makeGroupWith(
-  desk: Desk,
+  fixture: Fixture,
   name: string,
   branchId: unknown,
 ): Promise<MadeGroup> {
-  const group = await desk.makeGroup(name)
-  await desk.expect(204, 'PUT', `${group.path}/vcl/${String(branchId)}`)
+  const group = await fixture.makeGroup(name)
+  await fixture.expect(204, 'PUT', `${group.path}/vcl/${String(branchId)}`)
   return group
 }
 
 /** A cache in the group; whatever has `broken` in it does not compile there. Answers the texts that it is asked to compile. */
 export async function addCompilingCache(
   t: Test,
-  desk: Desk,
+  fixture: Fixture,
   { group, name, version }: CompilingCache,
 ): Promise<readonly string[]> {
-  const { service } = desk
+  const { service } = fixture
   const engine = { host: '10.0.0.1', port: 6081, version, workingDirectory: null }
-  const cacheId = await desk.makeCache(name, { description: { engine } })
-  await desk.expect(204, 'PUT', `${group.path}/cache/${cacheId}`)
+  const cacheId = await fixture.makeCache(name, { description: { engine } })
+  await fixture.expect(204, 'PUT', `${group.path}/cache/${cacheId}`)
   const compiled: string[] = []
   const subject = instructionSubject(parseObjectId('cache', cacheId) ?? 0)
   const subscription = service.bus.respond(subject, async ({ question }) => {

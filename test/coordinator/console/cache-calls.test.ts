@@ -8,9 +8,9 @@ import { enrol, type EnrolOptions, type Json } from '../controller/client.js'
 import { addAgent } from '../store/rows.js'
 import { done, playSession } from '../controller/played-session.js'
 import { root, type ConsoleCall } from './console-client.js'
-import { startDesk, type Desk } from './group-desk.js'
+import { startFixture, type Fixture } from './group-fixture.js'
 
-interface Stand extends Desk {
+interface Harness extends Fixture {
   /** A cache and its path; its agent is enrolled without a link. */
   readonly join: (name: string, options?: EnrolOptions) => Promise<{ id: number; at: string }>
   /** Fails the test unless it is refused so. */
@@ -22,16 +22,16 @@ interface Stand extends Desk {
   ) => Promise<unknown>
 }
 
-async function startStand(t: Test): Promise<Stand> {
-  const desk = await startDesk(t)
+async function startHarness(t: Test): Promise<Harness> {
+  const fixture = await startFixture(t)
   return {
-    ...desk,
+    ...fixture,
     join: async (name, options) => {
-      const id = await enrol(desk.controller, name, options)
+      const id = await enrol(fixture.controller, name, options)
       return { id, at: `/v1/cache/${toObjectId('cache', id)}` }
     },
     refuse: async (status, method, path, call) => {
-      const answer = await desk.call(method, path, call)
+      const answer = await fixture.call(method, path, call)
       t.equal(answer.status, status, `${method} ${path}: ${answer.text.slice(0, 300)}`)
       return answer.body['message']
     },
@@ -39,7 +39,7 @@ async function startStand(t: Test): Promise<Stand> {
 }
 
 void t.test('a cache is named by its machine, its port and its folder', async (t) => {
-  const { join, expect } = await startStand(t)
+  const { join, expect } = await startHarness(t)
   const engine = { host: '127.0.0.1', port: 80, version: '7.1.1', workingDirectory: '/run/v' }
   const description = { engine: { ...engine, revision: '7cee1c5' }, hostName: 'web7' }
   const { id, at } = await join('edge-1', { description })
@@ -61,7 +61,7 @@ void t.test('a cache is named by its machine, its port and its folder', async (t
 })
 
 void t.test('PATCH merges name and description, and ignores all else', async (t) => {
-  const { join, expect, refuse, call } = await startStand(t)
+  const { join, expect, refuse, call } = await startHarness(t)
   const { at } = await join('edge-1')
   const before = await expect(200, 'GET', at)
   const text = `{"description":"first rack","name":"ours","groupId":"x","agentPassword":"hunter2",
@@ -87,7 +87,7 @@ void t.test('PATCH merges name and description, and ignores all else', async (t)
 })
 
 void t.test('DELETE forgets the agent and revokes its key', async (t) => {
-  const { join, expect, service } = await startStand(t)
+  const { join, expect, service } = await startHarness(t)
   const { id, at } = await join('edge-1')
   const revoked: unknown[] = []
   service.bus.subscribe(agentRevokedSubject, (hint) => revoked.push(hint))
@@ -109,35 +109,35 @@ const changes: readonly (readonly [string, string, unknown])[] = [
 const readings = ['', '/status', '/params', '/consistency', '/backends', '/bans']
 
 void t.test('an organization changes its own caches, and reads the shared ones', async (t) => {
-  const stand = await startStand(t)
-  const { join, as, refuse, makeOrganization } = stand
+  const harness = await startHarness(t)
+  const { join, as, refuse, makeOrganization } = harness
   const [red, blue] = [await makeOrganization('red'), await makeOrganization('blue')]
   const own = await join('own', { organizationId: red.id })
   const shared = await join('shared')
-  t.same(await listNames(stand, red.boss), ['own', 'shared'])
-  t.same(await listNames(stand, blue.boss), ['shared'])
+  t.same(await listNames(harness, red.boss), ['own', 'shared'])
+  t.same(await listNames(harness, blue.boss), ['shared'])
   await refuse(404, 'GET', own.at, { as: blue.boss })
   await refuse(404, 'PATCH', own.at, { as: blue.boss, body: { name: 'x' } })
   await as(red.boss)(200, 'PATCH', own.at, { name: 'x' })
 
-  const asked = playSession(t, stand, shared.id, () => done('said'))
+  const asked = playSession(t, harness, shared.id, () => done('said'))
   for (const [method, path, body] of changes)
     await refuse(403, method, `${shared.at}${path}`, { as: red.boss, body })
   t.same(asked, [], 'nothing of it reached the agent')
 })
 
 void t.test('users see the caches of their groups only; who reads changes nothing', async (t) => {
-  const stand = await startStand(t)
-  const { join, as, refuse, makeGroup, makeUser } = stand
-  const red = await stand.makeOrganization('red')
+  const harness = await startHarness(t)
+  const { join, as, refuse, makeGroup, makeUser } = harness
+  const red = await harness.makeOrganization('red')
   const own = await join('own', { organizationId: red.id })
   const other = await join('other', { organizationId: red.id })
   const group = await makeGroup('site', red.boss)
   await as(red.boss)(204, 'PUT', `${group.path}/cache/${own.at.slice(10)}`)
-  for (const { id } of [own, other]) playSession(t, stand, id, () => done('said'))
+  for (const { id } of [own, other]) playSession(t, harness, id, () => done('said'))
   for (const role of ['User', 'ReadOnly'] as const) {
     const who = await makeUser(role, { organizationId: red.id, role, groups: [group] })
-    t.same(await listNames(stand, who), ['own'])
+    t.same(await listNames(harness, who), ['own'])
     t.same((await as(who)(200, 'GET', '/v1/cache/1/5'))['list'], [
       await as(who)(200, 'GET', own.at),
     ])
@@ -162,31 +162,31 @@ void t.test('users see the caches of their groups only; who reads changes nothin
     message: 'said',
   })
   const nobody = await makeUser('rea', { organizationId: null, role: 'ReadOnly', groups: [] })
-  t.same(await listNames(stand, nobody), [], 'without groups there is nothing to see')
+  t.same(await listNames(harness, nobody), [], 'without groups there is nothing to see')
   await refuse(404, 'GET', own.at, { as: nobody })
 })
 
 void t.test('a long list is whole, and in order', async (t) => {
-  const stand = await startStand(t)
+  const harness = await startHarness(t)
   const names = Array.from({ length: 130 }, (_, index) => `edge-${1000 + index}`)
-  for (const name of names) await addAgent(stand.service.store.queries, name)
-  t.same(await listNames(stand), names)
+  for (const name of names) await addAgent(harness.service.store.queries, name)
+  t.same(await listNames(harness), names)
   const pages = []
   for (const page of [1, 2, 3]) {
-    const { list } = await stand.expect(200, 'GET', `/v1/cache/${page}/60`)
+    const { list } = await harness.expect(200, 'GET', `/v1/cache/${page}/60`)
     pages.push(...(list as Json[]).map((cache) => cache['agentName'])) // of its schema
   }
   t.same(pages, names)
 })
 
-async function listNames({ as }: Desk, who = root): Promise<unknown[]> {
+async function listNames({ as }: Fixture, who = root): Promise<unknown[]> {
   const { caches } = await as(who)(200, 'GET', '/v1/cache')
   return (caches as Json[]).map((cache) => cache['agentName']) // of its schema
 }
 
 void t.test('a cache that cannot be asked is told of with 503 inside of 200', async (t) => {
-  const stand = await startStand(t)
-  const { join, expect } = stand
+  const harness = await startHarness(t)
+  const { join, expect } = harness
   const { id, at } = await join('edge-1')
   const nothing = { ping: '', status: '', panic: '', paramChangeset: {}, vclList: { vcls: [] } }
   const untold = { vcl_name: '', param_changeset: {}, vcl_consistent: false }
@@ -198,13 +198,13 @@ void t.test('a cache that cannot be asked is told of with 503 inside of 200', as
     })
   t.match(await expect(200, 'GET', `${at}/consistency`), { responseStatus: 503, ...untold })
 
-  const asked = playSession(t, stand, id, () => ({ ...done(null), result: 'timed-out' }))
+  const asked = playSession(t, harness, id, () => ({ ...done(null), result: 'timed-out' }))
   t.match(await expect(200, 'GET', `${at}/status`), {
     responseStatus: 503,
     responseString: 'agent edge-1 did not answer within 8000 ms',
   })
   const askedBefore = asked.length
-  await stand.service.store.queries
+  await harness.service.store.queries
     .updateTable('agents')
     .set({ state: agentStates.Down })
     .where('id', '=', id)
@@ -214,10 +214,10 @@ void t.test('a cache that cannot be asked is told of with 503 inside of 200', as
 })
 
 void t.test('a command is text or JSON, and one of the allowed ones', async (t) => {
-  const stand = await startStand(t)
-  const { join, refuse, call } = stand
+  const harness = await startHarness(t)
+  const { join, refuse, call } = harness
   const { id, at } = await join('edge-1')
-  const asked = playSession(t, stand, id, ({ question }) =>
+  const asked = playSession(t, harness, id, ({ question }) =>
     done(question.kind === 'command' ? `said ${question.line}` : null),
   )
   const path = `${at}/engineadm`

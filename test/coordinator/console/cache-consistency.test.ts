@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import {
   judgeConsistency,
-  type CacheSight,
+  type CacheObservation,
   type SeenVcl,
 } from '../../../src/coordinator/console/caches/cache-consistency.js'
 import { composeCacheName, readCacheHost } from '../../../src/resources/cache-name.js'
@@ -15,7 +15,7 @@ const vcl = (name: string, status = 'available', label: string | null = null): S
 const shown = (value: string, unit = 'seconds') => ({
   ...{ value, unit, default: '120.000', description: 'how long' },
 })
-const sight = (changes: Partial<CacheSight>): CacheSight => ({
+const observation = (changes: Partial<CacheObservation>): CacheObservation => ({
   ...{ vcls: [vcl('cf-1-a-1', 'active')], params: new Map(), isEffective: true },
   ...changes,
 })
@@ -27,23 +27,26 @@ const desired = (changes: Partial<DesiredEngine>): DesiredEngine => ({
 void t.test('the VCL in use and the labels count, and not what is loaded beside them', (t) => {
   const labels = [{ label: 'cf-l-1', program: 'cf-1-a-1' }]
   const routed = desired({ active: 'cf-r-b', labels })
-  const seen = (...vcls: SeenVcl[]) => judgeConsistency(routed, sight({ vcls })).vclConsistent
+  const seen = (...vcls: SeenVcl[]) => judgeConsistency(routed, observation({ vcls })).vclConsistent
   const right = [vcl('cf-r-b', 'active'), vcl('cf-l-1', 'available', 'cf-1-a-1')]
   t.ok(seen(...right))
   t.ok(seen(...right, vcl('boot')))
   t.notOk(seen(vcl('cf-r-b', 'active')), 'the label is gone')
   t.notOk(seen(vcl('cf-r-b', 'active'), vcl('cf-l-1', 'available', 'boot')), 'it was moved')
   t.notOk(seen(vcl('boot', 'active'), vcl('cf-r-b'), ...right.slice(1)), 'another is in use')
-  t.match(judgeConsistency(routed, sight({ vcls: right })), { vclName: 'cf-r-b' })
-  t.match(judgeConsistency(routed, sight({ vcls: [] })), { vclName: '', vclConsistent: false })
+  t.match(judgeConsistency(routed, observation({ vcls: right })), { vclName: 'cf-r-b' })
+  t.match(judgeConsistency(routed, observation({ vcls: [] })), {
+    vclName: '',
+    vclConsistent: false,
+  })
   t.end()
 })
 
 void t.test('before the first deploy a foreign VCL is right where its agent says so', (t) => {
   const vcls = [vcl('boot', 'active')]
-  t.ok(judgeConsistency(idleEngine, sight({ vcls })).vclConsistent)
-  t.notOk(judgeConsistency(idleEngine, sight({ vcls, isEffective: false })).vclConsistent)
-  t.notOk(judgeConsistency(desired({}), sight({ vcls })).vclConsistent, 'and later it is not')
+  t.ok(judgeConsistency(idleEngine, observation({ vcls })).vclConsistent)
+  t.notOk(judgeConsistency(idleEngine, observation({ vcls, isEffective: false })).vclConsistent)
+  t.notOk(judgeConsistency(desired({}), observation({ vcls })).vclConsistent, 'and later it is not')
   t.end()
 })
 
@@ -59,7 +62,7 @@ void t.test('the changeset has the parameters that are not as they should be', (
     ['default_grace', shown('30.000')],
     ['default_keep', shown('99.000')],
   ])
-  const { paramChangeset } = judgeConsistency(desired({ params }), sight({ params: seen }))
+  const { paramChangeset } = judgeConsistency(desired({ params }), observation({ params: seen }))
   t.same([...paramChangeset.keys()], ['default_grace', 'gone'])
   t.same(paramChangeset.get('default_grace'), shown('30.000'))
   t.match(paramChangeset.get('gone'), { value: '', description: /no such parameter/ })
@@ -72,7 +75,10 @@ void t.test('a cache that shows what is wanted is consistent, whatever that is',
     fc.property(values, fc.boolean(), (wanted, isEffective) => {
       const params = Object.entries(wanted).map(([name, value]) => ({ name, value }))
       const seen = new Map(params.map(({ name, value }) => [name, shown(`${value}.000`)]))
-      const judged = judgeConsistency(desired({ params }), sight({ params: seen, isEffective }))
+      const judged = judgeConsistency(
+        desired({ params }),
+        observation({ params: seen, isEffective }),
+      )
       return judged.vclConsistent && judged.paramChangeset.size === 0
     }),
   )

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { parseObjectId } from '../../../src/resources/object-id.js'
 import { idOf, rows } from '../identity/people.js'
-import { startDesk, type Desk, type MadeGroup } from './group-desk.js'
+import { startFixture, type Fixture, type MadeGroup } from './group-fixture.js'
 
 interface Step {
   readonly act: 'join' | 'leave' | 'tag' | 'untag' | 'remake'
@@ -29,7 +29,7 @@ interface World {
   readonly tagId: number
 }
 
-async function makeWorld({ fleet, makeCache, makeGroup }: Desk): Promise<World> {
+async function makeWorld({ fleet, makeCache, makeGroup }: Fixture): Promise<World> {
   return {
     tagId: idOf(await fleet(201, 'POST', '/tags', { name: 'edge' })),
     caches: [await makeCache('one', { tags: ['rack'] }), await makeCache('two')],
@@ -39,7 +39,7 @@ async function makeWorld({ fleet, makeCache, makeGroup }: Desk): Promise<World> 
   }
 }
 
-type Act = (t: Test, desk: Desk, world: World, step: Step) => Promise<void>
+type Act = (t: Test, fixture: Fixture, world: World, step: Step) => Promise<void>
 
 const relate: Act = async (t, { call }, { caches, groups, groupOf }, { act, group, cache }) => {
   const method = act === 'join' ? 'PUT' : 'DELETE'
@@ -65,7 +65,7 @@ const remake: Act = async (t, { call, makeGroup }, { groups, groupOf }, { group 
 
 const acts = { join: relate, leave: relate, tag: assign, untag: assign, remake }
 
-async function look(t: Test, { fleet, list }: Desk, world: World): Promise<void> {
+async function look(t: Test, { fleet, list }: Fixture, world: World): Promise<void> {
   const { caches, groups, groupOf, isTagged } = world
   const right = groups.map(({ id }, group) => ({
     ...{ id, caches: caches.filter((_, cache) => groupOf[cache] === group) },
@@ -81,11 +81,11 @@ async function look(t: Test, { fleet, list }: Desk, world: World): Promise<void>
 }
 
 void t.test('neither the console nor people touch what the other gave', async (t) => {
-  const desk = await startDesk(t)
-  const world = await makeWorld(desk)
+  const fixture = await startFixture(t)
+  const world = await makeWorld(fixture)
   const property = fc.asyncProperty(steps, async (all) => {
-    for (const step of all) await acts[step.act](t, desk, world, step)
-    await look(t, desk, world)
+    for (const step of all) await acts[step.act](t, fixture, world, step)
+    await look(t, fixture, world)
   })
   await fc.assert(property, { numRuns: 20 })
 })

@@ -3,44 +3,44 @@ import t from 'tap'
 import { parseObjectId, toObjectId } from '../../../src/resources/object-id.js'
 import { readGroupsOfAgents } from '../../../src/coordinator/fleet/group-members.js'
 import { placeGroup } from '../controller/placed-group.js'
-import { startDesk, type Desk, type MadeGroup } from './group-desk.js'
+import { startFixture, type Fixture, type MadeGroup } from './group-fixture.js'
 
 const nobody = toObjectId('cache', 4711)
 
 /** From the cache's side: the group's number. */
-async function groupOf({ service }: Desk, cache: string): Promise<number | undefined> {
+async function groupOf({ service }: Fixture, cache: string): Promise<number | undefined> {
   const agentId = parseObjectId('cache', cache) ?? 0
   return (await readGroupsOfAgents(service.store.queries, [agentId])).get(agentId)?.id
 }
 
-const cachesOf = async ({ expect }: Desk, { path }: MadeGroup): Promise<unknown> =>
+const cachesOf = async ({ expect }: Fixture, { path }: MadeGroup): Promise<unknown> =>
   (await expect(200, 'GET', path))['caches']
 
 void t.test('caches join and leave, seen from both sides', async (t) => {
-  const desk = await startDesk(t)
-  const { expect, makeGroup, makeCache } = desk
+  const fixture = await startFixture(t)
+  const { expect, makeGroup, makeCache } = fixture
   const [bb, cc] = [await makeGroup('bb'), await makeGroup('cc')]
   const [one, two] = [await makeCache('one'), await makeCache('two')]
 
   for (const cache of [two, one, one]) await expect(204, 'PUT', `${bb.path}/cache/${cache}`)
-  t.same(await cachesOf(desk, bb), [one, two])
-  t.equal(await groupOf(desk, one), bb.number)
+  t.same(await cachesOf(fixture, bb), [one, two])
+  t.equal(await groupOf(fixture, one), bb.number)
   const taken = await expect(409, 'PUT', `${cc.path}/cache/${one}`)
   t.match(taken['message'], /is in "bb" already; take it out there first/)
 
   await expect(204, 'DELETE', `${bb.path}/cache/${one}`)
   await expect(404, 'DELETE', `${bb.path}/cache/${one}`)
-  t.same(await cachesOf(desk, bb), [two])
-  t.equal(await groupOf(desk, one), undefined)
+  t.same(await cachesOf(fixture, bb), [two])
+  t.equal(await groupOf(fixture, one), undefined)
   await expect(204, 'PUT', `${cc.path}/cache/${one}`)
-  t.equal(await groupOf(desk, one), cc.number)
+  t.equal(await groupOf(fixture, one), cc.number)
   for (const cache of [nobody, 'x', bb.id]) await expect(404, 'PUT', `${bb.path}/cache/${cache}`)
   await expect(404, 'PUT', `/v1/group/${toObjectId('group', 4711)}/cache/${two}`)
 })
 
 void t.test('a cache in a group is in use, be anything deployed there or not', async (t) => {
-  const desk = await startDesk(t)
-  const { expect, makeGroup, makeCache } = desk
+  const fixture = await startFixture(t)
+  const { expect, makeGroup, makeCache } = fixture
   const bb = await makeGroup('bb')
   const [one, two] = [await makeCache('one'), await makeCache('two')]
   for (const cache of [one, two]) await expect(204, 'PUT', `${bb.path}/cache/${cache}`)
@@ -49,12 +49,12 @@ void t.test('a cache in a group is in use, be anything deployed there or not', a
   await expect(204, 'DELETE', `${bb.path}/cache/${one}`)
   await expect(204, 'DELETE', `/v1/cache/${one}`)
   await expect(204, 'DELETE', `/v1/cache/${two}?force=true`)
-  t.same(await cachesOf(desk, bb), [])
+  t.same(await cachesOf(fixture, bb), [])
 })
 
 void t.test('a cache that a group of the controller holds stays out', async (t) => {
-  const desk = await startDesk(t)
-  const { expect, fleet, makeGroup, service } = desk
+  const fixture = await startFixture(t)
+  const { expect, fleet, makeGroup, service } = fixture
   const placed = await placeGroup({ service, expect: fleet }, ['one'])
   const [agentId = 0] = placed.agentIds
   const cache = toObjectId('cache', agentId)
@@ -69,12 +69,12 @@ void t.test('a cache that a group of the controller holds stays out', async (t) 
     .where('console', '=', 0)
     .execute()
   t.match((await join())['message'], /"site"/, 'one with domains too')
-  t.same(await cachesOf(desk, bb), [])
+  t.same(await cachesOf(fixture, bb), [])
 })
 
 void t.test('an organization has its own caches and groups, whatever others have', async (t) => {
-  const desk = await startDesk(t)
-  const { as, expect, list, makeGroup, makeCache, makeOrganization } = desk
+  const fixture = await startFixture(t)
+  const { as, expect, list, makeGroup, makeCache, makeOrganization } = fixture
   const [red, blue] = [await makeOrganization('red'), await makeOrganization('blue')]
   const own = await makeCache('own', { organizationId: red.id })
   const [foreign, shared] = [
@@ -100,14 +100,14 @@ void t.test('an organization has its own caches and groups, whatever others have
   )
 
   await expect(204, 'PUT', `${group.path}/cache/${shared}`)
-  t.same(await cachesOf(desk, group), [own, shared])
+  t.same(await cachesOf(fixture, group), [own, shared])
   const taken = await as(blue.boss)(403, 'PUT', `${other.path}/cache/${shared}`)
   t.notMatch(taken['message'], /same name/)
 })
 
 void t.test('a User writes to the groups it was given, a ReadOnly reads them', async (t) => {
-  const desk = await startDesk(t)
-  const { as, call, expect, list, makeGroup, makeCache, makeUser } = desk
+  const fixture = await startFixture(t)
+  const { as, call, expect, list, makeGroup, makeCache, makeUser } = fixture
   const [given, other] = [await makeGroup('given'), await makeGroup('other')]
   const cache = await makeCache('one')
   await expect(204, 'PUT', `${given.path}/cache/${cache}`)
@@ -134,7 +134,7 @@ void t.test('a User writes to the groups it was given, a ReadOnly reads them', a
   await as(user)(404, 'PUT', `${other.path}/cache/${cache}`)
   await as(reader)(403, 'DELETE', `${given.path}/cache/${cache}`)
   t.equal((await call('GET', given.path, { as: null })).status, 401)
-  t.same(await cachesOf(desk, given), [cache])
+  t.same(await cachesOf(fixture, given), [cache])
 
   t.match(await as(user)(200, 'GET', `/v1/cache/${cache}`), {
     groupId: given.id,

@@ -74,7 +74,7 @@ void t.test('of caches that are not there it is said', (t) => {
   const before: DeployEnd = { kind: 'begun', places: new Map([[1, place]]) }
   t.match(judgeCache(before, away), {
     compilation: { statusCode: 200 },
-    deploy: { statusCode: 503, message: /when it was heard last/ },
+    deploy: { statusCode: 503, message: /what it served last/ },
   })
   const refused: DeployEnd = {
     ...{ kind: 'uncompilable', message: 'no' },

@@ -5,20 +5,20 @@ import { placeGroup } from '../controller/placed-group.js'
 import type { Json } from '../controller/client.js'
 import { rows } from '../identity/people.js'
 import { addressOf, kindIn, sampleOf } from '../tenancy/samples.js'
-import { startDesk, type Desk } from './group-desk.js'
+import { startFixture, type Fixture } from './group-fixture.js'
 
 const kindsRead = ['tag', 'deployment', 'agent', 'jointoken', 'file', 'domain', 'vclgroup']
 
 void t.test('nothing that the controller answers depends on it', async (t) => {
-  const desk = await startDesk(t)
-  const { service, fleet, makeGroup, makeCache, expect } = desk
+  const fixture = await startFixture(t)
+  const { service, fleet, makeGroup, makeCache, expect } = fixture
   await placeGroup({ service, expect: fleet }, ['edge'])
   const cache = await makeCache('spare', { tags: ['rack'] })
-  const before = await readAll(desk)
+  const before = await readAll(fixture)
 
   const group = await makeGroup('bb')
   await expect(204, 'PUT', `${group.path}/cache/${cache}`)
-  const after = await readAll(desk)
+  const after = await readAll(fixture)
 
   const changed = [...after].filter(([path, text]) => text !== before.get(path))
   t.same(
@@ -40,7 +40,7 @@ void t.test('nothing that the controller answers depends on it', async (t) => {
 })
 
 /** Every list by every filter, and every first object, of the controller. */
-async function readAll({ controller }: Desk): Promise<ReadonlyMap<string, string>> {
+async function readAll({ controller }: Fixture): Promise<ReadonlyMap<string, string>> {
   const token = await controller.login()
   const answers = new Map<string, string>()
   for (const route of controller.routes.filter(isRead))
@@ -68,7 +68,7 @@ function queriesOf({ query }: Route): readonly string[] {
 }
 
 void t.test('writes and verbs on it are conflicts in the controller', async (t) => {
-  const { controller, makeGroup } = await startDesk(t)
+  const { controller, makeGroup } = await startFixture(t)
   const group = await makeGroup('bb')
   const token = await controller.login()
   let tried = 0

@@ -8,19 +8,19 @@ import { followPlacements } from '../../../src/coordinator/placement/placement-f
 import { parseObjectId } from '../../../src/resources/object-id.js'
 import { keepSource } from '../../../src/coordinator/fleet/sources.js'
 import { readPlacements } from '../../../src/coordinator/fleet/placement-queries.js'
-import { findGroup, writeWish } from '../../../src/coordinator/fleet/group-queries.js'
+import { findGroup, writeDesiredRelease } from '../../../src/coordinator/fleet/group-queries.js'
 import { rows } from '../identity/people.js'
-import { startDesk, type Desk, type MadeGroup } from './group-desk.js'
+import { startFixture, type Fixture, type MadeGroup } from './group-fixture.js'
 
 const sha = 'f'.repeat(64)
 const names = ['one', 'two', 'three', 'four']
 
 /** As after a deploy that found no cache yet. */
-async function wishDeployed({ service }: Desk, { number }: MadeGroup): Promise<void> {
+async function setDeployed({ service }: Fixture, { number }: MadeGroup): Promise<void> {
   const group = await findGroup(service.store.queries, { kind: 'all' }, number)
   const source = { sha, text: 'vcl 4.1;', sourceMap: { files: [], segments: [] } }
   await keepSource(service.store.queries, source, 1)
-  await writeWish(service.store.queries, number, {
+  await writeDesiredRelease(service.store.queries, number, {
     sources: {
       ...{ mainVCL: { id: 1, version: 1, name: 'main.vcl' }, includes: [], domains: [], sha },
       programName: `cf-${number}-ffffffff-1`,
@@ -32,37 +32,37 @@ async function wishDeployed({ service }: Desk, { number }: MadeGroup): Promise<v
 }
 
 /** One pass of what follows tags in the background; answers where the group is. */
-async function follow({ service }: Desk, { number }: MadeGroup): Promise<readonly number[]> {
+async function follow({ service }: Fixture, { number }: MadeGroup): Promise<readonly number[]> {
   const judge = createTextJudge(service, () => undefined)
-  await service.leases.run('placement', (term) =>
-    followPlacements(service, { patientUntil: 0, term, judge, isDue: () => true }),
+  await service.leases.run('placement', (lease) =>
+    followPlacements(service, { graceUntil: 0, lease, judge, isDue: () => true }),
   )
   const places = await readPlacements(service.store.queries, { groupIds: [number] })
   return places.map(({ agentId }) => agentId).sort()
 }
 
 void t.test('who joins is deployed to, who leaves is not, whatever their number', async (t) => {
-  const desk = await startDesk(t)
-  const { expect, fleet, makeGroup, makeCache } = desk
+  const fixture = await startFixture(t)
+  const { expect, fleet, makeGroup, makeCache } = fixture
   const group = await makeGroup('bb')
   const caches = await Promise.all(names.map((name) => makeCache(name)))
   const [one = 0, two = 0, three = 0] = caches.map((id) => parseObjectId('cache', id) ?? 0)
   const relate = (method: string, number: number) =>
     expect(204, method, `${group.path}/cache/${caches[number - 1] ?? ''}`)
   for (const number of [one, two]) await relate('PUT', number)
-  t.same(await follow(desk, group), [], 'idle until it is deployed')
+  t.same(await follow(fixture, group), [], 'idle until it is deployed')
 
-  await wishDeployed(desk, group)
-  t.same(await follow(desk, group), [one, two])
+  await setDeployed(fixture, group)
+  t.same(await follow(fixture, group), [one, two])
   await relate('PUT', three)
-  t.same(await follow(desk, group), [one, two, three])
+  t.same(await follow(fixture, group), [one, two, three])
   await relate('DELETE', one)
-  t.same(await follow(desk, group), [two, three])
+  t.same(await follow(fixture, group), [two, three])
   for (const number of [two, three]) await relate('DELETE', number)
-  t.same(await follow(desk, group), [], 'the last may leave too')
+  t.same(await follow(fixture, group), [], 'the last may leave too')
 
   await relate('PUT', one)
-  await follow(desk, group)
+  await follow(fixture, group)
   const told = rows(await fleet(200, 'GET', `/vclgroups/${group.number}/placement`))
   t.same(
     told.map(({ agent, chosen, deployment, reason }) => [
@@ -85,7 +85,7 @@ void t.test('who joins is deployed to, who leaves is not, whatever their number'
 void t.test(
   'no group of the controller comes to a member, be its group deployed or not',
   async (t) => {
-    const { expect, fleet, makeGroup, makeCache } = await startDesk(t)
+    const { expect, fleet, makeGroup, makeCache } = await startFixture(t)
     const group = await makeGroup('bb')
     const cache = await makeCache('one', { tags: ['rack'] })
     const mainVCL = await fleet(201, 'POST', '/vcls', { name: 'main.vcl', source: 'vcl 4.1;' })

@@ -2,12 +2,12 @@
 import t from 'tap'
 import { toCommitId, toObjectId } from '../../../src/resources/object-id.js'
 import { placeGroup } from '../controller/placed-group.js'
-import { startDesk } from './group-desk.js'
+import { startFixture } from './group-fixture.js'
 
 const nowhere = toObjectId('group', 4711)
 
 void t.test('a group is made, read, listed, paged, changed and deleted', async (t) => {
-  const { expect, list } = await startDesk(t)
+  const { expect, list } = await startFixture(t)
 
   const made = await expect(201, 'POST', '/v1/group', {
     ...{ name: 'bb', description: 'first\nof all', id: 'x', caches: ['x'] },
@@ -34,7 +34,7 @@ void t.test('a group is made, read, listed, paged, changed and deleted', async (
 })
 
 void t.test('what is refused says what would be right', async (t) => {
-  const { call, expect, list } = await startDesk(t)
+  const { call, expect, list } = await startFixture(t)
   await expect(201, 'POST', '/v1/group', { name: 'bb' })
   const cases: [number, string, string, unknown, RegExp][] = [
     [409, 'POST', '/v1/group', { name: 'bb' }, /"bb" is taken/],
@@ -60,8 +60,8 @@ void t.test('what is refused says what would be right', async (t) => {
 })
 
 void t.test('a group in use is not deleted, and says what to take out first', async (t) => {
-  const desk = await startDesk(t)
-  const { expect, makeGroup, makeCache, service } = desk
+  const fixture = await startFixture(t)
+  const { expect, makeGroup, makeCache, service } = fixture
   const group = await makeGroup('bb')
   const cache = await makeCache('one')
   await expect(204, 'PUT', `${group.path}/cache/${cache}`)
@@ -90,7 +90,7 @@ void t.test('a group in use is not deleted, and says what to take out first', as
 void t.test(
   'root groups of the controller are shown with their caches, and not changed',
   async (t) => {
-    const { controller, call, fleet } = await startDesk(t)
+    const { controller, call, fleet } = await startFixture(t)
     const client = { service: controller.service, expect: fleet }
     const placed = await placeGroup(client, ['one', 'two'])
 

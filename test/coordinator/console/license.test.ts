@@ -44,7 +44,7 @@ void t.test('without a license every call is 402 but those that bring one', asyn
   t.equal(session.status, 200, 'the controller needs none')
 })
 
-void t.test('what is no license is refused and changes nothing', async (t) => {
+void t.test('what is not a license is refused and changes nothing', async (t) => {
   const client = await startConsole(t, { licenseKey: vendor.publicKey })
   const [head = '', payload = ''] = makeLicense(30, { alg: 'none' }).split('.')
   const cases = [

@@ -28,7 +28,7 @@ async function start(t: Test) {
   return { ...client, fleet, makeGroup, read }
 }
 
-void t.test('each reads of its organization, and who is no Admin of its groups', async (t) => {
+void t.test('each reads of its organization, and who is not an Admin of its groups', async (t) => {
   const { call, fleet, makeGroup, read } = await start(t)
   const organizations: Record<string, { readonly id: number }> = {}
   for (const name of ['red', 'blue']) {

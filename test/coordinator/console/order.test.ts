@@ -8,7 +8,7 @@ import { bodyLimitBytes, mediaTypes } from '../../../src/coordinator/http/body.j
 import type { Method, Route } from '../../../src/coordinator/http/route.js'
 import { readApiDocument } from '../../support/api-document.js'
 import { basic, type CallAnswer } from '../../support/start-controller.js'
-import { nobodys, startStreet, type House, type Street } from './estate.js'
+import { nobodys, startConsoleTenants, type ConsoleTenant, type ConsoleTenants } from './tenants.js'
 import { addressOf, sampleOf, sentBy } from './samples.js'
 
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
@@ -17,8 +17,8 @@ const wrongType = { text: 'wrong', type: 'application/x-wrong' }
 void t.test(
   'another method, be it a rare one, is 405 with what is right, to whoever may know',
   async (t) => {
-    const street = await startStreet(t)
-    const { consoleRoutes } = street.controller
+    const tenants = await startConsoleTenants(t)
+    const { consoleRoutes } = tenants.controller
     for (const route of consoleRoutes) {
       const same = consoleRoutes.filter(({ path }) => path === route.path)
       const other = methods.find((method) => same.every((one) => one.method !== method))
@@ -27,10 +27,10 @@ void t.test(
       const right = same.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
       for (const wrong of [...(other ? [other] : []), 'PROPFIND']) {
         const what = `${wrong} ${route.path}`
-        const nobody = await street.call(wrong, at, { as: null, ...bodyFor(wrong) })
+        const nobody = await tenants.call(wrong, at, { as: null, ...bodyFor(wrong) })
         t.equal(nobody.status, isPublic ? 405 : 401, what)
         t.type(nobody.body['message'], 'string', `${what} is refused by the console`)
-        const { status, headers } = await street.call(wrong, at, bodyFor(wrong))
+        const { status, headers } = await tenants.call(wrong, at, bodyFor(wrong))
         t.equal(status, 405, what)
         t.same(headers.get('allow')?.split(', ').toSorted(), right.toSorted(), what)
       }
@@ -39,31 +39,31 @@ void t.test(
 )
 
 void t.test('a wrong body is refused before the call looks at anything', async (t) => {
-  const street = await startStreet(t)
-  const house = await street.makeHouse('red')
-  const as = house.callers.admin
-  for (const route of street.controller.consoleRoutes) {
+  const tenants = await startConsoleTenants(t)
+  const tenant = await tenants.makeTenant('red')
+  const as = tenant.callers.admin
+  for (const route of tenants.controller.consoleRoutes) {
     const { method, operationId, bodyTypes = ['json'], body } = route
     if (method === 'GET') continue
-    const at = addressOf(route, house.estate)
+    const at = addressOf(route, tenant.objects)
     const send = async (sent: object): Promise<number> =>
-      (await street.call(method, at, { as, ...sent })).status
+      (await tenants.call(method, at, { as, ...sent })).status
     t.equal(await send(wrongType), 415, `${operationId} of another type`)
-    t.equal(await announce(street, as, route, at), 413, `${operationId} that is too long`)
+    t.equal(await announce(tenants, as, route, at), 413, `${operationId} that is too long`)
     if (!bodyTypes.includes('json')) continue
     t.equal(await send({ text: '{', type: 'application/json' }), 400, `${operationId} broken`)
     const text = body ? '[]' : '{"bogus": 1}'
     t.equal(await send({ text, type: 'application/json' }), 400, `${operationId} ${text}`)
   }
-  const left = await street.call('GET', `/v1/user/${house.estate.user}`, { as })
+  const left = await tenants.call('GET', `/v1/user/${tenant.objects.user}`, { as })
   t.equal(left.status, 200, 'nothing came of it')
 })
 
 void t.test('every answer is what the document says', async (t) => {
-  const street = await startStreet(t)
-  const house = await street.makeHouse('red')
-  const document = await readApiDocument(street.controller.base, 'console.json', true)
-  const { consoleRoutes } = street.controller
+  const tenants = await startConsoleTenants(t)
+  const tenant = await tenants.makeTenant('red')
+  const document = await readApiDocument(tenants.controller.base, 'console.json', true)
+  const { consoleRoutes } = tenants.controller
   const ids = document.operations.map(({ id }) => id)
   t.same(
     ids.toSorted(),
@@ -76,7 +76,7 @@ void t.test('every answer is what the document says', async (t) => {
       if (operation) document.check(operation, answer)
     }
     t.match(operation, { path: `/api${route.path}`, method: route.method })
-    for (const answer of await tryAll(street, route, house))
+    for (const answer of await tryAll(tenants, route, tenant))
       t.doesNotThrow(() => {
         check(answer)
       }, `${route.operationId} ${answer.status}`)
@@ -84,7 +84,7 @@ void t.test('every answer is what the document says', async (t) => {
 })
 
 void t.test('ids, media types and the session are told', async (t) => {
-  const { controller } = await startStreet(t)
+  const { controller } = await startConsoleTenants(t)
   const { body } = await controller.call('GET', '/docs/console.json')
   t.match(body, {
     security: [{ basic: [] }, { session: [] }],
@@ -113,24 +113,24 @@ void t.test('ids, media types and the session are told', async (t) => {
 
 /** What its Admin is answered, and refusals of each kind. */
 async function tryAll(
-  street: Street,
+  tenants: ConsoleTenants,
   route: Route,
-  { estate, callers }: House,
+  { objects, callers }: ConsoleTenant,
 ): Promise<CallAnswer[]> {
   const { method } = route
-  const right = await street.call(method, addressOf(route, estate), {
+  const right = await tenants.call(method, addressOf(route, objects), {
     as: callers.admin,
-    ...sentBy(route, estate),
+    ...sentBy(route, objects),
   })
   if ([400, 500].includes(right.status) && !sampleOf(route).text)
     throw new Error(`${route.operationId}: ${right.status} ${right.text}; the sample must be right`)
   const at = addressOf(route, nobodys)
   return [
     right,
-    await street.call(method, at, { as: null }),
-    await street.call(method, at, { as: callers.reader, ...bodyFor(method) }),
-    await street.call(method, at, { as: callers.admin, ...bodyFor(method) }),
-    await street.call(method, `${at}?bogus=1`, { as: callers.admin }),
+    await tenants.call(method, at, { as: null }),
+    await tenants.call(method, at, { as: callers.reader, ...bodyFor(method) }),
+    await tenants.call(method, at, { as: callers.admin, ...bodyFor(method) }),
+    await tenants.call(method, `${at}?bogus=1`, { as: callers.admin }),
   ]
 }
 
@@ -146,7 +146,7 @@ function bodyFor(method: string): object {
 
 /** Says that a body will come which is too large; the answer does not wait for it. */
 function announce(
-  { controller }: Street,
+  { controller }: ConsoleTenants,
   as: string,
   { method, bodyTypes: [type = 'json'] = [] }: Route,
   at: string,

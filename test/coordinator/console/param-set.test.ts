@@ -1,7 +1,7 @@
 /** Parameter sets: what they hold, who sees and changes them, what they are beside a cache's own parameters. */
 import fc from 'fast-check'
 import t from 'tap'
-import type { ConsoleStanding } from '../../../src/resources/console-role.js'
+import type { ConsoleRights } from '../../../src/resources/console-role.js'
 import type { DesiredParam } from '../../../src/vcl/engine-settings.js'
 import {
   composeParams,
@@ -58,8 +58,8 @@ void t.test('what nobody may set, or no cache could be told, is in no set', (t) 
     [{ cc_command: 'x' }, /cc_command may not be changed by anyone/],
     [{ vmod_path: '/tmp' }, /may not be changed by anyone/],
     [{ jail_user: 'x' }, /may not be changed by anyone/],
-    [{ Default_TTL: '1' }, /no parameter: lower-case/],
-    [{ 'a b': '1' }, /no parameter/],
+    [{ Default_TTL: '1' }, /not a parameter: lower-case/],
+    [{ 'a b': '1' }, /not a parameter/],
     [{ default_ttl: '1\n2' }, /params\.default_ttl: value holds/],
     [{ default_ttl: '<< EOF' }, /params\.default_ttl: value holds/],
     [many, /201 parameters, at most 200/],
@@ -72,7 +72,7 @@ void t.test('what nobody may set, or no cache could be told, is in no set', (t) 
   t.end()
 })
 
-const actor = (organizationId: number | null, console: ConsoleStanding | undefined): Actor => ({
+const actor = (organizationId: number | null, console: ConsoleRights | undefined): Actor => ({
   ...{ accountId: 1, accountName: 'a', sessionId: 0, organizationId, role: 'regular', grants: {} },
   ...(console ? { console } : {}),
 })

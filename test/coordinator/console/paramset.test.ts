@@ -4,9 +4,9 @@
  */
 import t, { type Test } from 'tap'
 import { parseObjectId, toObjectId } from '../../../src/resources/object-id.js'
-import { startDesk, type Desk } from './group-desk.js'
+import { startFixture, type Fixture } from './group-fixture.js'
 
-interface Fleet extends Desk {
+interface Fleet extends Fixture {
   /** Answers its path. */
   readonly makeSet: (name: string, params?: object) => Promise<string>
   /** Of a cache as its agent is told; with the revision of its desired state. */
@@ -16,15 +16,15 @@ interface Fleet extends Desk {
 const idIn = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 
 async function startFleet(t: Test): Promise<Fleet> {
-  const desk = await startDesk(t)
+  const fixture = await startFixture(t)
   return {
-    ...desk,
+    ...fixture,
     makeSet: async (name, params = {}) => {
-      const { id } = await desk.expect(201, 'POST', '/v1/paramset', { name, params })
+      const { id } = await fixture.expect(201, 'POST', '/v1/paramset', { name, params })
       return `/v1/paramset/${String(id)}`
     },
     readDesired: async (cache) => {
-      const row = await desk.service.store.queries
+      const row = await fixture.service.store.queries
         .selectFrom('agents')
         .select(['desired', 'desiredRevision'])
         .where('id', '=', parseObjectId('cache', cache) ?? 0)
@@ -76,7 +76,7 @@ void t.test('what cannot be is refused, and says what would be right', async (t)
     [400, 'POST', '/v1/paramset', { name: 'x', params: { cc_command: 'x' } }, /by anyone/],
     [400, 'POST', '/v1/paramset', { name: 'x', params: { default_ttl: 7 } }, /params/],
     [400, 'POST', '/v1/paramset', { name: 'x', params: { default_ttl: 'a\nb' } }, /value holds/],
-    [400, 'PATCH', path, { params: { 'no such': '1' } }, /is no parameter/],
+    [400, 'PATCH', path, { params: { 'no such': '1' } }, /is not a parameter/],
     [409, 'POST', '/v1/paramset', { name: 'web' }, /"web" is taken/],
     [404, 'PATCH', `/v1/paramset/${toObjectId('paramset', 99)}`, {}, /was not found/],
     [404, 'GET', `/v1/paramset/${toObjectId('group', 1)}`, undefined, /was not found/],

@@ -2,14 +2,14 @@
 import t from 'tap'
 import { startPostgres } from '../../support/postgres.js'
 import { password, rows, type Json } from '../identity/people.js'
-import { startStreet } from './estate.js'
+import { startConsoleTenants } from './tenants.js'
 import { makeLicense, vendor } from './make-license.js'
 
 void t.test('two coordinators', async (t) => {
   const postgres = await startPostgres(t)
   const shared = { storeUrl: await postgres.url(), stateDir: t.testdir() }
   const options = { ...shared, licenseKey: vendor.publicKey }
-  const [one, two] = [await startStreet(t, options), await startStreet(t, options)]
+  const [one, two] = [await startConsoleTenants(t, options), await startConsoleTenants(t, options)]
 
   await t.test('a license that one was given counts at the other', async (t) => {
     t.equal((await two.call('GET', '/v1/cache')).status, 402)
@@ -21,9 +21,9 @@ void t.test('two coordinators', async (t) => {
   })
 
   await t.test('a user lives and ends at both', async (t) => {
-    const { estate, callers } = await one.makeHouse('red')
+    const { objects, callers } = await one.makeTenant('red')
     const as = callers.admin
-    const body = { username: 'uma', password, role: 'User', groups: [estate.group] }
+    const body = { username: 'uma', password, role: 'User', groups: [objects.group] }
     const { id } = (await one.call('POST', '/v1/user', { as, body })).body
     const at = `/v1/user/${String(id)}`
     const uma = `uma:${password}`
@@ -34,14 +34,14 @@ void t.test('two coordinators', async (t) => {
     one.controller.advance(4_500)
     const seen = rows((await one.call('GET', '/v1/user', { as: uma })).body['list'])
     t.ok(seen.length > 4, 'an Admin sees all')
-    const back = { role: 'ReadOnly', groups: [estate.group] }
+    const back = { role: 'ReadOnly', groups: [objects.group] }
     t.match((await patch(back)).body, back)
     const told = rows((await two.call('GET', '/v1/message', { as: uma })).body['list'])
     t.same([...new Set(told.map(({ action }) => rows(action)[0]))], ['GROUP'], 'of its group')
     t.equal((await two.call('DELETE', at, { as })).status, 204)
     two.controller.advance(4_500)
     one.controller.advance(4_500)
-    for (const street of [one, two])
-      t.equal((await street.call('GET', '/v1/user', { as: uma })).status, 401)
+    for (const tenants of [one, two])
+      t.equal((await tenants.call('GET', '/v1/user', { as: uma })).status, 401)
   })
 })

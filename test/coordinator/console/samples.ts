@@ -5,7 +5,7 @@
 import type { Route } from '../../../src/coordinator/http/route.js'
 import type { ConsoleAccess } from '../../../src/resources/console-role.js'
 import { password, type Json } from '../identity/people.js'
-import { kindOfParameter, type Estate } from './estate.js'
+import { kindOfParameter, type TenantObjects } from './tenants.js'
 
 export interface Sample {
   /** By what is promised, not by the table of routes. */
@@ -13,7 +13,7 @@ export interface Sample {
   /** Of the path, beside ids. */
   readonly at?: Readonly<Record<string, string>>
   /** A right one of somebody who owns these. */
-  readonly body?: (own: Estate) => Json
+  readonly body?: (own: TenantObjects) => Json
   /** Instead of JSON. */
   readonly text?: { readonly type: string; readonly text: string }
   readonly query?: string
@@ -122,7 +122,7 @@ export function sampleOf({ operationId }: Route): Sample {
 /** Its path with these ids; `over`: parameters that are something else. */
 export function addressOf(
   route: Route,
-  own: Estate,
+  own: TenantObjects,
   over: Readonly<Record<string, string>> = {},
 ): string {
   const { at = {}, query = '' } = sampleOf(route)
@@ -140,7 +140,7 @@ export function parametersOf({ path }: Route): string[] {
 }
 
 /** What `call` of the console client takes. */
-export function sentBy(route: Route, own: Estate) {
+export function sentBy(route: Route, own: TenantObjects) {
   const { body, text } = sampleOf(route)
   if (text) return text
   return body ? { body: body(own) } : {}

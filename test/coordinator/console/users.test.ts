@@ -151,7 +151,7 @@ void t.test(
     const last = await patch(id, { role: 'User' }, root)
     t.match(last, { status: 409, body: { message: /last administrator/ } })
     t.equal((await call('DELETE', `/v1/user/${String(id)}`)).status, 409)
-    t.equal((await patch(id, { role: 'User' }, boss)).status, 404, 'it is no Admin any more')
+    t.equal((await patch(id, { role: 'User' }, boss)).status, 404, 'it is not an Admin any more')
   },
 )
 

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { startPostgres } from '../../support/postgres.js'
 import { addCompilingCache, branchesOf, makeGroupWith, vcl, type Branches } from './branches.js'
 import { startConsole, type ConsoleClient } from './console-client.js'
-import { startDesk } from './group-desk.js'
+import { startFixture } from './group-fixture.js'
 
 void t.test('a push makes a new head, and an old commit is the head again', async (t) => {
   const client = await startConsole(t)
@@ -28,7 +28,7 @@ void t.test('a push makes a new head, and an old commit is the head again', asyn
   const fourth = await push(id, vcl('fourth'), first)
   t.equal(fourth.status, 200)
   const same = await push(id, vcl('fourth'))
-  t.equal(same.body['id'], fourth.body['id'], 'an equal text is no commit')
+  t.equal(same.body['id'], fourth.body['id'], 'an equal text is not a commit')
 
   const path = `/v1/vcl/${String(id)}`
   const list = (await call('GET', `${path}/history`)).body['list'] as Record<string, unknown>[]
@@ -69,17 +69,17 @@ void t.test('a push without sense is refused, and moves nothing', async (t) => {
 })
 
 void t.test('a push compiles on a cache of each release of its groups first', async (t) => {
-  const desk = await startDesk(t)
-  const { make, push, head } = branchesOf(desk)
+  const fixture = await startFixture(t)
+  const { make, push, head } = branchesOf(fixture)
   const { id, headCommitId: first } = await make('site')
-  const group = await makeGroupWith(desk, 'edge', id)
+  const group = await makeGroupWith(fixture, 'edge', id)
   const alone = await push(id, vcl('alone'))
   t.match(alone.body['message'], /no cache of its groups is running/)
 
   const compiled = [
-    await addCompilingCache(t, desk, { group, name: 'new', version: '7.1.1' }),
-    await addCompilingCache(t, desk, { group, name: 'spare', version: '7.1.1' }),
-    await addCompilingCache(t, desk, { group, name: 'old', version: '6.0.11' }),
+    await addCompilingCache(t, fixture, { group, name: 'new', version: '7.1.1' }),
+    await addCompilingCache(t, fixture, { group, name: 'spare', version: '7.1.1' }),
+    await addCompilingCache(t, fixture, { group, name: 'old', version: '6.0.11' }),
   ]
   const second = await push(id, vcl('second'))
   t.match(second.body['message'], /7\.1\.1 \(new\).*6\.0\.11 \(old\)/)

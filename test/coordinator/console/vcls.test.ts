@@ -5,7 +5,7 @@ import { parseObjectId, toObjectId } from '../../../src/resources/object-id.js'
 import { addFile, addGroup } from '../store/rows.js'
 import { branchesOf, makeGroupWith, vcl } from './branches.js'
 import { startConsole } from './console-client.js'
-import { startDesk } from './group-desk.js'
+import { startFixture } from './group-fixture.js'
 
 const numberOf = (id: unknown) => parseObjectId('vcl', String(id)) ?? 0
 
@@ -65,20 +65,20 @@ void t.test('branches are listed, by page too; PATCH merges; DELETE', async (t) 
   t.match(refused.body['message'], /of the controller/)
 })
 
-void t.test('who is no Admin sees and changes the branches of its groups', async (t) => {
-  const desk = await startDesk(t)
-  const { call, service } = desk
-  const { make } = branchesOf(desk)
+void t.test('who is not an Admin sees and changes the branches of its groups', async (t) => {
+  const fixture = await startFixture(t)
+  const { call, service } = fixture
+  const { make } = branchesOf(fixture)
   const ids = new Map<string, unknown>()
   for (const name of ['own', 'shared', 'foreign', 'free']) ids.set(name, (await make(name))['id'])
   const groups = [
-    await makeGroupWith(desk, 'own', ids.get('own')),
-    await makeGroupWith(desk, 'own too', ids.get('shared')),
+    await makeGroupWith(fixture, 'own', ids.get('own')),
+    await makeGroupWith(fixture, 'own too', ids.get('shared')),
   ]
-  await makeGroupWith(desk, 'foreign', ids.get('foreign'))
+  await makeGroupWith(fixture, 'foreign', ids.get('foreign'))
   await addGroup(service.store.queries, 'of the controller', numberOf(ids.get('shared')))
-  const user = await desk.makeUser('anna', { organizationId: null, role: 'User', groups })
-  const reader = await desk.makeUser('rita', { organizationId: null, role: 'ReadOnly', groups })
+  const user = await fixture.makeUser('anna', { organizationId: null, role: 'User', groups })
+  const reader = await fixture.makeUser('rita', { organizationId: null, role: 'ReadOnly', groups })
   const seen = async (as: string) =>
     ((await call('GET', '/v1/vcl', { as })).body['list'] as { name: string }[]).map(
       ({ name }) => name,
@@ -98,13 +98,13 @@ void t.test('who is no Admin sees and changes the branches of its groups', async
 })
 
 void t.test('branches of an organization are its own, and so are its groups', async (t) => {
-  const desk = await startDesk(t)
-  const { call } = desk
-  const red = await desk.makeOrganization('red')
-  const blue = await desk.makeOrganization('blue')
-  const asBlue = desk.as(blue.boss)
+  const fixture = await startFixture(t)
+  const { call } = fixture
+  const red = await fixture.makeOrganization('red')
+  const blue = await fixture.makeOrganization('blue')
+  const asBlue = fixture.as(blue.boss)
   const body = { name: 'site', content: vcl('red') }
-  const made = await desk.as(red.boss)(201, 'POST', '/v1/vcl', body)
+  const made = await fixture.as(red.boss)(201, 'POST', '/v1/vcl', body)
   const path = `/v1/vcl/${String(made['id'])}`
   t.same((await call('GET', '/v1/vcl', { as: blue.boss })).body, { list: [] })
   const below = ['', '/head', '/history', `/commit/${String(made['headCommitId'])}`]
@@ -112,24 +112,24 @@ void t.test('branches of an organization are its own, and so are its groups', as
   await asBlue(404, 'PATCH', path, {})
   await asBlue(404, 'DELETE', path)
   await asBlue(404, 'POST', `${path}/push`, { content: vcl('blue') })
-  const own = await desk.makeGroup('blue', blue.boss)
+  const own = await fixture.makeGroup('blue', blue.boss)
   const branch = `${own.path}${path.replace('/v1', '')}`
   await asBlue(404, 'PUT', branch)
   await asBlue(404, 'PUT', `${branch}/deploy`)
-  await desk.expect(409, 'PUT', branch) // the system administrator sees both
-  await desk.expect(409, 'PUT', `${branch}/deploy`)
+  await fixture.expect(409, 'PUT', branch) // the system administrator sees both
+  await fixture.expect(409, 'PUT', `${branch}/deploy`)
 })
 
 void t.test('a group has one branch, which is given and taken', async (t) => {
-  const desk = await startDesk(t)
-  const { expect } = desk
-  const { make } = branchesOf(desk)
+  const fixture = await startFixture(t)
+  const { expect } = fixture
+  const { make } = branchesOf(fixture)
   const [one, two] = [await make('one'), await make('two')]
-  const group = await makeGroupWith(desk, 'edge', one['id'])
+  const group = await makeGroupWith(fixture, 'edge', one['id'])
   const at = (branch: typeof one) => `${group.path}/vcl/${String(branch['id'])}`
   await expect(204, 'PUT', at(two))
   t.equal((await expect(200, 'GET', group.path))['activeVclId'], two['id'])
-  await desk.fleet(200, 'PUT', `/files/${numberOf(two['id'])}`, { fileType: 2 })
+  await fixture.fleet(200, 'PUT', `/files/${numberOf(two['id'])}`, { fileType: 2 })
   await expect(200, 'GET', `/v1/vcl/${String(two['id'])}`) // it is the group's, whatever it is called
   await expect(409, 'DELETE', group.path)
   await expect(404, 'DELETE', at(one))
@@ -137,7 +137,7 @@ void t.test('a group has one branch, which is given and taken', async (t) => {
   await expect(404, 'DELETE', `${group.path}/vcl/b00000000000000000000099`)
   t.equal((await expect(200, 'GET', group.path))['activeVclId'], null)
 
-  const id = await addGroup(desk.service.store.queries, 'controlled', numberOf(one['id']))
+  const id = await addGroup(fixture.service.store.queries, 'controlled', numberOf(one['id']))
   const controlled = `/v1/group/${toObjectId('group', id)}/vcl/${String(one['id'])}`
   for (const [method, path] of [
     ['PUT', controlled],
@@ -148,10 +148,10 @@ void t.test('a group has one branch, which is given and taken', async (t) => {
 })
 
 void t.test('what waits for a cache is not deployed yet, and can be taken back', async (t) => {
-  const desk = await startDesk(t)
-  const { expect, fleet } = desk
-  const branch = await branchesOf(desk).make('one')
-  const group = await desk.makeGroup('edge')
+  const fixture = await startFixture(t)
+  const { expect, fleet } = fixture
+  const branch = await branchesOf(fixture).make('one')
+  const group = await fixture.makeGroup('edge')
   const at = `${group.path}/vcl/${String(branch['id'])}`
   t.match(await expect(200, 'PUT', `${at}/deploy`), { success: false, deployData: [] })
   const waiting = await expect(200, 'GET', group.path)

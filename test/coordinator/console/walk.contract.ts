@@ -12,28 +12,28 @@ import {
   kinds,
   nobodys,
   roles,
-  startStreet,
+  startConsoleTenants,
   type Caller,
-  type Estate,
-  type House,
-  type Street,
-} from './estate.js'
+  type TenantObjects,
+  type ConsoleTenant,
+  type ConsoleTenants,
+} from './tenants.js'
 import { addressOf, parametersOf, sampleOf, sentBy } from './samples.js'
 
 /** Refused by every route before anything comes of it. */
 const wrongBody = { text: 'wrong', type: 'application/x-wrong' }
 
 export interface Scene {
-  readonly street: Street
-  readonly red: House
-  readonly blue: House
+  readonly tenants: ConsoleTenants
+  readonly red: ConsoleTenant
+  readonly blue: ConsoleTenant
 }
 
 /** Two organizations that have the same. */
 export async function startScene(t: Test, storeUrl: string): Promise<Scene> {
-  const street = await startStreet(t, { storeUrl })
-  const [red, blue] = [await street.makeHouse('crimson'), await street.makeHouse('azure')]
-  return { street, red, blue }
+  const tenants = await startConsoleTenants(t, { storeUrl })
+  const [red, blue] = [await tenants.makeTenant('crimson'), await tenants.makeTenant('azure')]
+  return { tenants, red, blue }
 }
 
 export async function tenancyContract(t: Test, scene: Scene): Promise<void> {
@@ -50,15 +50,15 @@ export async function tenancyContract(t: Test, scene: Scene): Promise<void> {
   )
 }
 
-export async function checkRoles(t: Test, { street, blue }: Scene): Promise<void> {
-  for (const route of routesOf(street)) {
+export async function checkRoles(t: Test, { tenants, blue }: Scene): Promise<void> {
+  for (const route of routesOf(tenants)) {
     const { method, operationId } = route
     const at = addressOf(route, nobodys)
     const sent = method === 'GET' ? {} : wrongBody
-    const nobody = await street.call(method, at, { as: null, ...sent })
+    const nobody = await tenants.call(method, at, { as: null, ...sent })
     t.equal(nobody.status, 401, `${operationId} for nobody`)
     for (const role of roles) {
-      const answer = await street.call(method, at, { as: blue.callers[role], ...sent })
+      const answer = await tenants.call(method, at, { as: blue.callers[role], ...sent })
       t.equal(answer.status, expectStatus(route, role), `${operationId} for ${role}`)
       if (answer.status >= 400) t.type(answer.body['message'], 'string', operationId)
     }
@@ -74,24 +74,24 @@ function expectStatus(route: Route, role: Caller): number {
 }
 
 async function checkForeignIds(t: Test, scene: Scene): Promise<void> {
-  const { street, red, blue } = scene
-  for (const route of routesOf(street))
+  const { tenants, red, blue } = scene
+  for (const route of routesOf(tenants))
     for (const name of parametersOf(route)) {
       const kind = kindOfParameter(route.path, name)
       if (kind)
-        await compareIds(t, { ...scene, route, name, as: blue.callers.admin, ids: red.estate })
+        await compareIds(t, { ...scene, route, name, as: blue.callers.admin, ids: red.objects })
     }
-  const left = await street.call('GET', '/v1/user', { as: red.callers.admin })
-  t.ok(left.text.includes(red.estate.user), 'nothing of it has changed')
+  const left = await tenants.call('GET', '/v1/user', { as: red.callers.admin })
+  t.ok(left.text.includes(red.objects.user), 'nothing of it has changed')
 }
 
 async function checkOutsider(t: Test, scene: Scene): Promise<void> {
-  const { street, blue } = scene
+  const { tenants, blue } = scene
   const as = blue.callers.outsider
-  for (const route of routesOf(street))
+  for (const route of routesOf(tenants))
     for (const name of parametersOf(route))
       if (kindOfParameter(route.path, name))
-        await compareIds(t, { ...scene, route, name, as, ids: blue.estate })
+        await compareIds(t, { ...scene, route, name, as, ids: blue.objects })
 }
 
 interface Comparison extends Scene {
@@ -99,16 +99,16 @@ interface Comparison extends Scene {
   /** Of the parameter. */
   readonly name: string
   readonly as: string
-  readonly ids: Estate
+  readonly ids: TenantObjects
 }
 
 async function compareIds(t: Test, comparison: Comparison): Promise<void> {
-  const { street, blue, route, name, as, ids } = comparison
+  const { tenants, blue, route, name, as, ids } = comparison
   const kind = kindOfParameter(route.path, name)
   if (kind === undefined) return
-  const ask = async (of: Estate): Promise<string> => {
-    const at = addressOf(route, blue.estate, { [name]: of[kind] })
-    const answer = await street.call(route.method, at, { as, ...sentBy(route, blue.estate) })
+  const ask = async (of: TenantObjects): Promise<string> => {
+    const at = addressOf(route, blue.objects, { [name]: of[kind] })
+    const answer = await tenants.call(route.method, at, { as, ...sentBy(route, blue.objects) })
     return `${answer.status} ${answer.text.replaceAll(of[kind], '<id>')}`
   }
   const nothing = await ask(nobodys)
@@ -116,32 +116,32 @@ async function compareIds(t: Test, comparison: Comparison): Promise<void> {
   t.equal(await ask(ids), nothing, `${route.operationId} ${name}`)
 }
 
-async function checkReferences(t: Test, { street, red, blue }: Scene): Promise<void> {
-  for (const route of routesOf(street)) {
+async function checkReferences(t: Test, { tenants, red, blue }: Scene): Promise<void> {
+  for (const route of routesOf(tenants)) {
     const { body } = sampleOf(route)
     if (!body) continue
     for (const kind of kinds) {
-      const of = (other: Estate): Json => body({ ...blue.estate, [kind]: other[kind] })
-      if (JSON.stringify(of(blue.estate)) === JSON.stringify(of(nobodys))) continue
-      const ask = async (other: Estate): Promise<string> => {
+      const of = (other: TenantObjects): Json => body({ ...blue.objects, [kind]: other[kind] })
+      if (JSON.stringify(of(blue.objects)) === JSON.stringify(of(nobodys))) continue
+      const ask = async (other: TenantObjects): Promise<string> => {
         const sent: ConsoleCall = { as: blue.callers.admin, body: of(other) }
-        const answer = await street.call(route.method, addressOf(route, blue.estate), sent)
+        const answer = await tenants.call(route.method, addressOf(route, blue.objects), sent)
         return `${answer.status} ${answer.text.replaceAll(other[kind], '<id>')}`
       }
       const nothing = await ask(nobodys)
       t.match(nothing, /^40[04] /, `${route.operationId} ${kind}`)
-      t.equal(await ask(red.estate), nothing, `${route.operationId} ${kind}`)
+      t.equal(await ask(red.objects), nothing, `${route.operationId} ${kind}`)
     }
   }
 }
 
-async function checkNames(t: Test, { street, red, blue }: Scene): Promise<void> {
-  const hidden = kinds.map((kind) => red.estate[kind])
-  for (const route of routesOf(street)) {
+async function checkNames(t: Test, { tenants, red, blue }: Scene): Promise<void> {
+  const hidden = kinds.map((kind) => red.objects[kind])
+  for (const route of routesOf(tenants)) {
     if (route.method !== 'GET') continue
     for (const role of roles) {
-      const at = addressOf(route, blue.estate)
-      const { text } = await street.call('GET', at, { as: blue.callers[role] })
+      const at = addressOf(route, blue.objects)
+      const { text } = await tenants.call('GET', at, { as: blue.callers[role] })
       const told = [red.mark, ...hidden].filter((one) => text.includes(one))
       t.same(told, [], `${route.operationId} for ${role}`)
     }
@@ -155,32 +155,32 @@ const hostileIds = [
 const hostileValues = [null, true, -1, 1e300, '', '\0', '\ud800', 'x\nstop', '<< END', [[]], {}]
 const hostileBodies = ['null', '[]', '"x"', '{', '{"__proto__": {"a": 1}}', '['.repeat(100), '\0']
 
-export async function checkHostile(t: Test, { street, blue }: Scene): Promise<void> {
+export async function checkHostile(t: Test, { tenants, blue }: Scene): Promise<void> {
   const as = blue.callers.admin
   const judge = ({ status, body }: CallAnswer, what: string): void => {
     if (status < 400 || (status !== 500 && typeof body['message'] === 'string')) return
     if (status === 401 || status === 404) return // a path of the controller, which says so in its way
     t.fail(`${what}: ${status} ${JSON.stringify(body)}`)
   }
-  for (const route of routesOf(street)) {
+  for (const route of routesOf(tenants)) {
     const { method, operationId } = route
     const ask = async (at: string, sent: ConsoleCall): Promise<void> => {
-      const answer = await street.call(method, at, { as, ...sent })
+      const answer = await tenants.call(method, at, { as, ...sent })
       judge(answer, `${operationId} ${at} ${JSON.stringify(sent)}`)
     }
-    const right = sentBy(route, blue.estate)
+    const right = sentBy(route, blue.objects)
     const addresses = parametersOf(route).flatMap((name) =>
-      hostileIds.map((id) => addressOf(route, blue.estate, { [name]: id })),
+      hostileIds.map((id) => addressOf(route, blue.objects, { [name]: id })),
     )
     await Promise.all(addresses.map((at) => ask(at, right)))
     if (method === 'GET') continue
-    const at = addressOf(route, method === 'DELETE' ? nobodys : blue.estate)
-    await Promise.all([...hostileCalls(route, blue.estate)].map((sent) => ask(at, sent)))
+    const at = addressOf(route, method === 'DELETE' ? nobodys : blue.objects)
+    await Promise.all([...hostileCalls(route, blue.objects)].map((sent) => ask(at, sent)))
   }
   t.pass('each was answered')
 }
 
-function* hostileCalls(route: Route, own: Estate): Iterable<ConsoleCall> {
+function* hostileCalls(route: Route, own: TenantObjects): Iterable<ConsoleCall> {
   const { body, text } = sampleOf(route)
   for (const one of hostileBodies) yield { text: one, type: text?.type ?? 'application/json' }
   const right = body?.(own) ?? {}
@@ -189,6 +189,6 @@ function* hostileCalls(route: Route, own: Estate): Iterable<ConsoleCall> {
 }
 
 /** Those that need a caller. */
-function routesOf({ controller }: Street): readonly Route[] {
+function routesOf({ controller }: ConsoleTenants): readonly Route[] {
   return controller.consoleRoutes.filter(({ permission }) => permission !== 'public')
 }

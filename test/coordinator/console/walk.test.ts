@@ -1,12 +1,12 @@
 /** The walk over every route of the console, on both stores. */
 import t from 'tap'
 import { startPostgres } from '../../support/postgres.js'
-import { startStreet } from './estate.js'
+import { startConsoleTenants } from './tenants.js'
 import { sampleOf, samples } from './samples.js'
 import { checkHostile, checkRoles, startScene, tenancyContract } from './walk.contract.js'
 
 void t.test('every route has a sample call that needs what the contract says', async (t) => {
-  const { consoleRoutes } = (await startStreet(t)).controller
+  const { consoleRoutes } = (await startConsoleTenants(t)).controller
   for (const route of consoleRoutes) {
     const { permission, operationId } = route
     const isOfConsole = typeof permission === 'object' && 'console' in permission
@@ -22,7 +22,7 @@ void t.test('every route has a sample call that needs what the contract says', a
 
 void t.test('on SQLite', async (t) => {
   const scene = await startScene(t, 'sqlite::memory:')
-  await t.test('each role may call what the contract says', (t) => checkRoles(t, scene))
+  await t.test('each role may call what it is promised', (t) => checkRoles(t, scene))
   await tenancyContract(t, scene)
 })
 

@@ -10,7 +10,7 @@ import { enrol, startClient, type Json } from './client.js'
 import { placeGroup } from './placed-group.js'
 import { done, playSession } from './played-session.js'
 
-void t.test('an agent answers the fields of the specification and its config', async (t) => {
+void t.test('an agent answers all its fields and its config', async (t) => {
   const client = await startClient(t)
   const id = await enrol(client, 'edge-1', { tags: ['static-a'] })
   const agent = await client.expect(200, 'GET', `/agents/${id}`)
@@ -24,6 +24,7 @@ void t.test('an agent answers the fields of the specification and its config', a
     engineState: 'running',
     engineHost: '10.0.0.1',
     enginePort: 6081,
+    engineProduct: 'vinyl',
     engineVersion: '7.1.1',
     agentVersion: /^\d+\./,
     config: {

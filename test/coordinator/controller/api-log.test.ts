@@ -5,7 +5,7 @@ import { resourceRoutes } from '../../../src/coordinator/controller/resources.js
 import { eventually } from '../../support/eventually.js'
 import { startClient } from './client.js'
 
-/** Written from docs/behaviour.md, API log: what it says changes nothing, and is no GET. */
+/** Written from docs/behaviour.md, API log: what it says changes nothing, and is not a GET. */
 const asking = [
   'compileFiles',
   'planPlacement',

@@ -4,11 +4,11 @@ import { readOnlyKeys } from '../../../src/cli/apply/plain-fields.js'
 import { fieldsOf } from '../../../src/cli/apply/wanted.js'
 import { applyKinds, type ApplyKind } from '../../../src/cli/apply/apply-objects.js'
 import { startPostgres } from '../../support/postgres.js'
-import { ids, rows, startTown, type Call, type Json } from '../identity/people.js'
+import { ids, rows, startTenants, type Call, type Json } from '../identity/people.js'
 import { enrol } from './client.js'
 
 void t.test('every object says whose it is, and a list finds those of a set', async (t) => {
-  const { system } = await startTown(t)
+  const { system } = await startTenants(t)
   const { call } = system
   const file = await call(201, 'POST', '/files', { name: 'f', source: 'vcl 4.1;' })
   const tag = await call(201, 'POST', '/tags', { name: 't' })
@@ -109,10 +109,10 @@ void t.test('tags that are to be made fit nobody, and what is not there is refus
 void t.test(
   'a plan is of the own organization, for who may read groups and deployments',
   async (t) => {
-    const town = await startTown(t)
-    for (const name of ['red', 'blue']) await town.makeOrganization(name)
-    const red = await town.move('rita', 'red')
-    const blue = await town.move('bob', 'blue')
+    const tenants = await startTenants(t)
+    for (const name of ['red', 'blue']) await tenants.makeOrganization(name)
+    const red = await tenants.addPerson('rita', 'red')
+    const blue = await tenants.addPerson('bob', 'blue')
     const file = await red.call(201, 'POST', '/files', { name: 'f', source: 'vcl 4.1;' })
     const tag = await red.call(201, 'POST', '/tags', { name: 't' })
     const { id } = await red.call(201, 'POST', '/vclgroups', {
@@ -123,11 +123,11 @@ void t.test(
     const plan = { groups: [group], deployments: [] }
     await red.call(200, 'POST', '/vclgroups/placement', plan)
     await blue.call(400, 'POST', '/vclgroups/placement', plan)
-    await town.system.call(400, 'POST', '/vclgroups/placement', plan)
+    await tenants.system.call(400, 'POST', '/vclgroups/placement', plan)
     const deployments = [{ name: 'd', min: 1, max: 1, tags: [{ id: tag['id'] }] }]
     await blue.call(400, 'POST', '/vclgroups/placement', { groups: [], deployments })
 
-    const reader = await town.move('ron', 'red')
+    const reader = await tenants.addPerson('ron', 'red')
     await reader.call(403, 'POST', '/vclgroups/placement', plan)
     await grant(red.call, reader.id, 'vclgroup')
     t.match(await reader.call(403, 'POST', '/vclgroups/placement', plan), {
@@ -139,7 +139,7 @@ void t.test(
 )
 
 void t.test('the schema of documents knows what apply reads, kind by kind', async (t) => {
-  const { controller } = await startTown(t)
+  const { controller } = await startTenants(t)
   const { status, body } = await controller.call('GET', '/docs/apply.json')
   t.equal(status, 200)
   const definitions = body['$defs'] as Readonly<
@@ -166,7 +166,7 @@ interface Fleet {
 
 /** Three agents with the tag web, one without; on a store in memory unless told. */
 async function startFleet(t: Test, storeUrl?: string): Promise<Fleet> {
-  const { controller, system } = await startTown(t, storeUrl === undefined ? {} : { storeUrl })
+  const { controller, system } = await startTenants(t, storeUrl === undefined ? {} : { storeUrl })
   for (const name of ['one', 'two', 'three']) await enrol(controller, name, { tags: ['web'] })
   await enrol(controller, 'other')
   const found = rows(await system.call(200, 'GET', '/tags'))

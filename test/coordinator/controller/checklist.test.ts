@@ -8,14 +8,14 @@ import type { Route } from '../../../src/coordinator/http/route.js'
 import { basic } from '../../support/start-controller.js'
 import { startClient, type Client, type Json } from './client.js'
 import { makeEditables } from './editables.js'
-import { furnish } from './furnished.js'
+import { seed } from './seeded.js'
 
 const password = 'long enough a word'
 const script = '<script>alert(1)</script>'
 
 void t.test('Web/API: IDOR across organizations on every id and list', async (t) => {
   const client = await startClient(t)
-  await furnish(client, 1)
+  await seed(client, 1)
   await client.service.store.queries.updateTable('agents').set({ organizationId: 1 }).execute()
   const eve = await moveIn(client, 'eve', 'blue')
   const own = await client.list('/organizations?name=blue')
@@ -98,7 +98,7 @@ void t.test('Web/API: mass assignment on PUT', async (t) => {
 
 void t.test('Web/API: SQL injection in filter; LIKE wildcards as ReDoS', async (t) => {
   const client = await startClient(t)
-  await furnish(client, 1)
+  await seed(client, 1)
   const attacks = ["' or 1=1 --", '%', '_%', "'; drop table tags; --", '${7*7}', '\\', '(a+)+$']
   const manyStars = `${'*a'.repeat(100)}*b`
   for (const route of client.routes.filter(isList))
@@ -139,7 +139,7 @@ void t.test('Web/API: path traversal in file names', async (t) => {
 
 void t.test('Web/API: integer and epoch overflows', async (t) => {
   const client = await startClient(t)
-  await furnish(client, 1)
+  await seed(client, 1)
   const expire = Math.floor(client.service.now() / 1000) + 3600
   const permissions = [{ type: 'tag', read: true }]
   const refused: readonly (readonly [method: string, path: string, body: Json])[] = [

@@ -5,7 +5,7 @@ import { readGroupRouting } from '../../../src/coordinator/deploying/routing.js'
 import { recomposeDesired } from '../../../src/coordinator/fleet/desired-states.js'
 import { savePlacements } from '../../../src/coordinator/fleet/placement-queries.js'
 import { deleteUnusedSources, findSource } from '../../../src/coordinator/fleet/sources.js'
-import { findGroup, writeWish } from '../../../src/coordinator/fleet/group-queries.js'
+import { findGroup, writeDesiredRelease } from '../../../src/coordinator/fleet/group-queries.js'
 import { isUniqueViolation } from '../../../src/coordinator/store/violation.js'
 import { startPostgres } from '../../support/postgres.js'
 import { enrol, startClient, type Client, type Json } from './client.js'
@@ -57,7 +57,7 @@ void t.test('a domain keeps the conventions of every resource', async (t) => {
 
 void t.test('root follows the domains, and says nothing else', async (t) => {
   const client = await startClient(t)
-  const { group, domain, file } = await furnish(client)
+  const { group, domain, file } = await seed(client)
   const at = `/vclgroups/${String(group['id'])}`
   const reference = { id: domain['id'], fqdn: 'shop.example' }
   t.match(group, { root: false })
@@ -93,7 +93,7 @@ void t.test('root follows the domains, and says nothing else', async (t) => {
 
 void t.test('a stage says what is wrong with it, and keeps nothing', async (t) => {
   const client = await startClient(t)
-  const { group, domain, file, deployment } = await furnish(client)
+  const { group, domain, file, deployment } = await seed(client)
   const at = `/vclgroups/${String(group['id'])}`
   const agentId = await enrol(client, 'edge', { tags: ['canary', 'unused'] })
   const [canary] = await client.list('/tags?name=canary')
@@ -169,7 +169,7 @@ void t.test('on PostgreSQL', async (t) => {
   await checkTables(t, await startClient(t, await postgres.url()))
 })
 
-async function furnish(client: Client, fqdn = 'shop.example') {
+async function seed(client: Client, fqdn = 'shop.example') {
   const file = await client.expect(201, 'POST', '/vcls', { name: fqdn, source: 'vcl 4.1;\n' })
   const domain = await client.expect(201, 'POST', '/domains', { fqdn })
   const tag = await client.expect(201, 'POST', '/tags', { name: fqdn })
@@ -190,8 +190,8 @@ async function furnish(client: Client, fqdn = 'shop.example') {
 async function checkTables(t: Parameters<typeof startClient>[0], client: Client): Promise<void> {
   const { store } = client.service
   const agentId = await enrol(client, 'edge')
-  const one = await furnish(client, 'one.example')
-  const two = await furnish(client, 'two.example')
+  const one = await seed(client, 'one.example')
+  const two = await seed(client, 'two.example')
   const keys = await store.queries.selectFrom('vclGroups').select('cacheKey').execute()
   t.ok(keys.every(({ cacheKey }) => /^[0-9a-f]{32}$/.test(cacheKey)))
   t.equal(new Set(keys.map(({ cacheKey }) => cacheKey)).size, keys.length)
@@ -271,12 +271,12 @@ async function checkTables(t: Parameters<typeof startClient>[0], client: Client)
   t.match(seen?.source, 'one.example')
   t.notMatch(seen?.source, 'two.example', 'names of others are left out')
 
-  const wish = (await findGroup(store.queries, { kind: 'all' }, second.groupId))?.domains ?? []
+  const pinned = (await findGroup(store.queries, { kind: 'all' }, second.groupId))?.domains ?? []
   await store.decide((queries) =>
-    writeWish(queries, second.groupId, {
+    writeDesiredRelease(queries, second.groupId, {
       sources: {
         ...{ mainVCL: { id: 1, version: 1, name: 'x' }, includes: [], sha: '', programName: 'x' },
-        ...{ deploymentIds: [], domains: wish },
+        ...{ deploymentIds: [], domains: pinned },
       },
       pending: true,
       revision: 0,

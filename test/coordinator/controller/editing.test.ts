@@ -16,7 +16,7 @@ void t.test('on PostgreSQL', async (t) => {
 })
 
 /** The object of one resource, with calls on it. */
-interface Desk {
+interface Fixture {
   readonly editable: Editable
   put(body: Json, headers?: Record<string, string>): Promise<CallAnswer>
   read(headers?: Record<string, string>): Promise<CallAnswer>
@@ -42,18 +42,18 @@ async function keepsEdits(t: Test, client: Client): Promise<void> {
         mergesIntoWhatIsThere,
         deletesWhatWasSeen,
       ])
-        await trial(t, await openDesk(client, editable))
+        await trial(t, await openFixture(client, editable))
     })
 }
 
-async function openDesk(client: Client, editable: Editable): Promise<Desk> {
+async function openFixture(client: Client, editable: Editable): Promise<Fixture> {
   const id = await editable.make()
   const { token } = client
   const call = (method: string, headers: Record<string, string> = {}, body?: Json) =>
     client.call(method, `/api/v1${editable.path}/${id}`, { token, headers, body })
   const { store } = client.service
   const original = { ...store }
-  const desk: Desk = {
+  const fixture: Fixture = {
     editable,
     put: (body, headers) => call('PUT', headers, body),
     read: (headers) => call('GET', headers),
@@ -68,68 +68,72 @@ async function openDesk(client: Client, editable: Editable): Promise<Desk> {
         }
       Object.assign(store, { transaction: later('transaction'), decide: later('decide') })
     },
-    etag: async () => (await desk.read()).headers.get('etag') ?? '',
+    etag: async () => (await fixture.read()).headers.get('etag') ?? '',
   }
-  return desk
+  return fixture
 }
 
-async function tellsWhatChanged(t: Test, desk: Desk): Promise<void> {
-  const [one, other] = desk.editable.edits
-  const before = await desk.etag()
+async function tellsWhatChanged(t: Test, fixture: Fixture): Promise<void> {
+  const [one, other] = fixture.editable.edits
+  const before = await fixture.etag()
   t.match(before, /^"[\w-]{16}\.[\w-]{16}"$/, 'a strong tag')
-  const known = await desk.read({ 'if-none-match': `"x", W/${before}` })
+  const known = await fixture.read({ 'if-none-match': `"x", W/${before}` })
   t.same([known.status, known.text, known.headers.get('etag')], [304, '', before])
 
-  const changed = await desk.put(one, { 'if-match': `"other", ${before}` })
+  const changed = await fixture.put(one, { 'if-match': `"other", ${before}` })
 
   t.equal(changed.status, 200, changed.text)
-  const after = await desk.read({ 'if-none-match': before })
+  const after = await fixture.read({ 'if-none-match': before })
   t.equal(after.status, 200)
   t.equal(after.headers.get('etag'), changed.headers.get('etag'), 'PUT answers the same tag')
   t.not(after.headers.get('etag'), before)
-  t.equal((await desk.put(one, { 'if-match': '*' })).status, 200)
-  t.equal((await desk.put(other, { 'if-match': 'no quotes' })).status, 400)
-  t.equal((await desk.remove()).status, 204)
+  t.equal((await fixture.put(one, { 'if-match': '*' })).status, 200)
+  t.equal((await fixture.put(other, { 'if-match': 'no quotes' })).status, 400)
+  t.equal((await fixture.remove()).status, 204)
 }
 
-async function refusesLateEdits(t: Test, desk: Desk): Promise<void> {
-  const [one, other, third] = desk.editable.edits
-  const old = await desk.etag()
-  t.equal((await desk.put(one)).status, 200)
-  const late = await desk.put(other, { 'if-match': old })
+async function refusesLateEdits(t: Test, fixture: Fixture): Promise<void> {
+  const [one, other, third] = fixture.editable.edits
+  const old = await fixture.etag()
+  t.equal((await fixture.put(one)).status, 200)
+  const late = await fixture.put(other, { 'if-match': old })
   t.equal(late.status, 412)
   t.match(late.body['errorMsg'], /^somebody changed it/)
-  const weak = `W/${await desk.etag()}`
-  t.equal((await desk.put(other, { 'if-match': weak })).status, 412, 'a weak tag matches nothing')
+  const weak = `W/${await fixture.etag()}`
+  t.equal(
+    (await fixture.put(other, { 'if-match': weak })).status,
+    412,
+    'a weak tag matches nothing',
+  )
 
-  const seen = { 'if-match': await desk.etag() }
-  desk.interpose(() => desk.put(other))
-  t.equal((await desk.put(other, seen)).status, 412, 'an edit that came between is seen')
+  const seen = { 'if-match': await fixture.etag() }
+  fixture.interpose(() => fixture.put(other))
+  t.equal((await fixture.put(other, seen)).status, 412, 'an edit that came between is seen')
 
-  const both = { 'if-match': await desk.etag() }
-  const answers = await Promise.all([third, { ...third }].map((body) => desk.put(body, both)))
+  const both = { 'if-match': await fixture.etag() }
+  const answers = await Promise.all([third, { ...third }].map((body) => fixture.put(body, both)))
   const statuses = answers.map(({ status }) => status)
   t.same(statuses.toSorted(), [200, 412], 'of two at once one is kept')
-  t.equal((await desk.remove()).status, 204)
+  t.equal((await fixture.remove()).status, 204)
 }
 
-async function deletesWhatWasSeen(t: Test, desk: Desk): Promise<void> {
-  const [one, other] = desk.editable.edits
-  const old = await desk.etag()
-  t.equal((await desk.put(one)).status, 200)
-  t.equal((await desk.remove({ 'if-match': old })).status, 412)
-  const seen = { 'if-match': await desk.etag() }
-  desk.interpose(() => desk.put(other))
-  t.equal((await desk.remove(seen)).status, 412, 'an edit that came between is seen')
-  t.equal((await desk.remove({ 'if-match': await desk.etag() })).status, 204)
+async function deletesWhatWasSeen(t: Test, fixture: Fixture): Promise<void> {
+  const [one, other] = fixture.editable.edits
+  const old = await fixture.etag()
+  t.equal((await fixture.put(one)).status, 200)
+  t.equal((await fixture.remove({ 'if-match': old })).status, 412)
+  const seen = { 'if-match': await fixture.etag() }
+  fixture.interpose(() => fixture.put(other))
+  t.equal((await fixture.remove(seen)).status, 412, 'an edit that came between is seen')
+  t.equal((await fixture.remove({ 'if-match': await fixture.etag() })).status, 204)
 }
 
-async function mergesIntoWhatIsThere(t: Test, desk: Desk): Promise<void> {
-  const { edits, separate } = desk.editable
+async function mergesIntoWhatIsThere(t: Test, fixture: Fixture): Promise<void> {
+  const { edits, separate } = fixture.editable
   const [one, other] = edits
-  desk.interpose(() => desk.put(one))
-  const answer = await desk.put(other)
+  fixture.interpose(() => fixture.put(one))
+  const answer = await fixture.put(other)
   t.equal(answer.status, 200, answer.text)
-  if (separate) t.match((await desk.read()).body, { ...one, ...other }, 'both edits are kept')
-  t.equal((await desk.remove()).status, 204)
+  if (separate) t.match((await fixture.read()).body, { ...one, ...other }, 'both edits are kept')
+  t.equal((await fixture.remove()).status, 204)
 }

@@ -13,7 +13,7 @@ import { startGateway } from '../gateway/link-agent.js'
 import { makeToken } from '../gateway/service.js'
 import { startClient, type Client, type Json } from './client.js'
 
-interface Stand {
+interface Harness {
   readonly client: Client
   readonly cache: Varnishd
   readonly agent: Json
@@ -23,7 +23,7 @@ interface Stand {
   readonly readDesired: () => Promise<DesiredEngine>
 }
 
-async function startStand(t: Test): Promise<Stand> {
+async function startHarness(t: Test): Promise<Harness> {
   const client = await startClient(t)
   const { service } = client
   const log = pino({ level: 'silent' })
@@ -76,17 +76,17 @@ async function startStand(t: Test): Promise<Stand> {
   }
 }
 
-async function readParam({ cache }: Stand, name: string): Promise<string> {
+async function readParam({ cache }: Harness, name: string): Promise<string> {
   return /Value is: (.*)/.exec(await cache.adm('param.show', name))?.[1]?.trim() ?? ''
 }
 
 /** Admin health by `<VCL>.<backend>`, as the API answers it. */
-async function readHealth({ client, agent }: Stand): Promise<Record<string, unknown>> {
+async function readHealth({ client, agent }: Harness): Promise<Record<string, unknown>> {
   const rows = await client.list(`/agents/${String(agent['id'])}/backends`)
   return Object.fromEntries(rows.map((row) => [String(row['name']), row['adminHealth']]))
 }
 
-async function untilSettled({ client, agent }: Stand): Promise<void> {
+async function untilSettled({ client, agent }: Harness): Promise<void> {
   await eventually('what is desired is effective', async () => {
     const { config } = await client.expect(200, 'GET', `/agents/${String(agent['id'])}`)
     const { desired, effective } = config as Record<string, Json> // of the agent's schema
@@ -95,16 +95,16 @@ async function untilSettled({ client, agent }: Stand): Promise<void> {
 }
 
 void t.test('a parameter is set, kept and reset', async (t) => {
-  const stand = await startStand(t)
-  const { put, command } = stand
+  const harness = await startHarness(t)
+  const { put, command } = harness
 
   t.match(await put(200, 'params/default_ttl', { value: '10' }), {
     value: '10.000',
     default: '120.000',
     unit: 'seconds',
   })
-  t.equal(await readParam(stand, 'default_ttl'), '10.000 [seconds]')
-  t.match(await stand.readDesired(), { params: [{ name: 'default_ttl', value: '10' }] })
+  t.equal(await readParam(harness, 'default_ttl'), '10.000 [seconds]')
+  t.match(await harness.readDesired(), { params: [{ name: 'default_ttl', value: '10' }] })
 
   await t.test(
     'a refused value keeps the old one and says why in the engine’s words',
@@ -113,11 +113,11 @@ void t.test('a parameter is set, kept and reset', async (t) => {
         errorKey: 'agent',
         errorMsg: /Must be greater or equal to 0\.000/,
       })
-      t.equal(await readParam(stand, 'default_ttl'), '10.000 [seconds]')
+      t.equal(await readParam(harness, 'default_ttl'), '10.000 [seconds]')
       t.match(await put(404, 'params/nope', { value: '1' }), {
         errorMsg: /nope was not found: Unknown parameter "nope"/,
       })
-      t.same((await stand.readDesired()).params, [{ name: 'default_ttl', value: '10' }])
+      t.same((await harness.readDesired()).params, [{ name: 'default_ttl', value: '10' }])
       t.match(await put(200, 'params/default_ttl', {}), { value: '10.000' }, 'no value, no change')
     },
   )
@@ -145,23 +145,23 @@ void t.test('a parameter is set, kept and reset', async (t) => {
     t.match(await command(200, 'param.set default_grace never'), { message: /default_grace/ })
     t.match(await command(200, 'param.set nope 1'), { message: /Unknown parameter "nope"/ })
     t.match(await command(400, 'param.set default_grace'), { errorMsg: /param\.set <param>/ })
-    t.same((await stand.readDesired()).params, [
+    t.same((await harness.readDesired()).params, [
       { name: 'default_grace', value: '20' },
       { name: 'default_ttl', value: '10' },
     ])
     t.same(await command(200, 'param.reset default_grace'), { message: '' })
-    t.match(await readParam(stand, 'default_grace'), /\(default\)/)
+    t.match(await readParam(harness, 'default_grace'), /\(default\)/)
   })
 
   await t.test('it is healed, and gone when it is reset', async (t) => {
-    await untilSettled(stand)
-    await stand.cache.adm('param.set', 'default_ttl', '5')
+    await untilSettled(harness)
+    await harness.cache.adm('param.set', 'default_ttl', '5')
     await eventually('it is healed', async () => {
-      return (await readParam(stand, 'default_ttl')) === '10.000 [seconds]'
+      return (await readParam(harness, 'default_ttl')) === '10.000 [seconds]'
     })
     t.match(await put(200, 'params/default_ttl', { value: null }), { value: '120.000' })
-    t.match(await readParam(stand, 'default_ttl'), /\(default\)/)
-    t.equal((await stand.readDesired()).params, undefined)
+    t.match(await readParam(harness, 'default_ttl'), /\(default\)/)
+    t.equal((await harness.readDesired()).params, undefined)
   })
 })
 
@@ -172,8 +172,8 @@ sub vcl_recv { set req.http.X-Mark = "${mark}"; if (req.url == "/s") { set req.b
 `
 
 void t.test('the health of a backend is set, kept over deploys and reset', async (t) => {
-  const stand = await startStand(t)
-  const { client, put, command } = stand
+  const harness = await startHarness(t)
+  const { client, put, command } = harness
   t.match(await put(200, 'backends/default/sick'), { backends: ['cf-idle.default'] })
   const [tag] = await client.list('/tags')
   const file = await client.expect(201, 'POST', '/vcls', { name: 'main', source: source('one') })
@@ -189,23 +189,26 @@ void t.test('the health of a backend is set, kept over deploys and reset', async
   const groupId = Number(group['id'])
   const deploy = () => client.expect(200, 'PUT', `/vclgroups/${groupId}/deploy`)
   await deploy()
-  const [first] = (await listVcls(stand.cache)).filter((name) => name !== 'cf-idle')
-  t.match(await readHealth(stand), { [`${first}.default`]: 'sick', [`${first}.spare`]: 'healthy' })
+  const [first] = (await listVcls(harness.cache)).filter((name) => name !== 'cf-idle')
+  t.match(await readHealth(harness), {
+    [`${first}.default`]: 'sick',
+    [`${first}.spare`]: 'healthy',
+  })
 
   await t.test('of one group, by its id, beside what is said of all', async (t) => {
     const auto = await put(200, `backends/${groupId}.default/probe`)
     t.match(auto, { name: `${groupId}.default`, health: 'auto', backends: [`${first}.default`] })
-    t.match(await readHealth(stand), { [`${first}.default`]: 'healthy' })
-    t.same((await stand.readDesired()).health, [
+    t.match(await readHealth(harness), { [`${first}.default`]: 'healthy' })
+    t.same((await harness.readDesired()).health, [
       { backend: 'default', health: 'sick', groups: null },
       { backend: 'default', health: 'auto', groups: [groupId] },
     ])
     await put(200, 'backends/default/sick')
-    t.equal((await stand.readDesired()).health?.length, 1, 'what is said of all replaces that')
-    t.match(await readHealth(stand), { [`${first}.default`]: 'sick' })
+    t.equal((await harness.readDesired()).health?.length, 1, 'what is said of all replaces that')
+    t.match(await readHealth(harness), { [`${first}.default`]: 'sick' })
   })
 
-  await t.test('what is no backend is refused', async (t) => {
+  await t.test('what is not a backend is refused', async (t) => {
     t.match(await put(404, 'backends/nope/sick'), { errorMsg: /nope was not found/ })
     await put(404, 'backends/77.default/sick')
     t.match(await put(400, 'backends/default/dead'), { errorMsg: /healthy, sick or auto/ })
@@ -215,8 +218,8 @@ void t.test('the health of a backend is set, kept over deploys and reset', async
 
   await t.test('a command that sets it means the same', async (t) => {
     t.same(await command(200, `backend.set_health ${first}.spare sick`), { message: '' })
-    t.match(await readHealth(stand), { [`${first}.spare`]: 'sick' })
-    t.match((await stand.readDesired()).health?.at(-1), { backend: 'spare', groups: [groupId] })
+    t.match(await readHealth(harness), { [`${first}.spare`]: 'sick' })
+    t.match((await harness.readDesired()).health?.at(-1), { backend: 'spare', groups: [groupId] })
     await command(400, 'backend.set_health *.* sick')
     await command(404, 'backend.set_health nope sick')
   })
@@ -224,17 +227,19 @@ void t.test('the health of a backend is set, kept over deploys and reset', async
   await t.test('the next deploy keeps it', async (t) => {
     await client.expect(200, 'PUT', `/files/${String(file['id'])}`, { source: source('two') })
     await deploy()
-    const next = (await listVcls(stand.cache)).find((name) => name !== 'cf-idle' && name !== first)
-    t.match(await readHealth(stand), { [`${next}.default`]: 'sick', [`${next}.spare`]: 'sick' })
-    await untilSettled(stand)
+    const next = (await listVcls(harness.cache)).find(
+      (name) => name !== 'cf-idle' && name !== first,
+    )
+    t.match(await readHealth(harness), { [`${next}.default`]: 'sick', [`${next}.spare`]: 'sick' })
+    await untilSettled(harness)
     await put(200, 'backends/default/auto')
     await put(200, `backends/${groupId}.spare/auto`)
-    t.match(await readHealth(stand), {
+    t.match(await readHealth(harness), {
       [`${next}.default`]: 'healthy',
       [`${next}.spare`]: 'healthy',
       [`${first}.default`]: 'healthy',
     })
-    t.equal((await stand.readDesired()).health, undefined)
-    await untilSettled(stand)
+    t.equal((await harness.readDesired()).health, undefined)
+    await untilSettled(harness)
   })
 })

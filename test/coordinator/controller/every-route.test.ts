@@ -3,9 +3,9 @@ import t, { type Test } from 'tap'
 import type { Route } from '../../../src/coordinator/http/route.js'
 import { basic, type CallAnswer } from '../../support/start-controller.js'
 import { startClient, type Client } from './client.js'
-import { furnish } from './furnished.js'
+import { seed } from './seeded.js'
 
-interface Town extends Client {
+interface Tenants extends Client {
   /** Of a user who may nothing. */
   readonly nobody: string
 }
@@ -27,24 +27,26 @@ interface Sending {
 }
 
 void t.test('every route', async (t) => {
-  const town = await startTown(t)
-  await eachRoute(t, town, 'needs a token, and its answers say who asked and no more', (route) =>
-    needsToken(t, town, route),
+  const tenants = await startTenants(t)
+  await eachRoute(t, tenants, 'needs a token, and its answers say who asked and no more', (route) =>
+    needsToken(t, tenants, route),
   )
-  await eachRoute(t, town, 'tells the methods of its path', (route) => tellsMethods(t, route))
-  await eachRoute(t, town, 'needs the permission of its type', (route) =>
-    needsPermission(town, route),
+  await eachRoute(t, tenants, 'tells the methods of its path', (route) => tellsMethods(t, route))
+  await eachRoute(t, tenants, 'needs the permission of its type', (route) =>
+    needsPermission(tenants, route),
   )
-  await eachRoute(t, town, 'finds an object by its id only', (call) => findsById(t, call))
-  await eachRoute(t, town, 'takes the parameters that it knows, once', refusesParameters)
-  await eachRoute(t, town, 'takes JSON only', (call) => takesJson(call))
-  await eachRoute(t, town, 'takes the keys that it knows, in any case', (call) => refusesKeys(call))
-  await eachRoute(t, town, 'lists by the same rules', (call) => refusesLists(t, call))
+  await eachRoute(t, tenants, 'finds an object by its id only', (call) => findsById(t, call))
+  await eachRoute(t, tenants, 'takes the parameters that it knows, once', refusesParameters)
+  await eachRoute(t, tenants, 'takes JSON only', (call) => takesJson(call))
+  await eachRoute(t, tenants, 'takes the keys that it knows, in any case', (call) =>
+    refusesKeys(call),
+  )
+  await eachRoute(t, tenants, 'lists by the same rules', (call) => refusesLists(t, call))
 })
 
-async function startTown(t: Test): Promise<Town> {
+async function startTenants(t: Test): Promise<Tenants> {
   const client = await startClient(t)
-  await furnish(client, 1)
+  await seed(client, 1)
   const password = 'long enough a word'
   const account = await client.expect(201, 'POST', '/accounts', { name: 'nobody', password })
   await client.expect(200, 'PUT', '/organizations/1/assign', { account: { id: account['id'] } })
@@ -57,16 +59,16 @@ async function startTown(t: Test): Promise<Town> {
 
 async function eachRoute(
   t: Test,
-  town: Town,
+  tenants: Tenants,
   name: string,
   attempt: (call: Call) => Promise<void>,
 ): Promise<void> {
   await t.test(name, async (t) => {
-    for (const route of town.routes) await attempt(toCall(t, town, route))
+    for (const route of tenants.routes) await attempt(toCall(t, tenants, route))
   })
 }
 
-function toCall(t: Test, { base, token: usual }: Town, route: Route): Call {
+function toCall(t: Test, { base, token: usual }: Tenants, route: Route): Call {
   return {
     route,
     path: `/api/v1${route.path.replace(/\{\w+\}/g, '1')}`,
@@ -93,7 +95,7 @@ function toCall(t: Test, { base, token: usual }: Town, route: Route): Call {
   }
 }
 
-async function needsToken(t: Test, town: Town, call: Call): Promise<void> {
+async function needsToken(t: Test, tenants: Tenants, call: Call): Promise<void> {
   if (call.route.permission === 'public') return
   const traceId = 'this-is-who-asks'
   const headers = { 'x-trace-id': traceId, origin: 'https://evil.example' }
@@ -103,7 +105,7 @@ async function needsToken(t: Test, town: Town, call: Call): Promise<void> {
   t.equal(answer.headers.get('x-content-type-options'), 'nosniff')
   t.equal(answer.headers.get('cache-control'), 'no-store')
   t.notMatch([...answer.headers.keys()].join(), /access-control|x-powered-by|server/)
-  const forged = `${town.token.slice(0, -4)}AAAA`
+  const forged = `${tenants.token.slice(0, -4)}AAAA`
   if (call.route.operationId === 'whoami')
     call.refuses(await call.send(call.path, { token: forged }), '401 auth')
 }
@@ -114,7 +116,7 @@ async function tellsMethods(t: Test, call: Call): Promise<void> {
   t.ok(answer.headers.get('allow')?.split(', ').includes(call.route.method), call.path)
 }
 
-async function needsPermission({ nobody }: Town, call: Call): Promise<void> {
+async function needsPermission({ nobody }: Tenants, call: Call): Promise<void> {
   const { permission, errorKey } = call.route
   if (typeof permission === 'string' || 'console' in permission) return
   const answer = await call.send(`${call.path}?bogus=1`, { token: nobody })

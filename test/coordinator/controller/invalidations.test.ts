@@ -1,7 +1,7 @@
 /** `/invalidations` over HTTP: what is refused and why, whom entries of organizations reach, cancel, retry, delete. */
 import t, { type Test } from 'tap'
 import { resourceRoutes } from '../../../src/coordinator/controller/resources.js'
-import { endOverdueInvalidations } from '../../../src/coordinator/invalidations/invalidation-duty.js'
+import { endOverdueInvalidations } from '../../../src/coordinator/invalidations/invalidation-expiry.js'
 import {
   createInvalidation,
   previewInvalidation,

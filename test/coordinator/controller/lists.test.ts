@@ -22,7 +22,7 @@ function valueAt(row: Json, field: string): unknown {
 }
 
 async function filtersAndSorts(t: Test, client: Client) {
-  await furnish(client)
+  await seed(client)
   for (const route of resourceRoutes(client.service)) {
     const { path } = route
     const fields = Object.keys(route.query?.properties ?? {})
@@ -61,7 +61,7 @@ async function checkField(t: Test, client: Client, { at, field, first, total }: 
   t.equal((await client.list(`${at}?sort=${field}&take=1`)).length, 1)
 }
 
-async function furnish(client: Client): Promise<void> {
+async function seed(client: Client): Promise<void> {
   const id = await enrol(client, 'edge-1', { tags: ['rack'] })
   await enrol(client, 'edge-2')
   const tag = await client.expect(201, 'POST', '/tags', { name: 'web, * and \\' })

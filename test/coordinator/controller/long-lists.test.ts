@@ -1,7 +1,7 @@
 /** Lists that are longer than what is read at once: whole, in order, and as their pages are. */
 import t from 'tap'
 import { enrol, startClient, type Client, type Json } from './client.js'
-import { furnish } from './furnished.js'
+import { seed } from './seeded.js'
 
 void t.test('a list of more agents than are read at once is whole and in order', async (t) => {
   const client = await startClient(t)
@@ -45,7 +45,7 @@ const copied = [
 
 void t.test('whatever is listed, the whole list is its pages one after the other', async (t) => {
   const client = await startClient(t)
-  await furnish(client, 1)
+  await seed(client, 1)
   for (const [path, table, unique] of copied) {
     await copyRow(client, table, unique)
     for (const query of ['sort=id:desc', 'id=*1,*2', 'sort=created']) {

@@ -6,12 +6,12 @@ import { keepSource } from '../../../src/coordinator/fleet/sources.js'
 import { writeStage } from '../../../src/coordinator/fleet/stage-queries.js'
 import type { TestService } from '../gateway/service.js'
 import { enrol } from './client.js'
-import { furnish, ids, rows, startOrganizations, vcl, type Call } from './organizations.js'
+import { seed, ids, rows, startOrganizations, vcl, type Call } from './organizations.js'
 
 void t.test('an object of another organization is not there', async (t) => {
   const { as } = await startOrganizations(t)
-  const made = await furnish(as.red, 'red')
-  const others = await furnish(as.blue, 'red')
+  const made = await seed(as.red, 'red')
+  const others = await seed(as.blue, 'red')
 
   for (const [path, object] of Object.entries(made)) {
     const at = `${path}/${String(object['id'])}`
@@ -32,7 +32,7 @@ void t.test('an object of another organization is not there', async (t) => {
 
 void t.test("references reach the owner's objects only", async (t) => {
   const { as } = await startOrganizations(t)
-  const red = await furnish(as.red, 'red')
+  const red = await seed(as.red, 'red')
   const own = await as.system(201, 'POST', '/tags', { name: 'own' })
   const tags = [{ id: red['/tags']?.['id'] }]
 
@@ -41,7 +41,7 @@ void t.test("references reach the owner's objects only", async (t) => {
   t.match(await as.red(400, 'POST', '/deployments', { name: 'e', tags: [{ id: own['id'] }] }), {
     errorMsg: /tags/,
   })
-  const blue = await furnish(as.blue, 'blue')
+  const blue = await seed(as.blue, 'blue')
   const staged = `/vclgroups/${String(blue['/vclgroups']?.['id'])}/stage`
   t.match(await as.blue(400, 'PUT', staged, { tags }), { errorKey: 'deploy', errorMsg: /^tags/ })
   for (const key of ['mainVCL', 'includes', 'domains', 'deployments']) {
@@ -72,8 +72,8 @@ void t.test(
 
 void t.test('an invalidation that is made for an organization is as its own', async (t) => {
   const { as, red, blue } = await startOrganizations(t)
-  const group = { id: (await furnish(as.red, 'red'))['/vclgroups']?.['id'] }
-  const others = { id: (await furnish(as.blue, 'blue'))['/vclgroups']?.['id'] }
+  const group = { id: (await seed(as.red, 'red'))['/vclgroups']?.['id'] }
+  const others = { id: (await seed(as.blue, 'blue'))['/vclgroups']?.['id'] }
   const make = (organization: number, vclGroup = group) => ({
     ...{ type: 'ban', expression: 'obj.http.a == b', target: { vclGroup } },
     organization: { id: organization },
@@ -174,7 +174,7 @@ void t.test("a shared agent's answers leave out what is of other organizations",
 void t.test('without the permission of its type a call is 403, also for references', async (t) => {
   const { as, service, red } = await startOrganizations(t)
   await enrol({ service }, 'own', { organizationId: red })
-  const made = await furnish(as.red, 'red')
+  const made = await seed(as.red, 'red')
   for (const path of [...Object.keys(made), '/agents', '/vcls', '/apilogs'])
     await as.nobody(403, 'GET', path)
 

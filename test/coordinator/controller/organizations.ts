@@ -114,7 +114,7 @@ async function makeOrganizations(
 }
 
 /** One object of each kind, by path. */
-export async function furnish(call: Call, name: string): Promise<Record<string, Json>> {
+export async function seed(call: Call, name: string): Promise<Record<string, Json>> {
   const tag = await call(201, 'POST', '/tags', { name })
   const file = await call(201, 'POST', '/files', { name, source: vcl })
   const deployment = await call(201, 'POST', '/deployments', { name, tags: [{ id: tag['id'] }] })

@@ -1,7 +1,7 @@
 /** A deployed group, made by rows: no agent has a link here. */
 import { createPlacement } from '../../../src/coordinator/placement/placing.js'
 import { savePlacements } from '../../../src/coordinator/fleet/placement-queries.js'
-import { writeWish } from '../../../src/coordinator/fleet/group-queries.js'
+import { writeDesiredRelease } from '../../../src/coordinator/fleet/group-queries.js'
 import { enrol, type Client, type Json } from './client.js'
 
 export interface Placed {
@@ -38,7 +38,7 @@ export async function placeGroup(
   const program = { name: `cf-${groupId}-01234567-1`, sha: '0'.repeat(64), fqdns: null }
   await client.service.store.decide(async (queries) => {
     const sources = { mainVCL: { id: 1, version: 1, name: 'main.vcl' }, includes: [] }
-    await writeWish(queries, groupId, {
+    await writeDesiredRelease(queries, groupId, {
       sources: {
         ...sources,
         sha: program.sha,

@@ -8,7 +8,7 @@ import { createContext } from '../../../src/context.js'
 import type { Actor } from '../../../src/resources/permission.js'
 import type { Answer, Route } from '../../../src/coordinator/http/route.js'
 import { startClient, type Client } from './client.js'
-import { furnish } from './furnished.js'
+import { seed } from './seeded.js'
 
 const many = 30
 /** A stream, which reads nothing by row. */
@@ -27,8 +27,8 @@ const actor: Actor = {
 
 void t.test('as many queries with one row as with 30', async (t) => {
   const [small, large] = [await startClient(t), await startClient(t)]
-  await furnish(small, 1)
-  await furnish(large, many)
+  await seed(small, 1)
+  await seed(large, many)
   const few = await countQueries(small)
   const lots = await countQueries(large)
   t.ok(few.size > 30, 'every list and object is read')

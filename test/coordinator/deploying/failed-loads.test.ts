@@ -26,8 +26,12 @@ const attempted = { revision: 9, result: 'failed' as const, error: 'line 7 pos 2
 function judge(placement: PlacementRecord, said: Partial<ReportedApply>): ReportedAgent {
   const agent = { id: 7, name: 'edge-1', desiredRevision: 10, attempted }
   const known = { ...agent, effectiveRevision: 8, recordedRevision: 8 }
-  const wished = new Map([[1, newProgram]])
-  return judgeReport({ agent: known, placements: [placement], wished }, { ...report, ...said }, now)
+  const desiredPrograms = new Map([[1, newProgram]])
+  return judgeReport(
+    { agent: known, placements: [placement], desiredPrograms },
+    { ...report, ...said },
+    now,
+  )
 }
 
 void t.test('what cannot be loaded on this host for now stays pending, and says why', (t) => {

@@ -15,7 +15,7 @@ import {
 import { followPlacements } from '../../../src/coordinator/placement/placement-following.js'
 import { startPlacementFollower } from '../../../src/coordinator/deploying/placement-follower.js'
 import { createPlacement, switchPlacement } from '../../../src/coordinator/placement/placing.js'
-import { programOf, type WishedSources } from '../../../src/coordinator/fleet/vcl-group.js'
+import { programOf, type Release } from '../../../src/coordinator/fleet/vcl-group.js'
 import {
   addHistory,
   readHistory,
@@ -24,7 +24,7 @@ import {
 import { readPlacements, savePlacements } from '../../../src/coordinator/fleet/placement-queries.js'
 import { keepSource } from '../../../src/coordinator/fleet/sources.js'
 import { writeStage } from '../../../src/coordinator/fleet/stage-queries.js'
-import { writeWish } from '../../../src/coordinator/fleet/group-queries.js'
+import { writeDesiredRelease } from '../../../src/coordinator/fleet/group-queries.js'
 import { eventually } from '../../support/eventually.js'
 import {
   addAgent,
@@ -46,7 +46,7 @@ const refusal = /^main\.vcl line 2 pos 8: VCL of an organization may not use the
 interface Deployed {
   readonly service: TestService
   readonly groupId: number
-  readonly sources: WishedSources
+  readonly sources: Release
   readonly agentIds: readonly number[]
 }
 
@@ -68,14 +68,14 @@ async function startDeployed(t: Test, owner: 'red' | 'system' = 'red'): Promise<
     .execute()
   const agentIds = [await addAgent(queries, 'one'), await addAgent(queries, 'two')]
   for (const id of agentIds) await bearTag(queries, id, tagId)
-  const sources: WishedSources = {
+  const sources: Release = {
     ...{ mainVCL: { id: fileId, version: 1, name: 'main.vcl' }, includes: [], domains: [] },
     ...{ sha, programName: 'boot', deploymentIds: [deploymentId] },
   }
   const sourceMap = { files: ['main.vcl'], segments: [[1, 1, 0, 1, 1]] as const }
   await keepSource(queries, { sha, text, sourceMap }, 1)
   await keepSource(queries, { sha: earlierSha, text: earlierText, sourceMap }, 1)
-  await writeWish(queries, groupId, { sources, pending: false, revision: 2 })
+  await writeDesiredRelease(queries, groupId, { sources, pending: false, revision: 2 })
   for (const revision of [1, 2])
     await addHistory(queries, {
       ...{ groupId, organizationId, revision, at: revision, account: 'takeover' },
@@ -131,10 +131,10 @@ void t.test(
   },
 )
 
-void t.test('a kept wish whose text is refused now is not deployed', async (t) => {
+void t.test('a pending deploy whose text is refused now does not run', async (t) => {
   const deployed = await startDeployed(t)
   const { service, groupId, sources } = deployed
-  await writeWish(service.store.queries, groupId, { sources, pending: true, revision: 2 })
+  await writeDesiredRelease(service.store.queries, groupId, { sources, pending: true, revision: 2 })
 
   const follower = startPlacementFollower(service, service.log)
   t.teardown(() => follower.close())
@@ -152,8 +152,8 @@ void t.test('what is deployed and refused now goes to no other agent', async (t)
     const refused: string[] = []
     const judge = createTextJudge(service, (_owner, error) => refused.push(error))
     for (let count = 0; count < 2; count++)
-      await service.leases.run('placement', (term) =>
-        followPlacements(service, { patientUntil: 0, term, judge, isDue: () => true }),
+      await service.leases.run('placement', (lease) =>
+        followPlacements(service, { graceUntil: 0, lease, judge, isDue: () => true }),
       )
     t.equal(refused.length <= 1, true, 'it is judged once')
     const places = await readPlacements(service.store.queries, { groupIds: [groupId] })

@@ -4,24 +4,24 @@ import { listenersOfAccount } from '../../../src/coordinator/events/event-hub.js
 import { heard, listen } from '../../support/event-client.js'
 import { eventually } from '../../support/eventually.js'
 import { enrol } from '../controller/client.js'
-import { grant, idOf, password, rows, startTown, type Person } from '../identity/people.js'
+import { grant, idOf, password, rows, startTenants, type Person } from '../identity/people.js'
 import { addLog } from './events.contract.js'
 
 /** An organization `acme` with its administrator Ann and a regular user Ben without permissions. */
-async function startAcme(t: Parameters<typeof startTown>[0]) {
-  const town = await startTown(t, { withEvents: true })
-  const organizationId = await town.makeOrganization('acme')
-  const ann = await town.move('ann', 'acme')
-  const ben = await town.move('ben', 'acme')
-  return { ...town, organizationId, ann, ben, base: town.controller.base }
+async function startAcme(t: Parameters<typeof startTenants>[0]) {
+  const tenants = await startTenants(t, { withEvents: true })
+  const organizationId = await tenants.makeOrganization('acme')
+  const ann = await tenants.addPerson('ann', 'acme')
+  const ben = await tenants.addPerson('ben', 'acme')
+  return { ...tenants, organizationId, ann, ben, base: tenants.controller.base }
 }
 
 void t.test('whoever is revoked hears no more: the streams end', async (t) => {
-  const town = await startAcme(t)
-  const { system, ann, ben, base, organizationId } = town
+  const tenants = await startAcme(t)
+  const { system, ann, ben, base, organizationId } = tenants
   const lock = (locked: boolean) => system.call(200, 'PUT', `/accounts/${ben.id}`, { locked })
   const revocations: Record<string, (token: string) => Promise<unknown>> = {
-    'a logout': (token) => town.as(token)(204, 'POST', '/auth/logout'),
+    'a logout': (token) => tenants.as(token)(204, 'POST', '/auth/logout'),
     'deleted sessions': async () => {
       for (const session of rows(await ann.call(200, 'GET', '/sessions?account.name=ben')))
         await ann.call(204, 'DELETE', `/sessions/${idOf(session)}`)
@@ -31,7 +31,7 @@ void t.test('whoever is revoked hears no more: the streams end', async (t) => {
       system.call(200, 'PUT', `/organizations/${organizationId}`, { locked: true }),
   }
   for (const [name, revoke] of Object.entries(revocations)) {
-    const { token } = await town.enter('ben', 'acme')
+    const { token } = await tenants.openSession('ben', 'acme')
     const clients = [await listen(t, base, { token }), await listen(t, base, { token })]
     await revoke(token)
     await eventually(`${name} ends it`, () => clients.every(({ closed }) => closed))
@@ -51,7 +51,7 @@ void t.test('a changed password ends the streams of the account, and of no other
 })
 
 void t.test('a stream ends with its token; the next one resumes it', async (t) => {
-  const { ann, enter, base, controller } = await startAcme(t)
+  const { ann, openSession, base, controller } = await startAcme(t)
   const client = await listen(t, base, ann)
   await enrol(controller, 'edge-1')
   await heard(client, 'agent', { name: 'edge-1' })
@@ -60,34 +60,34 @@ void t.test('a stream ends with its token; the next one resumes it', async (t) =
 
   await eventually('it ends', () => client.closed)
   await enrol(controller, 'edge-2')
-  const again = await enter('ann', 'acme')
+  const again = await openSession('ann', 'acme')
   const next = await listen(t, base, { ...again, lastEventId: client.lastId })
   await heard(next, 'agent', { name: 'edge-2' })
   t.notOk(next.of('agent').some(({ data }) => data['name'] === 'edge-1'))
 })
 
 void t.test('what may be heard follows the permissions while it is heard', async (t) => {
-  const town = await startAcme(t)
-  const { ann, ben, base, controller, organizationId } = town
+  const tenants = await startAcme(t)
+  const { ann, ben, base, controller, organizationId } = tenants
   const [bens, anns] = [await listen(t, base, ben), await listen(t, base, ann)]
   t.equal(bens.status, 200, 'who may read nothing hears nothing')
   await enrol(controller, 'edge-1', { organizationId })
   await heard(anns, 'agent', { name: 'edge-1' })
 
-  const permission = await grant(town.system, ben, organizationId, 'agent')
+  const permission = await grant(tenants.system, ben, organizationId, 'agent')
   let count = 1
   await eventually('he hears of agents', async () => {
     await enrol(controller, `edge-${++count}`, { organizationId })
     return bens.of('agent').length > 0
   })
   t.ok(bens.events.every(({ event }) => event === 'agent'))
-  await grant(town.system, ben, organizationId, 'apilog')
+  await grant(tenants.system, ben, organizationId, 'apilog')
   await eventually('he hears of calls', async () => {
     await addLog(controller, ++count, organizationId)
     return bens.of('apilog').length > 0
   })
 
-  await town.system.call(204, 'DELETE', `/permissions/${idOf(permission)}`)
+  await tenants.system.call(204, 'DELETE', `/permissions/${idOf(permission)}`)
   await eventually('he hears of agents no more', async () => {
     const name = `edge-${++count}`
     await enrol(controller, name, { organizationId })
@@ -174,9 +174,10 @@ void t.test('an account has so many listeners and no more', async (t) => {
 void t.test(
   'an organization has as many listeners as its quota says, and another its own',
   async (t) => {
-    const { ann, ben, base, system, organizationId, makeOrganization, move } = await startAcme(t)
+    const { ann, ben, base, system, organizationId, makeOrganization, addPerson } =
+      await startAcme(t)
     await makeOrganization('blue')
-    const blue = await move('bea', 'blue')
+    const blue = await addPerson('bea', 'blue')
     const at = `/organizations/${organizationId}`
     await system.call(200, 'PUT', at, { quotas: { listeners: 2 } })
     for (const person of [ann, ben]) t.equal((await listen(t, base, person)).status, 200)
@@ -218,11 +219,11 @@ void t.test('the documentation has the stream as a stream', async (t) => {
 })
 
 void t.test('what is asked wrongly is refused before the stream begins', async (t) => {
-  const town = await startAcme(t)
-  const { ann, ben, system, base, controller, organizationId } = town
+  const tenants = await startAcme(t)
+  const { ann, ben, system, base, controller, organizationId } = tenants
   const own = await enrol(controller, 'edge-1', { organizationId })
   const foreign = await enrol(controller, 'edge-2', {
-    organizationId: await town.makeOrganization('other'),
+    organizationId: await tenants.makeOrganization('other'),
   })
   const ask = async ({ token }: Person, query: string) => {
     const client = await listen(t, base, { token, query })

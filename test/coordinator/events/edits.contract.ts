@@ -2,14 +2,14 @@
 import type { Test } from 'tap'
 import { insertConsoleGroup } from '../../../src/coordinator/console/groups/group-queries.js'
 import { heard, listen } from '../../support/event-client.js'
-import { grant, idOf, rows, startTown } from '../identity/people.js'
+import { grant, idOf, rows, startTenants } from '../identity/people.js'
 import { addLog } from './events.contract.js'
 
 const query = '?also=file,vclgroup,domain,tag'
 
 export function editEventsContract(t: Test, makeUrl: () => Promise<string>): void {
   void t.test('edits are told as the lists have them, to who asks for them', async (t) => {
-    const { controller, system } = await startTown(t, {
+    const { controller, system } = await startTenants(t, {
       ...{ storeUrl: await makeUrl(), withEvents: true },
     })
     const { call } = system
@@ -60,7 +60,7 @@ export function editEventsContract(t: Test, makeUrl: () => Promise<string>): voi
   })
 
   void t.test('a deploy that failed and a stage are told as edits of their group', async (t) => {
-    const { controller, system } = await startTown(t, {
+    const { controller, system } = await startTenants(t, {
       ...{ storeUrl: await makeUrl(), withEvents: true },
     })
     const { call } = system
@@ -93,11 +93,14 @@ export function editEventsContract(t: Test, makeUrl: () => Promise<string>): voi
   })
 
   void t.test('of an edit hears who may read it', async (t) => {
-    const town = await startTown(t, { storeUrl: await makeUrl(), withEvents: true })
-    const { controller, system } = town
-    const [organizationId] = [await town.makeOrganization('acme'), await town.makeOrganization('b')]
-    const [ann, ben] = [await town.move('ann', 'acme'), await town.move('ben', 'b')]
-    const reader = await town.move('reader', 'acme')
+    const tenants = await startTenants(t, { storeUrl: await makeUrl(), withEvents: true })
+    const { controller, system } = tenants
+    const [organizationId] = [
+      await tenants.makeOrganization('acme'),
+      await tenants.makeOrganization('b'),
+    ]
+    const [ann, ben] = [await tenants.addPerson('ann', 'acme'), await tenants.addPerson('ben', 'b')]
+    const reader = await tenants.addPerson('reader', 'acme')
     await grant(system, reader, organizationId, 'tag')
     await grant(system, reader, organizationId, 'apilog')
     const hear = ({ token }: { readonly token: string }) =>

@@ -15,17 +15,17 @@ import { eventually } from '../../support/eventually.js'
 import { heard, listen, type EventClient } from '../../support/event-client.js'
 import { addPlacement } from '../store/rows.js'
 import { enrol } from '../controller/client.js'
-import { idOf, startTown, type Town } from '../identity/people.js'
+import { idOf, startTenants, type Tenants } from '../identity/people.js'
 
 const deployment = { min: 1, max: 1 }
 
 export function eventsContract(t: Test, makeUrl: () => Promise<string>): void {
-  const start = async (t: Test): Promise<Town> =>
-    startTown(t, { storeUrl: await makeUrl(), withEvents: true })
+  const start = async (t: Test): Promise<Tenants> =>
+    startTenants(t, { storeUrl: await makeUrl(), withEvents: true })
 
   void t.test('what happens is told in order, as the API shows it', async (t) => {
-    const town = await start(t)
-    const { system, controller } = town
+    const tenants = await start(t)
+    const { system, controller } = tenants
     // Nothing of what happens is left out, so that ids have no gaps.
     const query = '?also=file,vclgroup,domain,tag'
     const client = await listen(t, controller.base, { ...system, query })
@@ -251,21 +251,27 @@ export function eventsContract(t: Test, makeUrl: () => Promise<string>): void {
 
     for (const organizationId of [null, 1, 2, 3])
       for (const types of [[], ['agent'], ['apilog', 'deployment'], eventTypes] as const) {
-        const hearing = { organizationId, types }
+        const filter = { organizationId, types }
         const range = { after: first, until: first + rows.length, limit: 100 }
         t.strictSame(
-          await readEventsFor(queries, hearing, range),
-          whole.filter((event) => dataFor(hearing, event) !== null),
-          JSON.stringify(hearing),
+          await readEventsFor(queries, filter, range),
+          whole.filter((event) => dataFor(filter, event) !== null),
+          JSON.stringify(filter),
         )
       }
   })
 
   void t.test('nothing of one organization is heard in another', async (t) => {
-    const town = await start(t)
-    const { controller, system } = town
-    const [one, two] = [await town.makeOrganization('one'), await town.makeOrganization('two')]
-    const [ann, ben] = [await town.move('ann', 'one'), await town.move('ben', 'two')]
+    const tenants = await start(t)
+    const { controller, system } = tenants
+    const [one, two] = [
+      await tenants.makeOrganization('one'),
+      await tenants.makeOrganization('two'),
+    ]
+    const [ann, ben] = [
+      await tenants.addPerson('ann', 'one'),
+      await tenants.addPerson('ben', 'two'),
+    ]
     const root = await listen(t, controller.base, { ...system, lastEventId: 0 })
     const [anns, bens] = [
       await listen(t, controller.base, { ...ann, lastEventId: 0 }),
@@ -310,7 +316,7 @@ function namesOf(client: EventClient): unknown[] {
 
 /** One call as the api log keeps it, without the call. */
 export async function addLog(
-  { service }: Town['controller'],
+  { service }: Tenants['controller'],
   number: number,
   organizationId: number | null = null,
 ): Promise<void> {

@@ -3,14 +3,14 @@ import type { Test } from 'tap'
 import { heard, listen } from '../../support/event-client.js'
 import { eventually } from '../../support/eventually.js'
 import { enrol } from '../controller/client.js'
-import { grant, idOf, rows, startTown, type Person } from '../identity/people.js'
+import { grant, idOf, rows, startTenants, type Person } from '../identity/people.js'
 import { addLog } from './events.contract.js'
 
 const ban = { type: 'ban', expression: 'obj.http.x ~ y', target: { all: true } }
 
 export function invalidationEventsContract(t: Test, makeUrl: () => Promise<string>): void {
   void t.test('an invalidation is told of as the API lists it, until it is deleted', async (t) => {
-    const { controller, system } = await startTown(t, {
+    const { controller, system } = await startTenants(t, {
       ...{ storeUrl: await makeUrl(), withEvents: true },
     })
     await enrol(controller, 'edge-1')
@@ -38,14 +38,17 @@ export function invalidationEventsContract(t: Test, makeUrl: () => Promise<strin
   })
 
   void t.test('of an invalidation hears who may read it', async (t) => {
-    const town = await startTown(t, { storeUrl: await makeUrl(), withEvents: true })
-    const { controller, system } = town
+    const tenants = await startTenants(t, { storeUrl: await makeUrl(), withEvents: true })
+    const { controller, system } = tenants
     const [organizationId, otherId] = [
-      await town.makeOrganization('acme'),
-      await town.makeOrganization('other'),
+      await tenants.makeOrganization('acme'),
+      await tenants.makeOrganization('other'),
     ]
-    const [ann, ben] = [await town.move('ann', 'acme'), await town.move('ben', 'other')]
-    const reader = await town.move('reader', 'acme')
+    const [ann, ben] = [
+      await tenants.addPerson('ann', 'acme'),
+      await tenants.addPerson('ben', 'other'),
+    ]
+    const reader = await tenants.addPerson('reader', 'acme')
     await grant(system, reader, organizationId, 'apilog')
     const listenTo = ({ token }: Person) => listen(t, controller.base, { token, lastEventId: 0 })
     const [anns, bens, readers, root] = [

@@ -1,12 +1,12 @@
 /** Samples of agents that a listener of events looks at: whose, which counters, for how long, how many. */
 import t from 'tap'
 import { agentWatchSubject, liveSampleSubject } from '../../../src/coordinator/bus/subjects.js'
-import { looksOfAccount } from '../../../src/coordinator/events/sample-streams.js'
+import { liveAgentsOfAccount } from '../../../src/coordinator/events/sample-streams.js'
 import { heard, listen, type EventClient } from '../../support/event-client.js'
 import { eventually } from '../../support/eventually.js'
 import type { Controller } from '../../support/start-controller.js'
 import { enrol } from '../controller/client.js'
-import { grant, idOf, startTown } from '../identity/people.js'
+import { grant, idOf, startTenants } from '../identity/people.js'
 import { addLog } from './events.contract.js'
 
 const at = Date.UTC(2026, 0, 2)
@@ -23,11 +23,11 @@ function hasValue(client: EventClient, value: number): boolean {
     .some(({ data }) => JSON.stringify(data['values']).includes(`"MAIN.cache_hit":${value}`))
 }
 
-async function startAcme(t: Parameters<typeof startTown>[0]) {
-  const town = await startTown(t, { withEvents: true })
-  const organizationId = await town.makeOrganization('acme')
-  const ann = await town.move('ann', 'acme')
-  return { ...town, organizationId, ann, base: town.controller.base }
+async function startAcme(t: Parameters<typeof startTenants>[0]) {
+  const tenants = await startTenants(t, { withEvents: true })
+  const organizationId = await tenants.makeOrganization('acme')
+  const ann = await tenants.addPerson('ann', 'acme')
+  return { ...tenants, organizationId, ann, base: tenants.controller.base }
 }
 
 void t.test(
@@ -68,8 +68,8 @@ void t.test(
 )
 
 void t.test('samples follow the permissions while they are heard', async (t) => {
-  const { system, move, base, controller, organizationId } = await startAcme(t)
-  const ben = await move('ben', 'acme')
+  const { system, addPerson, base, controller, organizationId } = await startAcme(t)
+  const ben = await addPerson('ben', 'acme')
   const id = await enrol(controller, 'edge', { organizationId })
   for (const type of ['agent', 'apilog']) await grant(system, ben, organizationId, type)
   t.equal((await listen(t, base, { ...ben, query: `?live=${id}` })).status, 403)
@@ -123,7 +123,7 @@ void t.test('an account looks at so many agents and no more', async (t) => {
   for (let n = 0; n < 100; n++) ids.push(await enrol(controller, `edge-${n}`, { organizationId }))
   const query = `?live=${ids.join()}`
   const clients: EventClient[] = []
-  for (let n = 0; n < looksOfAccount / ids.length; n++)
+  for (let n = 0; n < liveAgentsOfAccount / ids.length; n++)
     clients.push(await listen(t, base, { ...ann, query }))
   t.ok(clients.every(({ status }) => status === 200))
 

@@ -8,7 +8,7 @@ import { heard, listen } from '../../support/event-client.js'
 import { startNats } from '../../support/nats.js'
 import { startPostgres } from '../../support/postgres.js'
 import { enrol } from '../controller/client.js'
-import { startTown, type Town } from '../identity/people.js'
+import { startTenants, type Tenants } from '../identity/people.js'
 import { editEventsContract } from './edits.contract.js'
 import { addLog, eventsContract } from './events.contract.js'
 import { invalidationEventsContract } from './invalidations.contract.js'
@@ -26,17 +26,17 @@ void t.test('as on every store', (t) => {
 async function startTwo(
   t: Test,
   natsUrl: string | null,
-): Promise<{ one: Town; two: Town; storeUrl: string }> {
+): Promise<{ one: Tenants; two: Tenants; storeUrl: string }> {
   const storeUrl = await postgres.url()
   const stateDir = t.testdir()
-  const startOne = async (): Promise<Town> => {
+  const startOne = async (): Promise<Tenants> => {
     const bus = natsUrl === null ? undefined : await openBus(natsUrl, 'events', log)
-    const town = await startTown(t, {
+    const tenants = await startTenants(t, {
       ...{ storeUrl, stateDir, withEvents: true },
       ...(bus === undefined ? {} : { bus }),
     })
     t.teardown(() => bus?.close())
-    return town
+    return tenants
   }
   return { one: await startOne(), two: await startOne(), storeUrl }
 }
@@ -82,7 +82,7 @@ void t.test('of two coordinators both tell the same, and one goes on for the oth
 void t.test('without hints changes, revocation and lost rights still arrive', async (t) => {
   const { one, two } = await startTwo(t, null)
   const organizationId = await one.makeOrganization('acme')
-  const ann = await one.move('ann', 'acme')
+  const ann = await one.addPerson('ann', 'acme')
   const client = await listen(t, two.controller.base, ann)
 
   await enrol(one.controller, 'edge-1', { organizationId })
@@ -120,7 +120,10 @@ void t.test('what is committed late is told late, and missed by nobody', async (
   await heard(resumed, 'apilog', { msg: 'begun first' })
 })
 
-async function addLogIn(queries: Town['controller']['service']['store']['queries'], msg: string) {
+async function addLogIn(
+  queries: Tenants['controller']['service']['store']['queries'],
+  msg: string,
+) {
   await queries
     .insertInto('apiLogs')
     .values({

@@ -6,15 +6,15 @@ import {
   cutMessages,
 } from '../../../src/coordinator/gateway/invalidation-message.js'
 import type { DeliverableEntry } from '../../../src/coordinator/invalidations/invalidation-log.js'
-import type { Reach } from '../../../src/coordinator/invalidations/invalidation.js'
+import type { Coverage } from '../../../src/coordinator/invalidations/invalidation.js'
 import { decodeCoordinatorMessage } from '../../../src/messages/codec.js'
 import { encodeShared, type SharedMessage } from '../../../src/messages/shared-message.js'
 
 const createdAt = Date.UTC(2026, 0, 1)
-const everything: Reach = { groups: null }
+const everything: Coverage = { groups: null }
 const place = { after: 4, isRestart: false }
 const [one, two, narrowed, stranger] = [1, 2, 3, 4]
-const reaches = new Map([
+const coverages = new Map([
   [one, everything],
   [two, everything],
   [narrowed, { groups: [9] }],
@@ -25,7 +25,7 @@ function logged(position: number, value = 'é"\\'): DeliverableEntry {
   return {
     ...{ id: position, position, attemptSetId: 1, createdAt, traceId: 'trace-of-test' },
     content: { type: 'ban', expressions: [terms] },
-    ...{ bytes: value.length, reaches, secrets: new Map<number, string>() },
+    ...{ bytes: value.length, coverages, secrets: new Map<number, string>() },
   }
 }
 
@@ -52,7 +52,7 @@ void t.test('agents that are told the same share one text, each with its own seq
   })
 
   const other = decode(write(only(entries, narrowed), place), 1)
-  t.match(other, { entries: [{ ban: { groups: [9] } }, {}] }, 'another reach')
+  t.match(other, { entries: [{ ban: { groups: [9] } }, {}] }, 'another coverage')
   t.match(decode(write(only(entries, two), { ...place, after: 3 }), 1), { after: 3 })
   t.match(decode(write(only(entries, two), { ...place, isRestart: true }), 1), { isRestart: true })
   t.same(only(entries, stranger), [], 'an entry that is not for it')

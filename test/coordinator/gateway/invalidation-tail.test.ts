@@ -9,7 +9,7 @@ import {
   deleteInvalidation,
 } from '../../../src/coordinator/invalidations/change-invalidation.js'
 import { createInvalidation } from '../../../src/coordinator/invalidations/create-invalidation.js'
-import { endOverdueInvalidations } from '../../../src/coordinator/invalidations/invalidation-duty.js'
+import { endOverdueInvalidations } from '../../../src/coordinator/invalidations/invalidation-expiry.js'
 import { openInvalidationLog } from '../../../src/coordinator/invalidations/invalidation-log.js'
 import { agentStates } from '../../../src/resources/agent-state.js'
 import { findAgent } from '../../../src/coordinator/fleet/agent-queries.js'

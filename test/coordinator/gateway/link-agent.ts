@@ -5,8 +5,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { WebSocket } from 'ws'
 import {
-  createAgentGateway,
-  type AgentGateway,
+  AgentGateway,
   type GatewayOptions,
 } from '../../../src/coordinator/gateway/agent-gateway.js'
 import { startPlacementFollower } from '../../../src/coordinator/deploying/placement-follower.js'
@@ -37,7 +36,7 @@ export async function startGateway(
   service: TestService,
   options: GatewayOptions = {},
 ): Promise<GatewayServer> {
-  const gateway = createAgentGateway(service, service.log, options)
+  const gateway = new AgentGateway(service, service.log, options)
   // A new agent is told what to hold when placement has looked at it.
   const follower = startPlacementFollower(service, service.log)
   const server = createServer((request, response) => {
@@ -84,7 +83,13 @@ export function describe(
     tags: [],
     coordinatorId: null,
     keyDigest: digestOf(key),
-    engine: { host: '10.0.0.1', port: 6081, version: '7.1.1', workingDirectory: null },
+    engine: {
+      host: '10.0.0.1',
+      port: 6081,
+      product: 'vinyl',
+      version: '7.1.1',
+      workingDirectory: null,
+    },
     condition: runningCondition,
     ...changes,
   }

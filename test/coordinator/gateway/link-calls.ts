@@ -74,7 +74,7 @@ export async function checkCalls(
     })
 
   await t.test(
-    'Network: stolen agent key: a PUT is refused that nobody waits for, is too large or is no JSON',
+    'Network: stolen agent key: a PUT is refused that nobody waits for, is too large or is not JSON',
     async (t) => {
       const asked = ask(agent, { kind: 'query', query: 'panic' })
       const { sequence } = await agent.next('query')

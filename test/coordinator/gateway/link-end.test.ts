@@ -32,7 +32,7 @@ await t.test('what ends a link', async (t) => {
 
   const malformed: readonly [string, string | Buffer][] = [
     ['no JSON', 'hello'],
-    ['JSON that is no object', '[1]'],
+    ['JSON that is not an object', '[1]'],
     ['an unknown kind', '{"kind":"nosuch","sequence":2,"traceId":"abcdefgh"}'],
     ['a kind of the prototype', '{"kind":"constructor","sequence":2,"traceId":"abcdefgh"}'],
     [

@@ -1,7 +1,7 @@
 /** A gateway with agents that are linked to it, what one makes them want and asks of them. */
 import type { Test } from 'tap'
 import { createContext } from '../../../src/context.js'
-import { tellDesiredChanged } from '../../../src/coordinator/agents/agent-hints.js'
+import { notifyDesiredChanged } from '../../../src/coordinator/agents/agent-hints.js'
 import { instructAgent } from '../../../src/coordinator/agents/instruct.js'
 import { findAgent } from '../../../src/coordinator/fleet/agent-queries.js'
 import { describe, link, startGateway, type LinkAgent } from './link-agent.js'
@@ -40,7 +40,7 @@ export async function startLinks(t: Test) {
       }))
       .where('id', 'in', [...agentIds])
       .execute()
-    tellDesiredChanged(service, agentIds, traceId)
+    notifyDesiredChanged(service, agentIds, traceId)
   }
 
   /** Whatever was said before has been dealt with when this is answered. */

@@ -56,7 +56,7 @@ const attacks: Readonly<Record<string, readonly [code: number, bytes: Buffer]>> 
   'of 2^64 - 1 bytes': [1009, writeFrame(text, '', { length: 2n ** 64n - 1n })],
   'of a byte over 1 MiB': [1009, writeFrame(text, 'x', { length: 2n ** 20n + 1n })],
   'that goes on with nothing': [1002, writeFrame(more, hello)],
-  'that is no UTF-8': [1007, writeFrame(text, Buffer.from([0xff, 0xfe]))],
+  'that is not UTF-8': [1007, writeFrame(text, Buffer.from([0xff, 0xfe]))],
   'that is binary': [1002, writeFrame(binary, hello)],
   'that is a ping in parts': [1002, writeControl(ping, [1], false)],
   'that is a ping of 1000 bytes': [1002, writeFrame(ping, 'x'.repeat(1000))],
@@ -70,7 +70,7 @@ const attacks: Readonly<Record<string, readonly [code: number, bytes: Buffer]>> 
     1002,
     writeFrame(text, JSON.stringify({ kind: 'constructor', ...envelope })),
   ],
-  'that is no hello': [1002, writeFrame(text, heartbeat)],
+  'that is not a hello': [1002, writeFrame(text, heartbeat)],
   'in 2,000 parts': [
     1008,
     Buffer.concat(

@@ -5,7 +5,7 @@ import t from 'tap'
 import { startAgent, type RunningAgent } from '../../../src/agent/agent.js'
 import { loadLimits } from '../../../src/vcl/compile-limits.js'
 import { createContext } from '../../../src/context.js'
-import { tellDesiredChanged } from '../../../src/coordinator/agents/agent-hints.js'
+import { notifyDesiredChanged } from '../../../src/coordinator/agents/agent-hints.js'
 import { instructAgent } from '../../../src/coordinator/agents/instruct.js'
 import { agentStates } from '../../../src/resources/agent-state.js'
 import { findAgent, type AgentRecord } from '../../../src/coordinator/fleet/agent-queries.js'
@@ -72,7 +72,7 @@ async function desire(revision: number, desired: DesiredEngine, traceId: string)
     .updateTable('agents')
     .set({ desiredRevision: revision, desired: JSON.stringify(desired) })
     .execute()
-  tellDesiredChanged(service, [1], traceId)
+  notifyDesiredChanged(service, [1], traceId)
 }
 
 await t.test('it enrols, is Running and holds the idle VCL', async (t) => {
@@ -80,6 +80,7 @@ await t.test('it enrols, is Running and holds the idle VCL', async (t) => {
   t.match(agent, {
     name: 'edge-1',
     state: agentStates.Running,
+    engineProduct: 'varnish',
     engineVersion: '7.1.1',
     attempted: { result: 'applied', error: null },
     effectiveRevision: 1,

@@ -4,7 +4,7 @@ import type { LiveSample } from '../../../src/coordinator/bus/subjects.js'
 import { createLiveSamples } from '../../../src/coordinator/statistics/live-samples.js'
 import { createInProcessBus } from '../../../src/coordinator/bus/in-process.js'
 import {
-  createLocalArchive,
+  LocalArchive,
   planArchive,
 } from '../../../src/coordinator/statistics/store/local-archive.js'
 import { openRows } from '../../../src/coordinator/statistics/store/open-rows.js'
@@ -15,7 +15,7 @@ import { makeToken, startService } from './service.js'
 const names = ['MAIN.cache_hit', 'MAIN.threads']
 
 async function startLinked(t: Test) {
-  const statistics = createLocalArchive(await openRows('sqlite::memory:'), planArchive(10_000), {
+  const statistics = new LocalArchive(await openRows('sqlite::memory:'), planArchive(10_000), {
     wrote: () => undefined,
     warn: () => undefined,
   })
@@ -87,7 +87,7 @@ void t.test('samples that are none end the link, and say why', async (t) => {
   const cases: readonly (readonly [RegExp, { names?: string[]; values: (number | null)[] }])[] = [
     [/1 values came for 0 names/, { values: [1] }],
     [/2 values came for 1 names/, { names: ['MAIN.cache_hit'], values: [1, 2] }],
-    [/is no name of a counter/, { names: ['<script>'], values: [1] }],
+    [/is not a name of a counter/, { names: ['<script>'], values: [1] }],
   ]
   for (const [reason, samples] of cases) {
     const { agent } = await startLinked(t)
@@ -97,17 +97,20 @@ void t.test('samples that are none end the link, and say why', async (t) => {
   }
 })
 
-void t.test('looking is bounded, and renewed for as long as somebody looks', (t) => {
-  const live = createLiveSamples(createInProcessBus())
-  const many = Array.from({ length: 1000 }, (_, at) => at + 1)
-  const stop = live.watch(many, () => undefined)
-  t.throws(() => live.watch([1, 1001], () => undefined), {
-    message: /1000 agents are looked at live already/,
-  })
-  stop()
-  const one = live.watch([1001], () => undefined)
-  one()
-  one()
-  void live.close()
-  t.end()
-})
+void t.test(
+  'live subscriptions are bounded, and renewed for as long as there are subscribers',
+  (t) => {
+    const live = createLiveSamples(createInProcessBus())
+    const many = Array.from({ length: 1000 }, (_, at) => at + 1)
+    const stop = live.watch(many, () => undefined)
+    t.throws(() => live.watch([1, 1001], () => undefined), {
+      message: /1000 agents have live subscriptions already/,
+    })
+    stop()
+    const one = live.watch([1001], () => undefined)
+    one()
+    one()
+    void live.close()
+    t.end()
+  },
+)

@@ -1,6 +1,6 @@
 /** What a live link carries: desired states, heartbeats, reports, questions, and the two calls beside it (docs/behaviour.md, Agent link). */
 import t from 'tap'
-import { tellDesiredChanged } from '../../../src/coordinator/agents/agent-hints.js'
+import { notifyDesiredChanged } from '../../../src/coordinator/agents/agent-hints.js'
 import { agentStates } from '../../../src/resources/agent-state.js'
 import { eventually } from '../../support/eventually.js'
 import { link, runningCondition, type LinkAgent } from './link-agent.js'
@@ -35,7 +35,7 @@ await t.test('a desired state', async (t) => {
 
       await desire([agent.agentId])
       const apply = await agent.next('apply')
-      tellDesiredChanged(service, [agent.agentId], 'another-trace-id')
+      notifyDesiredChanged(service, [agent.agentId], 'another-trace-id')
       report(agent, apply)
 
       t.match(apply, { revision: 2, traceId: 'trace-of-the-deploy' })

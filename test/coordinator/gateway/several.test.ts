@@ -4,8 +4,8 @@ import { pino } from 'pino'
 import { openBus } from '../../../src/coordinator/bus/open-bus.js'
 import { createContext } from '../../../src/context.js'
 import {
-  tellAgentRevoked,
-  tellDesiredChanged,
+  notifyAgentRevoked,
+  notifyDesiredChanged,
 } from '../../../src/coordinator/agents/agent-hints.js'
 import { instructAgent } from '../../../src/coordinator/agents/instruct.js'
 import { createLeases } from '../../../src/coordinator/store/leases.js'
@@ -112,7 +112,7 @@ await t.test('a new desired state made at one is sent by the other', async (t) =
     .where('id', '=', agent.agentId)
     .execute()
 
-  tellDesiredChanged(two.service, [agent.agentId], 'trace-of-the-deploy')
+  notifyDesiredChanged(two.service, [agent.agentId], 'trace-of-the-deploy')
 
   t.match(await agent.next('apply'), { revision: 7, traceId: 'trace-of-the-deploy' })
 })
@@ -169,7 +169,7 @@ await t.test('an agent deleted at one leaves the other', async (t) => {
   const agent = await enrolAt(one.host)
   await ground.store.transaction((queries) => deleteAgentRow(queries, agent.agentId))
 
-  tellAgentRevoked(two.service, agent.agentId)
+  notifyAgentRevoked(two.service, agent.agentId)
 
   t.equal((await agent.untilClosed()).code, 1008)
 })

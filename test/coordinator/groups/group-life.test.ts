@@ -6,14 +6,14 @@ import { agentStates, type AgentState } from '../../../src/resources/agent-state
 import {
   findOldestPrevious,
   loadedLimit,
-  type AgedPlace,
+  type AgedPlacement,
 } from '../../../src/coordinator/fleet/loaded-limit.js'
 import {
   judgeLoss,
   type LossInput,
   type WatchedAgent,
 } from '../../../src/coordinator/placement/mass-loss.js'
-import { isEarlierVcl, type WishedSources } from '../../../src/coordinator/fleet/vcl-group.js'
+import { isEarlierVcl, type Release } from '../../../src/coordinator/fleet/vcl-group.js'
 
 const heartbeatMs = 5_000
 const now = 1_000_000
@@ -27,7 +27,7 @@ function agent(id: number, state: AgentState = Running, lastStateChangeAt = 0): 
 
 function judge(agents: readonly WatchedAgent[], changes: Partial<LossInput> = {}) {
   const { lost, settling, againAt } = judgeLoss({
-    ...{ agents, now, heartbeatMs, patientUntil: 0 },
+    ...{ agents, now, heartbeatMs, graceUntil: 0 },
     ...changes,
   })
   return { lost: sorted(lost), settling: sorted(settling), againAt }
@@ -80,10 +80,10 @@ void t.test('nothing is moved', async (t) => {
     t.end()
   })
   await t.test('while a coordinator waits for those that come back to it', (t) => {
-    const patientUntil = now + 1
-    t.match(judge([agent(1, Down, longAgo)], { patientUntil }), {
+    const graceUntil = now + 1
+    t.match(judge([agent(1, Down, longAgo)], { graceUntil }), {
       settling: [1],
-      againAt: patientUntil,
+      againAt: graceUntil,
     })
     t.end()
   })
@@ -146,7 +146,7 @@ const anyPlaces = fc.array(
 await t.test('of too many VCLs the oldest previous revisions go, and only as many as must', (t) => {
   fc.assert(
     fc.property(anyPlaces, (given) => {
-      const places = given.map(({ at, hasPrevious, isRollingBack }, n): AgedPlace => {
+      const places = given.map(({ at, hasPrevious, isRollingBack }, n): AgedPlacement => {
         const program = (what: string) => ({ name: `${what}-${n}`, sha: '', fqdns: null })
         const previous = hasPrevious ? program('previous') : null
         return {
@@ -169,15 +169,15 @@ await t.test('of too many VCLs the oldest previous revisions go, and only as man
   t.end()
 })
 
-function sourcesOf(sha: string, load = 1): WishedSources {
+function sourcesOf(sha: string, load = 1): Release {
   const mainVCL = { id: 1, version: load, name: 'main.vcl' }
   const programName = `cf-1-${sha}-${load}`
   return { mainVCL, includes: [], sha, programName, deploymentIds: [load], domains: [] }
 }
 
-function chooseEarlier<Revision extends { readonly sources: WishedSources }>(
+function chooseEarlier<Revision extends { readonly sources: Release }>(
   newestFirst: readonly Revision[],
-  deployed: WishedSources | null,
+  deployed: Release | null,
 ): Revision | undefined {
   return newestFirst.find((revision) => isEarlierVcl(revision, deployed))
 }

@@ -88,7 +88,7 @@ void t.test('an unknown path is 404 with a message for both kinds of readers', a
   }
 })
 
-void t.test('ids that are no ids are 404, never another object', async (t) => {
+void t.test('ids that are not ids are 404, never another object', async (t) => {
   const ids = [
     'abc',
     '01',
@@ -229,7 +229,7 @@ void t.test('a list that breaks off breaks the connection and is logged', async 
   )
 })
 
-void t.test('what is no HTTP is answered with the same body', async (t) => {
+void t.test('what is not HTTP is answered with the same body', async (t) => {
   const answers = [
     await sendRaw('NONSENSE\r\n\r\n'),
     await sendRaw(`GET ${api}/things HTTP/1.1\r\nhost: x\r\nx-long: ${'x'.repeat(20_000)}\r\n\r\n`),
@@ -248,7 +248,7 @@ void t.test(
 )
 
 void t.test(
-  'a refused body ends no connection; a Content-Type without a body is no matter',
+  'a refused body ends no connection; a Content-Type without a body does not matter',
   async (t) => {
     const head = 'HTTP/1.1\r\nhost: x\r\nauthorization: Bearer boss\r\n'
     const json = 'content-type: application/json\r\ncontent-length: '

@@ -1,7 +1,12 @@
 /** Entity tags: whatever list a caller writes, the tag that it holds is found, and nothing else is (RFC 9110, 13.1). */
 import fc from 'fast-check'
 import t from 'tap'
-import { editionOf, isUnchanged, makeTag, readIfMatch } from '../../../src/coordinator/http/etag.js'
+import {
+  digestEditable,
+  isUnchanged,
+  makeTag,
+  readIfMatch,
+} from '../../../src/coordinator/http/etag.js'
 
 const quoted = fc
   .array(fc.integer({ min: 0x23, max: 0x7e }), { maxLength: 20 })
@@ -13,7 +18,7 @@ const object = fc.record({
   state: fc.integer(),
 })
 const keys = ['name', 'count', 'tags']
-const tagOf = (value: object) => makeTag(editionOf(value, keys), JSON.stringify(value))
+const tagOf = (value: object) => makeTag(digestEditable(value, keys), JSON.stringify(value))
 
 void t.test('the own tag is found in any list, made weak only by If-None-Match', (t) => {
   fc.assert(
@@ -26,7 +31,7 @@ void t.test('the own tag is found in any list, made weak only by If-None-Match',
         const [value, others, at, comma] = given
         const own = tagOf(value)
         const list = (tag: string) => others.toSpliced(at % (others.length + 1), 0, tag).join(comma)
-        const edition = editionOf(value, keys)
+        const edition = digestEditable(value, keys)
         t.ok(readIfMatch(list(own), 'tag')?.has(edition))
         t.notOk(readIfMatch(list(`W/${own}`), 'tag')?.has(edition))
         t.ok(isUnchanged(list(own), own) && isUnchanged(list(`W/${own}`), own))
@@ -44,9 +49,9 @@ void t.test('an edition is of what people edit, a tag of the whole', (t) => {
       const edited = { ...one, name: `${one.name}+` }
       const renamed = { ...one, tags: one.tags.map((tag) => ({ ...tag, name: other.name })) }
       const moved = { ...one, state: one.state + 1 }
-      t.not(editionOf(edited, keys), editionOf(one, keys))
-      t.equal(editionOf(renamed, keys), editionOf(one, keys))
-      t.equal(editionOf(moved, keys), editionOf(one, keys))
+      t.not(digestEditable(edited, keys), digestEditable(one, keys))
+      t.equal(digestEditable(renamed, keys), digestEditable(one, keys))
+      t.equal(digestEditable(moved, keys), digestEditable(one, keys))
       t.not(tagOf(moved), tagOf(one))
     }),
     { numRuns: 200 },
@@ -54,7 +59,7 @@ void t.test('an edition is of what people edit, a tag of the whole', (t) => {
   t.end()
 })
 
-void t.test('what is no list of tags is refused, long ones too', (t) => {
+void t.test('what is not a list of tags is refused, long ones too', (t) => {
   for (const header of [
     '',
     'abc',
@@ -65,7 +70,10 @@ void t.test('what is no list of tags is refused, long ones too', (t) => {
     '"a\u0001"',
     `${'"a",'.repeat(3000)}x`,
   ])
-    t.throws(() => readIfMatch(header, 'tag'), { kind: 'invalid', message: /^If-Match is no list/ })
+    t.throws(() => readIfMatch(header, 'tag'), {
+      kind: 'invalid',
+      message: /^If-Match is not a list/,
+    })
   t.equal(readIfMatch('*', 'tag'), null)
   t.equal(readIfMatch(undefined, 'tag'), null)
   t.notOk(isUnchanged('nonsense', '"a"'))

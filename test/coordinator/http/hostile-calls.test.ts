@@ -7,10 +7,10 @@ import { Agent, request } from 'node:http'
 import t, { type Test } from 'tap'
 import type { Route } from '../../../src/coordinator/http/route.js'
 import { basic, type Controller } from '../../support/start-controller.js'
-import { startStreet } from '../console/estate.js'
+import { startConsoleTenants } from '../console/tenants.js'
 import * as ofConsole from '../console/samples.js'
-import { startTown } from '../identity/people.js'
-import { furnish, settleOwner } from '../tenancy/property.js'
+import { startTenants } from '../identity/people.js'
+import { seedTenant, settleOwner } from '../tenancy/tenant-objects.js'
 import * as ofController from '../tenancy/samples.js'
 import { jsonTexts, pathSteps, queryNames, queryValues, splitAtParts } from './hostile-values.js'
 
@@ -34,38 +34,38 @@ const left = ['logout', 'changePassword', 'login', 'refresh', 'consoleLogin', 'c
 const order = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
 void t.test('hostile calls of the controller API', async (t) => {
-  const town = await startTown(t)
-  const property = await furnish(town, await settleOwner(town, 'red'))
-  const samples = town.controller.routes.map((route): Sample => {
+  const tenants = await startTenants(t)
+  const objects = await seedTenant(tenants, await settleOwner(tenants, 'red'))
+  const samples = tenants.controller.routes.map((route): Sample => {
     const kind = ofController.kindIn(route)
     const { params = {}, body } = ofController.sampleOf(route)
     const own: Readonly<Record<string, string>> = {
       ...params,
-      ...(kind === null ? {} : { id: String(property[kind]) }),
+      ...(kind === null ? {} : { id: String(objects[kind]) }),
     }
     return {
       route,
       addressOf: (steps) =>
         `/api/v1${route.path.replace(/\{(\w+)\}/g, (_, name: string) => steps[name] ?? own[name] ?? '')}`,
-      body: body?.(property),
+      body: body?.(objects),
     }
   })
-  await attackAll(t, town.controller, samples, `Bearer ${town.system.token}`)
+  await attackAll(t, tenants.controller, samples, `Bearer ${tenants.system.token}`)
 })
 
 void t.test('hostile calls of the console API', async (t) => {
-  const street = await startStreet(t)
-  const { estate, callers } = await street.makeHouse('red')
-  const samples = street.controller.consoleRoutes.map((route): Sample => {
+  const tenants = await startConsoleTenants(t)
+  const { objects, callers } = await tenants.makeTenant('red')
+  const samples = tenants.controller.consoleRoutes.map((route): Sample => {
     const { body } = ofConsole.sampleOf(route)
     return {
       route,
-      addressOf: (steps) => `/api${ofConsole.addressOf(route, estate, steps).replace(/\?.*/, '')}`,
-      body: body?.(estate),
+      addressOf: (steps) => `/api${ofConsole.addressOf(route, objects, steps).replace(/\?.*/, '')}`,
+      body: body?.(objects),
     }
   })
   const [name = '', password = ''] = callers.admin.split(':')
-  await attackAll(t, street.controller, samples, basic(name, password))
+  await attackAll(t, tenants.controller, samples, basic(name, password))
 })
 
 async function attackAll(

@@ -15,7 +15,7 @@ t.before(async () => {
 })
 t.teardown(() => s.http.close())
 
-void t.test('what is no JSON object is 400 with the key body', async (t) => {
+void t.test('what is not a JSON object is 400 with the key body', async (t) => {
   const bodies = [
     '{',
     '{"name":',

@@ -228,14 +228,14 @@ interface Waiting {
 
 /** A handler that waits until the test lets it go. */
 function waitForTest(): Waiting {
-  let enter = (): void => undefined
+  let openSession = (): void => undefined
   let leave = (): void => undefined
-  const entered = new Promise<void>((resolve) => (enter = resolve))
+  const entered = new Promise<void>((resolve) => (openSession = resolve))
   const left = new Promise<void>((resolve) => (leave = resolve))
   return {
     entered,
     wait: () => {
-      enter()
+      openSession()
       return left
     },
     leave: () => {

@@ -1,4 +1,4 @@
-/** What callers ask of their connection instead of an answer, and what is no call of today's HTTP. */
+/** What callers ask of their connection instead of an answer, and what is not a call of today's HTTP. */
 import { execFile } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'

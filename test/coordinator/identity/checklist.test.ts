@@ -7,17 +7,17 @@ import { permissionTypes } from '../../../src/resources/permission.js'
 import { listApiLogs } from '../../support/api-logs.js'
 import { everything } from '../../../src/resources/list-query.js'
 import { administrator, basic, type CallAnswer } from '../../support/start-controller.js'
-import { idOf, password, startTown, type Person, type Town } from './people.js'
+import { idOf, password, startTenants, type Person, type Tenants } from './people.js'
 
-interface Stage extends Town {
+interface Stage extends Tenants {
   readonly red: number
   readonly anna: Person
 }
 
 async function start(t: Test): Promise<Stage> {
-  const town = await startTown(t)
-  const red = await town.makeOrganization('red')
-  return { ...town, red, anna: await town.move('anna', 'red') }
+  const tenants = await startTenants(t)
+  const red = await tenants.makeOrganization('red')
+  return { ...tenants, red, anna: await tenants.addPerson('anna', 'red') }
 }
 
 void t.test('Web/API: same answer time for unknown user and wrong password', async (t) => {
@@ -175,9 +175,9 @@ void t.test(
       'an address that is only said does not count',
     )
 
-    const trusting = await startTown(t, { http: { trustedProxies: ['127.0.0.1'] } })
+    const trusting = await startTenants(t, { http: { trustedProxies: ['127.0.0.1'] } })
     await trusting.makeOrganization('red')
-    await trusting.move('anna', 'red')
+    await trusting.addPerson('anna', 'red')
     const from = (address: string, word: string): Promise<CallAnswer> =>
       trusting.controller.call('POST', '/api/v1/auth/login', {
         headers: { authorization: basic('anna', word), 'x-forwarded-for': address },
@@ -201,7 +201,7 @@ void t.test('Web/API: weak passwords refused, wherever one is set', async (t) =>
   await anna.call(401, 'GET', '/auth/whoami')
 })
 
-void t.test('Web/API: an API token is no way to more', async (t) => {
+void t.test('Web/API: an API token is not a way to more', async (t) => {
   const { system, as, controller, red, anna } = await start(t)
   const expire = Math.floor(controller.service.now() / 1000) + 3600
   const make = async (...types: string[]) => {

@@ -6,17 +6,17 @@ import {
   ids,
   password,
   rows,
-  startTown,
+  startTenants,
   type Json,
   type Person,
-  type Town,
+  type Tenants,
 } from './people.js'
 
 export interface GrantOptions {
   readonly storeUrl: () => Promise<string>
 }
 
-interface Street extends Town {
+interface Seeded extends Tenants {
   readonly red: number
   readonly blue: number
   /** The administrator of red, and a regular user there. */
@@ -45,18 +45,18 @@ const paths: Readonly<Record<string, string>> = {
 const believedMs = 4_900
 
 export function grantContract(t: Test, { storeUrl }: GrantOptions): void {
-  const start = async (t: Test): Promise<Street> => {
-    const town = await startTown(t, { storeUrl: await storeUrl() })
-    const red = await town.makeOrganization('red')
-    const blue = await town.makeOrganization('blue')
-    const anna = await town.move('anna', 'red')
-    const bert = await town.move('bert', 'red')
+  const start = async (t: Test): Promise<Seeded> => {
+    const tenants = await startTenants(t, { storeUrl: await storeUrl() })
+    const red = await tenants.makeOrganization('red')
+    const blue = await tenants.makeOrganization('blue')
+    const anna = await tenants.addPerson('anna', 'red')
+    const bert = await tenants.addPerson('bert', 'red')
     return {
-      ...{ ...town, red, blue, anna, bert },
+      ...{ ...tenants, red, blue, anna, bert },
       allow: async (type, write = false) => {
         const account = { id: bert.id }
         const made = await anna.call(201, 'POST', '/permissions', { account, type, write })
-        town.controller.advance(believedMs)
+        tenants.controller.advance(believedMs)
         return idOf(made)
       },
     }
@@ -130,7 +130,7 @@ export function grantContract(t: Test, { storeUrl }: GrantOptions): void {
   })
 
   void t.test('nobody grants more than they hold', async (t) => {
-    const { anna, bert, allow, enter } = await start(t)
+    const { anna, bert, allow, openSession } = await start(t)
     await allow('account', true)
     const carl = await anna.call(201, 'POST', '/accounts', { name: 'carl', password })
     const carlId = idOf(carl)
@@ -154,7 +154,7 @@ export function grantContract(t: Test, { storeUrl }: GrantOptions): void {
     await anna.call(201, 'POST', '/permissions', { account: { id: carlId }, type: 'file' })
     await bert.call(403, 'PUT', `/accounts/${carlId}`, { password: 'bert would be carl' })
     await bert.call(200, 'PUT', `/accounts/${carlId}`, { email: 'carl@example.com' })
-    await enter('carl', 'red', 'carl has a new one')
+    await openSession('carl', 'red', 'carl has a new one')
 
     await allow('perm', true)
     t.match(await bert.call(200, 'PUT', `/users/${String(carlUser)}`, { role }), { role })
@@ -256,8 +256,8 @@ export function grantContract(t: Test, { storeUrl }: GrantOptions): void {
   })
 
   void t.test('what is of another organization is not there', async (t) => {
-    const { anna, bert, move, allow, system } = await start(t)
-    const dora = await move('dora', 'blue')
+    const { anna, bert, addPerson, allow, system } = await start(t)
+    const dora = await addPerson('dora', 'blue')
     const permission = await allow('tag')
     const [user] = rows(await anna.call(200, 'GET', '/users?account.name=bert')).map(idOf)
     const [session] = rows(await anna.call(200, 'GET', '/sessions?account.name=bert')).map(idOf)

@@ -12,10 +12,10 @@ import { isSameGrants, permissionTypes } from '../../../src/resources/permission
 import {
   chooseAccountNames,
   findClaim,
-  readStanding,
+  readRights,
 } from '../../../src/coordinator/identity/provider-claims.js'
 import { startServer } from '../../support/identity-provider.js'
-import { idOf, ids, startTown, type Json } from './people.js'
+import { idOf, ids, startTenants, type Json } from './people.js'
 
 const secret = 'a secret nobody may read'
 const right = { baseURL: 'https://idp.example.com/realms/web', clientID: 'fleet' }
@@ -23,10 +23,10 @@ const right = { baseURL: 'https://idp.example.com/realms/web', clientID: 'fleet'
 void t.test(
   'a provider keeps the conventions of every resource, its secret stays inside',
   async (t) => {
-    const town = await startTown(t)
-    const { system } = town
-    const red = await town.makeOrganization('red')
-    const anna = await town.move('anna', 'red')
+    const tenants = await startTenants(t)
+    const { system } = tenants
+    const red = await tenants.makeOrganization('red')
+    const anna = await tenants.addPerson('anna', 'red')
     const made = await anna.call(201, 'POST', '/idps', { ...right, ClientSecret: secret })
     const at = `/idps/${idOf(made)}`
 
@@ -55,7 +55,7 @@ void t.test(
     ]
     for (const [body, wanted] of changes) t.match(await anna.call(200, 'PUT', at, body), wanted)
     const readSecret = async (): Promise<string | null> => {
-      const { queries } = town.controller.service.store
+      const { queries } = tenants.controller.service.store
       return (await queries.selectFrom('idps').selectAll().executeTakeFirstOrThrow())
         .sealedClientSecret
     }
@@ -84,11 +84,11 @@ void t.test(
 )
 
 void t.test('a provider of another organization is not there', async (t) => {
-  const town = await startTown(t)
-  await town.makeOrganization('red')
-  await town.makeOrganization('blue')
-  const anna = await town.move('anna', 'red')
-  const olaf = await town.move('olaf', 'blue')
+  const tenants = await startTenants(t)
+  await tenants.makeOrganization('red')
+  await tenants.makeOrganization('blue')
+  const anna = await tenants.addPerson('anna', 'red')
+  const olaf = await tenants.addPerson('olaf', 'blue')
   const made = await anna.call(201, 'POST', '/idps', right)
   const at = `/idps/${idOf(made)}`
 
@@ -100,24 +100,24 @@ void t.test('a provider of another organization is not there', async (t) => {
     t.match(await olaf.call(404, method, at, body), { errorKey: 'idp' })
   t.same(await ids(olaf.call, '/idps'), [])
   await olaf.call(403, 'POST', '/idps', { ...right, organization: made['organization'] })
-  t.same(await ids(town.system.call, '/idps'), [idOf(made)])
+  t.same(await ids(tenants.system.call, '/idps'), [idOf(made)])
 })
 
 void t.test(
   'who lets a provider make administrators holds what an administrator holds',
   async (t) => {
-    const town = await startTown(t)
-    const { system } = town
-    const red = await town.makeOrganization('red')
-    await town.move('anna', 'red')
-    const bert = await town.move('bert', 'red')
+    const tenants = await startTenants(t)
+    const { system } = tenants
+    const red = await tenants.makeOrganization('red')
+    await tenants.addPerson('anna', 'red')
+    const bert = await tenants.addPerson('bert', 'red')
     const permit = (type: string) =>
       system.call(201, 'POST', '/permissions', {
         ...{ account: { id: bert.id }, organization: { id: red }, type, read: true, write: true },
       })
     await bert.call(403, 'GET', '/idps')
     await permit('idp')
-    const { call } = await town.enter('bert', 'red')
+    const { call } = await tenants.openSession('bert', 'red')
 
     t.match(await call(403, 'POST', '/idps', { ...right, roleClaim: 'roles' }), {
       errorKey: 'idp',
@@ -132,16 +132,16 @@ void t.test(
     t.match(await call(200, 'PUT', at, await call(200, 'GET', at)), { id: idOf(made) })
     await call(200, 'PUT', at, { roleClaim: null })
     await permit('perm')
-    await (await town.enter('bert', 'red')).call(200, 'PUT', at, { roleClaim: 'roles' })
+    await (await tenants.openSession('bert', 'red')).call(200, 'PUT', at, { roleClaim: 'roles' })
   },
 )
 
 void t.test(
   'Network: OIDC URLs to link-local, metadata, IPv6-mapped addresses; http on loopback only',
   async (t) => {
-    const town = await startTown(t)
-    await town.makeOrganization('red')
-    const anna = await town.move('anna', 'red')
+    const tenants = await startTenants(t)
+    await tenants.makeOrganization('red')
+    const anna = await tenants.addPerson('anna', 'red')
     const at = `/idps/${idOf(await anna.call(201, 'POST', '/idps', right))}`
 
     for (const baseURL of [
@@ -276,7 +276,7 @@ void t.test('the IPv4 address within an IPv6 one is found in every spelling', (t
 })
 
 void t.test('whatever an organization may be called, a login finds it', async (t) => {
-  const { system, controller } = await startTown(t)
+  const { system, controller } = await startTenants(t)
   for (const name of ['callback', 'token', '.', '..'])
     t.match(await system.call(400, 'POST', '/organizations', { name }), {
       ...{ errorKey: 'organization', errorMsg: /^name: .*any other name is right$/ },
@@ -304,7 +304,7 @@ void t.test('claims give a role, permissions and names that can be names', (t) =
       .map(([type, access]) => `${type}:${access}`),
   )
   const property = fc.property(fc.array(words), (roles) => {
-    const { role, grants } = readStanding({ roles }, 'roles')
+    const { role, grants } = readRights({ roles }, 'roles')
     if ((role === 'administrator') !== roles.includes('administrator')) throw new Error(role)
     for (const type of permissionTypes) {
       const wanted = roles.includes(`${type}:write`)
@@ -314,7 +314,7 @@ void t.test('claims give a role, permissions and names that can be names', (t) =
           : undefined
       if (grants[type] !== wanted) throw new Error(type)
     }
-    if (!isSameGrants(grants, readStanding({ a: { b: roles } }, 'a.b').grants))
+    if (!isSameGrants(grants, readRights({ a: { b: roles } }, 'a.b').grants))
       throw new Error('path')
   })
   const names = fc.property(

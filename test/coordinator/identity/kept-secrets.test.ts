@@ -15,7 +15,7 @@ import { removeExpiredSessions } from '../../../src/coordinator/identity/session
 import { openStore } from '../../../src/coordinator/store/open-store.js'
 import { removeOldApiLogs } from '../../../src/coordinator/api-log/api-log.js'
 import { eventually } from '../../support/eventually.js'
-import { rows, startTown, type Call } from './people.js'
+import { rows, startTenants, type Call } from './people.js'
 import {
   administrator,
   basic,
@@ -181,7 +181,7 @@ void t.test('sessions that have expired are removed', async (t) => {
 })
 
 void t.test(
-  'the api log has every call that is no GET and every failed login, and no secrets',
+  'the api log has every call that is not a GET and every failed login, and no secrets',
   async (t) => {
     const c = await startController(t)
     const token = await c.login()
@@ -220,9 +220,9 @@ void t.test(
 void t.test(
   'logins are in the api log of the organization that they name, refreshes in that of their session',
   async (t) => {
-    const { controller, system, makeOrganization, move, login } = await startTown(t)
+    const { controller, system, makeOrganization, addPerson, login } = await startTenants(t)
     await makeOrganization('acme')
-    const ann = await move('ann', 'acme')
+    const ann = await addPerson('ann', 'acme')
     await login('ann', 'acme', 'not the right one')
     await login('ghost', 'acme', 'not the right one')
     await login('ann', 'nowhere', 'not the right one')

@@ -7,11 +7,11 @@ import {
   type IdentityProvider,
   type Page,
 } from '../../support/identity-provider.js'
-import { idOf, rows, startTown, type Json, type Town } from './people.js'
+import { idOf, rows, startTenants, type Json, type Tenants } from './people.js'
 
 export const clientSecret = 'the secret of the client'
 
-export interface OidcTown extends Town {
+export interface OidcTenants extends Tenants {
   readonly provider: IdentityProvider
   readonly red: number
   readonly idp: Json
@@ -23,13 +23,13 @@ export interface OidcTown extends Town {
 }
 
 /** An organization `red` with the provider, and its administrator `anna`. */
-export async function startOidcTown(
+export async function startOidcTenants(
   t: Test,
   storeUrl?: string,
   fields: Json = {},
-): Promise<OidcTown> {
-  const town = await startTown(t, storeUrl === undefined ? {} : { storeUrl })
-  const oidc = `${town.controller.base}/api/v1/auth/oidc`
+): Promise<OidcTenants> {
+  const tenants = await startTenants(t, storeUrl === undefined ? {} : { storeUrl })
+  const oidc = `${tenants.controller.base}/api/v1/auth/oidc`
   const provider = await startIdentityProvider(t, {
     clients: [
       {
@@ -39,9 +39,9 @@ export async function startOidcTown(
       },
     ],
   })
-  const red = await town.makeOrganization('red')
-  await town.move('anna', 'red')
-  const idp = await town.system.call(201, 'POST', '/idps', {
+  const red = await tenants.makeOrganization('red')
+  await tenants.addPerson('anna', 'red')
+  const idp = await tenants.system.call(201, 'POST', '/idps', {
     baseURL: provider.issuer,
     clientID: 'fleet',
     clientSecret,
@@ -49,7 +49,7 @@ export async function startOidcTown(
     organization: { id: red },
     ...fields,
   })
-  return Object.assign(town, {
+  return Object.assign(tenants, {
     provider,
     red,
     idp,
@@ -58,7 +58,7 @@ export async function startOidcTown(
       provider.person = person
       return createBrowser().follow(`${oidc}/${organization}`)
     },
-    whoami: ({ body }: Page) => town.as(String(body['accessToken']))(200, 'GET', '/auth/whoami'),
+    whoami: ({ body }: Page) => tenants.as(String(body['accessToken']))(200, 'GET', '/auth/whoami'),
   })
 }
 
@@ -67,8 +67,8 @@ export interface OidcOptions {
 }
 
 export function oidcContract(t: Test, { storeUrl }: OidcOptions): void {
-  const start = async (t: Test, fields?: Json): Promise<OidcTown> =>
-    startOidcTown(t, await storeUrl(), fields)
+  const start = async (t: Test, fields?: Json): Promise<OidcTenants> =>
+    startOidcTenants(t, await storeUrl(), fields)
 
   void t.test('the first login makes an account that may nothing, the next finds it', async (t) => {
     const { provider, logIn, whoami, system } = await start(t)
@@ -172,13 +172,13 @@ export function oidcContract(t: Test, { storeUrl }: OidcOptions): void {
 
 /** What needs no second database. */
 export function oidcRules(t: Test, { storeUrl }: OidcOptions): void {
-  const start = async (t: Test, fields?: Json): Promise<OidcTown> =>
-    startOidcTown(t, await storeUrl(), fields)
+  const start = async (t: Test, fields?: Json): Promise<OidcTenants> =>
+    startOidcTenants(t, await storeUrl(), fields)
 
   void t.test('two organizations with one provider have two accounts', async (t) => {
-    const { provider, logIn, whoami, system, idp, makeOrganization, move } = await start(t)
+    const { provider, logIn, whoami, system, idp, makeOrganization, addPerson } = await start(t)
     const blue = await makeOrganization('blue')
-    await move('olaf', 'blue')
+    await addPerson('olaf', 'blue')
     const { baseURL, clientID } = idp
     await system.call(201, 'POST', '/idps', {
       ...{ baseURL, clientID, clientSecret, organization: { id: blue } },

@@ -6,11 +6,11 @@ import { startPostgres } from '../../support/postgres.js'
 import {
   oidcContract,
   oidcRules,
-  startOidcTown,
+  startOidcTenants,
   clientSecret,
-  type OidcTown,
+  type OidcTenants,
 } from './oidc.contract.js'
-import { idOf, rows, startTown } from './people.js'
+import { idOf, rows, startTenants } from './people.js'
 
 void t.test('on SQLite', (t) => {
   const store = { storeUrl: () => Promise.resolve('sqlite::memory:') }
@@ -28,7 +28,7 @@ void t.test('on PostgreSQL', async (t) => {
 })
 
 /** Where a provider has sent the browser back to, with the browser. */
-async function reachCallback({ oidc, provider }: OidcTown, person = 's-1') {
+async function reachCallback({ oidc, provider }: OidcTenants, person = 's-1') {
   provider.person = person
   const browser = createBrowser()
   const { url } = await browser.follow(`${oidc}/red`, `${oidc}/callback`)
@@ -36,14 +36,14 @@ async function reachCallback({ oidc, provider }: OidcTown, person = 's-1') {
 }
 
 void t.test('the answer of a provider counts in the browser that began, once', async (t) => {
-  const town = await startOidcTown(t)
-  const { oidc, controller } = town
+  const tenants = await startOidcTenants(t)
+  const { oidc, controller } = tenants
   const refuse = (page: Page, message: RegExp): void => {
     t.match(page, { status: 400, body: { errorKey: 'auth', errorMsg: message } })
   }
 
-  const one = await reachCallback(town)
-  const two = await reachCallback(town, 's-2')
+  const one = await reachCallback(tenants)
+  const two = await reachCallback(tenants, 's-2')
   refuse(await createBrowser().open(one.url), /this browser began no login/)
   refuse(await two.browser.open(one.url), /another login/)
 
@@ -68,7 +68,7 @@ void t.test('the answer of a provider counts in the browser that began, once', a
   refuse(await createBrowser().open(one.url, kept), /finished before/)
 
   await eventually('a failed login is in the api log, though it is a GET', async () =>
-    rows(await town.system.call(200, 'GET', '/apilogs?path=*callback')).some(
+    rows(await tenants.system.call(200, 'GET', '/apilogs?path=*callback')).some(
       ({ status, method, severity }) => status === 400 && method === 'GET' && severity === 2,
     ),
   )
@@ -77,10 +77,10 @@ void t.test('the answer of a provider counts in the browser that began, once', a
 })
 
 void t.test('iss, code and PKCE of another login do not fit', async (t) => {
-  const town = await startOidcTown(t)
-  const one = await reachCallback(town)
-  const two = await reachCallback(town, 's-2')
-  const three = await reachCallback(town, 's-3')
+  const tenants = await startOidcTenants(t)
+  const one = await reachCallback(tenants)
+  const two = await reachCallback(tenants, 's-2')
+  const three = await reachCallback(tenants, 's-3')
 
   for (const [{ browser, url }, name, value] of [
     [one, 'code', two.url.searchParams.get('code') ?? ''],
@@ -90,13 +90,13 @@ void t.test('iss, code and PKCE of another login do not fit', async (t) => {
     url.searchParams.set(name, value)
     t.match(await browser.open(url), { status: 400, body: { errorMsg: /not confirmed/ } }, name)
   }
-  const four = await reachCallback(town)
+  const four = await reachCallback(tenants)
   four.url.searchParams.delete('iss')
   t.match(await four.browser.open(four.url), { status: 400 }, 'this provider tells its iss')
 })
 
 void t.test('who is refused at the provider, or by a wrong secret, is refused here', async (t) => {
-  const { logIn, system, idp } = await startOidcTown(t)
+  const { logIn, system, idp } = await startOidcTenants(t)
   t.match(await logIn(null), { status: 401, body: { errorMsg: /access_denied/ } })
   await system.call(200, 'PUT', `/idps/${idOf(idp)}`, { clientSecret: 'not the secret' })
   t.match(await logIn('s-1'), { status: 400, body: { errorMsg: /not confirmed/ } })
@@ -105,14 +105,14 @@ void t.test('who is refused at the provider, or by a wrong secret, is refused he
 })
 
 void t.test('settings that change during a login end it', async (t) => {
-  const town = await startOidcTown(t)
-  const { browser, url } = await reachCallback(town)
-  await town.system.call(200, 'PUT', `/idps/${idOf(town.idp)}`, { scopes: ['email'] })
+  const tenants = await startOidcTenants(t)
+  const { browser, url } = await reachCallback(tenants)
+  await tenants.system.call(200, 'PUT', `/idps/${idOf(tenants.idp)}`, { scopes: ['email'] })
   t.match(await browser.open(url), { status: 400, body: { errorMsg: /changed meanwhile/ } })
 })
 
 void t.test('after many refused answers an address waits', async (t) => {
-  const { controller } = await startTown(t)
+  const { controller } = await startTenants(t)
   const codes = Array.from({ length: 50 }, (_, at) => `code-${at}`)
   const exchange = (code: string) =>
     controller.call('POST', '/api/v1/auth/oidc/token', { body: { code } })
@@ -126,7 +126,7 @@ void t.test('after many refused answers an address waits', async (t) => {
 })
 
 void t.test('a login ends on this machine or on a page of this service', async (t) => {
-  const { oidc, controller } = await startOidcTown(t)
+  const { oidc, controller } = await startOidcTenants(t)
   const open = (target: string): Promise<Page> =>
     createBrowser().open(`${oidc}/red?return=${encodeURIComponent(target)}`)
 
@@ -166,7 +166,7 @@ void t.test('a login ends on this machine or on a page of this service', async (
 })
 
 void t.test('the browser is sent with what binds its answer, and nothing else', async (t) => {
-  const { oidc, provider } = await startOidcTown(t)
+  const { oidc, provider } = await startOidcTenants(t)
   const page = await createBrowser().open(`${oidc}/red`)
 
   const location = new URL(page.headers.get('location') ?? '')
@@ -193,10 +193,10 @@ void t.test('the browser is sent with what binds its answer, and nothing else', 
 })
 
 void t.test("a browser without a return address gets the page's cookie and the page", async (t) => {
-  const town = await startOidcTown(t)
-  town.provider.person = 's-1'
+  const tenants = await startOidcTenants(t)
+  tenants.provider.person = 's-1'
   const browser = createBrowser('text/html,application/xhtml+xml,*/*;q=0.8')
-  const { url } = await browser.follow(`${town.oidc}/red`, `${town.oidc}/callback`)
+  const { url } = await browser.follow(`${tenants.oidc}/red`, `${tenants.oidc}/callback`)
 
   const { status, headers } = await browser.open(url)
 
@@ -209,7 +209,7 @@ void t.test("a browser without a return address gets the page's cookie and the p
     /^cachefleet_refresh=\d+\.[\w-]+\.[\w-]+; Path=\/api\/v1\/auth; HttpOnly; SameSite=Strict/,
   )
   const [pair = ''] = (kept ?? '').split(';')
-  const refreshed = await town.controller.call('POST', '/api/v1/auth/refresh', {
+  const refreshed = await tenants.controller.call('POST', '/api/v1/auth/refresh', {
     headers: { cookie: pair },
   })
   t.equal(refreshed.status, 200)

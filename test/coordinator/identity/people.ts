@@ -22,16 +22,16 @@ export interface Person {
   readonly call: Call
 }
 
-export interface Town {
+export interface Tenants {
   readonly controller: Controller
   /** The system administrator. */
   readonly system: Person
   readonly login: (name: string, organization?: string, password?: string) => Promise<CallAnswer>
   /** Logs in again: another session. */
-  readonly enter: (name: string, organization?: string, password?: string) => Promise<Person>
+  readonly openSession: (name: string, organization?: string, password?: string) => Promise<Person>
   readonly makeOrganization: (name: string, fields?: Json) => Promise<number>
   /** Made by the system administrator and logged in: the first of an organization is its administrator. */
-  readonly move: (name: string, organization: string) => Promise<Person>
+  readonly addPerson: (name: string, organization: string) => Promise<Person>
   /** A caller with a token. */
   readonly as: (token: string) => Call
 }
@@ -39,7 +39,7 @@ export interface Town {
 export const password = 'long enough a word'
 
 /** Ends with the test. */
-export async function startTown(t: Test, options: ControllerOptions = {}): Promise<Town> {
+export async function startTenants(t: Test, options: ControllerOptions = {}): Promise<Tenants> {
   const controller = await startController(t, { resources: resourceRoutes, ...options })
   const as =
     (token: string): Call =>
@@ -49,31 +49,31 @@ export async function startTown(t: Test, options: ControllerOptions = {}): Promi
         t.fail(`${method} ${path}: ${answer.status} ${answer.text}; ${status} is right`)
       return answer.text === '' ? {} : (JSON.parse(answer.text) as Json) // objects and arrays
     }
-  const login: Town['login'] = (name, organization, word = password) =>
+  const login: Tenants['login'] = (name, organization, word = password) =>
     controller.call('POST', '/api/v1/auth/login', {
       headers: { authorization: basic(name, word) },
       body: organization === undefined ? undefined : { org: organization },
     })
-  const enter: Town['enter'] = async (name, organization, word) => {
+  const openSession: Tenants['openSession'] = async (name, organization, word) => {
     const { status, body, text } = await login(name, organization, word)
     if (status !== 200) t.fail(`login of ${name}: ${status} ${text}`)
     const token = String(body['accessToken'])
     const { account } = (await as(token)(200, 'GET', '/auth/whoami')) as { account: Json }
     return { id: Number(account['id']), name, token, call: as(token) }
   }
-  const system = await enter(administrator.user, undefined, administrator.password)
+  const system = await openSession(administrator.user, undefined, administrator.password)
   return {
     controller,
     system,
     as,
     login,
-    enter,
+    openSession,
     makeOrganization: async (name, fields = {}) =>
       idOf(await system.call(201, 'POST', '/organizations', { name, ...fields })),
-    move: async (name, organization) => {
+    addPerson: async (name, organization) => {
       const [found] = rows(await system.call(200, 'GET', `/organizations?name=${organization}`))
       await system.call(201, 'POST', '/accounts', { name, password, organization: found })
-      return enter(name, organization)
+      return openSession(name, organization)
     },
   }
 }

@@ -1,15 +1,15 @@
 /** Quotas of an organization as their callers meet them, on any store. */
 import type { Test } from 'tap'
-import { idOf, password, rows, startTown, type Town } from './people.js'
+import { idOf, password, rows, startTenants, type Tenants } from './people.js'
 import type { WhoOptions } from './who.contract.js'
 
 export function quotasContract(t: Test, { storeUrl }: WhoOptions): void {
-  const start = async (t: Test): Promise<Town> => startTown(t, { storeUrl: await storeUrl() })
+  const start = async (t: Test): Promise<Tenants> => startTenants(t, { storeUrl: await storeUrl() })
 
   void t.test('quotas are written as a whole by the system administrator, and read', async (t) => {
-    const { system, move, makeOrganization } = await start(t)
+    const { system, addPerson, makeOrganization } = await start(t)
     const at = `/organizations/${await makeOrganization('red', { quotas: { files: 1 } })}`
-    const anna = await move('anna', 'red')
+    const anna = await addPerson('anna', 'red')
     t.match(await anna.call(200, 'GET', at), { quotas: { files: 1 } })
     await anna.call(403, 'PUT', at, { quotas: null })
     const quotas = { fileBytes: 2 ** 40, webhooks: 0, certificates: 1 }
@@ -35,9 +35,9 @@ export function quotasContract(t: Test, { storeUrl }: WhoOptions): void {
   })
 
   void t.test('accounts are counted however they came into the organization', async (t) => {
-    const { system, move, makeOrganization } = await start(t)
+    const { system, addPerson, makeOrganization } = await start(t)
     const red = await makeOrganization('red', { quotas: { accounts: 2 } })
-    const anna = await move('anna', 'red')
+    const anna = await addPerson('anna', 'red')
     const bert = await anna.call(201, 'POST', '/accounts', { name: 'bert', password })
     const account = {
       id: idOf(await system.call(201, 'POST', '/accounts', { name: 'c', password })),

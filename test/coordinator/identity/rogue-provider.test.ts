@@ -3,7 +3,7 @@ import { exportJWK, generateKeyPair, SignJWT, type CryptoKey } from 'jose'
 import t, { type Test } from 'tap'
 import { createBrowser, startServer, type Page } from '../../support/identity-provider.js'
 import { clientSecret } from './oidc.contract.js'
-import { idOf, startTown, type Json } from './people.js'
+import { idOf, startTenants, type Json } from './people.js'
 
 /** A provider that is not what it should be. */
 interface Rogue {
@@ -39,14 +39,14 @@ async function startRogue(t: Test): Promise<Rogue> {
   return Object.assign(rogue, { base })
 }
 
-async function startRogueTown(t: Test) {
+async function startRogueTenants(t: Test) {
   const rogue = await startRogue(t)
-  const town = await startTown(t)
-  const red = await town.makeOrganization('red')
-  const idp = await town.system.call(201, 'POST', '/idps', {
+  const tenants = await startTenants(t)
+  const red = await tenants.makeOrganization('red')
+  const idp = await tenants.system.call(201, 'POST', '/idps', {
     ...{ baseURL: rogue.base, clientID: 'fleet', clientSecret, organization: { id: red } },
   })
-  const at = `${town.controller.base}/api/v1/auth/oidc`
+  const at = `${tenants.controller.base}/api/v1/auth/oidc`
   /** Begins, and comes back with a code; `prepare` is told the nonce. */
   const come = async (prepare: (nonce: string) => Promise<void>): Promise<Page> => {
     const browser = createBrowser()
@@ -55,13 +55,13 @@ async function startRogueTown(t: Test) {
     await prepare(asked.get('nonce') ?? '')
     return browser.open(`${at}/callback?code=abc&state=${asked.get('state') ?? ''}`)
   }
-  return { rogue, town, idp, come, begin: () => createBrowser().open(`${at}/red`) }
+  return { rogue, tenants, idp, come, begin: () => createBrowser().open(`${at}/red`) }
 }
 
 void t.test(
   'Network: OIDC redirects: none is followed, and a provider that cannot be used is 503',
   async (t) => {
-    const { rogue, begin, come, town, idp } = await startRogueTown(t)
+    const { rogue, begin, come, tenants, idp } = await startRogueTenants(t)
     const path = '/.well-known/openid-configuration'
     const right = rogue.answers.get(path) ?? 'silence'
     const described = typeof right === 'string' ? {} : right.body
@@ -108,14 +108,14 @@ void t.test(
     t.notOk(rogue.asked.includes('/elsewhere'))
 
     const at = `/idps/${idOf(idp)}`
-    await town.system.call(200, 'PUT', at, { baseURL: 'http://127.0.0.1:9', clientSecret })
+    await tenants.system.call(200, 'PUT', at, { baseURL: 'http://127.0.0.1:9', clientSecret })
     t.equal((await begin()).status, 503, 'nobody is there')
-    t.notOk(JSON.stringify(town.controller.lines).includes(clientSecret))
+    t.notOk(JSON.stringify(tenants.controller.lines).includes(clientSecret))
   },
 )
 
 void t.test('an ID token that is not whole lets nobody in', async (t) => {
-  const { rogue, come } = await startRogueTown(t)
+  const { rogue, come } = await startRogueTenants(t)
   const own = await generateKeyPair('ES256')
   const other = await generateKeyPair('ES256')
   const jwk = { ...(await exportJWK(own.publicKey)), kid: 'k', alg: 'ES256', use: 'sig' }

@@ -26,7 +26,7 @@ import type { Store } from '../../../src/coordinator/store/store.js'
 import { makeStateDir, startDaemon } from '../../support/daemon.js'
 import { startPostgres } from '../../support/postgres.js'
 import type { Controller } from '../../support/start-controller.js'
-import { idOf, startTown, type Town } from './people.js'
+import { idOf, startTenants, type Tenants } from './people.js'
 
 const provider = { baseURL: 'https://idp.example', clientID: 'fleet' }
 
@@ -35,7 +35,7 @@ interface Place {
   readonly storeUrl: string
   readonly stateDir: string
   readonly file: string
-  readonly town: Town
+  readonly tenants: Tenants
   readonly idpId: number
   readonly refreshToken: unknown
 }
@@ -46,14 +46,14 @@ async function makePlace(
   stateDir = t.testdir(),
 ): Promise<Place> {
   const url = storeUrl ?? `sqlite:${join(stateDir, 'coordinator.db')}`
-  const town = await startTown(t, { stateDir, storeUrl: url })
-  const organization = { id: await town.makeOrganization('red') }
-  const made = await town.system.call(201, 'POST', '/idps', {
+  const tenants = await startTenants(t, { stateDir, storeUrl: url })
+  const organization = { id: await tenants.makeOrganization('red') }
+  const made = await tenants.system.call(201, 'POST', '/idps', {
     ...{ ...provider, organization, clientSecret: 'the first secret' },
   })
-  const { refreshToken } = (await town.login('root', undefined, 'correct horse battery')).body
+  const { refreshToken } = (await tenants.login('root', undefined, 'correct horse battery')).body
   const file = join(stateDir, 'secret.key')
-  return { storeUrl: url, stateDir, file, town, idpId: idOf(made), refreshToken }
+  return { storeUrl: url, stateDir, file, tenants, idpId: idOf(made), refreshToken }
 }
 
 async function open(t: Test, { storeUrl }: Pick<Place, 'storeUrl'>): Promise<Store> {
@@ -84,9 +84,9 @@ void t.test('a new key while coordinators run', async (t) => {
   for (const storeUrl of [null, await postgres.url()])
     await t.test(storeUrl === null ? 'on SQLite' : 'on PostgreSQL', async (t) => {
       const place = await makePlace(t, storeUrl)
-      const { town, file, idpId } = place
-      const one = town.controller
-      const two = (await startTown(t, place)).controller
+      const { tenants, file, idpId } = place
+      const one = tenants.controller
+      const two = (await startTenants(t, place)).controller
       const before = await readKey(file)
       const cookie = one.identity.sealing.seal('a login that has begun', 'logins')
 
@@ -107,18 +107,18 @@ void t.test('a new key while coordinators run', async (t) => {
         t.equal(await one.identity.sealing.open(cookie, 'logins'), 'a login that has begun')
         const again = (await refresh(two, place.refreshToken))['refreshToken']
         t.type((await refresh(one, again))['accessToken'], 'string')
-        await town.system.call(200, 'GET', '/auth/whoami')
+        await tenants.system.call(200, 'GET', '/auth/whoami')
       })
       await t.test('what is written by one that has not met it is sealed with it', async (t) => {
         await rotateSecretKey(await open(t, place), file)
-        await town.system.call(200, 'PUT', `/idps/${idpId}`, { clientSecret: 'another' })
+        await tenants.system.call(200, 'PUT', `/idps/${idpId}`, { clientSecret: 'another' })
         t.equal(await readClientSecret(two, idpId), 'another')
         await rotateSecretKey(await open(t, place), file)
-        await town.system.call(200, 'PUT', `/idps/${idpId}`, { clientID: 'kept' })
+        await tenants.system.call(200, 'PUT', `/idps/${idpId}`, { clientID: 'kept' })
         t.equal(await readClientSecret(two, idpId), 'another')
       })
       await t.test('a coordinator that starts finds it', async (t) => {
-        const later = (await startTown(t, place)).controller
+        const later = (await startTenants(t, place)).controller
         t.equal(await readClientSecret(later, idpId), 'another')
       })
     })
@@ -129,7 +129,7 @@ void t.test('a host without the new file says so until it has it', async (t) => 
   const stateDir = join(place.stateDir, 'other')
   await mkdir(stateDir)
   await copyFile(place.file, join(stateDir, 'secret.key'))
-  const other = (await startTown(t, { ...place, stateDir })).controller
+  const other = (await startTenants(t, { ...place, stateDir })).controller
   await rotateSecretKey(await open(t, place), place.file)
 
   const told = { kind: 'unavailable', message: /other\/secret.key does not hold the secret key/ }
@@ -149,7 +149,7 @@ void t.test('a rotation that was interrupted at any step', async (t) => {
   const place = await makePlace(t)
   const { file } = place
   const store = await open(t, place)
-  const stands: [string, (key: SecretKey) => Promise<void>][] = [
+  const harnesses: [string, (key: SecretKey) => Promise<void>][] = [
     ['half a draft', () => writeFile(`${file}.new`, 'half')],
     ['half a draft of the key from before', () => writeFile(`${file}.previous.new`, 'half')],
     ['the key from before beside it', (key) => writePrevious(key)],
@@ -162,16 +162,16 @@ void t.test('a rotation that was interrupted at any step', async (t) => {
     await writePrevious(key)
     await writeFile(file, formatSecretKey(makeSecretKey()))
   }
-  for (const [title, interrupt] of stands)
+  for (const [title, interrupt] of harnesses)
     await t.test(title, async (t) => {
       await interrupt(await readKey(file))
       await openSealing(store, file)
-      t.equal(await readClientSecret(place.town.controller, place.idpId), 'the first secret')
+      t.equal(await readClientSecret(place.tenants.controller, place.idpId), 'the first secret')
 
       await rotateSecretKey(store, file)
 
       await openSealing(store, file)
-      t.equal(await readClientSecret(place.town.controller, place.idpId), 'the first secret')
+      t.equal(await readClientSecret(place.tenants.controller, place.idpId), 'the first secret')
       const left = (await readdir(place.stateDir)).filter((name) => /^secret/.test(name))
       t.strictSame(left, ['secret.key'])
     })
@@ -179,7 +179,7 @@ void t.test('a rotation that was interrupted at any step', async (t) => {
     for (let count = 1; count <= 6; count += 1) {
       await killAtChange(t, place.stateDir, count)
       await openSealing(store, file)
-      t.equal(await readClientSecret(place.town.controller, place.idpId), 'the first secret')
+      t.equal(await readClientSecret(place.tenants.controller, place.idpId), 'the first secret')
     }
   })
 })
@@ -203,7 +203,7 @@ void t.test('two rotations at once leave one key that opens all', async (t) => {
 
   await Promise.all(stores.map((store) => rotateSecretKey(store, place.file)))
 
-  t.equal(await readClientSecret(place.town.controller, place.idpId), 'the first secret')
+  t.equal(await readClientSecret(place.tenants.controller, place.idpId), 'the first secret')
 })
 
 void t.test('no key is made beside a store that another one sealed', async (t) => {
@@ -237,7 +237,7 @@ void t.test('a reset forgets what the lost key sealed', async (t) => {
           kind: 'conflict',
           message: /another process uses the store/,
         })
-        await place.town.system.call(200, 'GET', '/auth/whoami')
+        await place.tenants.system.call(200, 'GET', '/auth/whoami')
       })
       if (!place) throw new Error('no place')
       const { file, idpId } = place
@@ -252,7 +252,7 @@ void t.test('a reset forgets what the lost key sealed', async (t) => {
       })
 
       t.same(await listSealedTexts(store.queries), [])
-      const { controller, system } = await startTown(t, place)
+      const { controller, system } = await startTenants(t, place)
       t.equal(await readClientSecret(controller, idpId), null)
       await system.call(200, 'PUT', `/idps/${idpId}`, { clientSecret: 'given again' })
       t.equal(await readClientSecret(controller, idpId), 'given again')

@@ -1,13 +1,13 @@
 /** Organizations, accounts, users and permissions as their callers meet them, on any store (docs/behaviour.md, Organizations). */
 import type { Test } from 'tap'
-import { idOf, ids, password, rows, startTown, type Town } from './people.js'
+import { idOf, ids, password, rows, startTenants, type Tenants } from './people.js'
 
 export interface WhoOptions {
   readonly storeUrl: () => Promise<string>
 }
 
 export function whoContract(t: Test, { storeUrl }: WhoOptions): void {
-  const start = async (t: Test): Promise<Town> => startTown(t, { storeUrl: await storeUrl() })
+  const start = async (t: Test): Promise<Tenants> => startTenants(t, { storeUrl: await storeUrl() })
 
   void t.test('an organization keeps the conventions of every resource', async (t) => {
     const { system } = await start(t)
@@ -47,9 +47,9 @@ export function whoContract(t: Test, { storeUrl }: WhoOptions): void {
   })
 
   void t.test('an organization with objects stays; its users and tokens go with it', async (t) => {
-    const { system, move, makeOrganization, controller } = await start(t)
+    const { system, addPerson, makeOrganization, controller } = await start(t)
     const red = await makeOrganization('red')
-    const anna = await move('anna', 'red')
+    const anna = await addPerson('anna', 'red')
     const tag = await anna.call(201, 'POST', '/tags', { name: 'web' })
     await anna.call(201, 'POST', '/jointokens', { label: 'edge' })
     t.match(await system.call(409, 'DELETE', `/organizations/${red}`), { errorMsg: /1 tags/ })
@@ -64,9 +64,9 @@ export function whoContract(t: Test, { storeUrl }: WhoOptions): void {
   })
 
   void t.test('its lifetimes are those of its tokens', async (t) => {
-    const { makeOrganization, move, login, system, controller } = await start(t)
+    const { makeOrganization, addPerson, login, system, controller } = await start(t)
     const red = await makeOrganization('red', { accessTTL: 60, refreshTTL: 120 })
-    await move('anna', 'red')
+    await addPerson('anna', 'red')
 
     const { body } = await login('anna', 'red')
     await system.call(200, 'PUT', `/organizations/${red}`, { accessTTL: 30 })
@@ -82,15 +82,15 @@ export function whoContract(t: Test, { storeUrl }: WhoOptions): void {
   })
 
   void t.test('a login chooses its organization, and each gives other rights', async (t) => {
-    const { makeOrganization, move, enter, login, system } = await start(t)
+    const { makeOrganization, addPerson, openSession, login, system } = await start(t)
     const red = await makeOrganization('red')
     const blue = await makeOrganization('blue')
-    const anna = await move('anna', 'red')
-    const bert = await move('bert', 'blue')
+    const anna = await addPerson('anna', 'red')
+    const bert = await addPerson('bert', 'blue')
     await system.call(200, 'PUT', `/organizations/${blue}/assign`, { account: { id: anna.id } })
     await system.call(200, 'PUT', `/organizations/${blue}/assign`, { account: { id: anna.id } })
 
-    const inBlue = await enter('anna', 'blue')
+    const inBlue = await openSession('anna', 'blue')
 
     t.match(await anna.call(200, 'GET', '/auth/whoami'), {
       account: { id: anna.id, name: 'anna' },
@@ -117,10 +117,10 @@ export function whoContract(t: Test, { storeUrl }: WhoOptions): void {
   })
 
   void t.test('an organization reads its own and changes none', async (t) => {
-    const { makeOrganization, move } = await start(t)
+    const { makeOrganization, addPerson } = await start(t)
     const red = await makeOrganization('red')
     const blue = await makeOrganization('blue')
-    const anna = await move('anna', 'red')
+    const anna = await addPerson('anna', 'red')
 
     t.same(await ids(anna.call, '/organizations'), [red])
     await anna.call(200, 'GET', `/organizations/${red}`)
@@ -139,9 +139,9 @@ export function whoContract(t: Test, { storeUrl }: WhoOptions): void {
   })
 
   void t.test('an account keeps the conventions and never shows its password', async (t) => {
-    const { makeOrganization, move, login, enter } = await start(t)
+    const { makeOrganization, addPerson, login, openSession } = await start(t)
     const red = await makeOrganization('red')
-    const anna = await move('anna', 'red')
+    const anna = await addPerson('anna', 'red')
     const made = await anna.call(201, 'POST', '/accounts', {
       name: 'bert',
       password,
@@ -178,7 +178,7 @@ export function whoContract(t: Test, { storeUrl }: WhoOptions): void {
     t.match(await anna.call(409, 'POST', '/accounts', { name: 'bert', password }), {
       errorMsg: /whole store/,
     })
-    const bert = await enter('bert', 'red')
+    const bert = await openSession('bert', 'red')
     await anna.call(200, 'PUT', at, { password: 'another long word' })
     t.equal((await login('bert', 'red')).status, 401)
     await bert.call(401, 'GET', '/auth/whoami')
@@ -192,11 +192,11 @@ export function whoContract(t: Test, { storeUrl }: WhoOptions): void {
   void t.test(
     'an account of several organizations is the system administrator’s to change, and tells each only of itself',
     async (t) => {
-      const { makeOrganization, move, system } = await start(t)
+      const { makeOrganization, addPerson, system } = await start(t)
       const red = await makeOrganization('red')
       const blue = await makeOrganization('blue')
-      const anna = await move('anna', 'red')
-      const bert = await move('bert', 'blue')
+      const anna = await addPerson('anna', 'red')
+      const bert = await addPerson('bert', 'blue')
       const both = await anna.call(201, 'POST', '/accounts', { name: 'both', password })
       const at = `/accounts/${idOf(both)}`
       await bert.call(404, 'GET', at)
@@ -232,9 +232,9 @@ export function whoContract(t: Test, { storeUrl }: WhoOptions): void {
   )
 
   void t.test('users: roles, leaving, and coming back', async (t) => {
-    const { makeOrganization, move, system } = await start(t)
+    const { makeOrganization, addPerson, system } = await start(t)
     const red = await makeOrganization('red')
-    const anna = await move('anna', 'red')
+    const anna = await addPerson('anna', 'red')
     const made = await anna.call(201, 'POST', '/accounts', { name: 'bert', password })
     const account = { id: idOf(made) }
     const [bert] = rows(await anna.call(200, 'GET', '/users?account.name=bert'))
@@ -267,10 +267,10 @@ export function whoContract(t: Test, { storeUrl }: WhoOptions): void {
   })
 
   void t.test('the last administrator stays', async (t) => {
-    const { makeOrganization, move, system, controller } = await start(t)
+    const { makeOrganization, addPerson, system, controller } = await start(t)
     const red = await makeOrganization('red')
-    const anna = await move('anna', 'red')
-    await move('bert', 'red')
+    const anna = await addPerson('anna', 'red')
+    await addPerson('bert', 'red')
     const [user] = rows(await anna.call(200, 'GET', '/users?account.name=anna'))
     const remove: (readonly [string, string, unknown])[] = [
       ['PUT', `/users/${idOf(user)}`, { role: 'regular' }],

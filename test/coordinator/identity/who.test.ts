@@ -9,7 +9,15 @@ import { eventually } from '../../support/eventually.js'
 import { startPostgres } from '../../support/postgres.js'
 import { administrator, basic, type Controller } from '../../support/start-controller.js'
 import { grantContract } from './grants.contract.js'
-import { idOf, password, rows, startTown, type Json, type Person, type Town } from './people.js'
+import {
+  idOf,
+  password,
+  rows,
+  startTenants,
+  type Json,
+  type Person,
+  type Tenants,
+} from './people.js'
 import { quotasContract } from './quotas.contract.js'
 import { whoContract } from './who.contract.js'
 
@@ -50,7 +58,7 @@ interface Change {
   readonly name: string
   /** What bert's token is answered afterwards. */
   readonly status: number
-  readonly make: (town: Town, ids: Ids) => Promise<unknown>
+  readonly make: (tenants: Tenants, ids: Ids) => Promise<unknown>
 }
 
 interface Ids {
@@ -111,37 +119,37 @@ const changes: readonly Change[] = [
 /** Each coordinator has a bus of its own, so that no hint passes: what one believes, it believes for less than 5 s. */
 async function actsElsewhere(t: Test, storeUrl: string): Promise<void> {
   const stateDir = t.testdir()
-  const town = await startTown(t, { stateDir, storeUrl })
-  const other = await startTown(t, { stateDir, storeUrl })
+  const tenants = await startTenants(t, { stateDir, storeUrl })
+  const other = await startTenants(t, { stateDir, storeUrl })
   for (const [number, { name, status, make }] of changes.entries())
     await t.test(name, async (t) => {
-      const { bert, ids } = await settle(town, `red-${number}`, `bert-${number}`)
+      const { bert, ids } = await settle(tenants, `red-${number}`, `bert-${number}`)
       const tagsElsewhere = async (): Promise<number> => {
         const options = { token: bert.token }
         return (await other.controller.call('GET', '/api/v1/tags', options)).status
       }
       t.equal(await tagsElsewhere(), 200)
 
-      await make(town, ids)
+      await make(tenants, ids)
 
       other.controller.advance(4_900)
       t.equal(await tagsElsewhere(), status)
       await eventually('it acts where it was made', async () => {
         const options = { token: bert.token }
-        return (await town.controller.call('GET', '/api/v1/tags', options)).status === status
+        return (await tenants.controller.call('GET', '/api/v1/tags', options)).status === status
       })
     })
 }
 
 async function settle(
-  town: Town,
+  tenants: Tenants,
   organization: string,
   name: string,
 ): Promise<{ readonly bert: Person; readonly ids: Ids }> {
-  const { system } = town
-  const red = await town.makeOrganization(organization)
-  await town.move(`anna of ${organization}`, organization)
-  const bert = await town.move(name, organization)
+  const { system } = tenants
+  const red = await tenants.makeOrganization(organization)
+  await tenants.addPerson(`anna of ${organization}`, organization)
+  const bert = await tenants.addPerson(name, organization)
   const account = { id: bert.id }
   const permission = await system.call(201, 'POST', '/permissions', {
     ...{ account, type: 'tag', organization: { id: red } },
@@ -149,7 +157,7 @@ async function settle(
   const one = async (path: string): Promise<Json | undefined> =>
     rows(await system.call(200, 'GET', `${path}?account.id=${bert.id}`))[0]
   return {
-    bert: await town.enter(name, organization),
+    bert: await tenants.openSession(name, organization),
     ids: {
       red,
       account: bert.id,
@@ -170,19 +178,19 @@ void t.test('with a bus between them a change acts on the other coordinator at o
   const bus = createInProcessBus()
   t.teardown(() => bus.close())
   const shared = { bus, stateDir: folder, storeUrl: `sqlite:${join(folder, 'coordinator.db')}` }
-  const town = await startTown(t, shared)
-  const other = await startTown(t, shared)
+  const tenants = await startTenants(t, shared)
+  const other = await startTenants(t, shared)
   // The clock of the other one stands still: nothing that it believes runs out.
   const at = other.controller.service.now()
   Object.assign(other.controller.service, { now: () => at })
   for (const [number, { name, status, make }] of changes.entries()) {
-    const { bert, ids } = await settle(town, `red-${number}`, `bert-${number}`)
+    const { bert, ids } = await settle(tenants, `red-${number}`, `bert-${number}`)
     const tagsElsewhere = async (): Promise<number> => {
       const options = { token: bert.token }
       return (await other.controller.call('GET', '/api/v1/tags', options)).status
     }
     t.equal(await tagsElsewhere(), 200)
-    await make(town, ids)
+    await make(tenants, ids)
     await eventually(name, async () => (await tagsElsewhere()) === status)
   }
 })
@@ -190,11 +198,11 @@ void t.test('with a bus between them a change acts on the other coordinator at o
 void t.test('coordinators count failed logins together', async (t) => {
   const bus = createInProcessBus()
   t.teardown(() => bus.close())
-  const one = await startTown(t, { bus })
-  const two = await startTown(t, { bus })
+  const one = await startTenants(t, { bus })
+  const two = await startTenants(t, { bus })
   const wrong = { headers: { authorization: basic(administrator.user, 'not the right one') } }
   const right = { headers: { authorization: basic(administrator.user, administrator.password) } }
-  const tryAt = async ({ controller }: Town, options: { headers: Record<string, string> }) =>
+  const tryAt = async ({ controller }: Tenants, options: { headers: Record<string, string> }) =>
     (await controller.call('POST', '/api/v1/auth/login', options)).status
 
   for (let count = 0; count < 5; count++) {
@@ -202,8 +210,8 @@ void t.test('coordinators count failed logins together', async (t) => {
     t.equal(await tryAt(two, wrong), 401)
   }
 
-  for (const town of [one, two])
-    await eventually('both refuse', async () => (await tryAt(town, right)) === 429)
+  for (const tenants of [one, two])
+    await eventually('both refuse', async () => (await tryAt(tenants, right)) === 429)
   one.controller.advance(301_000)
   two.controller.advance(301_000)
   t.equal(await tryAt(one, right), 200)
@@ -212,7 +220,7 @@ void t.test('coordinators count failed logins together', async (t) => {
 void t.test('a stranger’s words on the bus are not understood as failures', async (t) => {
   const bus = createInProcessBus()
   t.teardown(() => bus.close())
-  const { controller } = await startTown(t, { bus })
+  const { controller } = await startTenants(t, { bus })
   for (const value of [null, 7, {}, { failed: 'x' }, { origin: 'a', failed: [7, 'short'] }])
     bus.publish(uncheckedSubject('login.attempt'), value)
 
@@ -225,7 +233,7 @@ async function loginStatus(controller: Controller): Promise<number> {
 }
 
 void t.test('the name of an account may be anything but what a login cannot send', async (t) => {
-  const { system, makeOrganization, login } = await startTown(t)
+  const { system, makeOrganization, login } = await startTenants(t)
   const red = await makeOrganization('red')
   for (const name of ['Анна', 'a b', '日本', 'a'.repeat(255)]) {
     await system.call(201, 'POST', '/accounts', { name, password, organization: { id: red } })

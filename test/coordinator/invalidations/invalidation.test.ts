@@ -17,10 +17,10 @@ import {
   type Exception,
 } from '../../../src/coordinator/invalidations/invalidation.js'
 import {
-  reachOfBan,
-  reachOfPurge,
-  reachOnMember,
-} from '../../../src/coordinator/invalidations/invalidation-reach.js'
+  banCoverage,
+  purgeCoverage,
+  memberCoverage,
+} from '../../../src/coordinator/invalidations/invalidation-coverage.js'
 import {
   listResults,
   sortBySlowness,
@@ -160,7 +160,7 @@ void t.test('a group reaches all of a cache that is named for it, beside no othe
     fc.property(groupIds, (ids) => {
       const placed = ids.map((groupId) => ({ groupId, isRoot: true }))
       const isAlone = ids.every((id) => id === 1)
-      t.same(reachOnMember(1, placed), { groups: isAlone ? null : [] })
+      t.same(memberCoverage(1, placed), { groups: isAlone ? null : [] })
     }),
   )
   t.end()
@@ -170,23 +170,23 @@ void t.test(
   'an organization reaches its own groups, and all where the root group is its own',
   (t) => {
     const group = (groupId: number, isRoot = false) => ({ groupId, isRoot })
-    t.same(reachOfBan(false, []), { groups: null })
-    t.same(reachOfBan(true, []), { groups: [] })
-    t.same(reachOfBan(true, [group(7), group(3), group(7)]), { groups: [3, 7] })
-    t.same(reachOfBan(true, [group(3, true)]), { groups: null })
+    t.same(banCoverage(false, []), { groups: null })
+    t.same(banCoverage(true, []), { groups: [] })
+    t.same(banCoverage(true, [group(7), group(3), group(7)]), { groups: [3, 7] })
+    t.same(banCoverage(true, [group(3, true)]), { groups: null })
 
     const held = [
       { fqdn: '*.example', groupId: 1 },
       { fqdn: 'www.example', groupId: 2 },
     ]
     const hosts = ['www.example', 'a.b.example', 'example']
-    t.same(reachOfPurge(hosts, [group(1), group(2)], held), { holders: [2, 1, null] })
+    t.same(purgeCoverage(hosts, [group(1), group(2)], held), { holders: [2, 1, null] })
     t.same(
-      reachOfPurge(hosts, [group(1)], held),
+      purgeCoverage(hosts, [group(1)], held),
       { holders: [null, 1, null] },
       'another organization’s group answers for www.example, though a wildcard would match',
     )
-    t.same(reachOfPurge(hosts, [group(9, true)], []), { holders: [0, 0, 0] })
+    t.same(purgeCoverage(hosts, [group(9, true)], []), { holders: [0, 0, 0] })
     t.end()
   },
 )

@@ -4,7 +4,7 @@ import { agentChangedSubject } from '../../../src/coordinator/bus/subjects.js'
 import { createTextJudge } from '../../../src/coordinator/groups/recall-sources.js'
 import { followPlacements } from '../../../src/coordinator/placement/placement-following.js'
 import {
-  createKeptWishes,
+  createPendingDeploys,
   retries,
   startPlacementFollower,
 } from '../../../src/coordinator/deploying/placement-follower.js'
@@ -42,7 +42,7 @@ async function makeFleet(t: Test, { agents, min, max }: FleetParts): Promise<Fle
   const deploymentId = await addDeployment(queries, 'web')
   await queries.updateTable('deployments').set({ min, max }).execute()
   await queries.insertInto('deploymentTags').values({ deploymentId, tagId }).execute()
-  const wish = {
+  const release = {
     mainVCL: { id: fileId, version: 1, name: 'main.vcl' },
     includes: [],
     sha: 'f'.repeat(64),
@@ -52,7 +52,7 @@ async function makeFleet(t: Test, { agents, min, max }: FleetParts): Promise<Fle
   }
   await queries
     .updateTable('vclGroups')
-    .set({ deployed: 1, revision: 1, wish: JSON.stringify(wish) })
+    .set({ deployed: 1, revision: 1, wish: JSON.stringify(release) })
     .execute()
   const agentIds: number[] = []
   for (let n = 0; n < agents; n++) {
@@ -82,12 +82,12 @@ async function setState({ service }: Fleet, ids: readonly number[], state: numbe
 }
 
 /** Answers when it must be looked at again. */
-async function pass({ service }: Fleet, patientUntil = 0): Promise<number | null> {
+async function reconcile({ service }: Fleet, graceUntil = 0): Promise<number | null> {
   const judge = createTextJudge(service, () => undefined)
-  const followed = await service.leases.run('placement', (term) =>
-    followPlacements(service, { patientUntil, term, judge, isDue: () => true }),
+  const followed = await service.leases.run('placement', (lease) =>
+    followPlacements(service, { graceUntil, lease, judge, isDue: () => true }),
   )
-  if (!followed) throw new Error('the duty is not ours')
+  if (!followed) throw new Error('the lease is not ours')
   return followed.againAt
 }
 
@@ -101,66 +101,66 @@ const { Down, Running } = agentStates
 void t.test('an agent that is Down alone', async (t) => {
   const fleet = await makeFleet(t, { agents: 6, min: 2, max: 2 })
   await beat(fleet, 1)
-  t.equal(await pass(fleet), null)
+  t.equal(await reconcile(fleet), null)
   const [first = 0, second = 0] = await holdersOf(fleet)
   await setState(fleet, [first], Down)
 
-  t.equal(await pass(fleet), fleet.service.now() + heartbeatMs, 'a heartbeat is waited')
+  t.equal(await reconcile(fleet), fleet.service.now() + heartbeatMs, 'a heartbeat is waited')
   t.same(await holdersOf(fleet), [first, second])
   await beat(fleet, 1)
-  t.equal(await pass(fleet, fleet.service.now() + 1), fleet.service.now() + 1)
+  t.equal(await reconcile(fleet, fleet.service.now() + 1), fleet.service.now() + 1)
   t.same(
     await holdersOf(fleet),
     [first, second],
     'nor does a coordinator that just started move it',
   )
-  t.equal(await pass(fleet), null)
+  t.equal(await reconcile(fleet), null)
   const [stayed, third = 0] = await holdersOf(fleet)
   t.equal(stayed, second)
   t.ok(fleet.agentIds.includes(third) && third !== first, 'then another takes its place')
 
   await setState(fleet, [first], Running)
   await beat(fleet, 1)
-  await pass(fleet)
+  await reconcile(fleet)
   t.same(await holdersOf(fleet), [second, third], 'and keeps it when the first returns')
 })
 
 void t.test('agents that are Down with most of the fleet', async (t) => {
   const fleet = await makeFleet(t, { agents: 6, min: 2, max: 2 })
   await beat(fleet, 1)
-  await pass(fleet)
+  await reconcile(fleet)
   const holders = await holdersOf(fleet)
   const others = fleet.agentIds.filter((id) => !holders.includes(id))
   await setState(fleet, holders, Down)
   await beat(fleet, 1)
   await setState(fleet, others.slice(0, 2), Down)
-  await pass(fleet)
+  await reconcile(fleet)
   t.same(await holdersOf(fleet), holders)
 
   await beat(fleet, 20)
-  t.equal(await pass(fleet), null)
+  t.equal(await reconcile(fleet), null)
   t.same(await holdersOf(fleet), holders, 'keep their places')
   const [first = 0, second = 0] = holders
   await setState(fleet, [first, ...others.slice(0, 2)], Running)
   await beat(fleet, 1)
-  await pass(fleet)
+  await reconcile(fleet)
   t.same(await holdersOf(fleet), holders, 'also when others are back')
   const kept = (await readPlacements(fleet.service.store.queries, {})).map((one) => one.keptDown)
   t.same(kept, [false, true])
 
   await setState(fleet, [second], Running)
   await beat(fleet, 1)
-  await pass(fleet)
+  await reconcile(fleet)
   await setState(fleet, [second], Down)
   await beat(fleet, 2)
-  await pass(fleet)
+  await reconcile(fleet)
   t.notOk((await holdersOf(fleet)).includes(second), 'until they returned and went alone')
 })
 
 void t.test('agents of which some are only overdue when the first are Down', async (t) => {
   const fleet = await makeFleet(t, { agents: 5, min: 1, max: 1 })
   await beat(fleet, 1)
-  await pass(fleet)
+  await reconcile(fleet)
   const [holder = 0] = await holdersOf(fleet)
   const silent = fleet.agentIds.filter((id) => id !== holder).slice(0, 2)
   const heardAt = fleet.service.now()
@@ -172,11 +172,11 @@ void t.test('agents of which some are only overdue when the first are Down', asy
     .set({ lastHeartbeatAt: heardAt })
     .where('id', 'in', silent)
     .execute()
-  await pass(fleet)
+  await reconcile(fleet)
   t.same(await holdersOf(fleet), [holder])
 })
 
-void t.test('five hundred agents that arrive at once are placed in a few passes', async (t) => {
+void t.test('five hundred agents that arrive at once are placed in a few runs', async (t) => {
   const fleet = await makeFleet(t, { agents: 500, min: 1, max: 1000 })
   let decisions = 0
   const counted: TestService = {
@@ -194,7 +194,7 @@ void t.test('five hundred agents that arrive at once are placed in a few passes'
   t.teardown(() => follower.close())
   for (const id of fleet.agentIds) counted.bus.publish(agentChangedSubject, { agentIds: [id] })
   await eventually('all have a place', async () => (await holdersOf(fleet)).length === 500)
-  t.ok(decisions <= 3, `${decisions} passes`)
+  t.ok(decisions <= 3, `${decisions} runs`)
 })
 
 void t.test('of more VCLs than a cache shall hold the oldest previous ones go', async (t) => {
@@ -234,24 +234,24 @@ void t.test('of more VCLs than a cache shall hold the oldest previous ones go', 
   t.ok(Math.max(...ages(false)) < Math.min(...ages(true)), 'the oldest are gone, also in the rows')
 })
 
-void t.test('a kept wish that failed', (t) => {
-  const wishes = createKeptWishes()
-  t.ok(wishes.isDue(1, 'a', 0), 'is tried at once')
+void t.test('a pending deploy that failed', (t) => {
+  const pending = createPendingDeploys()
+  t.ok(pending.isDue(1, 'a', 0), 'is tried at once')
   let now = 0
   const pauses = Array.from({ length: 8 }, () => {
-    const againAt = wishes.recordFailure(1, 'a', now)
-    t.notOk(wishes.isDue(1, 'a', againAt - 1))
-    t.ok(wishes.isDue(1, 'a', againAt))
+    const againAt = pending.recordFailure(1, 'a', now)
+    t.notOk(pending.isDue(1, 'a', againAt - 1))
+    t.ok(pending.isDue(1, 'a', againAt))
     const pauseMs = againAt - now
     now = againAt
     return pauseMs
   })
   const doubled = pauses.map((_, at) => Math.min(retries.firstMs * 2 ** at, retries.longestMs))
   t.same(pauses, doubled, 'less and less often, and for ever')
-  wishes.recordFailure(1, 'a', now)
-  t.ok(wishes.isDue(1, 'b', now), 'another wish is tried at once')
-  t.ok(wishes.isDue(2, 'a', now), 'and that of another group')
-  wishes.forget(1)
-  t.ok(wishes.isDue(1, 'a', now))
+  pending.recordFailure(1, 'a', now)
+  t.ok(pending.isDue(1, 'b', now), 'a changed release is tried at once')
+  t.ok(pending.isDue(2, 'a', now), 'and that of another group')
+  pending.forget(1)
+  t.ok(pending.isDue(1, 'a', now))
   t.end()
 })

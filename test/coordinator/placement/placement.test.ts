@@ -136,7 +136,7 @@ void t.test(
 void t.test('a member of a group of the console is for that group alone', (t) => {
   const fresh = (memberOf: number) => place([agent(1, { memberOf })], {})
   t.match(fresh(7), { add: [{ agentId: 1 }], shortages: [] })
-  t.match(fresh(8), { add: [], shortages: [{ placed: 0, wouldReachWithConflicting: true }] })
+  t.match(fresh(8), { add: [], shortages: [{ placed: 0, wouldSufficeWithConflicting: true }] })
   t.end()
 })
 
@@ -155,7 +155,7 @@ void t.test('a shortage that conflicting agents would fill is a conflict, anothe
   const busy = agent(1, { groupIds: [9], rootGroupId: 9 })
   const shared = agent(2, { groupIds: [9] })
   const shortage = (decision: PlacementDecision): unknown =>
-    decision.shortages[0]?.wouldReachWithConflicting
+    decision.shortages[0]?.wouldSufficeWithConflicting
 
   t.equal(shortage(place([busy], { root: true })), true, 'a root group sits there')
   t.equal(shortage(place([busy], { root: false })), true)
@@ -185,7 +185,7 @@ void t.test('who is excluded is passed over, and its place is neither counted no
   t.end()
 })
 
-void t.test('a pass over many groups sees what earlier ones took', (t) => {
+void t.test('a run over many groups sees what earlier ones took', (t) => {
   const agents = indexAgents(Array.from({ length: 20 }, (_, index) => agent(index + 1)))
   for (let id = 1; id <= 20; id++) {
     const group = { id, root: true, deployments: [{ id: 1, min: 1, max: 1, target: withTags(1) }] }

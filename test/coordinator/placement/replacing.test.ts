@@ -1,4 +1,4 @@
-/** Places that pass from one group to another in a placement pass: with the switch and not before, or not at all. */
+/** Places that pass from one group to another in a reconcile run: with the switch and not before, or not at all. */
 import t, { type Test } from 'tap'
 import { createTextJudge } from '../../../src/coordinator/groups/recall-sources.js'
 import { followPlacements } from '../../../src/coordinator/placement/placement-following.js'
@@ -10,8 +10,8 @@ import {
   savePlacements,
   type PlacementRecord,
 } from '../../../src/coordinator/fleet/placement-queries.js'
-import { markReplaced } from '../../../src/coordinator/fleet/replaced-places.js'
-import { findGroup, writeWish } from '../../../src/coordinator/fleet/group-queries.js'
+import { markReplaced } from '../../../src/coordinator/fleet/replaced-placements.js'
+import { findGroup, writeDesiredRelease } from '../../../src/coordinator/fleet/group-queries.js'
 import { addAgent, addDeployment, addFile, addGroup, addTag, bearTag } from '../store/rows.js'
 import { startService, type TestService } from '../gateway/service.js'
 
@@ -45,7 +45,7 @@ async function prepare(t: Test): Promise<World> {
       ...{ mainVCL: { id: fileId, version: 1, name: 'main.vcl' }, includes: [], domains: [] },
       ...{ sha: program.sha, programName: program.name, deploymentIds: [deploymentId] },
     }
-    await writeWish(queries, id, { sources, pending: false, revision: 1 })
+    await writeDesiredRelease(queries, id, { sources, pending: false, revision: 1 })
     const place = createPlacement({
       group: { id, organizationId: null },
       ...{ agentId, deploymentId, position: 1, revision: 1, program },
@@ -64,10 +64,10 @@ function serving({ place }: Group): PlacementRecord {
   return { ...place, ...applied, current, candidate: null, candidateState: null }
 }
 
-async function pass({ service }: World): Promise<void> {
+async function reconcile({ service }: World): Promise<void> {
   const judge = createTextJudge(service, () => undefined)
-  await service.leases.run('placement', (term) =>
-    followPlacements(service, { patientUntil: 0, term, judge, isDue: () => true }),
+  await service.leases.run('placement', (lease) =>
+    followPlacements(service, { graceUntil: 0, lease, judge, isDue: () => true }),
   )
 }
 
@@ -99,12 +99,12 @@ for (const [from, to] of [
       await savePlacements(queries, [serving(old)])
       await queries.updateTable('agentTags').set({ tagId: next.tag }).execute()
 
-      await pass(world)
+      await reconcile(world)
 
       const loading = await readDesired(world)
       t.match(loading, { active: serving(old).current?.name, load: { length: 2 } })
       await report(world, next, 'loaded')
-      await pass(world)
+      await reconcile(world)
       t.match(await readDesired(world), { active: next.place.candidate?.name, load: { length: 1 } })
       t.match(await placesOf(world), [{ groupId: next.id, replacedBy: null }])
       const left = await findGroup(queries, { kind: 'all' }, old.id)
@@ -116,10 +116,10 @@ void t.test('an agent that fits no more is left also when what comes does not lo
   const world = await prepare(t)
   const { queries } = world.service.store
   await queries.updateTable('agentTags').set({ tagId: world.blue.tag }).execute()
-  await pass(world)
+  await reconcile(world)
   await report(world, world.blue, 'failed')
-  await pass(world)
-  await pass(world)
+  await reconcile(world)
+  await reconcile(world)
   t.match(await placesOf(world), [{ groupId: world.blue.id, current: null, state: 'failed' }])
   t.equal((await readDesired(world)).active, 'cf-idle')
 })
@@ -142,10 +142,10 @@ async function prepareLate(t: Test): Promise<World> {
 void t.test('a late candidate that replaces takes the place when it has loaded', async (t) => {
   const world = await prepareLate(t)
   const { red, blue, service } = world
-  await pass(world)
+  await reconcile(world)
   t.match(await placesOf(world), [{ replacedBy: blue.id }, { replacedBy: null }], 'not before')
   await report(world, blue, 'loaded')
-  await pass(world)
+  await reconcile(world)
   t.match(await placesOf(world), [{ groupId: blue.id, candidate: null }])
   t.equal((await readDesired(world)).active, blue.place.candidate?.name)
   const ended = await findGroup(service.store.queries, { kind: 'all' }, red.id)
@@ -159,8 +159,8 @@ void t.test('one that does not load leaves it to whom it was', async (t) => {
   const world = await prepareLate(t)
   const { red, blue } = world
   await report(world, blue, 'failed')
-  await pass(world)
-  await pass(world)
+  await reconcile(world)
+  await reconcile(world)
   t.match(await placesOf(world), [
     { groupId: red.id, replacedBy: null, state: 'applied' },
     { groupId: blue.id, candidate: null, state: 'failed' },

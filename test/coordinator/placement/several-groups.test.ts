@@ -1,7 +1,7 @@
 /** What a cache with several groups must hold, in which order it changes, and what is never placed there together. */
 import fc from 'fast-check'
 import t from 'tap'
-import { findAttainable } from '../../../src/agent/apply/attainable.js'
+import { findFeasible } from '../../../src/agent/apply/feasible.js'
 import {
   indexAgents,
   noteDomains,
@@ -61,16 +61,16 @@ void t.test(
         candidate && candidate.name !== current?.name ? [candidate.name] : [],
       )
       const inventory = { childRunning: false, vcls: [] }
-      const attainable = findAttainable(desired, new Set(candidates), inventory).desired
-      const there = new Map(attainable.labels.map(({ label, program }) => [label, program]))
+      const feasible = findFeasible(desired, new Set(candidates), inventory).desired
+      const there = new Map(feasible.labels.map(({ label, program }) => [label, program]))
       for (const { text, name } of routings) {
-        if (!attainable.load.some((program) => program.name === name)) throw new Error('not loaded')
+        if (!feasible.load.some((program) => program.name === name)) throw new Error('not loaded')
         for (const [, label = ''] of text.matchAll(/vcl\((cf-l-\d+)\)/g))
           if (!there.has(label)) throw new Error(`${label} is missing`)
       }
       if (candidates.some((name) => [...there.values()].includes(name)))
         throw new Error('a label stands for what did not compile')
-      planVcl({ desired: attainable, inventory, ours: new Set() }) // throws when it contradicts itself
+      planVcl({ desired: feasible, inventory, managed: new Set() }) // throws when it contradicts itself
     })
 
     fc.assert(property, { numRuns: 2000 })
@@ -118,9 +118,9 @@ void t.test(
     const loaded = (name: string, active: boolean) => ({ name, active, labelOf: null })
     const inventory = { childRunning: true, vcls: [loaded('old', true), loaded('new', false)] }
     const desired = { load: [{ name: 'new', sha: '1' }], labels: [], active: 'new' }
-    const ours = new Set(['old', 'new'])
+    const managed = new Set(['old', 'new'])
     const verbs = (more: object) =>
-      planVcl({ desired, inventory, ours, ...more }).map((step) => step.do)
+      planVcl({ desired, inventory, managed, ...more }).map((step) => step.do)
     t.same(verbs({ banFirst: true }), ['ban', 'use', 'discard'])
     t.same(verbs({}), ['use', 'discard'])
     const vcls = [loaded('new', true)]

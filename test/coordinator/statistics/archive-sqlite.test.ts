@@ -39,7 +39,7 @@ void t.test(
   },
 )
 
-void t.test('a file that cannot be opened is said, and is no crash', async (t) => {
+void t.test('a file that cannot be opened is said, and is not a crash', async (t) => {
   await t.rejects(openRows(`sqlite:${t.testdir()}`), {
     kind: 'unavailable',
     message: /^the statistics cannot be used: /,

@@ -1,10 +1,9 @@
 /** What the archive promises on both databases. */
 import type { Test } from 'tap'
 import {
-  createLocalArchive,
+  LocalArchive,
   planArchive,
   type ArchiveOptions,
-  type LocalArchive,
 } from '../../../src/coordinator/statistics/store/local-archive.js'
 import { openRows } from '../../../src/coordinator/statistics/store/open-rows.js'
 import type {
@@ -29,7 +28,7 @@ export async function openArchive(
 ): Promise<OpenedArchive> {
   const warnings: string[] = []
   const options = { ...planArchive(stepMs), commitEveryMs: 3_600_000, ...given }
-  const archive = createLocalArchive(await openRows(url), options, {
+  const archive = new LocalArchive(await openRows(url), options, {
     wrote: () => undefined,
     warn: (_, message) => warnings.push(message),
   })
@@ -312,7 +311,7 @@ export async function testArchive(t: Test, makeUrl: () => Promise<string>): Prom
     await archive.close()
   })
 
-  await t.test('another interval begins anew, and is no trouble for what was there', async (t) => {
+  await t.test('another interval begins anew, and does not disturb what was there', async (t) => {
     const url = await makeUrl()
     const before = await openArchive(url)
     await record(before, 7, { from: 0, to: 12 })

@@ -6,7 +6,7 @@ import {
   readConsoleGroups,
   updateConsoleGroup,
 } from '../../../src/coordinator/console/groups/group-queries.js'
-import type { WishedSources } from '../../../src/coordinator/fleet/vcl-group.js'
+import type { Release } from '../../../src/coordinator/fleet/vcl-group.js'
 import { addHistory } from '../../../src/coordinator/fleet/history-queries.js'
 import { readFleet } from '../../../src/coordinator/fleet/fleet.js'
 import {
@@ -17,7 +17,7 @@ import {
 } from '../../../src/coordinator/fleet/group-members.js'
 import { readDeploymentsOfGroup } from '../../../src/coordinator/fleet/target-queries.js'
 import { isUniqueViolation } from '../../../src/coordinator/store/violation.js'
-import { deleteGroup, writeWish } from '../../../src/coordinator/fleet/group-queries.js'
+import { deleteGroup, writeDesiredRelease } from '../../../src/coordinator/fleet/group-queries.js'
 import { addAgent, addFile, addOrganization, addPlacement } from './rows.js'
 import type { StoreFactory } from './store.contract.js'
 
@@ -70,7 +70,7 @@ export function consoleGroupsContract(t: Test, factory: StoreFactory): void {
     const keys = { organizationId: null, cacheKey: 'k' }
     const fields = { name: 'bb', description: '', overviewGroup: false }
     const id = await store.transaction((inside) => insertConsoleGroup(inside, keys, fields, 1))
-    const sourcesOf = (version: number): WishedSources => ({
+    const sourcesOf = (version: number): Release => ({
       ...{ mainVCL: { id: file, name: 'a.vcl', version }, includes: [], domains: [] },
       ...{ sha: String(version), programName: `cf-${version}`, deploymentIds: [] },
     })
@@ -78,14 +78,14 @@ export function consoleGroupsContract(t: Test, factory: StoreFactory): void {
     const past = { groupId: id, organizationId: null, at: 1, account: 'root', result: 'ok' }
     for (const action of ['deploy', 'undeploy'] as const)
       await addHistory(queries, { ...past, action, revision: 1, sources: sourcesOf(1) })
-    await writeWish(queries, id, { sources: sourcesOf(2), pending: true, revision: 1 })
-    t.match(await read(), { deployedCommit: null, wishedFileId: file })
+    await writeDesiredRelease(queries, id, { sources: sourcesOf(2), pending: true, revision: 1 })
+    t.match(await read(), { deployedCommit: null, desiredFileId: file })
 
     await addPlacement(queries, id, await addAgent(queries, 'one'), null)
     t.match(await read(), { deployedCommit: null }, 'nothing serves there')
     await queries.updateTable('placements').set({ currentName: 'cf-1', currentSha: '1' }).execute()
-    t.match(await read(), { deployedCommit: { fileId: file, version: 1 }, wishedFileId: file })
-    await writeWish(queries, id, { sources: sourcesOf(2), pending: false, revision: 2 })
+    t.match(await read(), { deployedCommit: { fileId: file, version: 1 }, desiredFileId: file })
+    await writeDesiredRelease(queries, id, { sources: sourcesOf(2), pending: false, revision: 2 })
     t.match(await read(), { deployedCommit: { fileId: file, version: 2 } })
   })
 

@@ -12,7 +12,6 @@ import {
 } from '../../../src/coordinator/fleet/setting-queries.js'
 import {
   countParamSets,
-  deleteParamSet,
   insertParamSet,
   readGroupsWithParamSet,
   readParamSets,
@@ -22,6 +21,7 @@ import {
 import type { Scope } from '../../../src/coordinator/store/scope.js'
 import type { Queries } from '../../../src/coordinator/store/store.js'
 import { isForeignKeyViolation } from '../../../src/coordinator/store/violation.js'
+import { deleteRow } from '../../../src/coordinator/store/write-rows.js'
 import { addAgent, addFile, addGroup, addOrganization } from './rows.js'
 import type { StoreFactory } from './store.contract.js'
 
@@ -125,14 +125,14 @@ export function settingsContract(t: Test, factory: StoreFactory): void {
       t.match(await readParamSets(queries, all), [{ ...fields, id, groupIds: [groups.own] }])
       t.same(await readParamSets(queries, red, { id }), [], 'another organization’s are not seen')
       t.same(await readGroupsWithParamSet(queries, id, 5), ['own'])
-      const refused = await deleteParamSet(queries, id).catch((error: unknown) => error)
+      const refused = await deleteRow(queries, 'paramSets', id).catch((error: unknown) => error)
       t.ok(isForeignKeyViolation(refused), 'what is in use stays')
 
       await updateParamSet(queries, id, { ...fields, params: { thread_pools: '2' } }, 2)
       t.same(await read(), named({ thread_pools: 2 }))
       await relateParamSet(queries, groups.own, null)
       t.same(await read(), {})
-      await deleteParamSet(queries, id)
+      await deleteRow(queries, 'paramSets', id)
       t.equal(await countParamSets(queries, null), 0)
     },
   )

@@ -1,6 +1,6 @@
 /** Where a rollback without a number goes: what is read of a long history to find it. */
 import type { Test } from 'tap'
-import type { WishedSources } from '../../../src/coordinator/fleet/vcl-group.js'
+import type { Release } from '../../../src/coordinator/fleet/vcl-group.js'
 import {
   addHistory,
   findNewestRevision,
@@ -15,7 +15,7 @@ export function historyContract(t: Test, factory: StoreFactory): void {
     const { queries } = await factory.open(t)
     const file = await addFile(queries, 'history.vcl')
     const groupId = await addGroup(queries, 'history', file)
-    const sourcesOf = (sha: string): WishedSources => ({
+    const sourcesOf = (sha: string): Release => ({
       ...{ mainVCL: { id: file, name: 'history.vcl', version: 1 }, includes: [], domains: [] },
       ...{ sha, programName: `cf-${sha}`, deploymentIds: [] },
     })

@@ -3,7 +3,7 @@ import type { Test } from 'tap'
 import type {
   InvalidationContent,
   InvalidationOutcome,
-  Reach,
+  Coverage,
 } from '../../../src/coordinator/invalidations/invalidation.js'
 import {
   endWhatIsDone,
@@ -30,7 +30,7 @@ import { addAgent } from './rows.js'
 import type { StoreFactory } from './store.contract.js'
 
 const at = Date.UTC(2026, 0, 2)
-const all: Reach = { groups: null }
+const all: Coverage = { groups: null }
 const content: InvalidationContent = {
   type: 'ban',
   expressions: [[{ field: 'req.url', operator: '~', value: 'é"\\' }]],
@@ -74,15 +74,15 @@ export function invalidationsContract(t: Test, factory: StoreFactory): void {
       const [one, two] = [await addAgent(queries, 'one'), await addAgent(queries, 'two')]
       const both = [await append(store, [one, two]), await append(store, [one, two])]
       const alone = await append(store, [one])
-      const move = (agentId: number, position: number, trouble: string | null = null) =>
+      const addPerson = (agentId: number, position: number, trouble: string | null = null) =>
         moveCursors(queries, [{ agentId, position, trouble }], at)
 
       const endAll = async () => (await endWhatIsDone(queries, null, at)).map(({ id }) => id)
 
-      await move(one, 3)
+      await addPerson(one, 3)
       t.same(await endAll(), [alone])
-      await move(two, 1)
-      await move(two, 0, 'no connection')
+      await addPerson(two, 1)
+      await addPerson(two, 0, 'no connection')
       t.match(await readCursors(queries, [two]), [{ position: 1, trouble: 'no connection' }])
       t.same(await endAll(), [both[0]])
       t.match(await findInvalidation(queries, { kind: 'all' }, both[0] ?? 0), { outcome: 2 })
@@ -130,7 +130,7 @@ function append(
   return store.decide(async (queries) => {
     const setId = await keepSet(
       queries,
-      agentIds.map((agentId) => ({ agentId, reach: all })),
+      agentIds.map((agentId) => ({ agentId, coverage: all })),
     )
     return appendInvalidation(queries, {
       ...{ content, setId, attemptSetId: setId, outcome, createdAt: at, ttlSeconds: 60 },

@@ -1,6 +1,6 @@
-/** What several coordinator processes agree on through a store: duties, owners of deploys, links of agents. */
+/** What several coordinator processes agree on through a store: tasks, owners of deploys, links of agents. */
 import type { Test } from 'tap'
-import { createLeases, leaseMs, requireTerm } from '../../../src/coordinator/store/leases.js'
+import { createLeases, leaseMs, requireLease } from '../../../src/coordinator/store/leases.js'
 import { claimLink, readLinks, releaseLink } from '../../../src/coordinator/reports/link-queries.js'
 import {
   deleteDeploy,
@@ -10,20 +10,20 @@ import {
   renewDeploy,
   takeExpiredDeploys,
 } from '../../../src/coordinator/fleet/deploy-queries.js'
-import { takeLease, type Term } from '../../../src/coordinator/store/lease-queries.js'
+import { takeLease, type Lease } from '../../../src/coordinator/store/lease-queries.js'
 import type { Queries, Store } from '../../../src/coordinator/store/store.js'
 import { addAgent, addFile, addGroup } from './rows.js'
 import type { StoreFactory } from './store.contract.js'
 
 export function leasesContract(t: Test, factory: StoreFactory): void {
   void t.test(
-    'a duty is done by one process at a time, by the same one as long as it comes back',
+    'a task is done by one process at a time, by the same one as long as it comes back',
     async (t) => {
       const { one, two, clock } = await startTwo(t, factory)
 
       t.equal(await one.run('placement', epochOf), 1)
       t.equal(await two.run('placement', epochOf), undefined)
-      t.equal(await two.run('cleanup', epochOf), 1, 'another duty')
+      t.equal(await two.run('cleanup', epochOf), 1, 'another task')
       for (let at = 0; at < 5; at++) {
         clock.now += leaseMs / 2
         t.equal(await one.run('placement', epochOf), 1)
@@ -38,7 +38,7 @@ export function leasesContract(t: Test, factory: StoreFactory): void {
     },
   )
 
-  void t.test('of many that come at once one gets the duty', async (t) => {
+  void t.test('of many that come at once one gets the task', async (t) => {
     const store = await factory.open(t)
     const processes = Array.from({ length: 8 }, () =>
       createLeases({ store, now: () => 1000, isAlone: false }),
@@ -55,17 +55,17 @@ export function leasesContract(t: Test, factory: StoreFactory): void {
   void t.test('a process that slept through its lease writes nothing when it wakes', async (t) => {
     const { store, one, two, clock } = await startTwo(t, factory)
     const id = await addAgent(store.queries, 'edge')
-    const write = (term: Term, name: string) =>
+    const write = (lease: Lease, name: string) =>
       store.decide(async (queries) => {
-        await requireTerm(queries, term)
+        await requireLease(queries, lease)
         await queries.updateTable('agents').set({ name }).where('id', '=', id).execute()
         return name
       })
 
-    const slept = await one.run('placement', async (term) => {
+    const slept = await one.run('placement', async (lease) => {
       clock.now += leaseMs + 1
       t.equal(await two.run('placement', (its) => write(its, 'of-two')), 'of-two')
-      return write(term, 'of-one')
+      return write(lease, 'of-one')
     })
 
     t.equal(slept, undefined)
@@ -76,7 +76,7 @@ export function leasesContract(t: Test, factory: StoreFactory): void {
 
   void t.test('a process that is alone takes what an earlier one left', async (t) => {
     const store = await factory.open(t)
-    const left = { duty: 'placement', holder: 'earlier', expiresAt: 9e12, now: 0 }
+    const left = { task: 'placement', holder: 'earlier', expiresAt: 9e12, now: 0 }
     await store.decide((queries) => takeLease(queries, left))
 
     const alone = createLeases({ store, now: () => 1000, isAlone: true })
@@ -84,7 +84,7 @@ export function leasesContract(t: Test, factory: StoreFactory): void {
     t.equal(await alone.run('placement', epochOf), 2)
   })
 
-  void t.test('what breaks in a duty is told to who runs it', async (t) => {
+  void t.test('what breaks in a task is told to who runs it', async (t) => {
     const { one } = await startTwo(t, factory)
 
     await t.rejects(
@@ -147,7 +147,7 @@ async function startTwo(t: Test, factory: StoreFactory) {
   return { store, clock, one: make(), two: make() }
 }
 
-function epochOf({ epoch }: Term): Promise<number> {
+function epochOf({ epoch }: Lease): Promise<number> {
   return Promise.resolve(epoch)
 }
 

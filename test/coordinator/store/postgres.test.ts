@@ -19,7 +19,7 @@ import { rowsContract } from './rows.contract.js'
 import { addTag } from './rows.js'
 import { historyContract } from './history.contract.js'
 import { releasedStoresContract } from './released-stores.js'
-import { replacedPlacesContract } from './replaced-places.contract.js'
+import { replacedPlacesContract } from './replaced-placements.contract.js'
 import { stagesContract } from './stages.contract.js'
 import { storeContract } from './store.contract.js'
 

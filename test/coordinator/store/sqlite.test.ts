@@ -14,7 +14,7 @@ import {
   readBeingReplaced,
   releaseReplaced,
   takeReplaced,
-} from '../../../src/coordinator/fleet/replaced-places.js'
+} from '../../../src/coordinator/fleet/replaced-placements.js'
 import type { Queries, Store } from '../../../src/coordinator/store/store.js'
 import { root } from '../../support/root.js'
 import { adoptionsContract } from './adoptions.contract.js'
@@ -29,7 +29,7 @@ import { rowsContract } from './rows.contract.js'
 import { addTag } from './rows.js'
 import { historyContract } from './history.contract.js'
 import { releasedStoresContract } from './released-stores.js'
-import { replacedPlacesContract } from './replaced-places.contract.js'
+import { replacedPlacesContract } from './replaced-placements.contract.js'
 import { stagesContract } from './stages.contract.js'
 import { storeContract } from './store.contract.js'
 

@@ -5,7 +5,10 @@ import { noDeployment } from '../../../src/coordinator/fleet/placement-input.js'
 import type { StagedSources } from '../../../src/coordinator/fleet/stage.js'
 import { createPlacement } from '../../../src/coordinator/placement/placing.js'
 import { readFleet } from '../../../src/coordinator/fleet/fleet.js'
-import { countGroupPlaces, readGroupPlaces } from '../../../src/coordinator/fleet/group-places.js'
+import {
+  countGroupPlacements,
+  readGroupPlacements,
+} from '../../../src/coordinator/fleet/group-placements.js'
 import { readOtherHolders } from '../../../src/coordinator/fleet/placement-domains.js'
 import {
   deletePlacements,
@@ -73,9 +76,9 @@ export function stagesContract(t: Test, factory: StoreFactory): void {
     t.strictSame(await readPlacements(queries, { groupIds: [group] }), [own, staged])
     t.strictSame(await readPlacements(queries, { groupIds: [group], stage: true }), [staged])
     t.strictSame(await readPlacements(queries, { agentIds: [agentId], stage: false }), [own])
-    t.equal((await readGroupPlaces(queries, [group])).length, 1)
-    t.equal((await readGroupPlaces(queries, [group], { withStages: true })).length, 2)
-    const [alike] = await countGroupPlaces(queries, { groupId: group, stage: true })
+    t.equal((await readGroupPlacements(queries, [group])).length, 1)
+    t.equal((await readGroupPlacements(queries, [group], { withStages: true })).length, 2)
+    const [alike] = await countGroupPlacements(queries, { groupId: group, stage: true })
     t.match(alike, { deploymentId: noDeployment, count: 1, candidateState: 'pending' })
     const [agent] = await readFleet(queries, { kind: 'all' })
     t.match(agent, { groupIds: [group, -group], rootGroupId: null })

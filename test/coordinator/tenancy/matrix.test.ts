@@ -10,8 +10,8 @@ import {
   type Access,
   type PermissionType,
 } from '../../../src/resources/permission.js'
-import { idOf, startTown, type Person, type Town } from '../identity/people.js'
-import { nobodysId } from './property.js'
+import { idOf, startTenants, type Person, type Tenants } from '../identity/people.js'
+import { nobodysId } from './tenant-objects.js'
 import { addressOf, sampleOf } from './samples.js'
 
 /** docs/behaviour.md, Tokens: a changed permission acts within 5 s. */
@@ -28,48 +28,53 @@ const rights: readonly Right[] = permissionTypes.flatMap((type) => [
 ])
 
 void t.test('a regular user may what its permissions say; write implies read', async (t) => {
-  const { town, anna, bert } = await start(t)
-  await checkAll(t, town, { token: bert.token, right: null })
+  const { tenants, anna, bert } = await start(t)
+  await checkAll(t, tenants, { token: bert.token, right: null })
   for (const right of rights) {
     const made = await anna.call(201, 'POST', '/permissions', {
       ...{ account: { id: bert.id }, type: right.type, write: right.access === 'write' },
     })
-    town.controller.advance(believedMs)
-    await checkAll(t, town, { token: bert.token, right })
+    tenants.controller.advance(believedMs)
+    await checkAll(t, tenants, { token: bert.token, right })
     await anna.call(204, 'DELETE', `/permissions/${idOf(made)}`)
   }
-  town.controller.advance(believedMs)
-  await checkAll(t, town, { token: bert.token, right: null })
+  tenants.controller.advance(believedMs)
+  await checkAll(t, tenants, { token: bert.token, right: null })
 })
 
 void t.test('an API token may what it was made for, whatever its account may', async (t) => {
-  const { town, anna } = await start(t)
-  const expire = Math.floor(town.controller.service.now() / 1000) + 3600
+  const { tenants, anna } = await start(t)
+  const expire = Math.floor(tenants.controller.service.now() / 1000) + 3600
   for (const right of rights) {
     const limits = { type: right.type, [right.access]: true }
     const { accessToken } = await anna.call(201, 'POST', '/sessions', {
       ...{ label: `${right.type} ${right.access}`, expire, permissions: [limits] },
     })
-    await checkAll(t, town, { token: String(accessToken), right })
+    await checkAll(t, tenants, { token: String(accessToken), right })
   }
 })
 
 void t.test('administrators may call everything', async (t) => {
-  const { town, anna } = await start(t)
-  for (const { token } of [anna, town.system]) await checkAll(t, town, { token, right: 'all' })
+  const { tenants, anna } = await start(t)
+  for (const { token } of [anna, tenants.system])
+    await checkAll(t, tenants, { token, right: 'all' })
 })
 
 interface Stage {
-  readonly town: Town
+  readonly tenants: Tenants
   /** The administrator of an organization, and a regular user there. */
   readonly anna: Person
   readonly bert: Person
 }
 
 async function start(t: Test): Promise<Stage> {
-  const town = await startTown(t)
-  await town.makeOrganization('red')
-  return { town, anna: await town.move('anna', 'red'), bert: await town.move('bert', 'red') }
+  const tenants = await startTenants(t)
+  await tenants.makeOrganization('red')
+  return {
+    tenants,
+    anna: await tenants.addPerson('anna', 'red'),
+    bert: await tenants.addPerson('bert', 'red'),
+  }
 }
 
 interface Caller {
@@ -78,10 +83,10 @@ interface Caller {
   readonly right: Right | 'all' | null
 }
 
-async function checkAll(t: Test, town: Town, caller: Caller): Promise<void> {
-  const { routes } = town.controller
+async function checkAll(t: Test, tenants: Tenants, caller: Caller): Promise<void> {
+  const { routes } = tenants.controller
   const answers = await Promise.all(
-    routes.map(async (route) => [route.operationId, await probe(town, route, caller.token)]),
+    routes.map(async (route) => [route.operationId, await probe(tenants, route, caller.token)]),
   )
   const wanted = routes.map((route) => [route.operationId, expectAnswer(route, caller.right)])
   const { right } = caller
@@ -92,7 +97,7 @@ async function checkAll(t: Test, town: Town, caller: Caller): Promise<void> {
   )
 }
 
-async function probe({ controller }: Town, route: Route, token: string): Promise<string> {
+async function probe({ controller }: Tenants, route: Route, token: string): Promise<string> {
   const { method } = route
   const isReading = method === 'GET'
   const { status, body } = await controller.call(

@@ -8,8 +8,8 @@ import t from 'tap'
 import { bodyLimitBytes } from '../../../src/coordinator/http/body.js'
 import type { Route } from '../../../src/coordinator/http/route.js'
 import type { CallOptions } from '../../support/start-controller.js'
-import { ids, startTown, type Town } from '../identity/people.js'
-import { furnish, nobodysId, settleOwner, type Property } from './property.js'
+import { ids, startTenants, type Tenants } from '../identity/people.js'
+import { seedTenant, nobodysId, settleOwner, type TenantObjects } from './tenant-objects.js'
 import { addressOf, kindIn } from './samples.js'
 
 const wrongBody = { headers: { 'content-type': 'text/plain' }, body: 'wrong' }
@@ -17,16 +17,16 @@ const wrongBody = { headers: { 'content-type': 'text/plain' }, body: 'wrong' }
 void t.test(
   'who is nobody is told nothing, and who may nothing only what paths there are',
   async (t) => {
-    const town = await startTown(t)
-    await town.makeOrganization('red')
-    await town.move('anna', 'red')
-    const { token } = await town.move('bert', 'red')
-    for (const route of town.controller.routes) {
+    const tenants = await startTenants(t)
+    await tenants.makeOrganization('red')
+    await tenants.addPerson('anna', 'red')
+    const { token } = await tenants.addPerson('bert', 'red')
+    for (const route of tenants.controller.routes) {
       const path = addressOf(route, nobodysId).replace(/\?.*/, '')
-      const others = town.controller.routes.filter((other) => isSamePath(other, route))
+      const others = tenants.controller.routes.filter((other) => isSamePath(other, route))
       const isPublic = others.some(({ permission }) => permission === 'public')
       const ask = async (method: string, at: string, options: CallOptions): Promise<string> => {
-        const { status, body } = await town.controller.call(method, `/api/v1${at}`, options)
+        const { status, body } = await tenants.controller.call(method, `/api/v1${at}`, options)
         return `${status} ${String(body['errorKey'])}`
       }
       const what = `${route.method} ${route.path}`
@@ -42,7 +42,7 @@ void t.test(
         '404 path',
         what,
       )
-      const { headers } = await town.controller.call('PATCH', `/api/v1${path}`, { token })
+      const { headers } = await tenants.controller.call('PATCH', `/api/v1${path}`, { token })
       const allowed = headers.get('allow')?.split(', ') ?? []
       t.ok(
         others.every(({ method }) => allowed.includes(method)),
@@ -55,22 +55,26 @@ void t.test(
 void t.test(
   'a wrong body is refused before the call looks at anything, a wrong query with it',
   async (t) => {
-    const town = await startTown(t)
-    const owner = await settleOwner(town, 'red')
-    const property = await furnish(town, owner)
-    for (const route of town.controller.routes) {
+    const tenants = await startTenants(t)
+    const owner = await settleOwner(tenants, 'red')
+    const objects = await seedTenant(tenants, owner)
+    for (const route of tenants.controller.routes) {
       const kind = kindIn(route)
-      const at = addressOf(route, kind === null ? undefined : property[kind])
-      const refusals = await refuse(town, route, at)
+      const at = addressOf(route, kind === null ? undefined : objects[kind])
+      const refusals = await refuse(tenants, route, at)
       t.same(refusals, route.method === 'GET' ? {} : wantedRefusals(route), `${route.method} ${at}`)
-      const { status, body } = await town.controller.call(route.method, `/api/v1${withBogus(at)}`, {
-        token: town.system.token,
-      })
+      const { status, body } = await tenants.controller.call(
+        route.method,
+        `/api/v1${withBogus(at)}`,
+        {
+          token: tenants.system.token,
+        },
+      )
       // What a provider says may have more parameters.
       if (route.operationId !== 'finishOidcLogin')
         t.match({ status, ...body }, { status: 400, errorMsg: /bogus/ }, `${at} bogus`)
     }
-    t.same(await listLeft(town, property), Object.keys(property).sort(), 'nothing came of it')
+    t.same(await listLeft(tenants, objects), Object.keys(objects).sort(), 'nothing came of it')
   },
 )
 
@@ -82,11 +86,11 @@ function isSamePath(a: Route, b: Route): boolean {
   return a.path === b.path
 }
 
-async function refuse(town: Town, route: Route, at: string): Promise<Record<string, string>> {
+async function refuse(tenants: Tenants, route: Route, at: string): Promise<Record<string, string>> {
   if (route.method === 'GET') return {}
-  const { token } = town.system
+  const { token } = tenants.system
   const send = async (type: string, text: string): Promise<string> => {
-    const answer = await fetch(`${town.controller.base}/api/v1${at}`, {
+    const answer = await fetch(`${tenants.controller.base}/api/v1${at}`, {
       ...{ method: route.method, body: text },
       headers: { authorization: `Bearer ${token}`, 'content-type': type },
     })
@@ -96,7 +100,7 @@ async function refuse(town: Town, route: Route, at: string): Promise<Record<stri
   }
   return {
     type: await send('text/plain', '{}'),
-    length: await announce(town, route.method, at),
+    length: await announce(tenants, route.method, at),
     syntax: await send('application/json', '{'),
     key: await send('application/json', '{"bogus": 1}'),
   }
@@ -110,7 +114,7 @@ function wantedRefusals({ errorKey }: Route): Record<string, string> {
 }
 
 /** Says that a body will come which is too large; the answer does not wait for it. */
-function announce({ controller, system }: Town, method: string, at: string): Promise<string> {
+function announce({ controller, system }: Tenants, method: string, at: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const sent = request(`${controller.base}/api/v1${at}`, {
       method,
@@ -130,9 +134,9 @@ function announce({ controller, system }: Town, method: string, at: string): Pro
   })
 }
 
-async function listLeft({ system }: Town, property: Property): Promise<string[]> {
+async function listLeft({ system }: Tenants, objects: TenantObjects): Promise<string[]> {
   const found = await Promise.all(
-    Object.entries(property).map(async ([kind, id]) =>
+    Object.entries(objects).map(async ([kind, id]) =>
       (await ids(system.call, `/${kind}s?id=${id}`)).includes(id) ? [kind] : [],
     ),
   )

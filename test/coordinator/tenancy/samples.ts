@@ -5,7 +5,7 @@
 import type { Route } from '../../../src/coordinator/http/route.js'
 import type { Access, PermissionType } from '../../../src/resources/permission.js'
 import type { Json } from '../identity/people.js'
-import { kindOfPath, type Kind, type Property } from './property.js'
+import { kindOfPath, type Kind, type TenantObjects } from './tenant-objects.js'
 
 export interface Sample {
   /** By what is promised, not by the table of routes. */
@@ -16,29 +16,29 @@ export interface Sample {
   readonly params?: Readonly<Record<string, string>>
   readonly query?: string
   /** A right one of somebody who owns these. Left out: the call takes none. */
-  readonly body?: (own: Property) => Json
+  readonly body?: (own: TenantObjects) => Json
   /** For system administrators only: others are refused with 403 for what they can see. */
   readonly system?: true
 }
 
 const of = (id: number): Json => ({ id })
 const name = 'a new one'
-const owner = ({ organization }: Property): Json => ({ organization: of(organization) })
+const owner = ({ organization }: TenantObjects): Json => ({ organization: of(organization) })
 const source = 'vcl 4.1;\n'
 const member = {
-  body: ({ account }: Property) => ({ account: of(account) }),
+  body: ({ account }: TenantObjects) => ({ account: of(account) }),
   system: true,
 } as const
 const range = {
   ...{ counter: 'cache_hit', name: 'avghitratio', consolfunc: 'AVERAGE' },
   ...{ start: '0', end: '60' },
 }
-const group = (own: Property): Json => ({
+const group = (own: TenantObjects): Json => ({
   ...{ name, mainVCL: of(own.file), includes: [of(own.file)] },
   ...{ domains: [of(own.domain)], deployments: [of(own.deployment)] },
 })
 
-const banOf = ({ vclgroup }: Property): Json => ({
+const banOf = ({ vclgroup }: TenantObjects): Json => ({
   ...{ type: 'ban', expression: 'obj.status == 404' },
   target: { vclGroup: of(vclgroup) },
 })
@@ -245,7 +245,7 @@ export function kindIn({ path }: Route): Kind | null {
   const [, noun = ''] = path.split('/')
   if (!path.includes('{id}')) return null
   if (noun in kindOfPath) return kindOfPath[noun as keyof typeof kindOfPath] // asked just before
-  throw new Error(`${path} has an id of a kind that property.ts does not know; add it`)
+  throw new Error(`${path} has an id of a kind that tenant-objects.ts does not know; add it`)
 }
 
 /** Below /api/v1, with the query of the sample. */

@@ -10,22 +10,13 @@ import { agentStates } from '../../../src/resources/agent-state.js'
 import type { CallAnswer } from '../../support/start-controller.js'
 import { eventually } from '../../support/eventually.js'
 import { enrol } from '../controller/client.js'
-import { idOf, password, rows, startTown, type Json, type Town } from '../identity/people.js'
-import {
-  furnish,
-  kinds,
-  makeObjects,
-  nobodysId,
-  settleOwner,
-  type Kind,
-  type Objects,
-  type Owner,
-  type Property,
-} from './property.js'
+import { idOf, password, rows, startTenants, type Json, type Tenants } from '../identity/people.js'
+import { kinds, makeObjects, nobodysId, seedTenant, settleOwner } from './tenant-objects.js'
+import type { Kind, Objects, Owner, TenantObjects } from './tenant-objects.js'
 import { addressOf, kindIn, sampleOf } from './samples.js'
 
 interface Scene {
-  readonly town: Town
+  readonly tenants: Tenants
   readonly red: Owner
   readonly blue: Owner
   /** What the system administrator owns. */
@@ -36,14 +27,14 @@ interface Scene {
 
 /** In one store from beginning to end: each walk leaves what the others need. */
 export async function walkContract(t: Test, storeUrl: string): Promise<void> {
-  const town = await startTown(t, { storeUrl })
-  const shared = await enrol(town.controller, 'shared', { tags: ['rack'] })
-  const blue = await makeOwner(town, 'azure')
-  answerForAgent(t, town, shared, blue)
-  const before = await readSeen({ town, blue, shared })
-  const red = await makeOwner(town, 'crimson')
-  const system = await makeObjects(town.system, 'crimson-system')
-  const scene: Scene = { town, red, blue, system, shared }
+  const tenants = await startTenants(t, { storeUrl })
+  const shared = await enrol(tenants.controller, 'shared', { tags: ['rack'] })
+  const blue = await makeOwner(tenants, 'azure')
+  answerForAgent(t, tenants, shared, blue)
+  const before = await readSeen({ tenants, blue, shared })
+  const red = await makeOwner(tenants, 'crimson')
+  const system = await makeObjects(tenants.system, 'crimson-system')
+  const scene: Scene = { tenants, red, blue, system, shared }
 
   await t.test('nothing that an organization is answered depends on another one', (t) =>
     checkIndependence(t, scene, before),
@@ -82,12 +73,12 @@ async function checkIndependence(t: Test, scene: Scene, before: Answers): Promis
 /** What red has is left to it, and more is refused. */
 const nothing = Object.fromEntries(quotaNames.map((name) => [name, 0]))
 
-async function setQuotas({ town, red }: Scene, quotas: Json | null): Promise<void> {
-  await town.system.call(200, 'PUT', `/organizations/${red.organizationId}`, { quotas })
+async function setQuotas({ tenants, red }: Scene, quotas: Json | null): Promise<void> {
+  await tenants.system.call(200, 'PUT', `/organizations/${red.organizationId}`, { quotas })
 }
 
 async function checkQuotas(t: Test, scene: Scene): Promise<void> {
-  const { town, red, blue } = scene
+  const { tenants, red, blue } = scene
   await setQuotas(scene, nothing)
   const asked = {
     '/tags': { name: 'more' },
@@ -100,12 +91,12 @@ async function checkQuotas(t: Test, scene: Scene): Promise<void> {
   }
   for (const [path, body] of Object.entries(asked)) {
     const make = async (owner: Owner): Promise<CallAnswer> => {
-      const { tag, file } = owner.property
+      const { tag, file } = owner.objects
       const own = {
         ...(path === '/deployments' && { tags: [{ id: tag }] }),
         ...(path === '/vclgroups' && { mainVCL: { id: file } }),
       }
-      return ask(town, owner, path, { method: 'POST', body: { ...body, ...own } })
+      return ask(tenants, owner, path, { method: 'POST', body: { ...body, ...own } })
     }
     const refused = await make(red)
     t.equal(refused.status, path === '/invalidations' ? 429 : 409, path)
@@ -113,59 +104,59 @@ async function checkQuotas(t: Test, scene: Scene): Promise<void> {
     t.equal((await make(blue)).status, path === '/invalidations' ? 202 : 201, path)
   }
   const { organizationId } = red
-  await t.rejects(enrol(town.controller, 'crimson-more', { organizationId }), {
+  await t.rejects(enrol(tenants.controller, 'crimson-more', { organizationId }), {
     kind: 'conflict',
     message: /^organization "crimson" has its quota of 0 agents; delete some, or ask/,
   })
-  await enrol(town.controller, 'azure-more', { organizationId: blue.organizationId })
+  await enrol(tenants.controller, 'azure-more', { organizationId: blue.organizationId })
   await setQuotas(scene, null)
 }
 
 /** All that blue may read, when its calls are in the api log. */
 async function readSeen({
-  town,
+  tenants,
   blue,
   shared,
-}: Pick<Scene, 'town' | 'blue' | 'shared'>): Promise<Answers> {
+}: Pick<Scene, 'tenants' | 'blue' | 'shared'>): Promise<Answers> {
   await eventually('all of its calls are in the api log', async () => {
-    const { text } = await ask(town, blue, '/apilogs?path=*idps')
+    const { text } = await ask(tenants, blue, '/apilogs?path=*idps')
     return text !== '[]'
   })
-  const seen = { ...blue, property: { ...blue.property, agent: shared } }
+  const seen = { ...blue, objects: { ...blue.objects, agent: shared } }
   const ofShared = (route: Route): boolean => kindIn(route) === 'agent'
-  return new Map([...(await readAll(town, blue)), ...(await readAll(town, seen, ofShared))])
+  return new Map([...(await readAll(tenants, blue)), ...(await readAll(tenants, seen, ofShared))])
 }
 
 async function checkIds(t: Test, scene: Scene): Promise<void> {
-  const { town, red, blue } = scene
-  const before = await readAll(town, red)
+  const { tenants, red, blue } = scene
+  const before = await readAll(tenants, red)
   let walked = 0
-  for (const route of town.controller.routes) {
+  for (const route of tenants.controller.routes) {
     const kind = kindIn(route)
     if (kind === null) continue
     const ask = async (id: number): Promise<string> =>
-      tell(await send(town, blue, route, { id, body: bodyOf(route, blue.property) }), id)
+      tell(await send(tenants, blue, route, { id, body: bodyOf(route, blue.objects) }), id)
     const nothing = await ask(nobodysId)
     t.match(nothing, /^404 .*<id> was not found/, route.operationId)
     for (const id of idsOfOthers(scene, kind)) t.equal(await ask(id), nothing, route.operationId)
     walked++
   }
   t.ok(walked > 50)
-  t.same(await readAll(town, red), before, 'nothing of it has changed')
+  t.same(await readAll(tenants, red), before, 'nothing of it has changed')
 }
 
 async function checkReferences(t: Test, scene: Scene): Promise<void> {
-  const { town, blue } = scene
+  const { tenants, blue } = scene
   const referred = new Set<Kind>()
-  for (const route of town.controller.routes) {
-    const right = bodyOf(route, blue.property)
+  for (const route of tenants.controller.routes) {
+    const right = bodyOf(route, blue.objects)
     if (right === undefined) continue
     const id = ownId(route, blue)
-    for (const { kind, key } of listReferences(route, blue.property)) {
+    for (const { kind, key } of listReferences(route, blue.objects)) {
       const ask = async (other: number): Promise<string> => {
-        const foreign = bodyOf(route, { ...blue.property, [kind]: other })
+        const foreign = bodyOf(route, { ...blue.objects, [kind]: other })
         const body = { ...right, [key]: foreign?.[key] }
-        return tell(await send(town, blue, route, { id, body }), other)
+        return tell(await send(tenants, blue, route, { id, body }), other)
       }
       const nothing = await ask(nobodysId)
       const what = `${route.operationId} ${key}`
@@ -186,32 +177,32 @@ async function checkReferences(t: Test, scene: Scene): Promise<void> {
     'vclgroup',
   ]
   t.same([...referred].sort(), all)
-  await lose(town, blue.property.agent)
-  await checkSamples(t, town, blue)
+  await lose(tenants, blue.objects.agent)
+  await checkSamples(t, tenants, blue)
 }
 
-async function checkShared(t: Test, { town, blue, shared: agent }: Scene): Promise<void> {
+async function checkShared(t: Test, { tenants, blue, shared: agent }: Scene): Promise<void> {
   const [rack] = rows(await blue.administrator.call(200, 'GET', '/tags?name=rack'))
   const shared: Partial<Record<Kind, number>> = { agent, tag: idOf(rack) }
-  for (const route of town.controller.routes) {
+  for (const route of tenants.controller.routes) {
     const kind = kindIn(route)
     const id = kind === null ? undefined : shared[kind]
     if (id === undefined) continue
     const isReading = route.method === 'GET'
     const body = isReading ? undefined : { bogus: 1 }
-    const { status, text } = await send(town, blue, route, { id, body })
+    const { status, text } = await send(tenants, blue, route, { id, body })
     const right = isReading ? /^200 / : /^403 .*only the system administrator/
     t.match(`${status} ${text}`, right, route.operationId)
   }
 }
 
-async function checkNames(t: Test, { town, red, blue }: Scene): Promise<void> {
-  for (const route of town.controller.routes) {
+async function checkNames(t: Test, { tenants, red, blue }: Scene): Promise<void> {
+  for (const route of tenants.controller.routes) {
     const { system, body } = sampleOf(route)
-    const isNamed = body && ['name', 'fqdn', 'label'].some((key) => key in body(noProperty))
+    const isNamed = body && ['name', 'fqdn', 'label'].some((key) => key in body(noObjects))
     if (route.method !== 'POST' || system || !isNamed) continue
     const make = async (owner: Owner): Promise<number> =>
-      (await send(town, owner, route, { body: bodyOf(route, owner.property) })).status
+      (await send(tenants, owner, route, { body: bodyOf(route, owner.objects) })).status
     t.equal(await make(blue), 201, route.operationId)
     // docs/behaviour.md, Names: the names of accounts are global.
     t.equal(await make(red), route.operationId === 'createAccount' ? 409 : 201, route.operationId)
@@ -219,25 +210,25 @@ async function checkNames(t: Test, { town, red, blue }: Scene): Promise<void> {
 }
 
 function idsOfOthers({ red, system }: Scene, kind: Kind): readonly number[] {
-  const ofSystem: Partial<Property> = system
-  return [red.property[kind], ofSystem[kind]].filter((id) => id !== undefined)
+  const ofSystem: Partial<TenantObjects> = system
+  return [red.objects[kind], ofSystem[kind]].filter((id) => id !== undefined)
 }
 
 /** For samples that are asked about their keys only. */
-const noProperty = Object.fromEntries(kinds.map((kind) => [kind, 1])) as Property // of each kind
+const noObjects = Object.fromEntries(kinds.map((kind) => [kind, 1])) as TenantObjects // of each kind
 
-async function makeOwner(town: Town, mark: string): Promise<Owner> {
-  const owner = await settleOwner(town, mark)
-  return { ...owner, property: await furnish(town, owner) }
+async function makeOwner(tenants: Tenants, mark: string): Promise<Owner> {
+  const owner = await settleOwner(tenants, mark)
+  return { ...owner, objects: await seedTenant(tenants, owner) }
 }
 
-function bodyOf(route: Route, property: Property): Json | undefined {
-  return sampleOf(route).body?.(property)
+function bodyOf(route: Route, objects: TenantObjects): Json | undefined {
+  return sampleOf(route).body?.(objects)
 }
 
-function ownId(route: Route, { property }: Owner): number | undefined {
+function ownId(route: Route, { objects }: Owner): number | undefined {
   const kind = kindIn(route)
-  return kind === null ? undefined : property[kind]
+  return kind === null ? undefined : objects[kind]
 }
 
 interface Sent {
@@ -245,12 +236,17 @@ interface Sent {
   readonly body?: Json | undefined
 }
 
-function send(town: Town, owner: Owner, route: Route, { id, body }: Sent): Promise<CallAnswer> {
-  return ask(town, owner, addressOf(route, id), { method: route.method, body })
+function send(
+  tenants: Tenants,
+  owner: Owner,
+  route: Route,
+  { id, body }: Sent,
+): Promise<CallAnswer> {
+  return ask(tenants, owner, addressOf(route, id), { method: route.method, body })
 }
 
 function ask(
-  { controller }: Town,
+  { controller }: Tenants,
   { administrator: { token } }: Owner,
   path: string,
   { method = 'GET', body }: { readonly method?: string; readonly body?: Json | undefined } = {},
@@ -267,7 +263,7 @@ function tell({ status, text }: CallAnswer, id: number): string {
 /** Which keys of a route's body refer to what. */
 function listReferences(
   route: Route,
-  own: Property,
+  own: TenantObjects,
 ): readonly { readonly kind: Kind; readonly key: string }[] {
   const right = bodyOf(route, own) ?? {}
   return kinds.flatMap((kind) => {
@@ -279,28 +275,28 @@ function listReferences(
 }
 
 /** The samples are right but for what was changed in them: with own objects nobody complains of a reference. */
-async function checkSamples(t: Test, town: Town, owner: Owner): Promise<void> {
-  for (const route of town.controller.routes) {
-    if (listReferences(route, owner.property).length === 0) continue
-    const body = bodyOf(route, owner.property)
-    const { status, text } = await send(town, owner, route, { id: ownId(route, owner), body })
+async function checkSamples(t: Test, tenants: Tenants, owner: Owner): Promise<void> {
+  for (const route of tenants.controller.routes) {
+    if (listReferences(route, owner.objects).length === 0) continue
+    const body = bodyOf(route, owner.objects)
+    const { status, text } = await send(tenants, owner, route, { id: ownId(route, owner), body })
     t.not(status, 400, `${route.operationId}: ${text}`)
   }
 }
 
 /** Every answer of every GET: all lists with each filter and order, each own object with all that hangs on it. */
 async function readAll(
-  town: Town,
+  tenants: Tenants,
   owner: Owner,
   isWanted: (route: Route) => boolean = () => true,
 ): Promise<Answers> {
   const answers = new Map<string, string>()
-  for (const route of town.controller.routes) {
+  for (const route of tenants.controller.routes) {
     if (route.method !== 'GET' || route.permission === 'public' || !isWanted(route)) continue
     const path = addressOf(route, ownId(route, owner))
     for (const query of listQueries(route)) {
       const asked = query === '' ? path : `${path}?${query}`
-      const { status, headers, text } = await ask(town, owner, asked)
+      const { status, headers, text } = await ask(tenants, owner, asked)
       const total = headers.get('x-total-count') ?? ''
       // When a session was last used moves while we call: neither the time counts nor the order by it.
       const plain = text.replace(/"traceId":"[^"]*",?/, '').replace(/"lastUsed":"[^"]*"/g, '')
@@ -322,9 +318,14 @@ function listQueries({ query }: Route): readonly string[] {
 }
 
 /** What the cache of a shared agent would answer: of the names only some are this organization's. */
-function answerForAgent(t: Test, { controller }: Town, agentId: number, { property }: Owner): void {
-  const others = property.vclgroup + 1
-  const names = [property.vclgroup, others].flatMap((id) => [`cf-${id}-01234567-1`, `cf-l-${id}`])
+function answerForAgent(
+  t: Test,
+  { controller }: Tenants,
+  agentId: number,
+  { objects }: Owner,
+): void {
+  const others = objects.vclgroup + 1
+  const names = [objects.vclgroup, others].flatMap((id) => [`cf-${id}-01234567-1`, `cf-l-${id}`])
   const value = ['cf-idle', 'crimson', ...names].map((name) => ({ name }))
   const subscription = controller.service.bus.respond(instructionSubject(agentId), (request) => {
     const isNamed = /"query":"(?:vcls|backends|bans|panic)"/.test(JSON.stringify(request))
@@ -336,7 +337,7 @@ function answerForAgent(t: Test, { controller }: Town, agentId: number, { proper
 }
 
 /** Not asked, as it does not answer: what is sent to it would be waited for. */
-async function lose({ controller }: Town, agentId: number): Promise<void> {
+async function lose({ controller }: Tenants, agentId: number): Promise<void> {
   await controller.service.store.queries
     .updateTable('agents')
     .set({ state: agentStates.Down })

@@ -1,12 +1,12 @@
 /** The walk over every route with two organizations, on both stores. */
 import t from 'tap'
 import { startPostgres } from '../../support/postgres.js'
-import { startTown } from '../identity/people.js'
+import { startTenants } from '../identity/people.js'
 import { sampleOf, samples } from './samples.js'
 import { walkContract } from './walk.contract.js'
 
 void t.test('every route has a sample call that needs what the contract says', async (t) => {
-  const { routes } = (await startTown(t)).controller
+  const { routes } = (await startTenants(t)).controller
   for (const route of routes) {
     const { permission } = route
     const needs =

@@ -15,7 +15,7 @@ interface SeenParam extends ShownParam {
   readonly description: string
 }
 
-export interface CacheSight {
+export interface CacheObservation {
   readonly vcls: readonly SeenVcl[]
   readonly params: ReadonlyMap<string, SeenParam>
   /** The agent found its cache to be as desired. */
@@ -30,14 +30,17 @@ export interface Consistency {
   readonly paramChangeset: ReadonlyMap<string, SeenParam>
 }
 
-export function judgeConsistency(desired: DesiredEngine, sight: CacheSight): Consistency {
-  const vclName = sight.vcls.find(({ status }) => status === 'active')?.name ?? ''
+export function judgeConsistency(
+  desired: DesiredEngine,
+  observation: CacheObservation,
+): Consistency {
+  const vclName = observation.vcls.find(({ status }) => status === 'active')?.name ?? ''
   return {
     vclName,
-    vclConsistent: isServing(desired, vclName, sight),
+    vclConsistent: isServing(desired, vclName, observation),
     paramChangeset: new Map(
       settableParams(desired).flatMap(({ name, value }) => {
-        const shown = sight.params.get(name)
+        const shown = observation.params.get(name)
         if (shown && isShownAs(value, shown)) return []
         return [[name, shown ?? noSuchParam]]
       }),
@@ -46,10 +49,14 @@ export function judgeConsistency(desired: DesiredEngine, sight: CacheSight): Con
 }
 
 /** What serves is judged, not what is loaded for a deploy or a rollback. */
-function isServing(desired: DesiredEngine, vclName: string, sight: CacheSight): boolean {
+function isServing(
+  desired: DesiredEngine,
+  vclName: string,
+  observation: CacheObservation,
+): boolean {
   // Until the first deploy a foreign VCL may serve, and the agent knows whether it does (docs/behaviour.md, Takeover).
-  if (desired.active === idleVclName && sight.isEffective) return vclName !== ''
-  const targets = new Map(sight.vcls.map(({ name, label }) => [name, label]))
+  if (desired.active === idleVclName && observation.isEffective) return vclName !== ''
+  const targets = new Map(observation.vcls.map(({ name, label }) => [name, label]))
   return (
     vclName === desired.active &&
     desired.labels.every(({ label, program }) => targets.get(label) === program)

@@ -21,7 +21,6 @@ export function cacheRoutes(service: StateService): readonly Route[] {
       access: 'write',
       body: Type.Object({
         name: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-        /** Chosen by us: a paragraph. */
         description: Type.Optional(Type.String({ maxLength: 4096 })),
       }),
       run: ({ actor, object, body }) => changeCache(service, actor, object, body),

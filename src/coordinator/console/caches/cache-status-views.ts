@@ -36,12 +36,19 @@ export function toStatusView(status: CacheStatus | Absence): object {
   if ('absent' in status)
     return {
       ...toAbsence(status),
-      ...{ ping: '', status: '', panic: '', paramChangeset: {}, vclList: { vcls: [] } },
+      ping: '',
+      status: '',
+      panic: '',
+      paramChangeset: {},
+      vclList: { vcls: [] },
     }
   const { ping, status: child, panic, changed, vcls } = status
   return {
     ...ok,
-    ...{ ping, status: child, panic, paramChangeset: Object.fromEntries(changed) },
+    ping,
+    status: child,
+    panic,
+    paramChangeset: Object.fromEntries(changed),
     vclList: {
       vcls: vcls.map((vcl) => ({
         name: vcl.name,
@@ -60,12 +67,15 @@ export const consistencySchema = Type.Object({
   param_consistent: Type.Boolean(),
 })
 
-/** Chosen by us: what cannot be seen is not consistent. */
+/** What cannot be seen is not consistent. */
 export function toConsistencyView(judged: Consistency | Absence): object {
   if ('absent' in judged)
     return {
       ...toAbsence(judged),
-      ...{ vcl_name: '', vcl_consistent: false, param_changeset: {}, param_consistent: false },
+      vcl_name: '',
+      vcl_consistent: false,
+      param_changeset: {},
+      param_consistent: false,
     }
   const { vclName, vclConsistent, paramChangeset } = judged
   return {

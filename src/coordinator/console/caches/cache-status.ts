@@ -12,7 +12,7 @@ import { ownsAgent } from '../../agents/agents.js'
 import type { Caller } from '../../engine/setting-commands.js'
 import type { StateService } from '../../service.js'
 
-/** docs/behaviour.md, Console caches: an absent agent is told within 10 s. */
+/** docs/behaviour.md, Console caches: an absent agent is shown within 10 s. */
 const answerTimeoutMs = 8_000
 
 /** Why a cache cannot be asked. */

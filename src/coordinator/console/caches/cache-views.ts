@@ -43,7 +43,7 @@ export function toCacheView({ agent, group }: ConsoleCache) {
     description: agent.description,
     groupId: group && toObjectId('group', group.id),
     groupName: group?.name ?? defaultGroup,
-    engineName: 'varnish',
+    engineName: agent.engineProduct || 'varnish',
     engineRevision: agent.engineRevision,
     engineVersion: agent.engineVersion,
     status: agent.engineState,

@@ -1,4 +1,4 @@
-/** `/v1/cache/{id}/…`: how a cache is, what it holds, and the commands that people send to it. */
+/** `/v1/cache/{id}/…`: how a cache is, what it holds, and the commands that users send to it. */
 import { Type } from 'typebox'
 import { route, type Route } from '../../http/route.js'
 import { askAgentFor, sendCommand } from '../../engine/agent-questions.js'

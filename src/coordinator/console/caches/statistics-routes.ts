@@ -15,7 +15,10 @@ const permission = { console: 'read' } as const
 
 export function cacheStatisticsRoutes(service: StateService): readonly Route[] {
   const ofCaches: SeriesSubject<ConsoleCache> = {
-    ...{ path: '/v1/cache/{id}', noun: 'Cache', errorKey: 'cache', what: 'of a cache' },
+    path: '/v1/cache/{id}',
+    noun: 'Cache',
+    errorKey: 'cache',
+    what: 'of a cache',
     permission,
     readId: (text) => parseObjectId('cache', text),
     find: (actor, id) => findCache(service, actor, id),
@@ -23,7 +26,9 @@ export function cacheStatisticsRoutes(service: StateService): readonly Route[] {
       Promise.resolve(openSeries(service, { ...question, caches: [askCache(actor, agent)] })),
   }
   const ofGroups: SeriesSubject<ConsoleGroup> = {
-    ...{ path: '/v1/group/{id}', noun: 'Group', errorKey: 'group' },
+    path: '/v1/group/{id}',
+    noun: 'Group',
+    errorKey: 'group',
     what: 'summed over the caches of a group',
     permission,
     readId: (text) => parseObjectId('group', text),

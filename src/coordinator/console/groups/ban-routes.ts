@@ -26,7 +26,7 @@ const banSchema = Type.Object({
   ),
 })
 
-/** Chosen by us: the cache refused it; it waited too long; somebody cancelled it. */
+/** The cache refused it; it waited too long; somebody cancelled it. */
 const statusOfResult: Readonly<Record<ResultState, number>> = {
   done: 200,
   pending: 202,
@@ -61,7 +61,10 @@ export function groupBanRoutes(service: StateService): readonly Route[] {
 function toBanView({ entry, summary, results, agents }: GroupBanView): object {
   const { state, done, total } = summary
   return {
-    ...{ id: entry.id, state, done, total },
+    id: entry.id,
+    state,
+    done,
+    total,
     results: results.map(({ agent: { id, name }, state, error }) => {
       const agent = agents.get(id)
       return {

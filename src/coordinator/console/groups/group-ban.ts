@@ -31,7 +31,8 @@ export async function banInGroup(
   ban: GroupBan,
 ): Promise<GroupBanView> {
   const made = await createInvalidation(service, context, actor, {
-    ...{ type: 'ban', ...ban },
+    type: 'ban',
+    ...ban,
     target: { vclGroup: { id } },
   })
   const hasEnded = made.entry.outcome !== null

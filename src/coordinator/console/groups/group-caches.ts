@@ -18,7 +18,7 @@ import {
   type GroupOfAgent,
 } from '../../fleet/group-members.js'
 import type { Queries } from '../../store/store.js'
-import { tellAgentsChanged, tellDesiredChanged } from '../../agents/agent-hints.js'
+import { notifyAgentsChanged, notifyDesiredChanged } from '../../agents/agent-hints.js'
 import { requireOwner } from '../../api/find-references.js'
 import { changeTargets } from '../../placement/shortfall.js'
 import type { StateService } from '../../service.js'
@@ -67,7 +67,7 @@ export async function leaveGroup(
   })
 }
 
-/** By force: people say themselves which caches a group of the console has, be it none. */
+/** By force: users say themselves which caches a group of the console has, be it none. */
 async function changeMembers(
   service: StateService,
   actor: Actor,
@@ -83,8 +83,8 @@ async function changeMembers(
     changed = await recomposeDesired(queries, [agentId])
   }
   await changeTargets(service, { actor, errorKey: 'group', force: true, readGroupIds, write })
-  tellDesiredChanged(service, changed, context.traceId)
-  tellAgentsChanged(service, [agentId])
+  notifyDesiredChanged(service, changed, context.traceId)
+  notifyAgentsChanged(service, [agentId])
 }
 
 function requireUsable(group: ConsoleGroupRecord, { organization }: AgentRecord): void {
@@ -92,7 +92,7 @@ function requireUsable(group: ConsoleGroupRecord, { organization }: AgentRecord)
     throw new FleetError('conflict', 'group', 'the cache is of another organization than the group')
 }
 
-/** Chosen by us: what stands on a cache by its domains keeps it from joining too, as a group of the console is its whole VCL. */
+/** A domain group on a cache also keeps it from joining, since a console group is the cache's whole VCL. */
 async function requireFree(
   queries: Queries,
   actor: Actor,

@@ -16,7 +16,7 @@ export interface CacheOutcome {
 }
 
 export type DeployEnd =
-  /** Each place tells how far its cache is; its error is in the author's lines. */
+  /** Each entry shows how far its cache is; its error is in the author's lines. */
   | { readonly kind: 'begun'; readonly places: ReadonlyMap<number, DeployPlace> }
   /** No cache switched. Without failures: no cache was asked, what is wrong is seen without one. */
   | {
@@ -80,7 +80,7 @@ const serving: Outcome = { statusCode: 200, message: 'the cache serves it' }
 /** Of a cache that is not there nothing is judged, not even what it did before. */
 const unheard: Outcome = {
   statusCode: 503,
-  message: 'the cache is not there; it served this when it was heard last',
+  message: 'the cache is not connected; this is what it served last',
 }
 const coming: Outcome = { statusCode: 202, message: 'the cache is still at it' }
 const away = both(503, 'the cache is not there; it gets the VCL of its group when it is back')

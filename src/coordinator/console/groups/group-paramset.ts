@@ -7,7 +7,7 @@ import { recomposeDesired } from '../../fleet/desired-states.js'
 import { readAgentsOfGroups } from '../../fleet/group-members.js'
 import { relateParamSet } from '../../fleet/paramset-queries.js'
 import type { Queries } from '../../store/store.js'
-import { tellAgentsChanged, tellDesiredChanged } from '../../agents/agent-hints.js'
+import { notifyAgentsChanged, notifyDesiredChanged } from '../../agents/agent-hints.js'
 import type { StateService } from '../../service.js'
 import { requireConsoleGroup } from './groups.js'
 import { findParamSet } from '../paramsets/paramsets.js'
@@ -68,6 +68,6 @@ async function changeRelation(
     const members = await readAgentsOfGroups(queries, [groupId])
     return recomposeDesired(queries, members.get(groupId) ?? [])
   })
-  tellDesiredChanged(service, changed, context.traceId)
-  tellAgentsChanged(service, changed)
+  notifyDesiredChanged(service, changed, context.traceId)
+  notifyAgentsChanged(service, changed)
 }

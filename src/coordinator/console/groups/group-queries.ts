@@ -4,7 +4,7 @@ import { switchedSources } from '../../fleet/history-queries.js'
 import type { Tables } from '../../store/schema.js'
 import { within, type Scope } from '../../store/scope.js'
 import type { Queries } from '../../store/store.js'
-import { insertGroup, parseWish } from '../../fleet/group-queries.js'
+import { insertGroup, parseRelease } from '../../fleet/group-queries.js'
 
 export interface ConsoleGroupRecord {
   readonly id: number
@@ -21,7 +21,7 @@ export interface ConsoleGroupRecord {
   /** The commit that its caches were switched to; null: none. */
   readonly deployedCommit: { readonly fileId: number; readonly version: number } | null
   /** The branch of the newest deploy, which may still wait for caches; null: it is not to be deployed. */
-  readonly wishedFileId: number | null
+  readonly desiredFileId: number | null
   readonly paramSetId: number | null
   readonly createdAt: number
   readonly updatedAt: number
@@ -66,8 +66,15 @@ export async function insertConsoleGroup(
     queries,
     { ...keys, console: true },
     {
-      ...{ name, root: true, keepOnFailure: true, mainFileId: null, mainFileVersion: null },
-      ...{ includeIds: [], domainIds: [], deploymentIds: [], managedBy: null },
+      name,
+      root: true,
+      keepOnFailure: true,
+      mainFileId: null,
+      mainFileVersion: null,
+      includeIds: [],
+      domainIds: [],
+      deploymentIds: [],
+      managedBy: null,
     },
     now,
   )
@@ -111,13 +118,13 @@ interface GroupRow extends Selectable<Tables['vclGroups']> {
   readonly description: string | null
   readonly overviewGroup: 0 | 1 | null
   readonly paramSetId: number | null
-  /** As the wish, while that waits for caches. */
+  /** The same as the desired release, while that waits for caches. */
   readonly switched: string | null
 }
 
 function fromRow(row: GroupRow): ConsoleGroupRecord {
-  const wished = parseWish(row.wish)?.mainVCL
-  const main = row.wishPending === 1 ? parseWish(row.switched)?.mainVCL : wished
+  const desired = parseRelease(row.wish)?.mainVCL
+  const main = row.wishPending === 1 ? parseRelease(row.switched)?.mainVCL : desired
   return {
     id: row.id,
     organizationId: row.organizationId,
@@ -127,7 +134,7 @@ function fromRow(row: GroupRow): ConsoleGroupRecord {
     overviewGroup: row.overviewGroup === 1,
     mainFileId: row.mainFileId,
     deployedCommit: main ? { fileId: main.id, version: main.version } : null,
-    wishedFileId: wished?.id ?? null,
+    desiredFileId: desired?.id ?? null,
     paramSetId: row.paramSetId,
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,

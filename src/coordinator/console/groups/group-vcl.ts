@@ -1,5 +1,5 @@
 /**
- * Which branch a group of the console has, and its deploy there: the controller's two phases (deploying/verbs.ts), told for each cache.
+ * Which branch a group of the console has, and its deploy there: the controller's two phases (deploying/verbs.ts), reported for each cache.
  * A branch that the group has not yet is its own once it is deployed, in the decision that switches.
  */
 import type { Context } from '../../../context.js'
@@ -11,7 +11,7 @@ import { FleetError } from '../../../errors.js'
 import { readAgents, type AgentRecord } from '../../fleet/agent-queries.js'
 import { relateBranch, unrelateBranch } from '../../files/branch-queries.js'
 import { readAgentsOfGroups } from '../../fleet/group-members.js'
-import { readGroupPlaces } from '../../fleet/group-places.js'
+import { readGroupPlacements } from '../../fleet/group-placements.js'
 import type { Queries } from '../../store/store.js'
 import { findGroup } from '../../fleet/group-queries.js'
 import { DeployDiscarded } from '../../deploying/decide.js'
@@ -42,12 +42,12 @@ export async function giveBranch(
     throw new FleetError('not-found', 'vcl', 'the group or the branch was deleted meanwhile')
 }
 
-/** Chosen by us: whoever takes the VCL away is not waited for any longer. */
+/** The call does not wait longer for the caches to unload the VCL. */
 const takeAwayMs = 30_000
 
 /**
- * Chosen by us: when it is what is deployed, or waits to be, the group is undeployed with it, and its caches run the idle VCL; else they would
- * serve on what no call shows any more. Throws 'not-found' for a branch that the group does not have.
+ * When the branch is deployed or pending, the group is undeployed too and its caches run the idle VCL; otherwise they would
+ * keep serving what no call shows any more. Throws 'not-found' for a branch that the group does not have.
  */
 export async function takeBranch(
   service: StateService,
@@ -57,7 +57,7 @@ export async function takeBranch(
 ): Promise<void> {
   requireConsoleGroup(group)
   const unrelate = (queries: Queries) => unrelateBranch(queries, group.id, branch.id, service.now())
-  if ([group.deployedCommit?.fileId, group.wishedFileId].includes(branch.id))
+  if ([group.deployedCommit?.fileId, group.desiredFileId].includes(branch.id))
     await undeployVclGroup(service, context, {
       actor,
       groupId: group.id,
@@ -134,12 +134,12 @@ function toEnd(error: unknown): DeployEnd {
 
 async function readPlaces(service: StateService, groupId: number) {
   const { queries } = service.store
-  const places = await readGroupPlaces(queries, [groupId])
+  const places = await readGroupPlacements(queries, [groupId])
   const group = await findGroup(queries, { kind: 'all' }, groupId)
   const hasFailed = places.some(({ error }) => error !== null)
   const sourceMap =
-    group?.wish && hasFailed
-      ? await readSourceMap(service, { groupId, sources: group.wish })
+    group?.desiredRelease && hasFailed
+      ? await readSourceMap(service, { groupId, sources: group.desiredRelease })
       : undefined
   return new Map(
     places.map(({ agentId, state, candidateState, error }) => [

@@ -12,15 +12,7 @@ import {
 } from './paramsets.js'
 import type { StateService } from '../../service.js'
 import { toConsoleTime } from '../console-time.js'
-import {
-  createRoute,
-  deleteRoute,
-  getRoute,
-  listRoutes,
-  updateRoute,
-  type ConsoleNoun,
-} from '../noun-routes.js'
-import { takePage } from '../pages.js'
+import { nounRoutes, type ConsoleNoun } from '../noun-routes.js'
 
 const paramsSchema = Type.Record(Type.String(), Type.String(), {
   description: 'Values by name, as on the management port; a body replaces all of them',
@@ -46,31 +38,31 @@ export function paramSetRoutes(service: StateService): readonly Route[] {
     view: toParamSetView,
     find: (actor, id) => findParamSet(service.store.queries, actor, id),
   }
-  return [
-    ...listRoutes(sets, {
+  return nounRoutes(sets, {
+    list: {
       summary: 'Parameter sets of your groups, and those that no group has',
-      read: async (actor, page) => takePage(await listParamSets(service, actor), page),
-    }),
-    createRoute(sets, {
+      read: (actor) => listParamSets(service, actor),
+    },
+    create: {
       summary: 'Makes a parameter set',
       access: 'write',
       body: Type.Object({ name: Type.String(), ...optionalKeys }),
       run: ({ actor, body }) => createParamSet(service, actor, body),
-    }),
-    getRoute(sets, 'One parameter set'),
-    updateRoute(sets, {
+    },
+    get: { summary: 'One parameter set' },
+    update: {
       summary: 'Changes what is named; the caches of its groups follow',
       access: 'write',
       body: Type.Object({ name: Type.Optional(Type.String()), ...optionalKeys }),
       run: ({ context, actor, object, body }) =>
         changeParamSet(service, { context, actor }, object, body),
-    }),
-    deleteRoute(sets, {
+    },
+    delete: {
       summary: 'Deletes it; 409 while a group has it',
       access: 'write',
       run: ({ actor, object }) => deleteParamSet(service, actor, object),
-    }),
-  ]
+    },
+  })
 }
 
 function toParamSetView({ id, name, description, params, ...times }: ParamSetRecord): object {

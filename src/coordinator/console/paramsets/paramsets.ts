@@ -1,4 +1,4 @@
-/** Parameter sets: made, changed and deleted by people; what changes in one reaches the caches of its groups at once. */
+/** Parameter sets: made, changed and deleted by users; what changes in one reaches the caches of its groups at once. */
 import type { Context } from '../../../context.js'
 import { parseName } from '../../../resources/names.js'
 import {
@@ -13,7 +13,6 @@ import { recomposeDesired } from '../../fleet/desired-states.js'
 import { readAgentsOfGroups } from '../../fleet/group-members.js'
 import {
   countParamSets,
-  deleteParamSet as deleteParamSetRow,
   insertParamSet,
   readGroupsWithParamSet,
   readParamSets,
@@ -22,14 +21,15 @@ import {
   type ParamSetRecord,
 } from '../../fleet/paramset-queries.js'
 import type { Queries } from '../../store/store.js'
-import { tellAgentsChanged, tellDesiredChanged } from '../../agents/agent-hints.js'
+import { deleteRow } from '../../store/write-rows.js'
+import { notifyAgentsChanged, notifyDesiredChanged } from '../../agents/agent-hints.js'
 import { deleteUnused, usersNamed, withUniqueName } from '../../api/find-references.js'
 import { scopeOf, type StateService } from '../../service.js'
 
 export type { ParamSetRecord } from '../../fleet/paramset-queries.js'
 
 const errorKey = 'paramset'
-/** Chosen by us: of one organization. */
+/** Per organization. */
 const setsMost = 200
 
 /** As a body has it: a key that is left out keeps its value. */
@@ -106,8 +106,8 @@ export async function changeParamSet(
       }
     }),
   )
-  tellDesiredChanged(service, changed, context.traceId)
-  tellAgentsChanged(service, changed)
+  notifyDesiredChanged(service, changed, context.traceId)
+  notifyAgentsChanged(service, changed)
   return set
 }
 
@@ -122,7 +122,7 @@ export async function deleteParamSet(
     'group',
     errorKey,
     () => readGroupsWithParamSet(store.queries, set.id, usersNamed),
-    () => store.transaction((queries) => deleteParamSetRow(queries, set.id)),
+    () => store.transaction((queries) => deleteRow(queries, 'paramSets', set.id)),
   )
 }
 

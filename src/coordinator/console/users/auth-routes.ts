@@ -13,7 +13,7 @@ import { requireOwnOrigin } from '../own-origin.js'
 export const cookieName = 'JSESSIONID'
 const errorKey = 'auth'
 
-/** Chosen by us: the name of the 0.x releases. */
+/** The name of the 0.x releases. */
 const codename = 'arctic-tern'
 
 const sessionSchema = Type.Object({ username: Type.String(), role: Type.Enum(consoleRoles) })

@@ -11,7 +11,7 @@ import { findAccountByName, type LoginAccount } from '../../identity/account-que
 import type { Queries } from '../../store/store.js'
 import type { Identity } from '../../identity/identity.js'
 import { unauthenticated } from '../../identity/sessions.js'
-import { findPlaceByName } from './places.js'
+import { findAccessByName } from './organization-access.js'
 import { createBoundedCache } from '../../../runtime/bounded-cache.js'
 
 interface ConsoleCredentials {
@@ -103,7 +103,7 @@ export function createConsoleLogins(identity: Identity): ConsoleLogins {
       await verifyGuess(guess, found)
     if (found?.account.locked !== false) throw wrongCredentials()
     const named = { ...found.account, name: found.name }
-    const actor = await findPlaceByName(service.store.queries, named, found.organization)
+    const actor = await findAccessByName(service.store.queries, named, found.organization)
     return { account: found.account, actor }
   }
 

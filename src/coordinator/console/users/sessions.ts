@@ -14,13 +14,13 @@ import {
 import { digestToken } from '../../identity/tokens.js'
 import type { Identity } from '../../identity/identity.js'
 import { endSession } from '../../identity/sessions.js'
-import { findPlaceOf } from './places.js'
+import { findAccessOf } from './organization-access.js'
 import { createReadCache } from '../../../runtime/bounded-cache.js'
 
 export interface ConsoleSessions {
   /** Answers the cookie's value. */
   start(actor: Actor): Promise<string>
-  /** Undefined: it is no session, or it has ended. */
+  /** Undefined: it is not a session, or it has ended. */
   recognize(cookie: string): Promise<Actor | undefined>
   end(actor: Actor): Promise<void>
   close(): void
@@ -28,12 +28,12 @@ export interface ConsoleSessions {
 
 /** docs/behaviour.md, Console: idle 30 min. */
 const idleMs = 30 * 60 * 1000
-/** Chosen by us: how exact the idle time is. */
+/** The precision of the idle time. */
 const prolongEveryMs = 60_000
 /** As in authenticate.ts. */
 const believedMs = 4_000
 const rememberedMost = 10_000
-/** Chosen by us: an account's oldest one ends when it has more. */
+/** With more sessions the account's oldest one ends. */
 const sessionsOfAccount = 1000
 const cookiePattern = /^([1-9][0-9]{0,15})\.([A-Za-z0-9_-]{43})$/
 const label = 'console'
@@ -80,7 +80,7 @@ export function createConsoleSessions({ service }: Identity): ConsoleSessions {
     if (!session || session.refreshExpiresAt <= now() || session.account.locked) return undefined
     if (!isSame(session.refreshDigest, digestToken(secret))) return undefined
     const { accountId, organizationId, account } = session
-    const actor = await findPlaceOf(store.queries, { ...account, id: accountId }, organizationId)
+    const actor = await findAccessOf(store.queries, { ...account, id: accountId }, organizationId)
     if (!actor) return undefined
     if (now() - session.lastUsedAt >= prolongEveryMs)
       await updateSession(store.queries, session.id, {

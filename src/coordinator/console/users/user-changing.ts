@@ -9,7 +9,7 @@ import {
 } from '../../identity/account-queries.js'
 import { deleteAccountMadeIn, deleteConsoleRole, type ConsoleUserRecord } from './user-queries.js'
 import type { Queries } from '../../store/store.js'
-import { deleteUser, findStanding, updateRole } from '../../identity/user-queries.js'
+import { deleteUser, findRights, updateRole } from '../../identity/user-queries.js'
 import { mergeAccount, type AccountChange } from '../../identity/account-fields.js'
 import { updateAccount } from '../../identity/accounts.js'
 import type { Identity } from '../../identity/identity.js'
@@ -21,7 +21,7 @@ import {
   requireOtherAdministrator,
 } from '../../identity/membership.js'
 import { checkNewPassword } from '../../identity/passwords.js'
-import { tellCredentialsChanged } from '../../identity/sessions.js'
+import { notifyCredentialsChanged } from '../../identity/sessions.js'
 import { scopeOf, type StateService } from '../../service.js'
 import { giveRole, requireRoleOf } from './user-making.js'
 import {
@@ -51,12 +51,12 @@ export async function updateConsoleUser(
   const isRoleChange = changesRole(user, change)
   if (isRoleChange) requireMayAssign(actor, user)
   if (change.password !== undefined) checkNewPassword(change.password, 'password')
-  // Looked at before anything is written, and again under the lock.
+  // Checked before anything is written, and again under the lock.
   if (isRoleChange) await prepareRole(service.store.queries, actor, user.accountId, change)
   await changeAccount(identity, actor, user, change)
   if (isRoleChange)
     await service.store.decide((queries) => changeRole(service, queries, { actor, user, change }))
-  tellCredentialsChanged(service)
+  notifyCredentialsChanged(service)
   const changed = await findConsoleUser(service, actor, user.accountId)
   if (!changed) throw notFound(user)
   return changed
@@ -73,17 +73,17 @@ export async function deleteConsoleUser(
     throw new FleetError('conflict', 'user', 'nobody removes the own user; another Admin does')
   await service.store.decide(async (queries) => {
     const record = await requireRecord(queries, actor, user)
-    const organizationId = requireOnePlace(record)
-    const place = { accountId, organizationId }
+    const organizationId = requireOneAccess(record)
+    const access = { accountId, organizationId }
     if (organizationId !== null && toConsoleUser(actor, record)?.role === 'Admin') {
       const membership = { accountId, organizationId }
       await requireAuthority(queries, actor, membership, 'user')
       await removeMember(queries, membership, 'user')
-    } else await deleteConsoleRole(queries, place)
+    } else await deleteConsoleRole(queries, access)
     const left = await findRecord(queries, { kind: 'all' }, accountId)
-    if (!left) await deleteAccountMadeIn(queries, place)
+    if (!left) await deleteAccountMadeIn(queries, access)
   })
-  tellCredentialsChanged(service)
+  notifyCredentialsChanged(service)
 }
 
 function changesRole(user: ConsoleUser, { role, groups }: ConsoleUserChange): boolean {
@@ -140,7 +140,7 @@ async function prepareRole(
   { role: wanted, groups }: ConsoleUserChange,
 ): Promise<PreparedRole> {
   const record = await requireRecord(queries, actor, { accountId })
-  const organizationId = requireOnePlace(record)
+  const organizationId = requireOneAccess(record)
   const before = toConsoleUser(actor, record)?.role ?? null
   const role = wanted ?? before ?? 'ReadOnly'
   requireRoleOf(organizationId, role, groups ?? [])
@@ -178,17 +178,17 @@ async function takeAdministration(
   membership: { readonly accountId: number; readonly organizationId: number },
   now: number,
 ): Promise<void> {
-  const standing = await findStanding(queries, membership)
-  if (!standing) return
-  if (standing.grants.perm === 'write')
+  const rights = await findRights(queries, membership)
+  if (!rights) return
+  if (rights.grants.perm === 'write')
     throw new FleetError(
       'conflict',
       'user',
       'its permission to write "perm" makes it an Admin; take that permission away first',
     )
   // One that may do nothing in the controller need not be a user there: it is as before it was made an Admin.
-  if (Object.keys(standing.grants).length === 0) await deleteUser(queries, membership)
-  else await updateRole(queries, standing.userId, 'regular', now)
+  if (Object.keys(rights.grants).length === 0) await deleteUser(queries, membership)
+  else await updateRole(queries, rights.userId, 'regular', now)
 }
 
 async function requireRecord(
@@ -202,9 +202,9 @@ async function requireRecord(
 }
 
 /** Where the role is changed: in the caller's organization, or in the only one that the account is in. */
-function requireOnePlace({ systemAdministrator, places }: ConsoleUserRecord): number | null {
-  const [place, another] = places
-  if (systemAdministrator || !place)
+function requireOneAccess({ systemAdministrator, accesses }: ConsoleUserRecord): number | null {
+  const [access, another] = accesses
+  if (systemAdministrator || !access)
     throw new FleetError(
       'conflict',
       'user',
@@ -216,7 +216,7 @@ function requireOnePlace({ systemAdministrator, places }: ConsoleUserRecord): nu
       'user',
       'this account is of several organizations, whose own Admins change its role',
     )
-  return place.organizationId
+  return access.organizationId
 }
 
 function notFound({ accountId }: Pick<ConsoleUser, 'accountId'>): FleetError {

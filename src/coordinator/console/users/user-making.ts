@@ -10,7 +10,7 @@ import { mergeAccount } from '../../identity/account-fields.js'
 import type { Identity } from '../../identity/identity.js'
 import { addMember, requireGrantable } from '../../identity/membership.js'
 import { checkNewPassword } from '../../identity/passwords.js'
-import { tellCredentialsChanged } from '../../identity/sessions.js'
+import { notifyCredentialsChanged } from '../../identity/sessions.js'
 import { withUniqueName } from '../../api/find-references.js'
 import { scopeOf } from '../../service.js'
 import { findRecord, requireGroups, toConsoleUser, type ConsoleUser } from './users.js'
@@ -39,7 +39,7 @@ export async function createConsoleUser(
     wanted.password === undefined
       ? await joinAccount(identity, actor, wanted, groupIds)
       : await makeAccount(identity, actor, { ...wanted, password: wanted.password }, groupIds)
-  tellCredentialsChanged(service)
+  notifyCredentialsChanged(service)
   const record = await findRecord(queries, scopeOf(actor), accountId)
   const user = record && toConsoleUser(actor, record)
   if (!user) throw new FleetError('not-found', 'user', `${wanted.username} was not found`)
@@ -113,8 +113,11 @@ async function requireNewcomer(
     new FleetError('conflict', 'user', `${JSON.stringify(account.name)} ${what}`)
   const record = await findRecord(queries, scopeOf(actor), account.id)
   if (!record) return
-  // A place without an organization has no name to log in by beside others.
-  if (actor.organizationId === null && record.places.some((place) => place.organizationId !== null))
+  // Access without an organization has no name to log in by.
+  if (
+    actor.organizationId === null &&
+    record.accesses.some((access) => access.organizationId !== null)
+  )
     throw conflict('is of an organization, whose own Admins give it its role')
   const isSelf = account.id === actor.accountId
   if (isSelf || toConsoleUser(actor, record)) throw conflict('is a user already; PATCH changes it')
@@ -128,24 +131,27 @@ interface GivenRole {
   readonly now: () => number
 }
 
-/** Under the decision lock. To an account that is no administrator there. */
+/** Under the decision lock. To an account that is not an administrator there. */
 export async function giveRole(
   queries: Queries,
   actor: Actor,
   account: { readonly id: number; readonly systemAdministrator: boolean },
   { organizationId, role, groupIds, now }: GivenRole,
 ): Promise<void> {
-  const place = { accountId: account.id, organizationId }
+  const access = { accountId: account.id, organizationId }
   if (role !== 'Admin') {
-    await writeConsoleRole(queries, place, { role, groupIds, now: now() })
+    await writeConsoleRole(queries, access, { role, groupIds, now: now() })
     return
   }
   requireRoleOf(organizationId, role, [])
   if (organizationId === null) return
   requireGrantable(actor, 'administrator', 'user')
   const { userId, wasThere } = await addMember(queries, account, organizationId, {
-    ...{ actor, role: 'administrator', now: now(), errorKey: 'user' },
+    actor,
+    role: 'administrator',
+    now: now(),
+    errorKey: 'user',
   })
   if (wasThere) await updateRole(queries, userId, 'administrator', now())
-  await deleteConsoleRole(queries, place)
+  await deleteConsoleRole(queries, access)
 }

@@ -4,6 +4,7 @@ import type { Grants, OrganizationRole } from '../../../resources/permission.js'
 import { holdQuota } from '../../store/quotas.js'
 import { within, type Scope } from '../../store/scope.js'
 import type { Queries } from '../../store/store.js'
+import { insertRow } from '../../store/write-rows.js'
 
 export interface ConsoleUserRecord {
   readonly accountId: number
@@ -13,14 +14,14 @@ export interface ConsoleUserRecord {
   readonly createdAt: number
   readonly updatedAt: number
   /** Those that the reader may see. */
-  readonly places: readonly ConsoleUserPlace[]
+  readonly accesses: readonly ConsoleUserAccess[]
 }
 
-export interface ConsoleUserPlace {
+export interface ConsoleUserAccess {
   /** Null: the system administrator's own groups. */
   readonly organizationId: number | null
   /** As a user of the controller, with the one grant that amounts to administrator; null: it is none there. */
-  readonly standing: { readonly role: OrganizationRole; readonly grants: Grants } | null
+  readonly rights: { readonly role: OrganizationRole; readonly grants: Grants } | null
   /** Null: nobody gave it one. */
   readonly consoleRole: 'User' | 'ReadOnly' | null
   /** By id. */
@@ -45,18 +46,18 @@ export async function readConsoleUsers(
   return accounts.map(({ systemAdministrator, id, ...account }) => {
     const members = usersOf.get(id) ?? []
     const roles = rolesOf.get(id) ?? []
-    const places = [...members, ...roles].map(({ organizationId }) => organizationId)
+    const accesses = [...members, ...roles].map(({ organizationId }) => organizationId)
     return {
       ...account,
       accountId: id,
       systemAdministrator: systemAdministrator === 1,
-      places: [...new Set(places)].map((organizationId) => {
+      accesses: [...new Set(accesses)].map((organizationId) => {
         const member = members.find((row) => row.organizationId === organizationId)
         const role = roles.find((row) => row.organizationId === organizationId)
         const own = role === undefined ? [] : (groupsOf.get(role.id) ?? [])
         return {
           organizationId,
-          standing: member ? toStanding(member) : null,
+          rights: member ? toRights(member) : null,
           consoleRole: role?.role ?? null,
           groupIds: own.map(({ groupId }) => groupId),
         }
@@ -65,12 +66,12 @@ export async function readConsoleUsers(
   })
 }
 
-function toStanding(member: { readonly role: OrganizationRole; readonly write: 0 | 1 | null }) {
+function toRights(member: { readonly role: OrganizationRole; readonly write: 0 | 1 | null }) {
   const grants: Grants = member.write === 1 ? { perm: 'write' } : {}
   return { role: member.role, grants }
 }
 
-/** Only those that a place or their rank lets into the console. */
+/** Only those that may enter the console: by an organization, or as system administrators. */
 function readAccounts(queries: Queries, scope: Scope, accountId: number | undefined) {
   return queries
     .selectFrom('accounts')
@@ -138,7 +139,7 @@ function readGroups(queries: Queries, scope: Scope, accountId: number | undefine
 }
 
 /** An account and where it has its role. */
-interface ConsolePlaceOf {
+interface RoleOwner {
   readonly accountId: number
   readonly organizationId: number | null
 }
@@ -153,10 +154,10 @@ interface ConsoleRoleChange {
 /** Makes the role, or replaces it. */
 export async function writeConsoleRole(
   queries: Queries,
-  place: ConsolePlaceOf,
+  access: RoleOwner,
   { role, groupIds, now }: ConsoleRoleChange,
 ): Promise<void> {
-  const id = await upsertRole(queries, place, role, now)
+  const id = await upsertRole(queries, access, role, now)
   if (groupIds === undefined) return
   await queries.deleteFrom('consoleUserGroups').where('consoleUserId', '=', id).execute()
   if (groupIds.length === 0) return
@@ -166,7 +167,7 @@ export async function writeConsoleRole(
 
 async function upsertRole(
   queries: Queries,
-  { accountId, organizationId }: ConsolePlaceOf,
+  { accountId, organizationId }: RoleOwner,
   role: 'User' | 'ReadOnly',
   now: number,
 ): Promise<number> {
@@ -178,19 +179,15 @@ async function upsertRole(
     .returning('id')
     .executeTakeFirst()
   if (found) return found.id
-  const made = await queries
-    .insertInto('consoleUsers')
-    .values({ accountId, organizationId, role, createdAt: now, updatedAt: now })
-    .returning('id')
-    .executeTakeFirstOrThrow()
+  const id = await insertRow(queries, 'consoleUsers', { accountId, organizationId, role }, now)
   await holdQuota(queries, organizationId, 'accounts')
-  return made.id
+  return id
 }
 
 /** One that has none changes nothing. */
 export async function deleteConsoleRole(
   queries: Queries,
-  { accountId, organizationId }: ConsolePlaceOf,
+  { accountId, organizationId }: RoleOwner,
 ): Promise<void> {
   await queries
     .deleteFrom('consoleUsers')
@@ -202,7 +199,7 @@ export async function deleteConsoleRole(
 /** With its sessions, unless it belongs to somebody else. */
 export async function deleteAccountMadeIn(
   queries: Queries,
-  { accountId, organizationId }: ConsolePlaceOf,
+  { accountId, organizationId }: RoleOwner,
 ): Promise<void> {
   await queries
     .deleteFrom('accounts')
@@ -211,7 +208,7 @@ export async function deleteAccountMadeIn(
     .execute()
 }
 
-/** Of these the groups that people of the place can be for: root groups of the same owner. */
+/** Of these the groups that may be assigned to users there: root groups of the same owner. */
 export async function readAssignableGroupIds(
   queries: Queries,
   organizationId: number | null,

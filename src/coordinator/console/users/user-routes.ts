@@ -11,17 +11,8 @@ import { createConsoleUser } from './user-making.js'
 import { findConsoleUser, listConsoleUsers, type ConsoleUser } from './users.js'
 import type { Identity } from '../../identity/identity.js'
 import { toConsoleTime } from '../console-time.js'
-import {
-  createRoute,
-  deleteRoute,
-  getRoute,
-  listRoutes,
-  updateRoute,
-  type ConsoleNoun,
-} from '../noun-routes.js'
-import { takePage } from '../pages.js'
+import { nounRoutes, type ConsoleNoun } from '../noun-routes.js'
 
-/** Chosen by us. */
 const groupsMost = 1000
 
 export const userSchema = Type.Object({
@@ -63,32 +54,32 @@ export function userRoutes(identity: Identity): readonly Route[] {
     view: toUserView,
     find: (actor, id) => findConsoleUser(service, actor, id),
   }
-  return [
-    ...listRoutes(users, {
-      summary: 'The users of your organization; whoever is no Admin sees itself',
-      read: async (actor, page) => takePage(await listConsoleUsers(service, actor), page),
-    }),
-    createRoute(users, {
+  return nounRoutes(users, {
+    list: {
+      summary: 'The users of your organization; whoever is not an Admin sees itself',
+      read: (actor) => listConsoleUsers(service, actor),
+    },
+    create: {
       summary:
         'Makes an account with a role; without a password it gives a role to one that is there',
       access: 'administer',
       body: newUserSchema,
       run: ({ actor, body }) => createConsoleUser(identity, actor, body),
-    }),
-    getRoute(users, 'One user'),
-    updateRoute(users, {
+    },
+    get: { summary: 'One user' },
+    update: {
       summary:
         'Merges the values given: the own password and email by everybody, all else by an Admin',
       access: 'read',
       body: changeSchema,
       run: ({ actor, object, body }) => updateConsoleUser(identity, actor, object, body),
-    }),
-    deleteRoute(users, {
+    },
+    delete: {
       summary: 'Takes the role away, at once; the account goes too where it is nowhere else',
       access: 'administer',
       run: ({ actor, object }) => deleteConsoleUser(service, actor, object),
-    }),
-  ]
+    },
+  })
 }
 
 function toUserView(user: ConsoleUser): object {

@@ -6,7 +6,7 @@ import { FleetError } from '../../../errors.js'
 import {
   readAssignableGroupIds,
   readConsoleUsers,
-  type ConsoleUserPlace,
+  type ConsoleUserAccess,
   type ConsoleUserRecord,
 } from './user-queries.js'
 import type { Scope } from '../../store/scope.js'
@@ -57,26 +57,28 @@ export function isAdmin(actor: Actor): boolean {
   return actor.console?.role === 'Admin'
 }
 
-/** For the system administrator: the place that an account is in, of several the first with the highest role. */
+/** For the system administrator: of several organizations the one where the account has the highest role. */
 export function toConsoleUser(actor: Actor, record: ConsoleUserRecord): ConsoleUser | undefined {
   const { accountId, name, email, createdAt, updatedAt } = record
   const isSelf = accountId === actor.accountId
-  const places = isSelf ? record.places.filter((place) => isIn(actor, place)) : record.places
-  const roles = places.map(({ standing, consoleRole }) => toConsoleRole(standing, consoleRole))
+  const accesses = isSelf
+    ? record.accesses.filter((access) => isIn(actor, access))
+    : record.accesses
+  const roles = accesses.map(({ rights, consoleRole }) => toConsoleRole(rights, consoleRole))
   const role = record.systemAdministrator
     ? 'Admin'
     : (['Admin', 'User', 'ReadOnly'] as const).find((one) => roles.includes(one))
-  // Whoever got in without a role reads what was assigned to it: nothing (places.ts).
+  // Whoever got in without a role reads what was assigned to it: nothing (organization-access.ts).
   if (role === undefined && !isSelf) return undefined
-  const groupIds = role === 'Admin' ? [] : places.flatMap((place) => place.groupIds)
+  const groupIds = role === 'Admin' ? [] : accesses.flatMap((access) => access.groupIds)
   return { accountId, name, email, role: role ?? 'ReadOnly', groupIds, createdAt, updatedAt }
 }
 
-function isIn(actor: Actor, { organizationId }: ConsoleUserPlace): boolean {
+function isIn(actor: Actor, { organizationId }: ConsoleUserAccess): boolean {
   return organizationId === actor.organizationId
 }
 
-/** The groups that a body assigns. Throws 'invalid' naming those that people of this organization cannot be for. */
+/** The groups that a body assigns. Throws 'invalid' naming those that users of this organization cannot be for. */
 export async function requireGroups(
   queries: Queries,
   organizationId: number | null,

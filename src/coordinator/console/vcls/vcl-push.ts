@@ -96,8 +96,8 @@ function headMoved(): FleetError {
 }
 
 /**
- * Answers what was done. Chosen by us: where no cache of its groups is there the text is stored all the same, since a push
- * changes no cache and the deploy compiles again; what needs no cache to be seen is refused even then.
+ * Answers what was done. When no cache of its groups is connected the text is stored anyway, since a push
+ * changes no cache and the deploy compiles again; faults that show without a cache are refused even then.
  */
 async function compileForGroups(
   service: StateService,

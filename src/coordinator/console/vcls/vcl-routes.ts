@@ -11,15 +11,7 @@ import {
   type BranchRecord,
 } from './vcls.js'
 import type { StateService } from '../../service.js'
-import {
-  createRoute,
-  deleteRoute,
-  getRoute,
-  listRoutes,
-  updateRoute,
-  type ConsoleNoun,
-} from '../noun-routes.js'
-import { takePage } from '../pages.js'
+import { nounRoutes, type ConsoleNoun } from '../noun-routes.js'
 import { branchSchema, toBranchView, wholeBranchSchema } from './vcl-views.js'
 
 const nameSchema = Type.String({ minLength: 1 })
@@ -44,12 +36,12 @@ export function branchNoun(service: StateService): ConsoleNoun<BranchRecord> {
 
 export function vclRoutes(service: StateService): readonly Route[] {
   const branches = branchNoun(service)
-  return [
-    ...listRoutes(branches, {
+  return nounRoutes(branches, {
+    list: {
       summary: 'All VCL branches that you may see, without their contents',
-      read: async (actor, page) => takePage(await listBranches(service, actor), page),
-    }),
-    createRoute(branches, {
+      read: (actor) => listBranches(service, actor),
+    },
+    create: {
       summary: 'Makes a branch with its first commit; nothing is compiled while no group has it',
       access: 'write',
       body: Type.Object({
@@ -58,18 +50,18 @@ export function vclRoutes(service: StateService): readonly Route[] {
         content: Type.String({ description: 'VCL text' }),
       }),
       run: ({ actor, body }) => createBranch(service, actor, body),
-    }),
-    getRoute(branches, 'One branch with the content of its head'),
-    updateRoute(branches, {
+    },
+    get: { summary: 'One branch with the content of its head' },
+    update: {
       summary: 'Changes name or description; a content is changed by a push',
       access: 'write',
       body: Type.Object({ name: Type.Optional(nameSchema), description: descriptionSchema }),
       run: ({ actor, object, body }) => updateBranch(service, actor, object, body),
-    }),
-    deleteRoute(branches, {
+    },
+    delete: {
       summary: 'Deletes a branch with its commits; 409 while a group has it',
       access: 'write',
       run: ({ actor, object }) => deleteBranch(service, actor, object),
-    }),
-  ]
+    },
+  })
 }

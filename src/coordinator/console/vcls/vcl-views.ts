@@ -55,7 +55,8 @@ export function toCommitView({ fileId, version, isHead, account, createdAt }: Co
     branch: toObjectId('vcl', fileId),
     head: isHead,
     committedByUser: account,
-    ...{ created: time, timestamp: time },
+    created: time,
+    timestamp: time,
   }
 }
 

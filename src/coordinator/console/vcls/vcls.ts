@@ -120,7 +120,7 @@ export async function readCommit(
   const found = isOfBranch && (await findVersion(service.store.queries, branch.id, commit.version))
   if (!found)
     throw new FleetError('not-found', 'vcl', `commit ${toCommitId(commit)} was not found here`)
-  const { text } = toVclText({ ...found, ...{ id: branch.id, name: branch.name } })
+  const { text } = toVclText({ ...found, id: branch.id, name: branch.name })
   return { ...toCommit(branch, found), content: text }
 }
 

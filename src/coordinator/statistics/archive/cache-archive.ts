@@ -19,12 +19,12 @@ export interface CacheState {
   readonly open: readonly OpenRow[]
 }
 
-/** Chosen by us: who does not say how long its rates hold is believed for so long since the sample before. */
+/** Rates without a span of their own hold for at most this many steps since the previous sample. */
 const gapSteps = 1.5
-/** Chosen by us: a mean over more than a minute, or six long intervals, says nothing of each. */
+/** A mean over more than a minute, or six long intervals, tells nothing about a single one. */
 const spanMostMs = 60_000
 const spanSteps = 6
-/** Chosen by us: what is said to be older by so little is late; by more, the clock was set back. */
+/** A sample older by less than this is late; by more, the clock was set back. */
 const setBackMs = 60_000
 
 export function createCacheState(grid: Grid, series: number): CacheState {

@@ -9,7 +9,7 @@ interface GraphMember {
   readonly counter: string
 }
 
-/** Chosen by us but for the first: what an operator looks at together. */
+/** What an operator reads together. */
 const graphs: ReadonlyMap<string, readonly GraphMember[]> = new Map([
   ['avghitratio', main('cache_hit', 'cache_hitpass', 'cache_miss', 'client_req')],
   ['traffic', main('client_req', 'sess_conn', 's_resp_hdrbytes', 's_resp_bodybytes', 's_pass')],

@@ -9,7 +9,7 @@ export interface TimeRange {
 
 /** The year 9999. */
 const latestSeconds = 253_402_300_799
-/** Chosen by us: longer than the longest archive (600 rows of 1597 minutes: 665 days). */
+/** Longer than the longest archive (600 rows of 1597 minutes: 665 days). */
 const longestSeconds = 2 * 366 * 86_400
 
 /** Throws FleetError 'invalid'. */
@@ -19,7 +19,7 @@ export function requireConsolidation(word: string, errorKey: ErrorKey): Consolid
   throw new FleetError(
     'invalid',
     errorKey,
-    `${shorten(word)} is no consolidation function; it is one of ${consolidations.join(', ')}`,
+    `${shorten(word)} is not a consolidation function; it is one of ${consolidations.join(', ')}`,
   )
 }
 

@@ -5,6 +5,7 @@ import type { ArchiveOptions } from './local-archive.js'
 import { createSamplePacker } from './sample-packer.js'
 import type { ArchiveEvents, CacheSample, StatisticsArchive } from './statistics-archive.js'
 import type {
+  ArchiveFailure,
   ArchiveOrder,
   AskedMethod,
   FromArchive,
@@ -20,125 +21,135 @@ export interface ArchiveSetup {
   readonly thread?: URL
 }
 
-export interface ArchiveLink {
-  send(samples: readonly CacheSample[]): void
-  release(agentId: number): void
-  /** Rejects with FleetError 'unavailable' when the thread ends before it answers. */
-  ask<Method extends AskedMethod>(
-    question: Question<Method>,
-  ): Promise<Awaited<ReturnType<StatisticsArchive[Method]>>>
-  /** Resolves, never rejects, with why nothing is answered any more. */
-  readonly ended: Promise<FleetError>
-  /** Resolves when the thread is gone. */
-  terminate(): Promise<void>
-}
-
 interface Waiting {
   readonly resolve: (value: unknown) => void
   readonly reject: (error: unknown) => void
 }
 
 const retryAfterSeconds = 5
+/** Of what waits for the thread's first word; questions have the numbers after it. */
+const readyId = 0
 
 /** Rejects with FleetError 'unavailable' when the archive cannot be opened. */
 export async function linkArchive(setup: ArchiveSetup): Promise<ArchiveLink> {
-  const { url, options, events } = setup
-  const order: ArchiveOrder = { url, options }
-  const worker = new Worker(setup.thread ?? new URL('./archive-thread.js', import.meta.url), {
-    workerData: order,
-  })
-  const waiting = new Map<number, Waiting>()
-  const packer = createSamplePacker()
-  let asked = 0
-  let why: FleetError | null = null
-  let tellEnded: (why: FleetError) => void = () => undefined
-  const ended = new Promise<FleetError>((resolve) => (tellEnded = resolve))
-  const exited = new Promise<void>((resolve) => {
-    worker.once('exit', () => {
-      end('its thread ended')
-      resolve()
+  const link = new ArchiveLink(setup)
+  await link.ready
+  return link
+}
+
+export class ArchiveLink {
+  readonly ready: Promise<unknown>
+  /** Resolves, never rejects, with why nothing is answered any more. */
+  readonly ended: Promise<FleetError>
+  readonly #events: ArchiveEvents
+  readonly #worker: Worker
+  readonly #exited: Promise<void>
+  readonly #packer = createSamplePacker()
+  readonly #waiting = new Map<number, Waiting>()
+  #asked = 0
+  #why: FleetError | null = null
+  #tellEnded: (why: FleetError) => void = () => undefined
+
+  constructor({ url, options, events, thread }: ArchiveSetup) {
+    const order: ArchiveOrder = { url, options }
+    this.#events = events
+    this.#worker = new Worker(thread ?? new URL('./archive-thread.js', import.meta.url), {
+      workerData: order,
     })
-  })
-  worker.on('error', (error) => {
-    end(error.message)
-  })
-  worker.on('message', hear)
-  await new Promise<void>((resolve, reject) => {
-    const ready = (): void => {
-      resolve()
-    }
-    waiting.set(asked, { resolve: ready, reject })
-  })
-
-  return {
-    send: (samples) => {
-      if (why) return
-      const batch = packer.pack(samples)
-      const buffers = [batch.heads.buffer, batch.values.buffer]
-      worker.postMessage({ kind: 'record', batch } satisfies ToArchive, buffers)
-    },
-    release: (agentId) => {
-      tell({ kind: 'release', agentId })
-    },
-    ask: (question) => {
-      if (why) return Promise.reject(why)
-      const id = ++asked
-      return new Promise((resolve, reject) => {
-        // The thread answers what its archive answered.
-        waiting.set(id, { resolve: resolve as (value: unknown) => void, reject })
-        tell({ kind: 'ask', id, question })
+    this.ended = new Promise((resolve) => (this.#tellEnded = resolve))
+    this.#exited = new Promise((resolve) => {
+      this.#worker.once('exit', () => {
+        this.#end('its thread ended')
+        resolve()
       })
-    },
-    ended,
-    terminate: async () => {
-      await worker.terminate()
-      await exited
-    },
+    })
+    this.#worker.on('error', (error) => {
+      this.#end(error.message)
+    })
+    this.#worker.on('message', (message: FromArchive) => {
+      this.#receive(message)
+    })
+    this.ready = this.#waitFor(readyId)
   }
 
-  function tell(message: ToArchive): void {
-    if (!why) worker.postMessage(message)
+  send(samples: readonly CacheSample[]): void {
+    if (this.#why) return
+    const batch = this.#packer.pack(samples)
+    const buffers = [batch.heads.buffer, batch.values.buffer]
+    this.#worker.postMessage({ kind: 'record', batch } satisfies ToArchive, buffers)
   }
 
-  function hear(message: FromArchive): void {
+  release(agentId: number): void {
+    this.#post({ kind: 'release', agentId })
+  }
+
+  /** Rejects with FleetError 'unavailable' when the thread ends before it answers. */
+  ask<Method extends AskedMethod>(
+    question: Question<Method>,
+  ): Promise<Awaited<ReturnType<StatisticsArchive[Method]>>> {
+    if (this.#why) return Promise.reject(this.#why)
+    this.#asked += 1
+    const id = readyId + this.#asked
+    this.#post({ kind: 'ask', id, question })
+    // The thread answers what its archive answered.
+    return this.#waitFor(id) as Promise<Awaited<ReturnType<StatisticsArchive[Method]>>>
+  }
+
+  /** Resolves when the thread is gone. */
+  async terminate(): Promise<void> {
+    await this.#worker.terminate()
+    await this.#exited
+  }
+
+  #post(message: ToArchive): void {
+    if (!this.#why) this.#worker.postMessage(message)
+  }
+
+  #waitFor(id: number): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject })
+    })
+  }
+
+  #receive(message: FromArchive): void {
     switch (message.kind) {
       case 'ready':
-        take(0)?.resolve(undefined)
+        this.#take(readyId)?.resolve(undefined)
         return
       case 'answer':
-        take(message.id)?.resolve(message.value)
+        this.#take(message.id)?.resolve(message.value)
         return
-      case 'failure': {
-        const { retryAfterSeconds, message: text } = message.failure
-        const error =
-          retryAfterSeconds === null
-            ? new Error(`in the archive's thread: ${text}`)
-            : new FleetError('unavailable', 'store', text, { retryAfterSeconds })
-        take(message.id)?.reject(error)
+      case 'failure':
+        this.#take(message.id)?.reject(toError(message.failure))
         return
-      }
       case 'wrote':
-        events.wrote(message.seconds, message.rows)
+        this.#events.wrote(message.seconds, message.rows)
         return
       case 'warn':
-        events.warn(message.fields, message.message)
+        this.#events.warn(message.fields, message.message)
         return
     }
   }
 
-  function take(id: number): Waiting | undefined {
-    const found = waiting.get(id)
-    waiting.delete(id)
+  #take(id: number): Waiting | undefined {
+    const found = this.#waiting.get(id)
+    this.#waiting.delete(id)
     return found
   }
 
-  function end(reason: string): void {
-    if (why) return
-    why = noStatistics(reason)
-    for (const { reject } of waiting.values()) reject(why)
-    waiting.clear()
-    tellEnded(why)
+  #end(reason: string): void {
+    if (this.#why) return
+    this.#why = noStatistics(reason)
+    for (const { reject } of this.#waiting.values()) reject(this.#why)
+    this.#waiting.clear()
+    this.#tellEnded(this.#why)
   }
+}
+
+function toError({ retryAfterSeconds, message }: ArchiveFailure): Error {
+  return retryAfterSeconds === null
+    ? new Error(`in the archive's thread: ${message}`)
+    : new FleetError('unavailable', 'store', message, { retryAfterSeconds })
 }
 
 export function noStatistics(reason: string): FleetError {

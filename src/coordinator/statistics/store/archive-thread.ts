@@ -1,7 +1,7 @@
 /** The thread of the archive: what folding and writing take is not taken from the coordinator's API (docs/behaviour.md, Statistics). */
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import { FleetError } from '../../../errors.js'
-import { createLocalArchive, type NumberedSample } from './local-archive.js'
+import { LocalArchive, type NumberedSample } from './local-archive.js'
 import { openRows } from './open-rows.js'
 import {
   headLength,
@@ -19,7 +19,7 @@ async function serve(port: MessagePort, { url, options }: ArchiveOrder): Promise
   const say = (message: FromArchive): void => {
     port.postMessage(message)
   }
-  const archive = createLocalArchive(await openRows(url), options, {
+  const archive = new LocalArchive(await openRows(url), options, {
     wrote: (seconds, rows) => {
       say({ kind: 'wrote', seconds, rows })
     },

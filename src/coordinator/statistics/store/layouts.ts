@@ -1,5 +1,5 @@
 /** Which series a row has, in which order: caches with the same counters share one layout. */
-import type { RowStore } from './row-store.js'
+import type { LayoutStore } from './row-store.js'
 
 export interface Layout {
   readonly names: readonly string[]
@@ -22,7 +22,7 @@ export interface Layouts {
 
 export const emptyLayout: Layout = { names: [], columns: new Map(), id: null }
 
-export function createLayouts(store: RowStore): Layouts {
+export function createLayouts(store: LayoutStore): Layouts {
   const byText = new Map<string, Layout>()
   const byId = new Map<number, Layout>()
 

@@ -39,11 +39,11 @@ export interface FinishedRow extends Row {
   readonly layout: Layout
 }
 
-/** Chosen by us: a cache has about 40 series, and some for each backend. */
+/** A cache has about 40 series, and a few for each backend. */
 export const seriesPerCacheMost = 500
-/** Chosen by us: how often, at most, room is made: an agent that sends other names each time fills no table. */
+/** The shortest interval between removing unused names: an agent that always sends new names cannot fill the table. */
 const tidyEveryMs = 86_400_000
-/** Chosen by us: what is folded again after a restart, at most; caches differ, so that not all are saved at once. */
+/** The most steps folded again after a restart; it differs per cache, so that not all are saved at once. */
 const checkpointSteps = 64
 
 export function createLiveCache(agentId: number, grid: Grid): LiveCache {
@@ -66,7 +66,9 @@ export function restoreLiveCache(
 
 function wrapState(agentId: number, state: CacheState, layout: Layout): LiveCache {
   return {
-    ...{ agentId, state, layout },
+    agentId,
+    state,
+    layout,
     organizationId: null,
     finished: [],
     newest: null,

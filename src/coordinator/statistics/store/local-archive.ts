@@ -3,23 +3,25 @@
  * stored and what is not yet.
  */
 import { archivesMost, defaultRows, spanOf, type Grid } from '../archive/archives.js'
-import { Turns } from '../../../runtime/turns.js'
+import { startLoop, type Loop } from '../../../runtime/loop.js'
+import { Semaphore } from '../../../runtime/semaphore.js'
+import { ArchiveComplaints } from './archive-complaints.js'
+import { claimCaches } from './claim-caches.js'
 import { createLayouts } from './layouts.js'
-import {
-  createLiveCache,
-  readUnwritten,
-  replaySteps,
-  restoreLiveCache,
-  seriesPerCacheMost,
-  takeSample,
-  type LiveCache,
-} from './live-cache.js'
-import type { ChangedCache, RowStore, SavedCache, StoredRow } from './row-store.js'
+import { readUnwritten, seriesPerCacheMost, takeSample } from './live-cache.js'
+import type { ChangedCache, RowStore, StoredRow } from './row-store.js'
 import { createNewestReader } from './newest-reader.js'
 import { countSeries } from './kept-series.js'
-import { createRowReader } from './row-reader.js'
+import { createRowReader, type RowParts } from './row-reader.js'
 import { createSeriesReader } from './series-reader.js'
-import type { ArchiveEvents, StatisticsArchive } from './statistics-archive.js'
+import type {
+  ArchiveEvents,
+  CacheSample,
+  NewestEachQuery,
+  NewestQuery,
+  SeriesQuery,
+  StatisticsArchive,
+} from './statistics-archive.js'
 
 /** A sample whose values are in double precision already, as the thread gets it. */
 export interface NumberedSample {
@@ -31,10 +33,6 @@ export interface NumberedSample {
   readonly values: Float64Array
 }
 
-export interface LocalArchive extends StatisticsArchive {
-  recordAll(samples: readonly NumberedSample[]): void
-}
-
 export interface ArchiveOptions extends Grid {
   /** How long samples may wait for their commit (docs/behaviour.md, Statistics: a kill loses 20 s at most). */
   readonly commitEveryMs: number
@@ -44,158 +42,177 @@ export interface ArchiveOptions extends Grid {
   readonly unwrittenMost: number
 }
 
-/** Chosen by us: 5,000 caches of 50 series. */
+/** 5,000 caches with 50 series each. */
 const seriesMost = 250_000
-/** Chosen by us: some 200 MB while the database is away: nine minutes of 1,000 caches of 40 series, at 10 s. */
+/** About 200 MB while the database is unavailable: nine minutes of 1,000 caches with 40 series every 10 s. */
 const unwrittenMost = 5_000_000
-/** Chosen by us: what waits of one cache, at most and at least. */
+/** Unwritten rows of one cache, at most and at least. */
 const [unwrittenRowsMost, unwrittenRowsLeast] = [1000, 10]
 
-/** Chosen by us: half an interval, so that with one of 10 s a kill loses 16 s at most; not oftener than each second. */
+/** Half an interval, so that with one of 10 s a kill loses at most 16 s; never more often than every second. */
 export function planArchive(stepMs: number, archives = archivesMost): ArchiveOptions {
   const commitEveryMs = Math.min(5_000, Math.max(1_000, stepMs / 2))
   return { stepMs, rows: defaultRows, archives, commitEveryMs, seriesMost, unwrittenMost }
 }
 
-/** Chosen by us: samples that wait while the database does not answer. */
+/** Samples queued while the database does not answer. */
 const waitingMost = 100_000
 
-export function createLocalArchive(
-  store: RowStore,
-  options: ArchiveOptions,
-  events: ArchiveEvents,
-): LocalArchive {
-  const caches = new Map<number, LiveCache>()
-  const layouts = createLayouts(store)
-  const parts = { store, layouts, caches, grid: options }
-  const readRows = createRowReader(parts)
-  const reader = { ...createSeriesReader(parts, readRows), ...createNewestReader(parts, readRows) }
-  let waiting: NumberedSample[] = []
+export class LocalArchive implements StatisticsArchive {
+  readonly #parts: RowParts
+  readonly #options: ArchiveOptions
+  readonly #wrote: ArchiveEvents['wrote']
+  readonly #complaints: ArchiveComplaints
+  readonly #reader: Pick<StatisticsArchive, 'readSeries' | 'readNewest' | 'readNewestEach'>
   /** One thing after the other: rows are read, folded and written in the order in which samples came. */
-  const turns = new Turns()
-  let timer: NodeJS.Timeout | null = null
-  const said = new Set<string>()
+  readonly #mutex = new Semaphore()
+  readonly #commits: Loop
+  #waiting: NumberedSample[] = []
   /** Rows of coarser archives than are kept, written when more were, have been looked for. */
-  let isTrimmed = options.archives === archivesMost
-  let isClosed = false
+  #isTrimmed: boolean
 
-  return {
-    record: ({ values, organizationId = null, ...sample }) => {
-      const numbers = Float64Array.from(values, (value) => value ?? Number.NaN)
-      recordAll([{ ...sample, organizationId, values: numbers }])
-    },
-    recordAll,
-    release: (agentId) => {
-      void turns.run(() => leave(agentId)) // never rejects
-      schedule()
-    },
-    readSeries: (query) => turns.run(takeWaiting).then(() => reader.readSeries(query)),
-    readNewest: (query) => turns.run(takeWaiting).then(() => reader.readNewest(query)),
-    readNewestEach: (query) => turns.run(takeWaiting).then(() => reader.readNewestEach(query)),
-    retain: (agentIds, nowMs) => retain(new Set(agentIds), nowMs),
-    commit: () => turns.run(commit),
-    close: async () => {
-      isClosed = true
-      if (timer) clearTimeout(timer)
-      await turns.run(commit)
-      await store.close()
-    },
+  constructor(store: RowStore, options: ArchiveOptions, events: ArchiveEvents) {
+    const parts = { store, layouts: createLayouts(store), caches: new Map(), grid: options }
+    const readRows = createRowReader(parts)
+    this.#parts = parts
+    this.#options = options
+    this.#wrote = events.wrote
+    this.#complaints = new ArchiveComplaints(events)
+    this.#reader = {
+      ...createSeriesReader(parts, readRows),
+      ...createNewestReader(parts, readRows),
+    }
+    this.#isTrimmed = options.archives === archivesMost
+    this.#commits = startLoop({ log: null, everyMs: null, pass: () => this.commit() })
   }
 
-  function recordAll(samples: readonly NumberedSample[]): void {
-    for (const sample of samples) if (waiting.length < waitingMost) waiting.push(sample)
-    schedule()
+  record({ values, organizationId = null, ...sample }: CacheSample): void {
+    const numbers = Float64Array.from(values, (value) => value ?? Number.NaN)
+    this.recordAll([{ ...sample, organizationId, values: numbers }])
   }
 
-  function schedule(): void {
-    if (timer || isClosed) return
-    timer = setTimeout(() => {
-      timer = null
-      void turns.run(commit) // never rejects
-    }, options.commitEveryMs)
+  recordAll(samples: readonly NumberedSample[]): void {
+    for (const sample of samples) if (this.#waiting.length < waitingMost) this.#waiting.push(sample)
+    this.#schedule()
   }
 
-  async function takeWaiting(): Promise<void> {
-    if (waiting.length === 0) return
-    const samples = waiting
-    waiting = []
+  release(agentId: number): void {
+    void this.#mutex.run(async () => {
+      // Behind the samples that came before it.
+      await this.#takeWaiting()
+      const cache = this.#parts.caches.get(agentId)
+      if (cache) cache.isLeaving = true
+    }) // never rejects
+    this.#schedule()
+  }
+
+  readSeries(query: SeriesQuery) {
+    return this.#mutex.run(() => this.#takeWaiting()).then(() => this.#reader.readSeries(query))
+  }
+
+  readNewest(query: NewestQuery) {
+    return this.#mutex.run(() => this.#takeWaiting()).then(() => this.#reader.readNewest(query))
+  }
+
+  readNewestEach(query: NewestEachQuery) {
+    return this.#mutex.run(() => this.#takeWaiting()).then(() => this.#reader.readNewestEach(query))
+  }
+
+  async retain(agentIds: readonly number[], nowMs: number): Promise<number> {
+    const { store, caches } = this.#parts
+    const wanted = new Set(agentIds)
+    const stored = await this.#mutex.run(async () => {
+      await this.#tidyLayouts(nowMs)
+      return store.listAgents()
+    })
+    const gone = stored.filter((agentId) => !wanted.has(agentId))
+    // Each in a turn of its own: a cache has some thousand rows, and commits must not wait for all.
+    for (const agentId of gone)
+      await this.#mutex.run(() => {
+        caches.delete(agentId)
+        return store.remove(agentId)
+      })
+    if (!this.#isTrimmed)
+      for (const agentId of stored)
+        await this.#mutex.run(() => store.trim(agentId, this.#options.archives))
+    this.#isTrimmed = true
+    return gone.length
+  }
+
+  /** Never rejects: what cannot be written waits for the next time. */
+  commit(): Promise<void> {
+    return this.#mutex.run(async () => {
+      await this.#takeWaiting()
+      await this.#writeChanged()
+    })
+  }
+
+  async close(): Promise<void> {
+    await this.#commits.close()
+    await this.commit()
+    await this.#parts.store.close()
+  }
+
+  #schedule(): void {
+    this.#commits.wake(this.#options.commitEveryMs)
+  }
+
+  async #takeWaiting(): Promise<void> {
+    if (this.#waiting.length === 0) return
+    const { caches } = this.#parts
+    const samples = this.#waiting
+    this.#waiting = []
     // Who comes back may have been another coordinator's meanwhile: it is claimed anew.
-    if (samples.some(({ agentId }) => caches.get(agentId)?.isLeaving)) await writeChanged()
+    if (samples.some(({ agentId }) => caches.get(agentId)?.isLeaving)) await this.#writeChanged()
     try {
-      await claimNew(samples.map(({ agentId }) => agentId))
+      await claimCaches(
+        this.#parts,
+        samples.map(({ agentId }) => agentId),
+      )
     } catch (error) {
-      complain('the statistics of caches cannot be read: their samples are lost', error)
+      const message = 'the statistics of caches cannot be read: their samples are lost'
+      this.#complaints.ofError(message, error)
     }
     for (const { agentId, organizationId } of samples) {
       const cache = caches.get(agentId)
       if (cache) cache.organizationId = organizationId
     }
+    this.#takeSamples(samples)
+  }
+
+  #takeSamples(samples: readonly NumberedSample[]): void {
+    const { caches, layouts } = this.#parts
+    const { seriesMost } = this.#options
     const kept = countSeries(caches.values())
     for (const sample of samples) {
       const { agentId, organizationId } = sample
       const cache = caches.get(agentId)
       if (!cache) continue
       const before = cache.state.series
-      const room = kept.findRoom(options.seriesMost, organizationId)
+      const room = kept.findRoom(seriesMost, organizationId)
       const refused = takeSample(cache, sample, {
         layouts,
         series: room + before,
-        unwritten: rowsThatWait(kept.total()),
+        unwritten: this.#rowsThatWait(kept.total()),
       })
       kept.add(organizationId, cache.state.series - before)
       if (refused === 0) continue
       const isOfCache = cache.state.series >= seriesPerCacheMost
-      const isFull = kept.total() >= options.seriesMost
-      complainOfSeries(sample, refused, isOfCache ? 'cache' : isFull ? 'total' : 'share')
+      const isFull = kept.total() >= seriesMost
+      this.#complaints.ofSeries(
+        { agentId, organizationId, refused, seriesMost },
+        isOfCache ? 'cache' : isFull ? 'total' : 'share',
+      )
     }
   }
 
-  /** Behind the samples that came before it. */
-  async function leave(agentId: number): Promise<void> {
-    await takeWaiting()
-    const cache = caches.get(agentId)
-    if (cache) cache.isLeaving = true
-  }
-
-  function rowsThatWait(series: number): number {
-    const share = Math.floor(options.unwrittenMost / Math.max(1, series))
+  #rowsThatWait(series: number): number {
+    const share = Math.floor(this.#options.unwrittenMost / Math.max(1, series))
     return Math.min(unwrittenRowsMost, Math.max(unwrittenRowsLeast, share))
   }
 
-  async function claimNew(agentIds: readonly number[]): Promise<void> {
-    const fresh = [...new Set(agentIds)].filter((agentId) => !caches.has(agentId))
-    if (fresh.length === 0) return
-    const saved = await store.claim(fresh)
-    const restored: LiveCache[] = []
-    for (const agentId of fresh) restored.push(await openCache(agentId, saved.get(agentId)))
-    const steps = await store.readSteps(
-      restored
-        .filter(({ state }) => state.folded > 0)
-        .map(({ agentId, state }) => ({ agentId, after: state.folded * options.stepMs })),
-    )
-    for (const cache of restored) {
-      replaySteps(cache, steps.get(cache.agentId) ?? [])
-      caches.set(cache.agentId, cache)
-    }
-  }
-
-  async function openCache(agentId: number, saved: SavedCache | undefined): Promise<LiveCache> {
-    const { checkpoint, layout: id } = saved ?? {}
-    if (checkpoint === undefined || id === undefined) return createLiveCache(agentId, options)
-    const layout = await layouts.read(id)
-    return (
-      restoreLiveCache(agentId, options, { layout, checkpoint }) ??
-      createLiveCache(agentId, options)
-    )
-  }
-
-  /** Never rejects: what cannot be written waits for the next time. */
-  async function commit(): Promise<void> {
-    await takeWaiting()
-    await writeChanged()
-  }
-
-  async function writeChanged(): Promise<void> {
+  async #writeChanged(): Promise<void> {
+    const { store, caches, layouts } = this.#parts
     const changed = [...caches.values()].filter(({ hasNew, isLeaving }) => hasNew || isLeaving)
     if (changed.length === 0) return
     const startedAt = performance.now()
@@ -210,8 +227,8 @@ export function createLocalArchive(
       await store.write(rows, saves)
     } catch (error) {
       for (const cache of changed) cache.checkpointAt = 0
-      complain('statistics cannot be written', error)
-      schedule()
+      this.#complaints.ofError('statistics cannot be written', error)
+      this.#schedule()
       return
     }
     for (const cache of changed) {
@@ -219,61 +236,16 @@ export function createLocalArchive(
       cache.hasNew = false
       if (cache.isLeaving) caches.delete(cache.agentId)
     }
-    said.clear()
-    events.wrote((performance.now() - startedAt) / 1000, rows.length)
-  }
-
-  async function retain(agentIds: ReadonlySet<number>, nowMs: number): Promise<number> {
-    const stored = await turns.run(async () => {
-      await tidyLayouts(nowMs)
-      return store.listAgents()
-    })
-    const gone = stored.filter((agentId) => !agentIds.has(agentId))
-    // Each in a turn of its own: a cache has some thousand rows, and commits must not wait for all.
-    for (const agentId of gone)
-      await turns.run(() => {
-        caches.delete(agentId)
-        return store.remove(agentId)
-      })
-    if (!isTrimmed)
-      for (const agentId of stored) await turns.run(() => store.trim(agentId, options.archives))
-    isTrimmed = true
-    return gone.length
+    this.#complaints.forget()
+    this.#wrote((performance.now() - startedAt) / 1000, rows.length)
   }
 
   /** Those that no row can have any more go: the coarsest archive is overwritten in this time. */
-  async function tidyLayouts(nowMs: number): Promise<void> {
+  async #tidyLayouts(nowMs: number): Promise<void> {
+    const { store, caches, layouts, grid } = this.#parts
+    const { rows, archives } = this.#options
     layouts.keepOnly(new Set([...caches.values()].map(({ layout }) => layout)))
-    const longestMs = options.rows * spanOf(options, options.archives - 1)
+    const longestMs = rows * spanOf(grid, archives - 1)
     await store.keepLayouts(layouts.listIds(), { nowMs, sinceMs: nowMs - longestMs })
   }
-
-  /** Once until something is written again. */
-  function complain(message: string, error: unknown): void {
-    if (said.has(message)) return
-    said.add(message)
-    events.warn({ reason: error instanceof Error ? error.message : String(error) }, message)
-  }
-
-  /** Once for each organization until something is written again. */
-  function complainOfSeries(
-    { agentId, organizationId }: NumberedSample,
-    refused: number,
-    full: keyof typeof seriesComplaints,
-  ): void {
-    const message = seriesComplaints[full]
-    const key = `${message} ${full === 'share' ? organizationId : ''}`
-    if (said.has(key)) return
-    said.add(key)
-    events.warn({ agentId, organizationId, refused, seriesMost: options.seriesMost }, message)
-  }
 }
-
-/** By what is full. */
-const seriesComplaints = {
-  cache: 'a cache has more counters than are kept',
-  total:
-    'all series that this coordinator keeps are taken, further counters are not kept; link some agents to another coordinator',
-  share:
-    'nearly all series that this coordinator keeps are taken, and the organization holds its share of them: further counters of its caches are not kept; link some of its agents to another coordinator',
-} as const

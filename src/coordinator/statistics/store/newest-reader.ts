@@ -12,7 +12,7 @@ import type {
   StatisticsArchive,
 } from './statistics-archive.js'
 
-/** Chosen by us: a cache that was not heard for so many intervals has no newest value. */
+/** A cache that has been silent for this many intervals has no newest value. */
 const newestSteps = 4
 
 export function createNewestReader(
@@ -24,16 +24,16 @@ export function createNewestReader(
   async function readNewest(query: NewestQuery): Promise<NewestAnswer> {
     const values = new Map<string, number>()
     let newest: number | null = null
-    let heard = 0
+    let known = 0
     for await (const [cache, { endsAt, layout, bytes }] of readNewestRows(query)) {
-      heard += 1
+      known += 1
       newest = Math.max(newest ?? 0, endsAt)
       for (const [name, column] of layout.columns) {
         const value = isHidden(cache, name) ? undefined : readValue(bytes, column)
         if (value) values.set(name, (values.get(name) ?? 0) + value.average)
       }
     }
-    return { endsAt: newest, caches: heard, values: [...values] }
+    return { endsAt: newest, caches: known, values: [...values] }
   }
 
   async function readNewestEach(query: NewestEachQuery): Promise<NewestEachAnswer> {
@@ -56,7 +56,7 @@ export function createNewestReader(
     }
   }
 
-  /** Of each cache that was heard lately. What came here is held; only of the others something is read. */
+  /** Of each cache that was known lately. What came here is held; only of the others something is read. */
   async function* readNewestRows({
     caches: asked,
     nowMs,

@@ -5,9 +5,16 @@
 import { randomUUID } from 'node:crypto'
 import { Pool, types, type PoolClient, type QueryResultRow } from 'pg'
 import { decodeNames, encodeNames } from './layout-names.js'
-import { unavailable, type RowStore, type SavedCache, type StoredRow } from './row-store.js'
+import {
+  unavailable,
+  type ChangedCache,
+  type LayoutStore,
+  type RowStore,
+  type SavedCache,
+  type StoredRow,
+} from './row-store.js'
 
-/** Chosen by us: one writes, one reads. */
+/** One writes, one reads. */
 const connectionsMost = 2
 const timeoutMs = 30_000
 const retryAfterSeconds = 2
@@ -64,16 +71,7 @@ export async function openPostgresRows(url: string): Promise<RowStore> {
 }
 
 function createRows(pool: Pool, claim: string): RowStore {
-  const ask = async <Found extends QueryResultRow>(
-    text: string,
-    parameters: readonly unknown[],
-  ): Promise<Found[]> => {
-    try {
-      return (await pool.query<Found>(text, [...parameters])).rows
-    } catch (error) {
-      throw unavailable(error, retryAfterSeconds)
-    }
-  }
+  const ask = askOf(pool)
   return {
     claim: async (agentIds) => {
       const rows = await ask<
@@ -88,34 +86,7 @@ function createRows(pool: Pool, claim: string): RowStore {
         if (layout !== null && checkpoint !== null) saved.set(agentId, { layout, checkpoint })
       return saved
     },
-    write: (rows, caches) =>
-      transact(pool, async (client) => {
-        // Those that another one has claimed meanwhile stay as it writes them; nobody claims these until the end.
-        const ids = [...new Set([...rows, ...caches].map(({ agentId }) => agentId))]
-        const { rows: held } = await client.query<{ agentId: number }>(
-          `select "agentId" from "statisticsCaches" where "agentId" = any($1::bigint[]) and claim = $2
-           order by 1 for update`,
-          [ids, claim],
-        )
-        const mine = new Set(held.map(({ agentId }) => agentId))
-        const kept = rows.filter(({ agentId }) => mine.has(agentId))
-        for (let at = 0; at < kept.length; at += rowsPerStatement)
-          await client.query(upsert, toArrays(kept.slice(at, at + rowsPerStatement)))
-        const saved = caches.filter(({ agentId }) => mine.has(agentId))
-        for (let at = 0; at < saved.length; at += rowsPerStatement) {
-          const some = saved.slice(at, at + rowsPerStatement)
-          await client.query(
-            `update "statisticsCaches" c set layout = n.layout, checkpoint = n.checkpoint
-             from unnest($1::bigint[], $2::bigint[], $3::bytea[]) as n ("agentId", layout, checkpoint)
-             where c."agentId" = n."agentId"`,
-            [
-              some.map(({ agentId }) => agentId),
-              some.map(({ layout }) => layout),
-              some.map(({ checkpoint }) => toBuffer(checkpoint)),
-            ],
-          )
-        }
-      }),
+    write: (rows, caches) => transact(pool, (client) => writeClaimed(client, claim, rows, caches)),
     readSteps: async (wanted) => {
       const rows = await ask<StoredRow>(
         `select r.* from "statisticsRows" r
@@ -148,6 +119,29 @@ function createRows(pool: Pool, claim: string): RowStore {
       )
       return new Map(rows.map(({ agentId, layout }) => [agentId, layout]))
     },
+    ...layoutsOf(pool),
+    listAgents: async () =>
+      (
+        await ask<{ agentId: number }>('select "agentId" from "statisticsCaches" order by 1', [])
+      ).map(({ agentId }) => agentId),
+    remove: (agentId) =>
+      transact(pool, async (client) => {
+        await client.query('delete from "statisticsRows" where "agentId" = $1', [agentId])
+        await client.query('delete from "statisticsCaches" where "agentId" = $1', [agentId])
+      }),
+    trim: async (agentId, archives) => {
+      await ask('delete from "statisticsRows" where "agentId" = $1 and archive >= $2', [
+        agentId,
+        archives,
+      ])
+    },
+    close: () => pool.end(),
+  }
+}
+
+function layoutsOf(pool: Pool): LayoutStore {
+  const ask = askOf(pool)
+  return {
     readLayout: async (id) => {
       const [row] = await ask<{ names: string }>(
         'select names from "statisticsLayouts" where id = $1',
@@ -184,24 +178,40 @@ function createRows(pool: Pool, claim: string): RowStore {
           [sinceMs],
         )
       }),
-    listAgents: async () =>
-      (
-        await ask<{ agentId: number }>('select "agentId" from "statisticsCaches" order by 1', [])
-      ).map(({ agentId }) => agentId),
-    remove: (agentId) =>
-      transact(pool, async (client) => {
-        await client.query('delete from "statisticsRows" where "agentId" = $1', [agentId])
-        await client.query('delete from "statisticsCaches" where "agentId" = $1', [agentId])
-      }),
-    trim: async (agentId, archives) => {
-      await ask('delete from "statisticsRows" where "agentId" = $1 and archive >= $2', [
-        agentId,
-        archives,
-      ])
-    },
-    close: () => pool.end(),
   }
 }
+
+/** Those that another one has claimed meanwhile stay as it writes them; nobody claims these until the end. */
+async function writeClaimed(
+  client: PoolClient,
+  claim: string,
+  rows: readonly StoredRow[],
+  caches: readonly ChangedCache[],
+): Promise<void> {
+  const ids = [...new Set([...rows, ...caches].map(({ agentId }) => agentId))]
+  const { rows: held } = await client.query<{ agentId: number }>(
+    `select "agentId" from "statisticsCaches" where "agentId" = any($1::bigint[]) and claim = $2
+     order by 1 for update`,
+    [ids, claim],
+  )
+  const mine = new Set(held.map(({ agentId }) => agentId))
+  const kept = rows.filter(({ agentId }) => mine.has(agentId))
+  for (let at = 0; at < kept.length; at += rowsPerStatement)
+    await client.query(upsert, toArrays(kept.slice(at, at + rowsPerStatement)))
+  const saved = caches.filter(({ agentId }) => mine.has(agentId))
+  for (let at = 0; at < saved.length; at += rowsPerStatement) {
+    const some = saved.slice(at, at + rowsPerStatement)
+    await client.query(saveCheckpoints, [
+      some.map(({ agentId }) => agentId),
+      some.map(({ layout }) => layout),
+      some.map(({ checkpoint }) => toBuffer(checkpoint)),
+    ])
+  }
+}
+
+const saveCheckpoints = `update "statisticsCaches" c set layout = n.layout, checkpoint = n.checkpoint
+  from unnest($1::bigint[], $2::bigint[], $3::bytea[]) as n ("agentId", layout, checkpoint)
+  where c."agentId" = n."agentId"`
 
 const upsert = `insert into "statisticsRows" select * from unnest($1::bigint[], $2::smallint[], $3::smallint[], $4::bigint[],
     $5::bigint[], $6::bigint[], $7::bigint[], $8::bytea[])
@@ -223,6 +233,19 @@ function toArrays(rows: readonly StoredRow[]): unknown[] {
     newest.map(({ layout }) => layout),
     newest.map(({ bytes }) => toBuffer(bytes)),
   ]
+}
+
+function askOf(pool: Pool) {
+  return async <Found extends QueryResultRow>(
+    text: string,
+    parameters: readonly unknown[],
+  ): Promise<Found[]> => {
+    try {
+      return (await pool.query<Found>(text, [...parameters])).rows
+    } catch (error) {
+      throw unavailable(error, retryAfterSeconds)
+    }
+  }
 }
 
 async function transact<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {

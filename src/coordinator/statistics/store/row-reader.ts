@@ -8,7 +8,7 @@ import type { Alternatives, AskedCache, SeriesQuery } from './statistics-archive
 export interface RowParts {
   readonly store: RowStore
   readonly layouts: Layouts
-  readonly caches: ReadonlyMap<number, LiveCache>
+  readonly caches: Map<number, LiveCache>
   readonly grid: Grid
 }
 
@@ -24,7 +24,7 @@ export type ReadRows = (
   range: TimeSpan,
 ) => Promise<readonly (readonly [AskedCache, readonly ReadRow[]])[]>
 
-/** Chosen by us: some ten megabytes of rows. */
+/** About ten megabytes of rows. */
 const cachesAtOnce = 20
 
 export function createRowReader({ store, layouts, caches, grid }: RowParts): ReadRows {

@@ -4,7 +4,7 @@
  */
 import { FleetError } from '../../../errors.js'
 
-export interface RowStore {
+export interface RowStore extends LayoutStore {
   /**
    * From now on this process writes the rows of these agents, and what an earlier one still wants to write is refused. Answers
    * what is saved of them.
@@ -18,17 +18,21 @@ export interface RowStore {
   readRows(wanted: WantedRows): Promise<readonly StoredRow[]>
   /** The layout of each cache that has one. */
   readLayoutIds(agentIds: readonly number[]): Promise<ReadonlyMap<number, number>>
-  readLayout(id: number): Promise<readonly string[]>
-  /** The same names have the same id. */
-  addLayout(names: readonly string[]): Promise<number>
-  /** Removes layouts that were not in use since a time: neither named here nor of a cache when this was called. */
-  keepLayouts(used: readonly number[], times: LayoutTimes): Promise<void>
   /** Of which agents there is something. */
   listAgents(): Promise<readonly number[]>
   remove(agentId: number): Promise<void>
   /** Removes its rows but those of the finest so many archives. */
   trim(agentId: number, archives: number): Promise<void>
   close(): Promise<void>
+}
+
+/** Which series rows have. */
+export interface LayoutStore {
+  readLayout(id: number): Promise<readonly string[]>
+  /** The same names have the same id. */
+  addLayout(names: readonly string[]): Promise<number>
+  /** Removes layouts that were not in use since a time: neither named here nor of a cache when this was called. */
+  keepLayouts(used: readonly number[], times: LayoutTimes): Promise<void>
 }
 
 export interface StoredRow {

@@ -6,7 +6,7 @@ interface SamplePacker {
   pack(samples: readonly CacheSample[]): SampleBatch
 }
 
-/** Chosen by us: lists of names that are remembered; caches of one release and storage share one. */
+/** Lists of names remembered; caches of the same release and storage share one. */
 const listsMost = 1000
 
 /** Numbers lists of names in the order in which the thread gets to know them; equal lists have one number. */

@@ -5,7 +5,7 @@ import { readValue } from '../archive/row.js'
 import { findColumn, inChunks, type ReadRows, type RowParts } from './row-reader.js'
 import type { Series, SeriesAnswer, SeriesQuery, StatisticsArchive } from './statistics-archive.js'
 
-/** Chosen by us: rows that are read for one answer: about a second of work. Of many caches a coarser archive answers. */
+/** Rows read for one answer, about one second of work. For many caches a coarser archive is used. */
 const rowsMost = 200_000
 /** For how long a cache's row may still come: until then a sum without it would dip. */
 const lateSteps = 2.5

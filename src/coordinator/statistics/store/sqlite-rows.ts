@@ -6,6 +6,7 @@ import { decodeNames, encodeNames } from './layout-names.js'
 import {
   unavailable,
   type ChangedCache,
+  type LayoutStore,
   type LayoutTimes,
   type RowStore,
   type SavedCache,
@@ -15,7 +16,7 @@ import {
 /** A row's key: agent, archive and slot, so that a series is read from neighbouring pages. */
 const slotsMost = 8192
 
-/** Chosen by us: pages that are written again and again go to the file once in a while. */
+/** Pages that are rewritten often go to the file only now and then. */
 const checkpointPages = 16_384
 const cacheKibibytes = 32_768
 const retryAfterSeconds = 10
@@ -58,36 +59,6 @@ export function openSqliteRows(path: string): RowStore {
     removeFrom(agentId, 0)
     file.prepare('delete from caches where "agentId" = ?').run(agentId)
   })
-
-  const addLayout = file.transaction((names: readonly string[]): number => {
-    const { text, digest } = encodeNames(names)
-    file.prepare('insert or ignore into layouts (digest, names) values (?, ?)').run(digest, text)
-    const find = file.prepare<[string], number>('select id from layouts where digest = ?').pluck()
-    const id = find.get(digest) ?? 0 // it is there now
-    // One that was there already is in use again.
-    file.prepare('delete from "layoutUses" where layout = ?').run(id)
-    return id
-  })
-  const keepLayouts = file.transaction((used: readonly number[], times: LayoutTimes): void => {
-    const { nowMs, sinceMs } = times
-    const note = file.prepare(
-      'insert or replace into "layoutUses" select id, ? from layouts where id = ?',
-    )
-    for (const id of used) note.run(nowMs, id)
-    file
-      .prepare(
-        `insert or replace into "layoutUses" select id, ? from layouts
-         where id in (select layout from caches) or id not in (select layout from "layoutUses")`,
-      )
-      .run(nowMs)
-    file
-      .prepare(
-        'delete from layouts where id in (select layout from "layoutUses" where "usedAt" < ?)',
-      )
-      .run(sinceMs)
-    file.prepare('delete from "layoutUses" where "usedAt" < ?').run(sinceMs)
-  })
-
   return {
     claim: translated((agentIds) => readCaches(agentIds)),
     write: translated((rows, caches) => {
@@ -118,14 +89,7 @@ export function openSqliteRows(path: string): RowStore {
     readLayoutIds: translated(
       (agentIds) => new Map([...readCaches(agentIds)].map(([id, { layout }]) => [id, layout])),
     ),
-    readLayout: translated((id) => {
-      const find = file.prepare<[number], string>('select names from layouts where id = ?').pluck()
-      return decodeNames(find.get(id))
-    }),
-    addLayout: translated((names) => addLayout.immediate(names)),
-    keepLayouts: translated((used, times) => {
-      keepLayouts.immediate(used, times)
-    }),
+    ...openLayouts(file),
     listAgents: translated(() =>
       file.prepare<[], number>('select "agentId" from caches order by 1').pluck().all(),
     ),
@@ -146,6 +110,47 @@ export function openSqliteRows(path: string): RowStore {
       if (saved) found.set(agentId, saved)
     }
     return found
+  }
+}
+
+function openLayouts(file: BetterSqlite3.Database): LayoutStore {
+  const addLayout = file.transaction((names: readonly string[]): number => {
+    const { text, digest } = encodeNames(names)
+    file.prepare('insert or ignore into layouts (digest, names) values (?, ?)').run(digest, text)
+    const find = file.prepare<[string], number>('select id from layouts where digest = ?').pluck()
+    const id = find.get(digest) ?? 0 // it is there now
+    // One that was there already is in use again.
+    file.prepare('delete from "layoutUses" where layout = ?').run(id)
+    return id
+  })
+  const keepLayouts = file.transaction((used: readonly number[], times: LayoutTimes): void => {
+    const { nowMs, sinceMs } = times
+    const note = file.prepare(
+      'insert or replace into "layoutUses" select id, ? from layouts where id = ?',
+    )
+    for (const id of used) note.run(nowMs, id)
+    file
+      .prepare(
+        `insert or replace into "layoutUses" select id, ? from layouts
+         where id in (select layout from caches) or id not in (select layout from "layoutUses")`,
+      )
+      .run(nowMs)
+    file
+      .prepare(
+        'delete from layouts where id in (select layout from "layoutUses" where "usedAt" < ?)',
+      )
+      .run(sinceMs)
+    file.prepare('delete from "layoutUses" where "usedAt" < ?').run(sinceMs)
+  })
+  return {
+    readLayout: translated((id) => {
+      const find = file.prepare<[number], string>('select names from layouts where id = ?').pluck()
+      return decodeNames(find.get(id))
+    }),
+    addLayout: translated((names) => addLayout.immediate(names)),
+    keepLayouts: translated((used, times) => {
+      keepLayouts.immediate(used, times)
+    }),
   }
 }
 

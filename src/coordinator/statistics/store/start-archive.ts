@@ -8,119 +8,145 @@ import { linkArchive, noStatistics, type ArchiveLink, type ArchiveSetup } from '
 import type { CacheSample, StatisticsArchive } from './statistics-archive.js'
 import type { AskedMethod, Question } from './thread-messages.js'
 import { pauseAfter } from '../../../runtime/backoff.js'
+import { startLoop, type Loop } from '../../../runtime/loop.js'
 
 export type { ArchiveSetup } from './archive-link.js'
 
-/** Chosen by us: samples of a fleet come spread over their interval, and go over together. */
+/** A fleet's samples arrive spread over the interval and are handed over together. */
 export const batchMs = 1000
 /**
- * Chosen by us: what may come in that time, and while there is no thread; what is more is lost. A minute of 5,000 caches at
- * 10 s; so many go over in some 20 ms.
+ * Samples buffered for one batch, or while no thread runs; further ones are lost. This is one minute of 5,000 caches at
+ * 10 s; handing them over takes about 20 ms.
  */
 const waitingMost = 30_000
-/** Chosen by us: the pause before another thread doubles; one that lived for longer than the longest begins with the shortest. */
+/** The pause before the next thread doubles; after one that outlived the longest pause it starts with the shortest. */
 const restarts = { firstMs: 500, longestMs: 60_000 }
 
 /** Resolves after the first attempt, however it ended. */
 export async function startArchive(setup: ArchiveSetup): Promise<StatisticsArchive> {
-  let samples: CacheSample[] = []
-  let timer: NodeJS.Timeout | null = null
-  let isClosed = false
-  /** In a row. */
-  let shortLives = 0
-  let restart: NodeJS.Timeout | null = null
-  let starting: Promise<void> = Promise.resolve()
-  let why = noStatistics('the archive is closed')
-  let link: ArchiveLink | null = null
-  await start()
+  const archive = new ThreadedArchive(setup)
+  await archive.start()
+  return archive
+}
 
-  return {
-    record: (sample) => {
-      if (isClosed || samples.length >= waitingMost) return
-      samples.push(sample)
-      timer ??= setTimeout(send, batchMs)
-    },
-    release: (agentId) => {
-      send()
-      link?.release(agentId)
-    },
-    readSeries: (query) => ask('readSeries', query),
-    readNewest: (query) => ask('readNewest', query),
-    readNewestEach: (query) => ask('readNewestEach', query),
-    retain: (agentIds, nowMs) => ask('retain', agentIds, nowMs),
-    commit: () => ask('commit'),
-    close: async () => {
-      const closing = ask('close')
-      isClosed = true
-      if (restart) clearTimeout(restart)
-      await closing.catch((error: unknown) => {
-        warn(error, 'the archive ended before it was closed')
-      })
-      await starting
-      const last = link
-      link = null
-      await last?.terminate()
-    },
+class ThreadedArchive implements StatisticsArchive {
+  readonly #setup: ArchiveSetup
+  readonly #starts: Loop
+  #samples: CacheSample[] = []
+  #timer: NodeJS.Timeout | null = null
+  #link: ArchiveLink | null = null
+  #isClosed = false
+  /** In a row. */
+  #shortLives = 0
+  #why = noStatistics('the archive is closed')
+
+  constructor(setup: ArchiveSetup) {
+    this.#setup = setup
+    this.#starts = startLoop({ log: null, everyMs: null, pass: () => this.#startThread() })
   }
 
-  async function ask<Method extends AskedMethod>(
+  start(): Promise<void> {
+    return this.#starts.runNow()
+  }
+
+  record(sample: CacheSample): void {
+    if (this.#isClosed || this.#samples.length >= waitingMost) return
+    this.#samples.push(sample)
+    this.#timer ??= setTimeout(() => {
+      this.#send()
+    }, batchMs)
+  }
+
+  release(agentId: number): void {
+    this.#send()
+    this.#link?.release(agentId)
+  }
+
+  readSeries(...given: Question<'readSeries'>['given']) {
+    return this.#ask('readSeries', ...given)
+  }
+
+  readNewest(...given: Question<'readNewest'>['given']) {
+    return this.#ask('readNewest', ...given)
+  }
+
+  readNewestEach(...given: Question<'readNewestEach'>['given']) {
+    return this.#ask('readNewestEach', ...given)
+  }
+
+  retain(...given: Question<'retain'>['given']) {
+    return this.#ask('retain', ...given)
+  }
+
+  commit() {
+    return this.#ask('commit')
+  }
+
+  async close(): Promise<void> {
+    const closing = this.#ask('close')
+    this.#isClosed = true
+    const noMoreStarts = this.#starts.close()
+    await closing.catch((error: unknown) => {
+      this.#warn(error, 'the archive ended before it was closed')
+    })
+    await noMoreStarts
+    const last = this.#link
+    this.#link = null
+    await last?.terminate()
+  }
+
+  async #ask<Method extends AskedMethod>(
     method: Method,
     ...given: Question<Method>['given']
   ): Promise<Awaited<ReturnType<StatisticsArchive[Method]>>> {
-    send()
-    if (!link) throw why
-    return link.ask({ method, given })
+    this.#send()
+    if (!this.#link) throw this.#why
+    return this.#link.ask({ method, given })
   }
 
   /** Without a thread they wait for the next one. */
-  function send(): void {
-    if (timer) clearTimeout(timer)
-    timer = null
-    if (samples.length === 0 || !link) return
-    link.send(samples)
-    samples = []
-  }
-
-  function use(started: ArchiveLink): void {
-    const startedAtMs = performance.now()
-    link = started
-    send()
-    void started.ended.then((reason) => {
-      link = null
-      if (isClosed) return
-      if (performance.now() - startedAtMs > restarts.longestMs) shortLives = 0
-      why = reason
-      warn(reason, 'the archive ended; it is started again')
-      startLater()
-    })
-  }
-
-  function startLater(): void {
-    shortLives += 1
-    restart = setTimeout(
-      () => {
-        starting = start()
-      },
-      pauseAfter(shortLives, restarts),
-    )
+  #send(): void {
+    if (this.#timer) clearTimeout(this.#timer)
+    this.#timer = null
+    if (this.#samples.length === 0 || !this.#link) return
+    this.#link.send(this.#samples)
+    this.#samples = []
   }
 
   /** Never rejects. */
-  async function start(): Promise<void> {
+  async #startThread(): Promise<void> {
     try {
-      const started = await linkArchive(setup)
-      if (isClosed) await started.terminate()
-      else use(started)
+      const started = await linkArchive(this.#setup)
+      if (this.#isClosed) await started.terminate()
+      else this.#use(started)
     } catch (error) {
-      if (isClosed) return
-      if (error instanceof FleetError) why = error
-      warn(error, 'the archive cannot be started; trying on')
-      startLater()
+      if (this.#isClosed) return
+      if (error instanceof FleetError) this.#why = error
+      this.#startLater(error, 'the archive cannot be started; trying on')
     }
   }
 
-  function warn(error: unknown, message: string): void {
+  #use(started: ArchiveLink): void {
+    const startedAtMs = performance.now()
+    this.#link = started
+    this.#send()
+    void started.ended.then((reason) => {
+      this.#link = null
+      if (this.#isClosed) return
+      if (performance.now() - startedAtMs > restarts.longestMs) this.#shortLives = 0
+      this.#why = reason
+      this.#startLater(reason, 'the archive ended; it is started again')
+    })
+  }
+
+  #startLater(error: unknown, message: string): void {
+    this.#warn(error, message)
+    this.#shortLives += 1
+    this.#starts.wake(pauseAfter(this.#shortLives, restarts))
+  }
+
+  #warn(error: unknown, message: string): void {
     const reason = error instanceof Error ? error.message : String(error)
-    setup.events.warn({ reason }, message)
+    this.#setup.events.warn({ reason }, message)
   }
 }

@@ -46,7 +46,7 @@ export type FromArchive =
     }
 
 /** An error as it travels. */
-interface ArchiveFailure {
+export interface ArchiveFailure {
   readonly message: string
   /** Null: a bug. */
   readonly retryAfterSeconds: number | null

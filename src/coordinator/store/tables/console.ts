@@ -3,7 +3,7 @@ import { flag, id, index, integer, nameIndexes, ofOwner, owner, table } from './
 import { text, times, unique } from './table.js'
 
 export const consoleTables = {
-  /** An account in the console where it is no administrator: its role there, and the groups it is for. */
+  /** An account in the console where it is not an administrator: its role there, and the groups it is for. */
   consoleUsers: table(
     {
       id: id(),

@@ -1,4 +1,4 @@
-/** Agents, and what people make to serve on them: tags, files, deployments, domains. Groups: `groups.ts`. */
+/** Agents, and what users make to serve on them: tags, files, deployments, domains. Groups: `groups.ts`. */
 import { ofOwner, flag, id, index, indexWhere, integer, nameIndexes, owner } from './table.js'
 import { table, text, times, unique } from './table.js'
 
@@ -18,6 +18,8 @@ export const agentTables = {
       engineError: text().orNull(),
       engineHost: text(),
       enginePort: integer(),
+      /** Empty until its cache was reached, and from an agent of an earlier version. */
+      engineProduct: text().default(''),
       engineVersion: text(),
       engineWorkingDirectory: text().orNull(),
       /** From the banner; empty where it is not known. */
@@ -47,7 +49,7 @@ export const agentTables = {
       cacheRestarted: flag().default(0),
       /** The VCL that its cache runs shall be adopted and was not yet: no group is placed there meanwhile. */
       adopting: flag().default(0),
-      /** It is new or was unlocked: a desired state of nothing is not sent before placement has looked at it. */
+      /** It is new or was unlocked: a desired state of nothing is not sent before placement has considered it. */
       awaitsPlacement: flag().default(0),
       /** JSON of AdoptionRecord; null: it never asked for one. */
       adoption: text().orNull(),
@@ -137,7 +139,7 @@ export const fileTables = {
     },
   ),
 
-  /** Flattened texts by their SHA-256; deleted when no placement, wish or history entry names them. */
+  /** Flattened texts by their SHA-256; deleted when no placement, release or history entry names them. */
   sources: table({
     sha: text().primaryKey(),
     text: text(),

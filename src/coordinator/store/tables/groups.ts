@@ -21,11 +21,11 @@ export const groupTables = {
       deployed: flag(),
       /** The newest revision that was switched to; 0 before the first. */
       revision: integer(),
-      /** JSON of WishedSources: what a deployed group should serve, pinned at its deploy; null when not deployed. */
+      /** JSON of Release: what a deployed group should serve, pinned at its deploy; null when not deployed. */
       wish: text().orNull(),
       /** Its sha, so that unused sources are found. */
       wishSha: text().orNull(),
-      /** The wish was kept although too few agents were available: it is deployed as soon as enough are. */
+      /** The deploy was accepted although too few agents were available: it runs as soon as enough are. */
       wishPending: flag(),
       /** Random, 32 hexadecimal digits: keeps its objects apart from other groups' on one cache. */
       cacheKey: text().default(''),
@@ -190,7 +190,7 @@ export const placementTables = {
     action: text(),
     /** The revision that the switch makes. */
     revision: integer(),
-    /** JSON of WishedSources. */
+    /** JSON of Release. */
     sources: text(),
     /** Theirs, so that unused sources are found; empty when they could not be flattened. */
     sha: text(),
@@ -217,7 +217,7 @@ export const placementTables = {
       action: text(),
       /** 'ok' or the error text. */
       result: text(),
-      /** JSON of WishedSources. */
+      /** JSON of Release. */
       sources: text(),
       /** Theirs, so that unused sources are found; empty when they could not be flattened. */
       sha: text(),
@@ -231,7 +231,7 @@ export const placementTables = {
     { indexes: { group: index('groupId', 'id') } },
   ),
 
-  /** Who does a periodic duty now; `epoch` counts the holders. */
+  /** Who runs a periodic task now; `epoch` counts the holders. */
   leases: table({
     name: text().primaryKey(),
     /** A coordinator process. */

@@ -59,7 +59,7 @@ export const invalidationTables = {
       /** Null: it goes on; else a state that is final unless it is retried. */
       outcome: integer().orNull(),
       finishedAt: integer().orNull(),
-      /** One of its exceptions is no success. */
+      /** One of its exceptions is not a success. */
       failed: flag(),
       /** JSON array of Exception. */
       exceptions: text(),

@@ -5,7 +5,7 @@ import type { DialectSql } from '../database.js'
 type ColumnKind = 'id' | 'integer' | 'text'
 
 /** Immutable; each method answers another one. Not null unless `orNull` says so. */
-export class Column<Value> {
+class Column<Value> {
   /** Only for the compiler: what kysely is to know of it. */
   declare readonly value: Value
   readonly #kind: ColumnKind
@@ -62,7 +62,7 @@ export const times = { createdAt: integer(), updatedAt: integer() }
 
 type Columns = Readonly<Record<string, Column<unknown>>>
 
-export interface Table<C extends Columns = Columns> {
+interface Table<C extends Columns = Columns> {
   readonly columns: C
   readonly keys: Keys
 }

@@ -9,7 +9,14 @@ import type { Trigger } from '../database.js'
 
 const shownOfAgents = [
   ...['name', 'organizationId', 'state', 'engineState', 'engineError', 'engineHost', 'enginePort'],
-  ...['engineVersion', 'agentVersion', 'lockedBecause', 'desiredRevision', 'attemptedRevision'],
+  ...[
+    'engineProduct',
+    'engineVersion',
+    'agentVersion',
+    'lockedBecause',
+    'desiredRevision',
+    'attemptedRevision',
+  ],
   ...['attemptedResult', 'attemptedError', 'attemptedAt', 'effectiveRevision', 'drift', 'adoption'],
 ]
 const shownOfPlaces = ['deploymentId', 'state', 'candidateState', 'appliedRevision']
@@ -54,7 +61,7 @@ export const triggers: readonly Trigger[] = [
   },
   { ...on('tags', 'delete'), work: noteDeleted('tag') },
 
-  // Stages are no deployment's.
+  // Stages belong to no deployment.
   { ...on('placements', 'insert'), when: 'new.stage = 0', work: note('group', 'new."groupId"') },
   {
     ...onChange('placements', shownOfPlaces),

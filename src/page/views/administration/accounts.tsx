@@ -1,4 +1,4 @@
-/** The accounts: who may log in. One has a name, a password, a lock, and organizations where it is a user. */
+/** The accounts: name, password, lock, and the organizations in which each is a user. */
 import { useSignal } from '@preact/signals'
 import type { Account } from '../../../resources/account.js'
 import { agoColumn, textColumn } from '../../parts/columns.js'
@@ -7,7 +7,7 @@ import { Labels } from '../../parts/state-chip.js'
 import { mayWrite, readWho } from '../../session/rights.js'
 import { lockedColumn } from './administration-head.js'
 import { viewOf } from './administration-list.js'
-import type { More } from './edit-dialog.js'
+import type { FormExtras } from './edit-dialog.js'
 import { OrganizationsField } from './owner-field.js'
 
 export const View = viewOf<Account>({
@@ -32,7 +32,7 @@ export const View = viewOf<Account>({
     textColumn('Email', ({ email }) => email, { from: 'wide' }),
     agoColumn('Made', ({ created }) => created, { from: 'wide' }),
   ],
-  deeds: {
+  actions: {
     isChangeable: true,
     width: '6.5rem',
     nameOf: ({ name }) => name,
@@ -45,7 +45,7 @@ export const View = viewOf<Account>({
   edit: {
     titleOf: (before) => (before ? `Account ${before.name}` : 'New account'),
     inputs: listInputs,
-    useMore: useMembership,
+    useExtras: useMembership,
   },
   empty: {
     title: 'No accounts yet',
@@ -78,7 +78,7 @@ function listInputs(isNew: boolean): FormInputs {
 }
 
 /** The system administrator alone assigns; within an organization a new account is its user at once. */
-function useMembership(was: Account | null): More {
+function useMembership(was: Account | null): FormExtras {
   const ids = was?.organizations.map(({ id }) => id) ?? []
   const memberOf = useSignal<readonly number[]>(ids)
   const isAssigner = readWho()?.role === 'system' && was?.systemAdministrator !== true

@@ -9,7 +9,7 @@ import { ViewHead, type ViewHeadProps } from '../../parts/view-head.js'
 import { mayRead, mayWrite } from '../../session/rights.js'
 
 export function AdministrationHead(props: ViewHeadProps) {
-  // On a narrow screen they scroll sideways, and each view draws them anew.
+  // On a narrow screen they scroll sideways, and each view draws them again.
   useLayoutEffect(() => {
     document
       .querySelector('.sections [aria-current]')
@@ -39,7 +39,7 @@ const sections: readonly {
   { href: '/administration/api-log', title: 'API log', needs: 'apilog' },
 ]
 
-/** Join tokens are listed for those only who may make them. */
+/** Join tokens are listed only for those who may make them. */
 function isOpen(needs: PermissionType | null): boolean {
   return needs === null || (needs === 'agent' ? mayWrite(needs) : mayRead(needs))
 }
@@ -48,7 +48,8 @@ function isOpen(needs: PermissionType | null): boolean {
 export function lockedColumn<T extends { readonly locked: boolean }>(): Column<T> {
   return stateColumn('State', ({ locked }) => (locked ? 'Locked' : 'Open'), {
     toneOf: ({ locked }) => (locked ? 'warn' : 'good'),
-    ...{ width: '7.5rem', sortBy: ({ locked }) => Number(locked) },
+    width: '7.5rem',
+    sortBy: ({ locked }) => Number(locked),
   })
 }
 
@@ -59,7 +60,10 @@ export function endColumn<T>(
   shape: Pick<Column<T>, 'from'>,
 ): Column<T> {
   return {
-    ...{ title, width: '15rem', sortBy: (row) => endOf(row) ?? Infinity, ...shape },
+    title,
+    width: '15rem',
+    sortBy: (row) => endOf(row) ?? Infinity,
+    ...shape,
     show: (row) => {
       const end = endOf(row)
       return end === null ? 'Never' : <Time at={toIso(end)} />

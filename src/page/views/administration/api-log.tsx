@@ -10,15 +10,21 @@ import { Empty } from '../../parts/empty.js'
 import { textColumn } from '../../parts/columns.js'
 import { Facts } from '../../parts/facts.js'
 import { ListView } from '../../parts/list-view.js'
-import { sayCount } from '../../parts/quantity.js'
+import { formatCount } from '../../parts/quantity.js'
 import { StateChip, type Tone } from '../../parts/state-chip.js'
 import type { Column } from '../../parts/table.js'
 import { Time } from '../../parts/time.js'
 import { Trace } from '../../parts/trace.js'
 import { useAddressField, useSearchText } from '../../shell/address.js'
 import { AdministrationHead } from './administration-head.js'
-import { useEntry, useTraced } from './look-up-entries.js'
-import { countSeverities, joinEntries, pickEntries, sayCall, sayStatus } from './pick-entries.js'
+import { useEntry, useTraced } from './find-entries.js'
+import {
+  countSeverities,
+  joinEntries,
+  filterEntries,
+  formatCall,
+  formatStatus,
+} from './filter-entries.js'
 
 export function View() {
   const newest = useList<ApiLogEntry>('/apilogs', newestFirst)
@@ -34,10 +40,10 @@ export function View() {
   const phase = traced.phase === 'loading' ? traced.phase : newest.phase
   const list = { ...newest, rows, phase, error: newest.error ?? traced.error }
   const isAll = calls !== ''
-  const all = pickEntries(rows, { text, severity: '', isAll: true })
-  const changes = pickEntries(all, { text, severity: '', isAll: false })
+  const all = filterEntries(rows, { text, severity: '', isAll: true })
+  const changes = filterEntries(all, { text, severity: '', isAll: false })
   const found = isAll ? all : changes
-  const shown = pickEntries(found, { text, severity, isAll })
+  const shown = filterEntries(found, { text, severity, isAll })
   const opened = useEntry(list, entry)
   const close = (): void => {
     setEntry('')
@@ -45,7 +51,9 @@ export function View() {
   return (
     <>
       <ListView
-        {...{ list, columns, shown }}
+        list={list}
+        columns={columns}
+        shown={shown}
         title="API log"
         Head={AdministrationHead}
         sorting={{ title: 'Time', isDescending: true }}
@@ -97,8 +105,8 @@ export function View() {
 function OlderNote({ rows, total }: Pick<List<ApiLogEntry>, 'rows' | 'total'>) {
   return (
     <p class="quiet">
-      These are the newest {sayCount(rows.length)} of {sayCount(total)}. Older ones are found by
-      their whole trace id.
+      These are the newest {formatCount(rows.length)} of {formatCount(total)}. Older ones are found
+      by their whole trace id.
     </p>
   )
 }
@@ -114,17 +122,21 @@ function withEntry(search: string, id: number): string {
 const tones: Readonly<Record<number, Tone>> = { 1: 'good', 2: 'warn', 3: 'bad' }
 
 function StatusChip({ entry }: { readonly entry: ApiLogEntry }) {
-  return <StateChip state={sayStatus(entry)} tone={tones[entry.severity] ?? 'calm'} />
+  return <StateChip state={formatStatus(entry)} tone={tones[entry.severity] ?? 'calm'} />
 }
 
 const columns: readonly Column<ApiLogEntry>[] = [
-  textColumn('Call', sayCall, { sortBy: ({ path }) => path }),
+  textColumn('Call', formatCall, { sortBy: ({ path }) => path }),
   {
-    ...{ title: 'Status', width: '6.5rem', sortBy: ({ status }) => status },
+    title: 'Status',
+    width: '6.5rem',
+    sortBy: ({ status }) => status,
     show: (entry) => <StatusChip entry={entry} />,
   },
   {
-    ...{ title: 'Time', width: '15rem', from: 'medium' },
+    title: 'Time',
+    width: '15rem',
+    from: 'medium',
     show: ({ created }) => <Time at={created} />,
     // Entries of one millisecond in their own order.
     sortBy: ({ id }) => id,
@@ -142,7 +154,7 @@ interface EntryDialogProps {
 
 function EntryDialog({ entry, onClose, onTrace }: EntryDialogProps) {
   const { created, method, path, account, msg, keyType, keyId, traceId } = entry
-  const title = method === '' ? 'Told by an agent' : `${method} ${path}`
+  const title = method === '' ? 'Reported by an agent' : `${method} ${path}`
   return (
     <Dialog title={title} onClose={onClose}>
       <Facts

@@ -1,23 +1,23 @@
 /**
- * The dialog that makes an object of a list or changes one, from its inputs as data. That one is read anew: what the list
- * shows may be old, and with the ETag of what was read no save undoes somebody else's.
+ * The dialog that makes an object of a list or changes one, from its inputs as data. The object is read again: the list
+ * may be old, and with the ETag of what was read no save overwrites somebody else's.
  */
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { call } from '../../api/call.js'
-import { useDeed } from '../../api/deed.js'
+import { useMutation } from '../../api/mutation.js'
 import { useObject } from '../../api/object.js'
 import { Dialog } from '../../parts/dialog.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { Form } from '../../parts/form.js'
 import { Inputs, useInputForm, type FormInputs, type Values } from '../../parts/input-form.js'
-import type { Asked } from '../../parts/list-view.js'
+import type { EditRequest } from '../../parts/list-view.js'
 import { Loading } from '../../parts/loading.js'
 import { saveChange } from '../../parts/save-change.js'
 import { toast } from '../../parts/toasts.js'
 
 /** What the form has beside its inputs. */
-export interface More {
+export interface FormExtras {
   /** Above the inputs. */
   readonly first?: ComponentChildren
   /** Below them, above the check boxes. */
@@ -37,14 +37,14 @@ export interface EditKind<T> {
   /** What a new one begins with. */
   readonly blank?: object
   /** `was`: null for a new one. */
-  readonly useMore?: (was: T | null) => More
+  readonly useExtras?: (was: T | null) => FormExtras
   /** The focus is not theirs at first. */
   readonly isUnfocused?: boolean
-  /** Shown once, in place of the form: what only the answer to its making tells. */
+  /** Shown once, in place of the form: what only the answer to the POST contains. */
   readonly showMade?: (made: never, onClose: () => void) => ComponentChildren
 }
 
-interface EditDialogProps<T> extends Asked<T> {
+interface EditDialogProps<T> extends EditRequest<T> {
   readonly kind: EditKind<T>
   /** Of the resource: `/accounts`. */
   readonly path: string
@@ -64,7 +64,14 @@ export function EditDialog<T extends { readonly id: number }>(props: EditDialogP
     <Dialog title={kind.titleOf(before)} onClose={onClose}>
       {error && <ErrorNote error={error} onRetry={reload} />}
       {(value !== null || before === null) && (
-        <EditForm key={etag} {...{ ...props, was: value, etag, onMade }} onReadAgain={reload} />
+        <EditForm
+          key={etag}
+          {...props}
+          was={value}
+          etag={etag}
+          onMade={onMade}
+          onReadAgain={reload}
+        />
       )}
     </Dialog>
   )
@@ -82,12 +89,12 @@ interface EditFormProps<T> extends EditDialogProps<T> {
 /** Makes the object, or changes it and offers to change it back. */
 function EditForm<T extends { readonly id: number }>(props: EditFormProps<T>) {
   const { kind, path, was, etag, onMade, onReadAgain, onSaved, onClose } = props
-  const { verb = 'Make', inputs, blank = {}, useMore = useNothing, isUnfocused = false } = kind
-  const deed = useDeed()
+  const { verb = 'Make', inputs, blank = {}, useExtras = useNothing, isUnfocused = false } = kind
+  const mutation = useMutation()
   const form = useInputForm(inputs(was === null), was ?? blank)
-  const { first, last, toBody = asWritten, mayUndo = always } = useMore(was)
+  const { first, last, toBody = asWritten, mayUndo = always } = useExtras(was)
   const make = (body: object): Promise<void> =>
-    deed.run(
+    mutation.run(
       () => call('POST', path, { body }),
       (answer) => {
         if (kind.showMade) onMade(answer)
@@ -104,11 +111,11 @@ function EditForm<T extends { readonly id: number }>(props: EditFormProps<T>) {
     if (was === null) return make(body)
     const before = mayUndo(written) ? was : null
     const change = { before, after: body, etag, then: onSaved, close: onClose }
-    return saveChange(deed, { path: `${path}/${was.id}`, ...change })
+    return saveChange(mutation, { path: `${path}/${was.id}`, ...change })
   }
   return (
     <Form
-      deed={deed}
+      mutation={mutation}
       verb={was ? 'Save' : verb}
       names={form.names}
       onSubmit={() => void save()} // never rejects
@@ -116,12 +123,14 @@ function EditForm<T extends { readonly id: number }>(props: EditFormProps<T>) {
       onReadAgain={was ? onReadAgain : undefined}
     >
       {first}
-      <Inputs {...{ form, error: deed.error, isFocused: !isUnfocused }}>{last}</Inputs>
+      <Inputs form={form} error={mutation.error} isFocused={!isUnfocused}>
+        {last}
+      </Inputs>
     </Form>
   )
 }
 
-function useNothing(): More {
+function useNothing(): FormExtras {
   return {}
 }
 

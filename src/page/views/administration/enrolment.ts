@@ -21,7 +21,7 @@ export function writeTokenFile({ token }: Enrolment): string {
 }
 
 export function startAgent({ origin, tags }: Enrolment): string {
-  const named = sayTags(tags)
+  const named = joinTags(tags)
   return [
     'cachefleetd',
     `--coordinator-url ${quoteForShell(toLinkUrl(origin))}`,
@@ -32,7 +32,7 @@ export function startAgent({ origin, tags }: Enrolment): string {
 
 /** The unit reads `/etc/default/cachefleet-agent`; of two lines for one setting the later counts. */
 export function startAgentBySystemd({ origin, tags }: Enrolment): string {
-  const named = sayTags(tags)
+  const named = joinTags(tags)
   return [
     "cat >> /etc/default/cachefleet-agent <<'END'",
     `CACHEFLEET_COORDINATOR_URL=${quoteForSystemd(toLinkUrl(origin))}`,
@@ -54,8 +54,8 @@ export function isLoopback(hostname: string): boolean {
   return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
 }
 
-/** A tag with a comma would be two on the command line; the join token assigns it all the same. */
-function sayTags(tags: readonly string[]): string {
+/** A tag with a comma would be two on the command line; the join token assigns it anyway. */
+function joinTags(tags: readonly string[]): string {
   return tags.filter((tag) => !tag.includes(',') && tag.trim() === tag).join(',')
 }
 

@@ -1,7 +1,7 @@
-/** What somebody may, as a grid of check boxes: types down, to read and to write across. */
+/** Permissions as a grid of check boxes: types down, read and write across. */
 import type { Signal } from '@preact/signals'
 import type { Access, Grants, PermissionType } from '../../../resources/permission.js'
-import { grantTypes, turnGrant } from './grants.js'
+import { grantTypes, setGrant } from './grants.js'
 
 interface GrantGridProps {
   readonly label: string
@@ -27,10 +27,10 @@ export function GrantGrid({ label, value, whyNot }: GrantGridProps) {
               {title} <code class="grants-type">{type}</code>
             </th>
             <td>
-              <GrantBox access="read" {...{ value, whyNot, type, title }} />
+              <GrantBox access="read" value={value} whyNot={whyNot} type={type} title={title} />
             </td>
             <td>
-              <GrantBox access="write" {...{ value, whyNot, type, title }} />
+              <GrantBox access="write" value={value} whyNot={whyNot} type={type} title={title} />
             </td>
           </tr>
         ))}
@@ -57,7 +57,7 @@ function GrantBox({ value, whyNot, type, title, access }: GrantBoxProps) {
         disabled={reason !== null}
         aria-label={reason === null ? name : `${name}: ${reason}`}
         onChange={({ currentTarget: { checked } }) => {
-          value.value = turnGrant(value.peek(), type, access, checked)
+          value.value = setGrant(value.peek(), type, access, checked)
         }}
       />
     </label>

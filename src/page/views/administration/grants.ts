@@ -27,8 +27,8 @@ export const grantTypes: readonly { readonly type: PermissionType; readonly titl
   { type: 'apilog', title: 'API log' },
 ]
 
-/** After a check box was turned: to write is to read too, and who may not read may not write. */
-export function turnGrant(
+/** After a check box was changed: writing includes reading. */
+export function setGrant(
   grants: Grants,
   type: PermissionType,
   access: Access,
@@ -39,7 +39,7 @@ export function turnGrant(
   return access === 'write' && before !== undefined ? { ...others, [type]: 'read' } : others
 }
 
-/** What putting a change back leads to: a type that somebody turned since stays as it is. */
+/** The grants after an undo: a type that somebody changed since stays as it is. */
 export function revertGrants(
   now: Grants,
   { before, after }: { readonly before: Grants; readonly after: Grants },

@@ -6,7 +6,7 @@ import { mayRead } from '../../session/rights.js'
 import { endColumn } from './administration-head.js'
 import { viewOf } from './administration-list.js'
 import { CopyBox, SecretDialog } from './copy-box.js'
-import type { More } from './edit-dialog.js'
+import type { FormExtras } from './edit-dialog.js'
 import { isLoopback, startAgent, startAgentBySystemd, writeTokenFile } from './enrolment.js'
 import { toExpiry } from './lifetime.js'
 import { useOwner } from './owner-field.js'
@@ -16,23 +16,26 @@ export const View = viewOf<JoinToken>({
   path: '/jointokens',
   options: { follow: ['agent'] },
   noun: 'join token',
-  // The view is open to those only who may make them.
+  // Only those who may make them see the view.
   mayWrite: () => true,
   textOf: ({ label }) => label,
   columns: [
     textColumn('Label', ({ label }) => label),
     {
-      ...{ title: 'Used', width: '7rem', isEnd: true },
+      title: 'Used',
+      width: '7rem',
+      isEnd: true,
       show: ({ uses, maxUses }) => `${uses} of ${maxUses}`,
       sortBy: ({ uses }) => uses,
     },
     labelsColumn('Tags', ({ tags }) => tags.map(({ name }) => name), { from: 'medium' }),
     textColumn('For', ({ organization }) => organization?.name ?? 'All organizations', {
-      ...{ from: 'wide', sortBy: ({ organization }) => organization?.name ?? '' },
+      from: 'wide',
+      sortBy: ({ organization }) => organization?.name ?? '',
     }),
     endColumn('Ends', ({ expires }) => expires, { from: 'medium' }),
   ],
-  deeds: {
+  actions: {
     verb: 'Revoke',
     done: 'Revoked.',
     nameOf: ({ label }) => label,
@@ -46,7 +49,7 @@ export const View = viewOf<JoinToken>({
     titleOf: () => 'New join token',
     inputs: listInputs,
     blank: { maxUses: 1 },
-    useMore: useSharing,
+    useExtras: useSharing,
     showMade,
   },
   empty: {
@@ -74,7 +77,7 @@ function listInputs(): FormInputs {
   }
 }
 
-function useSharing(): More {
+function useSharing(): FormExtras {
   const owner = useOwner('All organizations share the hosts')
   return {
     last: owner.field,
@@ -84,7 +87,7 @@ function useSharing(): More {
         .flatMap((name) => name.trim() || [])
       return {
         ...body,
-        // What is no number of days the API refuses: it must not become a token that never ends.
+        // What is not a number of days is refused by the API: it must not become a token that never ends.
         expires: expires === null ? null : (toExpiry(String(expires), Date.now()) ?? expires),
         ...(names.length > 0 ? { tags: names } : {}),
         ...owner.read(),
@@ -108,7 +111,13 @@ function showMade({ token, label, tags }: MadeJoinToken, onClose: () => void) {
     </>
   )
   return (
-    <SecretDialog {...{ title: `Join token ${label}`, secret: token, first, onClose }} isWide>
+    <SecretDialog
+      title={`Join token ${label}`}
+      secret={token}
+      first={first}
+      onClose={onClose}
+      isWide
+    >
       <CopyBox
         title="1. Keep the token in a file"
         hint="Needed once; afterwards the agent has a key of its own."

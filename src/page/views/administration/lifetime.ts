@@ -2,7 +2,7 @@
 
 const daySeconds = 86_400
 
-/** Null: the text is no number of days. */
+/** Null: the text is not a number of days. */
 export function toExpiry(days: string, nowMs: number): number | null {
   const length = Number(days)
   if (days.trim() === '' || !Number.isFinite(length) || length <= 0) return null

@@ -1,9 +1,9 @@
-/** Makes the permissions of a user be what was checked, and puts them back. Neither undoes what somebody else turned meanwhile. */
+/** Saves the permissions of a user, and undoes that. Neither overwrites what somebody else changed meanwhile. */
 import { call } from '../../api/call.js'
 import type { CallError, Outcome } from '../../api/http.js'
 import type { UserPermission } from '../../../resources/user-permission.js'
 import type { User } from '../../../resources/user.js'
-import { tellOutcome } from '../../parts/tell-error.js'
+import { notifyOutcome } from '../../parts/notify.js'
 import { toGrants, type Grants } from '../../../resources/permission.js'
 import { planGrantCalls, revertGrants, type GrantCall } from './grants.js'
 
@@ -30,7 +30,7 @@ export async function putBackGrants(
   const outcome = now.ok
     ? await makeGrants(user, now.value, revertGrants(toGrants(now.value), change))
     : now
-  tellOutcome(outcome, 'It is as it was.')
+  notifyOutcome(outcome, 'It is as it was.')
 }
 
 /** Of the list of permissions: those of this user. */
@@ -38,7 +38,7 @@ export function whereOf({ account, organization }: User) {
   return { 'account.id': String(account.id), 'organization.id': String(organization.id) }
 }
 
-/** One that is there is changed as it was seen, or not at all: the list tells no ETags, so it is read for its own. */
+/** A permission is changed as it was seen, or not at all: lists have no ETags, so it is read for its own. */
 async function makeGrant(
   { method, path, body }: GrantCall,
   before: readonly UserPermission[],
@@ -46,15 +46,15 @@ async function makeGrant(
   const options = body === undefined ? {} : { body }
   if (method === 'POST') return call(method, path, options)
   const now = await call<UserPermission>('GET', path)
-  if (!now.ok) return sayChanged(now.error)
+  if (!now.ok) return describeConflict(now.error)
   const seen = before.find(({ id }) => id === now.value.id)
   // The tag of nothing is refused by the coordinator itself: its answer has a trace id.
   const ifMatch = seen?.write === now.value.write ? now.etag : '""'
   const outcome = await call(method, path, { ...options, ifMatch })
-  return outcome.ok ? outcome : sayChanged(outcome.error)
+  return outcome.ok ? outcome : describeConflict(outcome.error)
 }
 
-function sayChanged(error: CallError): { readonly ok: false; readonly error: CallError } {
+function describeConflict(error: CallError): { readonly ok: false; readonly error: CallError } {
   const isChanged = error.status === 412 || error.status === 404
   return { ok: false, error: isChanged ? { ...error, errorMsg: changedMeanwhile } : error }
 }

@@ -20,18 +20,20 @@ export const View = viewOf<Organization>({
     textColumn('Name', ({ name }) => name),
     lockedColumn(),
     {
-      ...{ title: 'Access token lives', ...secondsShape },
+      title: 'Access token lives',
+      ...secondsShape,
       show: ({ accessTTL }) => `${accessTTL} s`,
       sortBy: ({ accessTTL }) => accessTTL,
     },
     {
-      ...{ title: 'Refresh token lives', ...secondsShape },
+      title: 'Refresh token lives',
+      ...secondsShape,
       show: ({ refreshTTL }) => `${refreshTTL} s`,
       sortBy: ({ refreshTTL }) => refreshTTL,
     },
     agoColumn('Made', ({ created }) => created, { from: 'medium' }),
   ],
-  deeds: {
+  actions: {
     isChangeable: true,
     width: '6.5rem',
     nameOf: ({ name }) => name,

@@ -1,7 +1,7 @@
-/** The person who is logged in: who they are, their password, how the page looks, what they may. */
+/** The own account: name, role, permissions, password, and the theme of the page. */
 import { useSignal } from '@preact/signals'
 import { call } from '../../api/call.js'
-import { useDeed } from '../../api/deed.js'
+import { useMutation } from '../../api/mutation.js'
 import type { Whoami } from '../../../resources/session.js'
 import { Choices } from '../../parts/choices.js'
 import { Empty } from '../../parts/empty.js'
@@ -36,7 +36,7 @@ export function View() {
               ['Name', account.name],
               ['Role', describeRole(who)],
               ['May change', role === 'regular' && listTypes(written, 'Nothing')],
-              ['May look at', role === 'regular' && listTypes(onlyRead, 'Nothing more')],
+              ['May read', role === 'regular' && listTypes(onlyRead, 'Nothing more')],
             ]}
           />
           <h2>Theme</h2>
@@ -73,24 +73,24 @@ const roleTitles = {
 const themeTitles = { system: 'As the system', light: 'Light', dark: 'Dark' }
 
 function PasswordPanel() {
-  const deed = useDeed()
+  const mutation = useMutation()
   const form = useInputForm(inputs, {})
   const isDifferent = useSignal(false)
   const submit = (): void => {
     const { again, ...body } = form.read()
     isDifferent.value = body['new'] !== again
     if (isDifferent.value) return
-    void deed.run(
+    void mutation.run(
       () => call('PUT', '/auth/password', { body }),
       () => void leave(), // never rejects
     )
   }
-  const error = isDifferent.value ? unlike : deed.error
+  const error = isDifferent.value ? unlike : mutation.error
   return (
     <section class="panel">
       <h2>Password</h2>
-      <Form deed={deed} verb="Change the password" names={['new']} onSubmit={submit}>
-        <Inputs {...{ form, error }} isFocused={false} />
+      <Form mutation={mutation} verb="Change the password" names={['new']} onSubmit={submit}>
+        <Inputs form={form} error={error} isFocused={false} />
       </Form>
     </section>
   )
@@ -101,14 +101,19 @@ const password = { type: 'password', required: true } as const
 const inputs = {
   old: { label: 'Password that you have', autoComplete: 'current-password', ...password },
   new: {
-    ...{ label: 'New password', autoComplete: 'new-password', ...password },
+    label: 'New password',
+    autoComplete: 'new-password',
+    ...password,
     hint: 'At least 12 characters. All your sessions end, this one too.',
   },
   again: { label: 'New password again', autoComplete: 'new-password', ...password },
 } as const
 
 const unlike = {
-  ...{ status: 0, errorKey: '', traceId: '', retryAfterSeconds: null },
+  status: 0,
+  errorKey: '',
+  traceId: '',
+  retryAfterSeconds: null,
   errorMsg: 'Again is not the same as the new password',
 }
 

@@ -1,7 +1,7 @@
-/** What a user may, as check boxes; saved at once, with a way back. */
+/** The permissions of a user, as check boxes; a save can be undone. */
 import { useSignal, type Signal } from '@preact/signals'
 import { useLayoutEffect } from 'preact/hooks'
-import { useDeed, type Deed } from '../../api/deed.js'
+import { useMutation, type Mutation } from '../../api/mutation.js'
 import { useList } from '../../api/list.js'
 import type { UserPermission } from '../../../resources/user-permission.js'
 import type { User } from '../../../resources/user.js'
@@ -20,14 +20,14 @@ export function PermissionsPanel({ user }: { readonly user: User }) {
   })
   const before = toGrants(rows)
   const wanted = useSignal<Grants>(before)
-  const deed = useDeed()
-  // What is read again replaces what was turned: it has just been saved, or somebody else was faster.
+  const mutation = useMutation()
+  // What is read again replaces unsaved changes: it has just been saved, or somebody else was faster.
   useLayoutEffect(() => {
     wanted.value = toGrants(rows)
   }, [rows])
   const save = async (): Promise<void> => {
     const change = { before, after: wanted.peek() }
-    await deed.run(
+    await mutation.run(
       () => makeGrants(user, rows, change.after),
       () => {
         toast('Saved.', { undo: () => void putBackGrants(user, change).then(reload) }) // never rejects
@@ -42,7 +42,13 @@ export function PermissionsPanel({ user }: { readonly user: User }) {
       {phase === 'loading' ? (
         <Loading />
       ) : (
-        <GrantForm {...{ user, wanted, before, deed }} onSave={() => void save()} />
+        <GrantForm
+          user={user}
+          wanted={wanted}
+          before={before}
+          mutation={mutation}
+          onSave={() => void save()}
+        />
       )}
     </section>
   )
@@ -52,11 +58,11 @@ interface GrantFormProps {
   readonly user: User
   readonly before: Grants
   readonly wanted: Signal<Grants>
-  readonly deed: Deed
+  readonly mutation: Mutation
   readonly onSave: () => void
 }
 
-function GrantForm({ user, before, wanted, deed, onSave }: GrantFormProps) {
+function GrantForm({ user, before, wanted, mutation, onSave }: GrantFormProps) {
   const reason = findReason(user)
   const isChanged = !isSameGrants(before, wanted.value)
   return (
@@ -66,7 +72,7 @@ function GrantForm({ user, before, wanted, deed, onSave }: GrantFormProps) {
       {reason === null && wanted.value.perm === 'write' && (
         <p class="quiet">Who may write permissions may give themselves all others.</p>
       )}
-      {deed.error && <ErrorNote error={deed.error} />}
+      {mutation.error && <ErrorNote error={mutation.error} />}
       {reason === null && (
         <div class="dialog-foot">
           <Button
@@ -77,7 +83,7 @@ function GrantForm({ user, before, wanted, deed, onSave }: GrantFormProps) {
           >
             Discard
           </Button>
-          <Button kind="main" disabled={!isChanged} isBusy={deed.isBusy} onClick={onSave}>
+          <Button kind="main" disabled={!isChanged} isBusy={mutation.isBusy} onClick={onSave}>
             Save the permissions
           </Button>
         </div>

@@ -5,7 +5,7 @@ import { textColumn } from '../../parts/columns.js'
 import type { FormInputs } from '../../parts/input-form.js'
 import { mayWrite } from '../../session/rights.js'
 import { viewOf } from './administration-list.js'
-import type { More } from './edit-dialog.js'
+import type { FormExtras } from './edit-dialog.js'
 import { useOwner } from './owner-field.js'
 
 export const View = viewOf<Idp>({
@@ -20,7 +20,7 @@ export const View = viewOf<Idp>({
     { title: 'Client', from: 'medium', show: ({ clientID }) => clientID },
     { title: 'Claim of the role', from: 'wide', show: ({ roleClaim }) => roleClaim || 'None' },
   ],
-  deeds: {
+  actions: {
     isChangeable: true,
     width: '6.5rem',
     nameOf: ({ organization }) => `the provider of ${organization.name}`,
@@ -36,7 +36,7 @@ export const View = viewOf<Idp>({
     inputs: listInputs,
     blank: { scopes: defaultOf(idp.fields.scopes) },
     isUnfocused: true,
-    useMore: useProvider,
+    useExtras: useProvider,
   },
   empty: {
     title: 'No identity providers yet',
@@ -44,7 +44,7 @@ export const View = viewOf<Idp>({
   },
 })
 
-function useProvider(was: Idp | null): More {
+function useProvider(was: Idp | null): FormExtras {
   const owner = useOwner('Choose one')
   return {
     first: was === null && owner.field,

@@ -34,7 +34,7 @@ export const View = viewOf<Session>({
     {
       title: 'Last used',
       width: '9.5rem',
-      // It is used now, to read this list; beside a long name the mark would be out of sight.
+      // It is used now, to read this list; beside a long name the mark would not be visible.
       show: (one) =>
         isOwn(one) ? <StateChip state="This browser" /> : <Time at={one.lastUsed} isAgo />,
       sortBy: ({ lastUsed }) => lastUsed,
@@ -47,7 +47,7 @@ export const View = viewOf<Session>({
     ),
   ],
   sorting: { title: 'Last used', isDescending: true },
-  deeds: {
+  actions: {
     verb: 'End',
     done: 'Ended.',
     width: '4.5rem',
@@ -70,7 +70,7 @@ function isOwn({ id }: Session): boolean {
   return id === readWho()?.session.id
 }
 
-/** To end the own one is to log out: the cookie goes too, and the other tabs hear of it. */
+/** Ending the own session is a logout: the cookie goes too, and the other tabs are notified. */
 async function leave(): Promise<void> {
   const isSure = await confirmDestruction({
     title: 'End the session of this browser?',

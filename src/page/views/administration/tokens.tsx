@@ -9,7 +9,7 @@ import { mayRead, mayWrite } from '../../session/rights.js'
 import { endColumn } from './administration-head.js'
 import { viewOf } from './administration-list.js'
 import { SecretDialog } from './copy-box.js'
-import type { More } from './edit-dialog.js'
+import type { FormExtras } from './edit-dialog.js'
 import { GrantGrid } from './grant-grid.js'
 import { toExpiry } from './lifetime.js'
 
@@ -32,7 +32,7 @@ export const View = viewOf<Session>({
     agoColumn('Last used', ({ lastUsed }) => lastUsed, { from: 'wide' }),
     endColumn('Ends', ({ accessExpire }) => accessExpire, { from: 'medium' }),
   ],
-  deeds: {
+  actions: {
     nameOf: ({ label }) => label,
     questionOf: ({ label }) => ({
       title: `Delete the API token ${label}?`,
@@ -44,10 +44,12 @@ export const View = viewOf<Session>({
     titleOf: () => 'New API token',
     inputs: () => inputs,
     blank: { expire: 90 },
-    useMore: useGrants,
+    useExtras: useGrants,
     showMade: ({ label, accessToken }: ApiToken, onClose) => (
       <SecretDialog
-        {...{ onClose, title: `API token ${label}`, secret: accessToken }}
+        onClose={onClose}
+        title={`API token ${label}`}
+        secret={accessToken}
         first={<p>This is the only time that it is shown. Keep it where the program finds it.</p>}
       />
     ),
@@ -63,13 +65,13 @@ const inputs: FormInputs = {
   expire: { label: 'Days until it ends', type: 'number', hint: 'At most a year', required: true },
 }
 
-function useGrants(): More {
+function useGrants(): FormExtras {
   const grants = useSignal<Grants>({})
   return {
     last: <GrantGrid label="What it may" value={grants} whyNot={whyNotYours} />,
     toBody: ({ expire, ...body }) => ({
       ...body,
-      // What is no number of days the API refuses in its words.
+      // What is not a number of days is refused by the API.
       expire: toExpiry(String(expire), Date.now()),
       permissions: toPermissions(grants.value),
     }),

@@ -1,12 +1,12 @@
 /** One user: role, permissions, and the way out of the organization. */
-import { useDeed } from '../../api/deed.js'
+import { useMutation } from '../../api/mutation.js'
 import { useObject } from '../../api/object.js'
 import type { User } from '../../../resources/user.js'
 import { Button } from '../../parts/button.js'
 import { Choices } from '../../parts/choices.js'
 import { EditError } from '../../parts/edit-error.js'
 import { saveChange } from '../../parts/save-change.js'
-import { Troubles } from '../../parts/troubles.js'
+import { LoadStatus } from '../../parts/load-status.js'
 import { useDelete } from '../../parts/use-delete.js'
 import { ViewHead } from '../../parts/view-head.js'
 import { mayRead, mayWrite } from '../../session/rights.js'
@@ -21,10 +21,13 @@ export function View({ params }: ViewProps) {
   const leaving = useDelete()
   const remove = ({ account, organization }: User): Promise<void> =>
     leaving.ask({
-      ...{ path, name: account.name, home: '/administration/users', verb: 'Take out' },
+      path,
+      name: account.name,
+      home: '/administration/users',
+      verb: 'Take out',
       title: `Take ${account.name} out of ${organization.name}?`,
       text: 'Its permissions and sessions there are gone. The account itself stays.',
-      done: `${account.name} is no user of ${organization.name} any more.`,
+      done: `${account.name} is not a user of ${organization.name} any more.`,
     })
   return (
     <>
@@ -39,8 +42,8 @@ export function View({ params }: ViewProps) {
           </Button>
         )}
       </ViewHead>
-      <Troubles of={shown} deed={leaving} />
-      {user && <Panels {...{ user, etag, reload }} />}
+      <LoadStatus of={shown} mutation={leaving} />
+      {user && <Panels user={user} etag={etag} reload={reload} />}
     </>
   )
 }
@@ -54,20 +57,20 @@ interface PanelProps {
 function Panels({ user, etag, reload }: PanelProps) {
   return (
     <div class="panels user-panels">
-      <RolePanel {...{ user, etag, reload }} />
+      <RolePanel user={user} etag={etag} reload={reload} />
       {mayRead('perm') && <PermissionsPanel user={user} />}
     </div>
   )
 }
 
 function RolePanel({ user, etag, reload }: PanelProps) {
-  const deed = useDeed()
+  const mutation = useMutation()
   const { id, role } = user
   const mayChange = mayWrite('account') && mayWrite('perm')
   const choose = (chosen: string): void => {
     if (chosen === role) return
     const change = { before: { role }, after: { role: chosen }, etag, then: reload }
-    void saveChange(deed, { path: `/users/${id}`, ...change }) // never rejects
+    void saveChange(mutation, { path: `/users/${id}`, ...change }) // never rejects
   }
   return (
     <section class="panel">
@@ -80,13 +83,13 @@ function RolePanel({ user, etag, reload }: PanelProps) {
       <p class="quiet">
         {role === 'administrator'
           ? 'May do everything in the organization.'
-          : 'May do what the permissions say.'}
+          : 'May do what the permissions allow.'}
         {!mayChange && ' Changing the role needs permission to write accounts and permissions.'}
       </p>
       <EditError
-        deed={deed}
+        mutation={mutation}
         onReadAgain={() => {
-          deed.forget()
+          mutation.forget()
           reload()
         }}
       />

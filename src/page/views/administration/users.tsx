@@ -9,7 +9,7 @@ import { SelectField } from '../../parts/field.js'
 import { PickField } from '../../parts/pick-field.js'
 import { mayWrite, readWho } from '../../session/rights.js'
 import { viewOf } from './administration-list.js'
-import type { More } from './edit-dialog.js'
+import type { FormExtras } from './edit-dialog.js'
 import { useOrganizations } from './owner-field.js'
 import { roleOptions, roleTitles } from './roles.js'
 
@@ -29,7 +29,7 @@ export const View = viewOf<User>({
   ],
   linkOf: ({ id }) => `/administration/users/${id}`,
   buttons: (add) => (readWho()?.role === 'system' ? <AddButton add={add} /> : <MakeAccount />),
-  edit: { titleOf: () => 'Add a user', verb: 'Add', inputs: () => ({}), useMore: useChoices },
+  edit: { titleOf: () => 'Add a user', verb: 'Add', inputs: () => ({}), useExtras: useChoices },
   empty: {
     title: 'No users yet',
     text: 'Make an organization and an account, then add the account to the organization.',
@@ -49,8 +49,8 @@ function MakeAccount() {
   return <LinkButton href="/administration/accounts">Make an account</LinkButton>
 }
 
-/** For the system administrator, who sees accounts of no organization. */
-function useChoices(): More {
+/** For the system administrator, who sees accounts without an organization. */
+function useChoices(): FormExtras {
   const { rows } = useList<Account>('/accounts', { query: { sort: 'name' } })
   const organizations = useOrganizations()
   const account = useSignal<readonly number[]>([])

@@ -1,16 +1,16 @@
-/** The backends of a cache: what their probes say, and what is set over them. */
+/** The backends of a cache: their probes, and the health that is set. */
 import { useMemo } from 'preact/hooks'
 import { call } from '../../api/call.js'
-import { useDeed } from '../../api/deed.js'
+import { useMutation } from '../../api/mutation.js'
 import type { Backend, Health } from '../../api/engine.js'
 import { useObject } from '../../api/object.js'
 import { agoColumn, codeColumn, stateColumn, textColumn } from '../../parts/columns.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { Table, type Column } from '../../parts/table.js'
 import { toIso } from '../../parts/time.js'
-import { tellOutcome } from '../../parts/tell-error.js'
+import { notifyOutcome } from '../../parts/notify.js'
 import { toast } from '../../parts/toasts.js'
-import { Asked } from './asked.js'
+import { CacheAnswer } from './answer.js'
 import type { SectionProps } from './cache.js'
 import { nameForHealth, readHealthSet } from './engine-rows.js'
 
@@ -24,18 +24,21 @@ interface BackendRow extends Backend {
 function toRow(backend: Backend): BackendRow {
   const dot = backend.name.indexOf('.')
   return {
-    ...{ ...backend, id: backend.name },
-    ...{ vcl: backend.name.slice(0, dot), own: backend.name.slice(dot + 1) },
+    ...backend,
+    id: backend.name,
+    vcl: backend.name.slice(0, dot),
+    own: backend.name.slice(dot + 1),
   }
 }
 
 export function BackendsSection({ agent, isChangeable }: SectionProps) {
-  const asked = useObject<readonly Backend[]>(`/agents/${agent.id}/backends`, {
-    ...{ follow: 'agent', id: agent.id },
+  const answer = useObject<readonly Backend[]>(`/agents/${agent.id}/backends`, {
+    follow: 'agent',
+    id: agent.id,
   })
-  const { reload } = asked
-  const deed = useDeed()
-  const rows = useMemo(() => asked.value?.map(toRow), [asked.value])
+  const { reload } = answer
+  const mutation = useMutation()
+  const rows = useMemo(() => answer.value?.map(toRow), [answer.value])
 
   const put = ({ name }: BackendRow, health: Health) => {
     const selection = encodeURIComponent(nameForHealth(name))
@@ -43,14 +46,14 @@ export function BackendsSection({ agent, isChangeable }: SectionProps) {
   }
   const undo = async (row: BackendRow): Promise<void> => {
     const outcome = await put(row, readHealthSet(row))
-    tellOutcome(outcome, `${row.own} is as it was.`)
+    notifyOutcome(outcome, `${row.own} is as it was.`)
     reload()
   }
   const set = (row: BackendRow, health: Health): void =>
-    void deed.run(
+    void mutation.run(
       () => put(row, health),
       () => {
-        toast(`${row.own} is ${sayHealth[health]}.`, { undo: () => void undo(row) })
+        toast(`${row.own} is ${healthTitles[health]}.`, { undo: () => void undo(row) })
         reload()
       },
     )
@@ -59,14 +62,16 @@ export function BackendsSection({ agent, isChangeable }: SectionProps) {
     () => [
       ...shownColumns,
       {
-        ...{ title: 'Counts as', width: '8rem', sortBy: readHealthSet },
+        title: 'Counts as',
+        width: '8rem',
+        sortBy: readHealthSet,
         show: (row) => {
-          if (!isChangeable) return sayHealth[readHealthSet(row)]
+          if (!isChangeable) return healthTitles[readHealthSet(row)]
           return (
             <HealthSelect
               backend={row.name}
               value={readHealthSet(row)}
-              isBusy={deed.isBusy}
+              isBusy={mutation.isBusy}
               onChoose={(health) => {
                 set(row, health)
               }}
@@ -75,20 +80,25 @@ export function BackendsSection({ agent, isChangeable }: SectionProps) {
         },
       },
     ],
-    [isChangeable, agent.id, reload, deed.isBusy],
+    [isChangeable, agent.id, reload, mutation.isBusy],
   )
 
   return (
     <>
-      {deed.error && <ErrorNote error={deed.error} />}
-      <Asked {...asked} isEmpty={rows?.length === 0} icon="cache" title="The cache has no backends">
+      {mutation.error && <ErrorNote error={mutation.error} />}
+      <CacheAnswer
+        {...answer}
+        isEmpty={rows?.length === 0}
+        icon="cache"
+        title="The cache has no backends"
+      >
         {rows && <Table label="Backends" rows={rows} columns={columns} />}
-      </Asked>
+      </CacheAnswer>
     </>
   )
 }
 
-const sayHealth: Readonly<Record<Health, string>> = {
+const healthTitles: Readonly<Record<Health, string>> = {
   auto: 'as probed',
   healthy: 'set healthy',
   sick: 'set sick',
@@ -96,21 +106,28 @@ const sayHealth: Readonly<Record<Health, string>> = {
 
 const shownColumns: readonly Column<BackendRow>[] = [
   {
-    ...{ title: 'Backend', sortBy: ({ own }) => own },
+    title: 'Backend',
+    sortBy: ({ own }) => own,
     show: ({ name, own }) => <code title={name}>{own}</code>,
   },
   codeColumn('VCL', ({ vcl }) => vcl, { from: 'medium' }),
   stateColumn('Health', ({ isHealthy }) => (isHealthy ? 'Healthy' : 'Sick'), {
-    ...{ width: '7rem', sortBy: ({ isHealthy }) => Number(isHealthy) },
+    width: '7rem',
+    sortBy: ({ isHealthy }) => Number(isHealthy),
   }),
   {
-    ...{ title: 'Probes', width: '8rem', from: 'medium', isEnd: true },
+    title: 'Probes',
+    width: '8rem',
+    from: 'medium',
+    isEnd: true,
     show: ({ good, total }) => (total === 0 ? 'no probe' : `${good} of ${total}`),
     sortBy: ({ good, total }) => (total === 0 ? null : good / total),
   },
   textColumn('Type', ({ type }) => type, { width: '8rem', from: 'wide' }),
   agoColumn('Changed', ({ lastChangeSeconds: at }) => (at === null ? null : toIso(at)), {
-    ...{ width: '10rem', from: 'wide', sortBy: (row) => row.lastChangeSeconds },
+    width: '10rem',
+    from: 'wide',
+    sortBy: (row) => row.lastChangeSeconds,
   }),
 ]
 
@@ -131,13 +148,13 @@ function HealthSelect({ backend, value, isBusy, onChoose }: HealthSelectProps) {
       aria-disabled={isBusy ? true : undefined}
       onChange={({ currentTarget }) => {
         onChoose(currentTarget.value as Health) // one of the options
-        // What is shown is what the cache says, not what was wished.
+        // The select shows what the cache answers, not what was chosen.
         currentTarget.value = value
       }}
     >
       {(['auto', 'healthy', 'sick'] as const).map((health) => (
         <option key={health} value={health}>
-          {sayHealth[health]}
+          {healthTitles[health]}
         </option>
       ))}
     </select>

@@ -6,7 +6,7 @@ import { Button } from '../../parts/button.js'
 import { agoColumn, countColumn, stateColumn } from '../../parts/columns.js'
 import { Table, type Column } from '../../parts/table.js'
 import { toIso } from '../../parts/time.js'
-import { Asked } from './asked.js'
+import { CacheAnswer } from './answer.js'
 import type { SectionProps } from './cache.js'
 
 interface BanRow extends Ban {
@@ -14,33 +14,34 @@ interface BanRow extends Ban {
 }
 
 export function BansSection({ agent }: SectionProps) {
-  const asked = useObject<readonly Ban[]>(`/agents/${agent.id}/bans`)
+  const answer = useObject<readonly Ban[]>(`/agents/${agent.id}/bans`)
   const rows = useMemo(
-    () => asked.value?.map((ban, index) => ({ ...ban, id: index })),
-    [asked.value],
+    () => answer.value?.map((ban, index) => ({ ...ban, id: index })),
+    [answer.value],
   )
   return (
     <>
       <div class="row">
-        <Button icon="refresh" onClick={asked.reload}>
+        <Button icon="refresh" onClick={answer.reload}>
           Read again
         </Button>
       </div>
-      <Asked
-        {...asked}
+      <CacheAnswer
+        {...answer}
         isEmpty={rows?.length === 0}
         icon="invalidation"
         title="No bans to see here"
       >
         {rows && <Table label="Bans" rows={rows} columns={columns} />}
-      </Asked>
+      </CacheAnswer>
     </>
   )
 }
 
 const columns: readonly Column<BanRow>[] = [
   {
-    ...{ title: 'Expression', sortBy: ({ expression }) => expression },
+    title: 'Expression',
+    sortBy: ({ expression }) => expression,
     show: ({ expression }) =>
       expression === '' ? (
         <span class="quiet">the start of the list</span>
@@ -50,10 +51,13 @@ const columns: readonly Column<BanRow>[] = [
   },
   stateColumn('State', ({ isCompleted }) => (isCompleted ? 'Completed' : 'Active'), {
     toneOf: ({ isCompleted }) => (isCompleted ? 'calm' : 'good'),
-    ...{ width: '8.5rem', sortBy: ({ isCompleted }) => Number(isCompleted) },
+    width: '8.5rem',
+    sortBy: ({ isCompleted }) => Number(isCompleted),
   }),
   countColumn('Objects', ({ references }) => references, { width: '7rem', from: 'medium' }),
   agoColumn('Made', ({ timeSeconds }) => toIso(timeSeconds), {
-    ...{ width: '10rem', from: 'medium', sortBy: ({ timeSeconds }) => timeSeconds },
+    width: '10rem',
+    from: 'medium',
+    sortBy: ({ timeSeconds }) => timeSeconds,
   }),
 ]

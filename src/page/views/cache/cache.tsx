@@ -5,7 +5,7 @@ import { useObject } from '../../api/object.js'
 import { LinkButton } from '../../parts/button.js'
 import { Sections } from '../../parts/sections.js'
 import { StateChip } from '../../parts/state-chip.js'
-import { Troubles } from '../../parts/troubles.js'
+import { LoadStatus } from '../../parts/load-status.js'
 import { ViewHead } from '../../parts/view-head.js'
 import { mayRead, mayWrite, readWho } from '../../session/rights.js'
 import type { ViewProps } from '../../views.js'
@@ -14,7 +14,7 @@ import { BackendsSection } from './backends.js'
 import { BansSection } from './bans.js'
 import { CommandSection } from './command.js'
 import { CountersSection } from './counters.js'
-import { CacheDeeds, type CacheDeedsProps } from './deeds.js'
+import { CacheActions, type CacheActionsProps } from './cache-actions.js'
 import { isOwn, isReachable } from './engine-rows.js'
 import { ParamsSection } from './params.js'
 import { StatusSection } from './status.js'
@@ -42,7 +42,9 @@ const sections: readonly CacheSection[] = [
   { key: 'bans', title: 'Bans', show: BansSection },
   { key: 'counters', title: 'Counters', show: CountersSection, isOffered: () => mayRead('stats') },
   {
-    ...{ key: 'command', title: 'Command', show: CommandSection },
+    key: 'command',
+    title: 'Command',
+    show: CommandSection,
     isOffered: (agent) => mayWrite('command') && isMine(agent),
   },
 ]
@@ -59,7 +61,7 @@ export function View({ params }: ViewProps) {
       ) : (
         <ViewHead title={`Cache ${id}`} back={back} />
       )}
-      <Troubles of={shown} deed={null} />
+      <LoadStatus of={shown} mutation={null} />
       {agent && <CacheSections agent={agent} section={section} />}
     </>
   )
@@ -67,7 +69,7 @@ export function View({ params }: ViewProps) {
 
 const back = { href: '/caches', title: 'Caches' }
 
-function CacheHead({ agent, onChange }: CacheDeedsProps) {
+function CacheHead({ agent, onChange }: CacheActionsProps) {
   return (
     <ViewHead
       title={agent.name}
@@ -84,7 +86,7 @@ function CacheHead({ agent, onChange }: CacheDeedsProps) {
           Graphs
         </LinkButton>
       )}
-      {mayChange(agent) && <CacheDeeds agent={agent} onChange={onChange} />}
+      {mayChange(agent) && <CacheActions agent={agent} onChange={onChange} />}
     </ViewHead>
   )
 }

@@ -1,7 +1,7 @@
 /** One line to the management port of a cache, and its answer in the cache's words. */
 import { useSignal } from '@preact/signals'
 import { call } from '../../api/call.js'
-import { useDeed } from '../../api/deed.js'
+import { useMutation } from '../../api/mutation.js'
 import { TextField } from '../../parts/field.js'
 import { Form } from '../../parts/form.js'
 import type { SectionProps } from './cache.js'
@@ -12,18 +12,18 @@ interface Answer {
   readonly message: string
 }
 
-/** Chosen by us: older ones are out of sight anyway. */
+/** Older ones are dropped. */
 const answersMost = 20
 const answerCharacters = 100_000
 
 export function CommandSection({ agent }: SectionProps) {
-  const deed = useDeed()
+  const mutation = useMutation()
   const command = useSignal('')
   const answers = useSignal<readonly Answer[]>([])
 
   const sendCommand = (): void => {
     const sent = command.value
-    void deed.run(
+    void mutation.run(
       () =>
         call<{ readonly message: string }>('POST', `/agents/${agent.id}/command`, {
           body: { command: sent },
@@ -40,12 +40,12 @@ export function CommandSection({ agent }: SectionProps) {
   return (
     <div class="stack">
       <section class="panel" aria-label="Command">
-        <Form deed={deed} verb="Send" names={['command']} onSubmit={sendCommand}>
+        <Form mutation={mutation} verb="Send" names={['command']} onSubmit={sendCommand}>
           <TextField
             label="Command"
             name="command"
             value={command}
-            error={deed.error}
+            error={mutation.error}
             placeholder="backend.list"
             hint="Reading commands such as status, vcl.list or backend.list are sent as they are; param.set, backend.set_health and ban become what is kept."
           />

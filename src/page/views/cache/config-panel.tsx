@@ -3,7 +3,7 @@ import type { Agent } from '../../../resources/agent.js'
 import { Facts } from '../../parts/facts.js'
 import { unknown } from '../../parts/quantity.js'
 import { StateChip } from '../../parts/state-chip.js'
-import { sayRevision } from '../caches/judge-config.js'
+import { formatRevision } from '../caches/judge-config.js'
 import { Time } from '../../parts/time.js'
 
 export function ConfigPanel({ agent }: { readonly agent: Agent }) {
@@ -13,9 +13,9 @@ export function ConfigPanel({ agent }: { readonly agent: Agent }) {
       <h2>Configuration</h2>
       <Facts
         of={[
-          ['Desired', sayRevision(desired.revision)],
+          ['Desired', formatRevision(desired.revision)],
           ['Last attempt', <Attempt {...lastAttempted} />],
-          ['Effective', sayRevision(effective.revision)],
+          ['Effective', formatRevision(effective.revision)],
         ]}
       />
       {lastAttempted.error !== null && <pre tabIndex={0}>{lastAttempted.error}</pre>}
@@ -28,7 +28,7 @@ export function ConfigPanel({ agent }: { readonly agent: Agent }) {
 function Attempt({ revision, result, at }: Agent['config']['lastAttempted']) {
   return (
     <span class="row">
-      {sayRevision(revision)}
+      {formatRevision(revision)}
       {result !== null && <StateChip state={result} />}
       {at !== null && <Time at={at} isAgo />}
     </span>

@@ -7,7 +7,7 @@ import { codeColumn, textColumn } from '../../parts/columns.js'
 import { Empty } from '../../parts/empty.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { Loading } from '../../parts/loading.js'
-import { sayBytes, sayCount, sayRate } from '../../parts/quantity.js'
+import { formatBytes, formatCount, formatRate } from '../../parts/quantity.js'
 import { Table, type Column } from '../../parts/table.js'
 import { useAddressField } from '../../shell/address.js'
 import type { SectionProps } from './cache.js'
@@ -55,7 +55,8 @@ function toRows(
 ): readonly CounterRow[] {
   const known = new Map(counters.map((counter) => [counter.name, counter]))
   return Object.entries(values).map(([id, value]) => ({
-    ...{ id, value },
+    id,
+    value,
     // Of each backend there are a few beside the usual ones; its connections are a level.
     kind: known.get(id)?.kind ?? (/\.conn$|\.g_\w+$/.test(id) ? 'gauge' : 'counter'),
     description: known.get(id)?.description ?? '',
@@ -64,12 +65,12 @@ function toRows(
 
 const columns: readonly Column<CounterRow>[] = [
   codeColumn('Name', ({ id }) => id),
-  textColumn('Now', sayValue, { width: '9rem', isEnd: true, sortBy: ({ value }) => value }),
+  textColumn('Now', formatValue, { width: '9rem', isEnd: true, sortBy: ({ value }) => value }),
   { title: 'What it counts', from: 'medium', show: ({ description }) => description },
 ]
 
-function sayValue({ id, value, kind }: CounterRow): string {
+function formatValue({ id, value, kind }: CounterRow): string {
   const isBytes = /bytes$|g_space$/.test(id)
-  if (kind === 'gauge') return isBytes ? sayBytes(value) : sayCount(value)
-  return isBytes && value !== null ? `${sayBytes(value)}/s` : sayRate(value)
+  if (kind === 'gauge') return isBytes ? formatBytes(value) : formatCount(value)
+  return isBytes && value !== null ? `${formatBytes(value)}/s` : formatRate(value)
 }

@@ -8,17 +8,17 @@ export function describeUnlock(difference: UnlockDifference): readonly string[] 
   const { use, load, labels, discard, params, backends, omitted } = difference
   return [
     ...(use === null ? [] : [`${use} becomes active`]),
-    ...say('Loads', load),
-    ...say(
+    ...describeNames('Loads', load),
+    ...describeNames(
       'Sets labels',
       labels.map(({ label, program }) => `${label} to ${program}`),
     ),
-    ...say('Discards, with the source saved on its host,', discard),
-    ...say(
+    ...describeNames('Discards, with the source saved on its host,', discard),
+    ...describeNames(
       'Sets parameters',
       params.map(({ name, value }) => `${name} to ${value ?? 'its default'}`),
     ),
-    ...say(
+    ...describeNames(
       'Sets backends',
       backends.map(({ name, health }) => `${name} to ${health}`),
     ),
@@ -26,7 +26,7 @@ export function describeUnlock(difference: UnlockDifference): readonly string[] 
   ]
 }
 
-function say(verb: string, names: readonly string[]): string[] {
+function describeNames(verb: string, names: readonly string[]): string[] {
   if (names.length === 0) return []
   const more = names.length - namesShown
   const shown = names.slice(0, namesShown).join(', ')

@@ -21,7 +21,7 @@ export function nameForHealth(backend: string): string {
   return group === undefined ? name : `${group}.${name}`
 }
 
-/** What was set. Without a probe a cache says `healthy` for `auto` too, and both mean the same. */
+/** What was set. Without a probe a cache answers `healthy` for `auto` too, and both mean the same. */
 export function readHealthSet({ adminHealth, total }: Backend): Health {
   if (adminHealth === 'sick') return 'sick'
   return adminHealth === 'healthy' && total > 0 ? 'healthy' : 'auto'
@@ -36,15 +36,16 @@ export function toParameterRows(
   parameters: Readonly<Record<string, Parameter>>,
 ): readonly ParameterRow[] {
   return Object.entries(parameters).map(([id, parameter]) => ({
-    ...{ ...parameter, id },
-    // It is `on` or `off`: the word says nothing more.
+    ...parameter,
+    id,
+    // It is `on` or `off`: the unit adds nothing.
     unit: parameter.unit === 'bool' ? '' : parameter.unit,
     isChanged: parameter.value !== parameter.default,
   }))
 }
 
 /** `text` in lower case. */
-export function pickParameters(
+export function filterParameters(
   rows: readonly ParameterRow[],
   { text, isChanged }: { readonly text: string; readonly isChanged: boolean },
 ): readonly ParameterRow[] {

@@ -2,12 +2,12 @@
 import { useSignal } from '@preact/signals'
 import type { Agent } from '../../../resources/agent.js'
 import { call } from '../../api/call.js'
-import { useDeed } from '../../api/deed.js'
+import { useMutation } from '../../api/mutation.js'
 import { Button } from '../../parts/button.js'
 import { Dialog } from '../../parts/dialog.js'
 import { TextField } from '../../parts/field.js'
 import { Form } from '../../parts/form.js'
-import { tellOutcome } from '../../parts/tell-error.js'
+import { notifyOutcome } from '../../parts/notify.js'
 import { toast } from '../../parts/toasts.js'
 import { joinLines, toUndoValue, type ParameterRow } from './engine-rows.js'
 
@@ -22,7 +22,7 @@ interface ParamDialogProps {
 export function ParamDialog(props: ParamDialogProps) {
   const { agent, parameter, isChangeable, onChange, onClose } = props
   const { id: name, unit } = parameter
-  const deed = useDeed()
+  const mutation = useMutation()
   const value = useSignal(parameter.value)
   const before = toUndoValue(parameter)
 
@@ -32,11 +32,11 @@ export function ParamDialog(props: ParamDialogProps) {
     })
   const undo = async (): Promise<void> => {
     const outcome = await put(before)
-    tellOutcome(outcome, `${name} is as it was.`)
+    notifyOutcome(outcome, `${name} is as it was.`)
     onChange()
   }
   const save = (wanted: string | null): void =>
-    void deed.run(
+    void mutation.run(
       () => put(wanted),
       () => {
         toast(wanted === null ? `${name} is at its default.` : `${name} is ${wanted}.`, {
@@ -56,7 +56,7 @@ export function ParamDialog(props: ParamDialogProps) {
         </p>
         {isChangeable && (
           <Form
-            deed={deed}
+            mutation={mutation}
             verb="Save"
             names={['value']}
             onCancel={onClose}
@@ -68,7 +68,7 @@ export function ParamDialog(props: ParamDialogProps) {
               label={unit === '' ? 'Value' : `Value (${unit})`}
               name="value"
               value={value}
-              error={deed.error}
+              error={mutation.error}
               hint="It is kept: also after the cache starts again."
               autoFocus
             />
@@ -76,7 +76,7 @@ export function ParamDialog(props: ParamDialogProps) {
               <div>
                 <Button
                   icon="back"
-                  isBusy={deed.isBusy}
+                  isBusy={mutation.isBusy}
                   onClick={() => {
                     save(null)
                   }}

@@ -1,5 +1,4 @@
-/** The parameters of a cache: found, told apart from their defaults, changed and reset. */
-import { useSignal } from '@preact/signals'
+/** The parameters of a cache: found, compared with their defaults, changed and reset. */
 import { useMemo } from 'preact/hooks'
 import { useObject } from '../../api/object.js'
 import type { Parameter } from '../../api/engine.js'
@@ -8,37 +7,34 @@ import { Choices } from '../../parts/choices.js'
 import { codeColumn } from '../../parts/columns.js'
 import { StateChip } from '../../parts/state-chip.js'
 import { Table, type Column } from '../../parts/table.js'
+import { useDialog } from '../../parts/use-dialog.js'
 import { useAddressField } from '../../shell/address.js'
-import { Asked } from './asked.js'
+import { CacheAnswer } from './answer.js'
 import type { SectionProps } from './cache.js'
-import { pickParameters, toParameterRows, type ParameterRow } from './engine-rows.js'
+import { filterParameters, toParameterRows, type ParameterRow } from './engine-rows.js'
 import { FindField, filledFrom } from './find-field.js'
 import { ParamDialog } from './param-dialog.js'
 
 export function ParamsSection({ agent, isChangeable }: SectionProps) {
-  const asked = useObject<Readonly<Record<string, Parameter>>>(`/agents/${agent.id}/params`, {
-    ...{ follow: 'agent', id: agent.id },
+  const answer = useObject<Readonly<Record<string, Parameter>>>(`/agents/${agent.id}/params`, {
+    follow: 'agent',
+    id: agent.id,
   })
   const [text] = useAddressField('find')
   const [only, setOnly] = useAddressField('only')
-  const opened = useSignal<string | null>(null)
-  const rows = useMemo(() => toParameterRows(asked.value ?? {}), [asked.value])
+  const details = useDialog<string>()
+  const rows = useMemo(() => toParameterRows(answer.value ?? {}), [answer.value])
   const isChanged = only === 'changed'
-  const shown = pickParameters(rows, { text: text.toLowerCase(), isChanged })
+  const shown = filterParameters(rows, { text: text.toLowerCase(), isChanged })
   const columns = useMemo(
-    () => [
-      ...shownColumns,
-      openColumn(isChangeable, (name) => {
-        opened.value = name
-      }),
-    ],
+    () => [...shownColumns, openColumn(isChangeable, details.open)],
     [isChangeable],
   )
-  const parameter = rows.find(({ id }) => id === opened.value)
+  const parameter = rows.find(({ id }) => id === details.subject)
 
   return (
     <>
-      {asked.value && (
+      {answer.value && (
         <div class="row">
           <Choices
             label="Which parameters"
@@ -47,7 +43,8 @@ export function ParamsSection({ agent, isChangeable }: SectionProps) {
             choices={[
               { value: '', title: 'All', count: rows.length },
               {
-                ...{ value: 'changed', title: 'Changed' },
+                value: 'changed',
+                title: 'Changed',
                 count: rows.filter((row) => row.isChanged).length,
               },
             ]}
@@ -55,9 +52,9 @@ export function ParamsSection({ agent, isChangeable }: SectionProps) {
           <FindField label="Find a parameter" />
         </div>
       )}
-      <Asked
-        {...asked}
-        isEmpty={asked.value !== null && shown.length === 0}
+      <CacheAnswer
+        {...answer}
+        isEmpty={answer.value !== null && shown.length === 0}
         icon="search"
         title={text === '' ? 'Every parameter is at its default' : 'No parameter fits'}
       >
@@ -70,14 +67,14 @@ export function ParamsSection({ agent, isChangeable }: SectionProps) {
             fills={shown.length > filledFrom}
           />
         )}
-      </Asked>
+      </CacheAnswer>
       {parameter && (
         <ParamDialog
-          {...{ agent, parameter, isChangeable }}
-          onChange={asked.reload}
-          onClose={() => {
-            opened.value = null
-          }}
+          agent={agent}
+          parameter={parameter}
+          isChangeable={isChangeable}
+          onChange={answer.reload}
+          onClose={details.close}
         />
       )}
     </>
@@ -87,7 +84,9 @@ export function ParamsSection({ agent, isChangeable }: SectionProps) {
 const shownColumns: readonly Column<ParameterRow>[] = [
   codeColumn('Name', ({ id }) => id),
   {
-    ...{ title: 'Value', width: '28%', sortBy: ({ value }) => value },
+    title: 'Value',
+    width: '28%',
+    sortBy: ({ value }) => value,
     show: ({ value, unit, isChanged }) => (
       <span class="cache-value" title={`${value} ${unit}`}>
         {isChanged && (
@@ -102,7 +101,10 @@ const shownColumns: readonly Column<ParameterRow>[] = [
     ),
   },
   {
-    ...{ title: 'Default', width: '20%', from: 'wide', sortBy: (row) => row.default },
+    title: 'Default',
+    width: '20%',
+    from: 'wide',
+    sortBy: (row) => row.default,
     show: (row) => <span title={row.default}>{row.default}</span>,
   },
 ]

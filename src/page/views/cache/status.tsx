@@ -46,7 +46,10 @@ function CachePanel({ agent }: { readonly agent: Agent }) {
       <Facts
         of={[
           ['Serves at', `${agent.engineHost}:${agent.enginePort}`],
-          ['Engine', `${agent.engineVersion} (${engineState ?? `last seen ${lastEngineState}`})`],
+          [
+            'Engine',
+            `${agent.engineProduct} ${agent.engineVersion} (${engineState ?? `last seen ${lastEngineState}`})`,
+          ],
           ['Agent', agent.agentVersion],
           ['In this state', <Time at={agent.lastStateChange} isAgo />],
           ['Known since', <Time at={agent.created} />],

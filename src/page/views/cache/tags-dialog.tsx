@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals'
 import { Link } from 'wouter-preact'
 import { agent as agentResource, type Agent } from '../../../resources/agent.js'
 import { call } from '../../api/call.js'
-import { useDeed } from '../../api/deed.js'
+import { useMutation } from '../../api/mutation.js'
 import { useList } from '../../api/list.js'
 import type { Reference } from '../../../resources/resource.js'
 import { Dialog } from '../../parts/dialog.js'
@@ -12,7 +12,7 @@ import { Form } from '../../parts/form.js'
 import { Inputs } from '../../parts/input-form.js'
 import { PickField } from '../../parts/pick-field.js'
 import { usePlainForm } from '../../parts/plain-fields.js'
-import { tellOutcome } from '../../parts/tell-error.js'
+import { notifyOutcome } from '../../parts/notify.js'
 import { toast } from '../../parts/toasts.js'
 
 interface TagsDialogProps {
@@ -23,7 +23,7 @@ interface TagsDialogProps {
 
 export function TagsDialog({ agent, onChange, onClose }: TagsDialogProps) {
   const { rows, phase, error, reload } = useList<Reference>('/tags', { query: { sort: 'name' } })
-  const deed = useDeed()
+  const mutation = useMutation()
   const sent = agent.tags.filter((tag) => tag.static)
   const before = agent.tags.filter((tag) => !tag.static).map(({ id }) => id)
   const chosen = useSignal<readonly number[]>(before)
@@ -35,19 +35,19 @@ export function TagsDialog({ agent, onChange, onClose }: TagsDialogProps) {
     call('PUT', `/agents/${agent.id}`, { body: { ...fields, tags: ids.map((id) => ({ id })) } })
   const undo = async (): Promise<void> => {
     const outcome = await save(before, plain)
-    tellOutcome(outcome, 'The tags are as they were.')
+    notifyOutcome(outcome, 'The tags are as they were.')
     onChange()
   }
 
   return (
     <Dialog title={`Tags of ${agent.name}`} onClose={onClose}>
       <Form
-        deed={deed}
+        mutation={mutation}
         verb="Save"
         names={form.names}
         onCancel={onClose}
         onSubmit={() =>
-          void deed.run(
+          void mutation.run(
             () => save(chosen.value, form.read()),
             () => {
               toast('The tags are saved.', { undo: () => void undo() })
@@ -60,10 +60,10 @@ export function TagsDialog({ agent, onChange, onClose }: TagsDialogProps) {
         {error && <ErrorNote error={error} onRetry={reload} />}
         {phase === 'ready' && !error && options.length === 0 && (
           <p>
-            There are no other tags yet: <Link href="/tags">make one</Link>.
+            No other tags exist yet: <Link href="/tags">make one</Link>.
           </p>
         )}
-        <Inputs form={form} error={deed.error} />
+        <Inputs form={form} error={mutation.error} />
         <PickField label="Assigned" options={options} value={chosen} />
         {sent.length > 0 && (
           <p class="quiet">Sent by the cache: {sent.map(({ name }) => name).join(', ')}</p>

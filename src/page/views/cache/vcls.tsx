@@ -5,32 +5,43 @@ import { useObject } from '../../api/object.js'
 import { codeColumn, countColumn, stateColumn, textColumn } from '../../parts/columns.js'
 import { unknown } from '../../parts/quantity.js'
 import { Table, type Column } from '../../parts/table.js'
-import { Asked } from './asked.js'
+import { CacheAnswer } from './answer.js'
 import type { SectionProps } from './cache.js'
 
 export function VclsSection({ agent }: SectionProps) {
-  const asked = useObject<readonly Vcl[]>(`/agents/${agent.id}/vcls`, {
-    ...{ follow: 'agent', id: agent.id },
+  const answer = useObject<readonly Vcl[]>(`/agents/${agent.id}/vcls`, {
+    follow: 'agent',
+    id: agent.id,
   })
-  const rows = useMemo(() => asked.value?.map((vcl) => ({ ...vcl, id: vcl.name })), [asked.value])
+  const rows = useMemo(() => answer.value?.map((vcl) => ({ ...vcl, id: vcl.name })), [answer.value])
   return (
-    <Asked {...asked} isEmpty={rows?.length === 0} icon="file" title="The cache holds no VCL">
+    <CacheAnswer
+      {...answer}
+      isEmpty={rows?.length === 0}
+      icon="file"
+      title="The cache holds no VCL"
+    >
       {rows && <Table label="VCLs and labels" rows={rows} columns={columns} />}
-    </Asked>
+    </CacheAnswer>
   )
 }
 
 const columns: readonly Column<Vcl>[] = [
   codeColumn('Name', ({ name }) => name),
   stateColumn('Status', ({ status }) => status, {
-    ...{ width: '8.5rem', toneOf: ({ status }) => (status === 'active' ? 'good' : 'calm') },
+    width: '8.5rem',
+    toneOf: ({ status }) => (status === 'active' ? 'good' : 'calm'),
   }),
   {
-    ...{ title: 'Stands for', from: 'medium', sortBy: ({ label }) => label },
+    title: 'Stands for',
+    from: 'medium',
+    sortBy: ({ label }) => label,
     show: ({ label }) => (label === null ? unknown : <code title={label}>{label}</code>),
   },
   textColumn('Temperature', ({ temperature, state }) => temperature ?? state, {
-    ...{ width: '9rem', from: 'medium', sortBy: ({ temperature }) => temperature },
+    width: '9rem',
+    from: 'medium',
+    sortBy: ({ temperature }) => temperature,
   }),
   countColumn('Busy', ({ busy }) => busy, { width: '6rem', from: 'medium' }),
 ]

@@ -1,5 +1,5 @@
-/** A name of which the end stays in sight when there is no room: caches of a fleet differ in their last word. */
-import { splitName } from './pick-agents.js'
+/** A name whose end stays visible where room is short: caches of a fleet differ in their last word. */
+import { splitName } from './filter-agents.js'
 
 export function CacheName({ name }: { readonly name: string }) {
   const { start, end } = splitName(name)

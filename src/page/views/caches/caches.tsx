@@ -10,7 +10,7 @@ import { Table } from '../../parts/table.js'
 import { ViewHead } from '../../parts/view-head.js'
 import { mayRead, mayWrite } from '../../session/rights.js'
 import { FilterBar, useFilters } from './filters.js'
-import { pickAgents } from './pick-agents.js'
+import { filterAgents } from './filter-agents.js'
 import { SampleRows } from './rows-sampled.js'
 import { useSorted } from './use-sorted.js'
 
@@ -21,7 +21,7 @@ export function View() {
   })
   const filters = useFilters()
   const { filter } = filters
-  const shown = useMemo(() => pickAgents(rows, filter), [rows, filter])
+  const shown = useMemo(() => filterAgents(rows, filter), [rows, filter])
   const seesRates = mayRead('stats')
   const { error: ratesError, ...sorted } = useSorted(seesRates)
 

@@ -1,6 +1,6 @@
 /** The columns of the list of caches. */
 import { agent, type Agent } from '../../../resources/agent.js'
-import { sayRate, sayShare } from '../../parts/quantity.js'
+import { formatRate, formatShare } from '../../parts/quantity.js'
 import { plainColumns } from '../../parts/plain-fields.js'
 import { Labels, StateChip } from '../../parts/state-chip.js'
 import type { Column } from '../../parts/table.js'
@@ -13,7 +13,7 @@ import type { Rates } from './sort-caches.js'
 type ReadRates = ReadonlyMap<number, Rates> | null
 
 /**
- * With the rates of all caches the rows are in their order and show them; without, those in sight show theirs as they are
+ * With the rates of all caches the rows are sorted by them and show them; without, visible rows show theirs as they are
  * each second.
  */
 export function listColumns(rates: ReadRates): readonly Column<Agent>[] {
@@ -37,13 +37,19 @@ const named: readonly Column<Agent>[] = [
 function listRates(rates: ReadRates): readonly Column<Agent>[] {
   return [
     {
-      ...{ title: 'Hit ratio', width: '6.75rem', from: 'medium', isEnd: true },
-      show: ({ id }) => (rates ? sayShare(rates.get(id)?.hitRatio, 1) : <HitRatio id={id} />),
+      title: 'Hit ratio',
+      width: '6.75rem',
+      from: 'medium',
+      isEnd: true,
+      show: ({ id }) => (rates ? formatShare(rates.get(id)?.hitRatio, 1) : <HitRatio id={id} />),
       sortBy: ({ id }) => rates?.get(id)?.hitRatio ?? null,
     },
     {
-      ...{ title: 'Requests', width: '6.75rem', from: 'medium', isEnd: true },
-      show: ({ id }) => (rates ? sayRate(rates.get(id)?.requests) : <RequestRate id={id} />),
+      title: 'Requests',
+      width: '6.75rem',
+      from: 'medium',
+      isEnd: true,
+      show: ({ id }) => (rates ? formatRate(rates.get(id)?.requests) : <RequestRate id={id} />),
       sortBy: ({ id }) => rates?.get(id)?.requests ?? null,
     },
   ]
@@ -69,15 +75,15 @@ const described: readonly Column<Agent>[] = [
   },
   {
     title: 'Version',
-    width: '5.25rem',
+    width: '7.5rem',
     from: 'wide',
-    show: ({ engineVersion }) => engineVersion,
-    sortBy: ({ engineVersion }) => engineVersion,
+    show: ({ engineProduct, engineVersion }) => `${engineProduct} ${engineVersion}`,
+    sortBy: ({ engineProduct, engineVersion }) => `${engineProduct} ${engineVersion}`,
   },
   ...plainColumns<Agent>(agent),
 ]
 
-/** For who may not read statistics. */
+/** For those who may not read statistics. */
 export const columnsWithoutRates = [...named, ...described]
 
 const ratesTitles: readonly string[] = listRates(null).map(({ title }) => title)

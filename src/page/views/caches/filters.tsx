@@ -10,7 +10,7 @@ import {
   type AgentFilter,
   type CountedWord,
   type Facet,
-} from './pick-agents.js'
+} from './filter-agents.js'
 
 export interface Filters {
   readonly filter: AgentFilter
@@ -47,9 +47,23 @@ export function FilterBar({ rows, filter, set }: FilterBarProps) {
         onChoose={set.state}
         choices={[{ value: '', title: 'All', count: rows.length }, ...states]}
       />
-      <FacetFilter {...{ rows, filter, set }} facet="tag" label="Tag" all="All tags" />
-      <FacetFilter {...{ rows, filter, set }} facet="config" label="Config" all="Any config" />
-      <FacetFilter {...{ rows, filter, set }} facet="version" label="Version" all="All versions" />
+      <FacetFilter rows={rows} filter={filter} set={set} facet="tag" label="Tag" all="All tags" />
+      <FacetFilter
+        rows={rows}
+        filter={filter}
+        set={set}
+        facet="config"
+        label="Config"
+        all="Any config"
+      />
+      <FacetFilter
+        rows={rows}
+        filter={filter}
+        set={set}
+        facet="version"
+        label="Version"
+        all="All versions"
+      />
     </div>
   )
 }
@@ -63,9 +77,13 @@ interface FacetFilterProps extends FilterBarProps {
 function FacetFilter({ rows, filter, set, facet, label, all }: FacetFilterProps) {
   const words = useMemo(() => countWords(rows, facets[facet]), [rows, facet])
   const value = filter[facet]
-  // What all have in common is no choice.
+  // A value that all have in common filters nothing.
   const isOffered = value !== '' || words.some(({ count }) => count < rows.length)
-  return isOffered && <WordFilter {...{ label, all, words, value }} onChoose={set[facet]} />
+  return (
+    isOffered && (
+      <WordFilter label={label} all={all} words={words} value={value} onChoose={set[facet]} />
+    )
+  )
 }
 
 interface WordFilterProps {

@@ -4,7 +4,7 @@ import type { Agent } from '../../../resources/agent.js'
 interface Judgement {
   readonly word: 'In sync' | 'Healed' | 'Drifted' | 'Applying' | 'Waiting' | 'Failed' | 'Unknown'
   readonly tone: 'good' | 'calm' | 'busy' | 'warn' | 'bad'
-  /** More than the word, for who asks. */
+  /** More than the word, for a tooltip. */
   readonly why: string
 }
 
@@ -13,7 +13,7 @@ export type Judged = Pick<Agent, 'state' | 'engineState' | 'config' | 'drift'>
 /** What is wrong now counts more than what was put right; of a cache that is not reached nothing is known. */
 export function judgeConfig({ state, engineState, config, drift }: Judged): Judgement {
   const { desired, lastAttempted, effective } = config
-  const why = `last known: ${sayRevision(effective.revision)}`
+  const why = `last known: ${formatRevision(effective.revision)}`
   const unknown: Judgement = { word: 'Unknown', tone: 'calm', why }
   if (state === 3) return unknown
   const isFailed = lastAttempted.result !== null && lastAttempted.result !== 'applied'
@@ -29,7 +29,7 @@ export function judgeConfig({ state, engineState, config, drift }: Judged): Judg
 
 /** A locked one stays behind. */
 function judgeBehind(state: Agent['state'], wanted: number | null): Judgement {
-  const why = `${sayRevision(wanted)} is wanted`
+  const why = `${formatRevision(wanted)} is wanted`
   return state === 5
     ? { word: 'Waiting', tone: 'warn', why: `${why}; it is locked: unlock it first` }
     : { word: 'Applying', tone: 'busy', why }
@@ -44,6 +44,6 @@ const ranked: readonly Judgement['word'][] = [
   ...(['Failed', 'Drifted', 'Waiting', 'Applying', 'Unknown', 'Healed', 'In sync'] as const),
 ]
 
-export function sayRevision(revision: number | null): string {
+export function formatRevision(revision: number | null): string {
   return revision === null ? 'no revision' : `revision ${revision}`
 }

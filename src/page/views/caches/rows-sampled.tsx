@@ -1,15 +1,15 @@
 /**
- * The counters of the caches whose rows are drawn, each second. Cells say that they are there; when no row has been
- * scrolled for a moment the stream is asked for exactly these, and for none while the window is hidden. A sample draws
+ * The counters of the caches whose rows are drawn, each second. Cells register themselves; when no row has been
+ * scrolled for a moment exactly these are subscribed to, and for none while the window is hidden. A sample draws
  * its two cells, not the table.
  */
 import { batch, computed, signal, useComputed, type Signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Sample } from '../../api/live-event.js'
 import { useSamples } from '../../api/samples.js'
-import { sayRate, sayShare } from '../../parts/quantity.js'
+import { formatRate, formatShare } from '../../parts/quantity.js'
 
-/** Chosen by us: who scrolls does not read. */
+/** Nobody reads while scrolling. */
 const settleMs = 400
 
 /** How many cells of each cache are drawn. */
@@ -25,13 +25,13 @@ let settling: ReturnType<typeof setTimeout> | undefined
 export function SampleRows() {
   const newest = useSamples(asked.value)
   useEffect(() => {
-    const look = (): void => {
+    const update = (): void => {
       isHidden.value = document.hidden
     }
-    look()
-    document.addEventListener('visibilitychange', look)
+    update()
+    document.addEventListener('visibilitychange', update)
     return () => {
-      document.removeEventListener('visibilitychange', look)
+      document.removeEventListener('visibilitychange', update)
     }
   }, [])
   useEffect(() => {
@@ -47,18 +47,18 @@ export function SampleRows() {
 
 export function HitRatio({ id }: { readonly id: number }) {
   const sample = useSample(id)
-  return <>{useComputed(() => sayHitRatio(sample.value))}</>
+  return <>{useComputed(() => formatHitRatio(sample.value))}</>
 }
 
 export function RequestRate({ id }: { readonly id: number }) {
   const sample = useSample(id)
-  return <>{useComputed(() => sayRate(sample.value?.values['MAIN.client_req']))}</>
+  return <>{useComputed(() => formatRate(sample.value?.values['MAIN.client_req']))}</>
 }
 
-function sayHitRatio(sample: Sample | null): string {
+function formatHitRatio(sample: Sample | null): string {
   const hits = sample?.values['MAIN.cache_hit']
   const misses = sample?.values['MAIN.cache_miss']
-  return sayShare(hits, hits == null || misses == null ? null : hits + misses)
+  return formatShare(hits, hits == null || misses == null ? null : hits + misses)
 }
 
 function useSample(id: number): Signal<Sample | null> {

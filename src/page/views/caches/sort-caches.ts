@@ -1,6 +1,6 @@
-/** By what the list of caches is sorted, as the address says it, and the rates that it may be sorted by: values in, values out. */
+/** How the list of caches is sorted, as in the address, and the rates that it may be sorted by: values in, values out. */
 import type { NewestStats } from '../../api/newest-stats.js'
-import type { Sorting } from '../../parts/rows-in-sight.js'
+import type { Sorting } from '../../parts/visible-rows.js'
 
 export interface Rates {
   /** A second. */
@@ -9,12 +9,12 @@ export interface Rates {
   readonly hitRatio: number | null
 }
 
-/** In the order in which they are asked for. */
+/** In the order of the call. */
 export const countersOfRates = ['client_req', 'cache_hit', 'cache_miss'] as const
 
 export const byName: Sorting = { title: 'Name', isDescending: false }
 
-/** A column's title, with a minus before it when the highest is first. What is no column is the name. */
+/** A column's title, with a minus before it when the highest is first. The name unless it is a column. */
 export function readSorting(word: string, titles: readonly string[]): Sorting {
   const isDescending = word.startsWith('-')
   const title = isDescending ? word.slice(1) : word
@@ -22,7 +22,7 @@ export function readSorting(word: string, titles: readonly string[]): Sorting {
 }
 
 /** By name, ascending, needs no word. */
-export function saySorting({ title, isDescending }: Sorting): string {
+export function formatSorting({ title, isDescending }: Sorting): string {
   if (isDescending) return `-${title}`
   return title === byName.title ? '' : title
 }

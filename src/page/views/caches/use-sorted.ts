@@ -2,11 +2,11 @@
 import { useMemo, useRef } from 'preact/hooks'
 import type { Agent } from '../../../resources/agent.js'
 import type { CallError } from '../../api/http.js'
-import type { Sorting } from '../../parts/rows-in-sight.js'
+import type { Sorting } from '../../parts/visible-rows.js'
 import type { Column } from '../../parts/table.js'
 import { useAddressField } from '../../shell/address.js'
 import { columnsWithoutRates, isOfRates, listColumns } from './columns.js'
-import { byName, readSorting, saySorting } from './sort-caches.js'
+import { byName, readSorting, formatSorting } from './sort-caches.js'
 import { useRates } from './use-rates.js'
 
 export interface Sorted {
@@ -31,9 +31,11 @@ export function useSorted(seesRates: boolean): Sorted {
   const shown = useRef(byName)
   if (!isByRates || rates) shown.current = wanted
   return {
-    ...{ columns, sorting: shown.current, error },
+    columns,
+    sorting: shown.current,
+    error,
     onSort: (next) => {
-      setWord(saySorting(next))
+      setWord(formatSorting(next))
     },
   }
 }

@@ -1,7 +1,7 @@
 /** Makes or changes a deployment: its tags, its min and its max. */
 import { useSignal } from '@preact/signals'
 import { call } from '../../api/call.js'
-import { useDeed } from '../../api/deed.js'
+import { useMutation } from '../../api/mutation.js'
 import { findCountsProblem, type Deployment } from '../../../resources/deployment.js'
 import { refuse, type Method, type Outcome } from '../../api/http.js'
 import { useList } from '../../api/list.js'
@@ -11,7 +11,7 @@ import { Dialog } from '../../parts/dialog.js'
 import { CheckField, TextField } from '../../parts/field.js'
 import { Form } from '../../parts/form.js'
 import { PickField } from '../../parts/pick-field.js'
-import { pickOwned } from '../../parts/pick-owned.js'
+import { filterOwned } from '../../parts/filter-owned.js'
 
 export interface DeploymentFormProps {
   /** As it was when the form was opened, lest what others save meanwhile is written over; null: a new one. */
@@ -28,7 +28,7 @@ export function toDeploymentFields({ name, min, max, tags }: Deployment) {
 
 export function DeploymentForm({ before, owner, onSaved, onClose }: DeploymentFormProps) {
   const was = before?.deployment
-  const deed = useDeed()
+  const mutation = useMutation()
   const start = was ?? { name: '', min: 1, max: 1, tags: [] }
   const name = useSignal(start.name)
   const min = useSignal(String(start.min))
@@ -36,8 +36,8 @@ export function DeploymentForm({ before, owner, onSaved, onClose }: DeploymentFo
   const tags = useSignal<readonly number[]>(start.tags.map(({ id }) => id))
   const isForced = useSignal(false)
   const { rows } = useList<Tag>('/tags', { query: { sort: 'name' } })
-  const options = pickOwned(rows, owner, { shared: true })
-  const { error } = deed
+  const options = filterOwned(rows, owner, { shared: true })
+  const { error } = mutation
   const isShort = was !== undefined && error?.status === 409 && error.errorMsg.includes('force')
 
   const save = async (): Promise<Outcome<Deployment>> => {
@@ -54,10 +54,10 @@ export function DeploymentForm({ before, owner, onSaved, onClose }: DeploymentFo
   return (
     <Dialog title={was ? 'Edit the deployment' : 'New deployment'} onClose={onClose}>
       <Form
-        deed={deed}
+        mutation={mutation}
         verb={was ? 'Save' : 'Make'}
         names={['name', 'min', 'max']}
-        onSubmit={() => void deed.run(save, onSaved)}
+        onSubmit={() => void mutation.run(save, onSaved)}
         onCancel={onClose}
       >
         <TextField label="Name" name="name" value={name} error={error} autoFocus required />
@@ -68,16 +68,26 @@ export function DeploymentForm({ before, owner, onSaved, onClose }: DeploymentFo
           hint="A cache must bear all of them. Caches with other tags are not used."
         />
         <TextField
-          {...{ label: 'Min', name: 'min', type: 'number', value: min, error, required: true }}
+          label="Min"
+          name="min"
+          type="number"
+          value={min}
+          error={error}
+          required
           hint="Nothing switches unless so many caches have loaded the new VCL"
         />
         <TextField
-          {...{ label: 'Max', name: 'max', type: 'number', value: max, error, required: true }}
+          label="Max"
+          name="max"
+          type="number"
+          value={max}
+          error={error}
+          required
           hint="At most so many caches are used"
         />
         {isShort && (
           <CheckField
-            label="Change it all the same"
+            label="Change it anyway"
             hint="deployed groups then serve from fewer caches than they ask for"
             value={isForced}
           />

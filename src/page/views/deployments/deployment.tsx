@@ -1,15 +1,15 @@
 /** One deployment: what it asks for, the caches that it has, the groups that use it. */
-import { useSignal } from '@preact/signals'
 import type { Deployment } from '../../../resources/deployment.js'
 import { useObject } from '../../api/object.js'
 import { Facts } from '../../parts/facts.js'
-import { ObjectDeeds } from '../../parts/object-deeds.js'
-import { sayCount } from '../../parts/quantity.js'
+import { ObjectActions } from '../../parts/object-actions.js'
+import { formatCount } from '../../parts/quantity.js'
 import { ReferenceList } from '../../parts/reference-list.js'
-import { tellSaved } from '../../parts/save-change.js'
+import { notifySaved } from '../../parts/save-change.js'
 import { Labels, StateChip } from '../../parts/state-chip.js'
-import { Troubles } from '../../parts/troubles.js'
+import { LoadStatus } from '../../parts/load-status.js'
 import { UsedBy } from '../../parts/used-by.js'
+import { useDialog } from '../../parts/use-dialog.js'
 import { useDelete } from '../../parts/use-delete.js'
 import { ViewHead } from '../../parts/view-head.js'
 import { mayRead, mayWrite } from '../../session/rights.js'
@@ -20,8 +20,8 @@ export function View({ params }: ViewProps) {
   const path = `/deployments/${params['id'] ?? ''}`
   const shown = useObject<Deployment>(path, { follow: 'deployment', id: Number(params['id']) })
   const { value: deployment, etag, reload } = shown
-  const begun = useSignal<NonNullable<DeploymentFormProps['before']> | null>(null)
-  const was = begun.value
+  const editing = useDialog<NonNullable<DeploymentFormProps['before']>>()
+  const was = editing.subject
   const deletion = useDelete()
   return (
     <>
@@ -31,35 +31,36 @@ export function View({ params }: ViewProps) {
         back={{ href: '/deployments', title: 'Deployments' }}
       >
         {deployment && mayWrite('deployment') && (
-          <ObjectDeeds
+          <ObjectActions
             verb="Edit"
             isDeleting={deletion.isBusy}
             onEdit={() => {
-              begun.value = { deployment, etag }
+              editing.open({ deployment, etag })
             }}
             onDelete={() =>
               void deletion.ask({
-                ...{ path, noun: 'deployment', name: deployment.name, home: '/deployments' },
+                path,
+                noun: 'deployment',
+                name: deployment.name,
+                home: '/deployments',
                 text: 'A deployment that a group uses stays.',
               })
             }
           />
         )}
       </ViewHead>
-      <Troubles of={shown} deed={deletion} />
+      <LoadStatus of={shown} mutation={deletion} />
       {deployment && <Panels deployment={deployment} />}
       {was && (
         <DeploymentForm
           before={was}
           owner={was.deployment.organization}
           onSaved={(_, saved) => {
-            begun.value = null
+            editing.close()
             const before = toDeploymentFields(was.deployment)
-            tellSaved({ path, before, etag: saved, then: reload })
+            notifySaved({ path, before, etag: saved, then: reload })
           }}
-          onClose={() => {
-            begun.value = null
-          }}
+          onClose={editing.close}
         />
       )}
     </>
@@ -75,8 +76,8 @@ function Panels({ deployment }: { readonly deployment: Deployment }) {
         <Facts
           of={[
             ['Tags', <Labels words={tags.map(({ name }) => name)} />],
-            ['Min', sayCount(min)],
-            ['Max', sayCount(max)],
+            ['Min', formatCount(min)],
+            ['Max', formatCount(max)],
           ]}
         />
       </section>

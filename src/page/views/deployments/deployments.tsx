@@ -38,7 +38,8 @@ export function View() {
 const columns: readonly Column<Deployment>[] = [
   textColumn('Name', ({ name }) => name),
   stateColumn('State', ({ stateName }) => stateName, {
-    ...{ width: '8.5rem', sortBy: ({ state }) => state },
+    width: '8.5rem',
+    sortBy: ({ state }) => state,
   }),
   labelsColumn('Tags', ({ tags }) => tags.map(({ name }) => name), { from: 'medium' }),
   countColumn('Caches', ({ agents }) => agents.length, { from: 'medium' }),

@@ -12,7 +12,7 @@ export interface Checked {
   readonly files: ReadonlyMap<string, number>
 }
 
-/** Chosen by us: far more than one VCL is made of. */
+/** Far more than one VCL is made of. */
 const includesMost = 200
 
 export async function checkText(
@@ -57,7 +57,7 @@ async function checkAlone(
   const included = await gatherIncludes(file, edited.source)
   const includes = included.map(({ id }) => ({ id }))
   if (file.fileType === 1) return compile(file, { mainVCL: edited, includes }, included)
-  // An include is compiled in the smallest VCL that there is.
+  // An include is compiled in the smallest valid VCL.
   const source = `vcl 4.1;\nbackend cachefleet_check none;\ninclude "${file.name}";\n`
   const mainVCL = { name: `${file.name} alone`, source }
   return compile(file, { mainVCL, includes: [edited, ...includes] }, included)
@@ -72,7 +72,7 @@ async function compile(
   return { files, outcome: await call('POST', '/files/compile', { body }) }
 }
 
-/** What is included, and by that in turn; names that are not there are left to the compiler to tell. */
+/** What is included, directly and indirectly; the compiler reports the names that are missing. */
 async function gatherIncludes(file: FleetFile, text: string): Promise<readonly WholeFile[]> {
   const found = new Map<string, WholeFile>()
   let names = readIncludes(text).filter((name) => name !== file.name)

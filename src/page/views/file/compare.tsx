@@ -1,15 +1,15 @@
 /** Two of: versions of a file, what runs on caches, and the text in the editor, side by side. */
-import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
 import { Comparison, type ComparedText } from '../../editor/comparison.js'
-import type { CallError } from '../../api/http.js'
+import { useAnswer } from '../../api/answer.js'
+import type { CallError, Outcome } from '../../api/http.js'
+import type { WholeVersion } from '../../../resources/file.js'
 import { Button } from '../../parts/button.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { Loading } from '../../parts/loading.js'
 import { useAddressField } from '../../shell/address.js'
 import type { EditedFile } from './edited-file.js'
 import type { Versions } from './read-versions.js'
-import { sayWhere, type RunningVersion } from './running-versions.js'
+import { formatWhere, type RunningVersion } from './running-versions.js'
 
 interface CompareSectionProps {
   readonly edited: EditedFile
@@ -21,43 +21,37 @@ interface CompareSectionProps {
 /** A version's number, or the text in the editor. */
 const inEditor = 'edited'
 
-interface Pair {
-  readonly left: ComparedText
-  readonly right: ComparedText
+interface Compared {
+  readonly pair: { readonly left: ComparedText; readonly right: ComparedText } | null
+  readonly error: CallError | null
 }
+
+const nothing: Compared = { pair: null, error: null }
 
 export function CompareSection({ edited, newest, versions, running }: CompareSectionProps) {
   const [fromField, setFrom] = useAddressField('from')
   const [toField, setTo] = useAddressField('to')
-  const pair = useSignal<Pair | null>(null)
-  const error = useSignal<CallError | null>(null)
   const text = edited.state.value?.doc.toString()
   const to = toField === '' ? String(newest) : toField
   const from = fromField === '' ? String(Math.max(1, newest - 1)) : fromField
 
-  useEffect(() => {
-    let isLeft = false
-    const read = async (side: string): Promise<string | null> => {
-      if (side === inEditor && text !== undefined) return text
-      const outcome = await versions.readText(Number(side))
-      if (!outcome.ok && !isLeft) error.value = outcome.error
-      return outcome.ok ? outcome.value.source : null
+  const read = async (side: string): Promise<Outcome<Pick<WholeVersion, 'source'>>> =>
+    side === inEditor && text !== undefined
+      ? { ok: true, value: { source: text }, etag: null, total: null }
+      : versions.readText(Number(side))
+  const key = JSON.stringify([from, to, text])
+  const { pair: shown, error } = useAnswer(key, nothing, async () => {
+    const [left, right] = await Promise.all([read(from), read(to)])
+    if (!left.ok) return { pair: null, error: left.error }
+    if (!right.ok) return { pair: null, error: right.error }
+    const pair = {
+      left: { label: titleOf(from), text: left.value.source },
+      right: { label: titleOf(to), text: right.value.source },
     }
-    error.value = null
-    void Promise.all([read(from), read(to)]).then(([left, right]) => {
-      if (isLeft) return
-      pair.value =
-        left === null || right === null
-          ? null
-          : { left: { label: say(from), text: left }, right: { label: say(to), text: right } }
-    })
-    return () => {
-      isLeft = true
-    }
-  }, [from, to, text, versions.readText])
+    return { pair, error: null }
+  })
 
   const sides = { versions, running, isText: text !== undefined }
-  const shown = pair.value
   return (
     <>
       <div class="row">
@@ -72,15 +66,15 @@ export function CompareSection({ edited, newest, versions, running }: CompareSec
           Swap
         </Button>
       </div>
-      {error.value && <ErrorNote error={error.value} />}
-      {!shown && !error.value && <Loading />}
+      {error && <ErrorNote error={error} />}
+      {!shown && !error && <Loading />}
       {shown && shown.left.text === shown.right.text && <p class="quiet">No difference.</p>}
       {shown && <Comparison left={shown.left} right={shown.right} />}
     </>
   )
 }
 
-function say(side: string): string {
+function titleOf(side: string): string {
   return side === inEditor ? 'Text in the editor' : `Version ${side}`
 }
 
@@ -95,7 +89,7 @@ function Side(props: {
   const { label, value, onChoose, versions, running, isText } = props
   const where = new Map<number, string[]>()
   for (const one of running)
-    where.set(one.version, [...(where.get(one.version) ?? []), sayWhere(one)])
+    where.set(one.version, [...(where.get(one.version) ?? []), formatWhere(one)])
   const numbers = (versions.rows ?? []).map(({ version }) => version)
   return (
     <label class="file-side-choice">
@@ -107,7 +101,7 @@ function Side(props: {
           onChoose(event.currentTarget.value)
         }}
       >
-        {isText && <option value={inEditor}>{say(inEditor)}</option>}
+        {isText && <option value={inEditor}>{titleOf(inEditor)}</option>}
         {where.size > 0 && (
           <optgroup label="Runs on caches">
             {numbers
@@ -124,7 +118,7 @@ function Side(props: {
             .filter((number) => !where.has(number))
             .map((number) => (
               <option key={number} value={String(number)}>
-                {say(String(number))}
+                {titleOf(String(number))}
               </option>
             ))}
         </optgroup>

@@ -1,4 +1,4 @@
-/** Somebody else saved first: both texts, from which the person makes one. */
+/** Somebody else saved first: both texts, to be merged. */
 import { useSignal } from '@preact/signals'
 import { Comparison } from '../../editor/comparison.js'
 import { Button } from '../../parts/button.js'
@@ -6,23 +6,23 @@ import { Dialog } from '../../parts/dialog.js'
 import type { EditedFile, Newest } from './edited-file.js'
 
 export function Conflict({ edited }: { readonly edited: EditedFile }) {
-  const { conflict } = edited
+  const conflict = edited.conflict.value
   return conflict && <Merge key={conflict.etag} edited={edited} theirs={conflict} />
 }
 
 function Merge({ edited, theirs }: { readonly edited: EditedFile; readonly theirs: Newest }) {
-  const { base, state } = edited
+  const base = edited.base.value
   const { version, source } = theirs.file
-  const mine = useSignal(state.peek()?.doc.toString() ?? '')
+  const mine = useSignal(edited.state.peek()?.doc.toString() ?? '')
   const merged = useSignal(mine.peek())
   const goOn = (): void => {
     edited.write(merged.peek())
-    edited.closeConflict()
+    edited.conflict.value = null
   }
   return (
     <Dialog title="Somebody else saved this file" isWide onClose={goOn}>
       <p>
-        Your text was begun from version {base?.version}; by now there is version {version}. Theirs
+        Your text is based on version {base?.version}; the newest is version {version}. Theirs
         stands first, on the left or above. Yours follows: write in it, or take over what they
         changed.
       </p>
@@ -44,7 +44,7 @@ function Merge({ edited, theirs }: { readonly edited: EditedFile; readonly their
         </Button>
         <Button
           kind="main"
-          isBusy={edited.isBusy}
+          isBusy={edited.isBusy.value}
           onClick={() => {
             edited.write(merged.peek())
             void edited.save(theirs)

@@ -9,7 +9,7 @@ export interface Draft {
   readonly version: number
 }
 
-/** Asked for once: who leaves is not logged in any more when the last text is kept. */
+/** Computed once: after a logout the account is not known any more when the last text is kept. */
 export function draftKeyOf(fileId: string): string {
   return `cachefleet-draft ${readWho()?.account.id ?? 0} ${fileId}`
 }

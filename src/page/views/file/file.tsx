@@ -1,13 +1,13 @@
 /** One file: its text, its versions, and what one of them differs in from another. */
-import { useSignal } from '@preact/signals'
 import type { Group } from '../../../resources/vclgroup.js'
 import { useList } from '../../api/list.js'
 import { Empty } from '../../parts/empty.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { Loading } from '../../parts/loading.js'
-import { ObjectDeeds } from '../../parts/object-deeds.js'
+import { ObjectActions } from '../../parts/object-actions.js'
 import { Sections } from '../../parts/sections.js'
 import { StateChip } from '../../parts/state-chip.js'
+import { useDialog } from '../../parts/use-dialog.js'
 import { useDelete, type Deletion } from '../../parts/use-delete.js'
 import { ViewHead } from '../../parts/view-head.js'
 import { mayWrite } from '../../session/rights.js'
@@ -27,7 +27,8 @@ export function View({ params }: ViewProps) {
   const id = params['id'] ?? ''
   const edited = useEditedFile(id)
   const users = useUsers(id)
-  const { newest, error } = edited
+  const newest = edited.newest.value
+  const error = edited.error.value
   const versions = useVersions(id, newest?.file.version ?? 0)
   const running = useRunningVersions(Number(id), users)
   const deletion = useDelete()
@@ -42,7 +43,7 @@ export function View({ params }: ViewProps) {
   return (
     <>
       <ViewHead title={newest.file.name} beside={<Beside edited={edited} />} back={back}>
-        {mayWrite('file') && <Deeds {...{ edited, newest, deletion }} />}
+        {mayWrite('file') && <FileActions edited={edited} newest={newest} deletion={deletion} />}
       </ViewHead>
       <Sections
         label="Parts of the file"
@@ -54,7 +55,13 @@ export function View({ params }: ViewProps) {
       />
       {error && <ErrorNote error={error} />}
       {deletion.error && <ErrorNote error={deletion.error} />}
-      <Section name={params['section'] ?? ''} {...{ edited, users, versions, running }} />
+      <Section
+        name={params['section'] ?? ''}
+        edited={edited}
+        users={users}
+        versions={versions}
+        running={running}
+      />
       <Conflict edited={edited} />
     </>
   )
@@ -70,14 +77,14 @@ function Section(props: {
   readonly running: readonly RunningVersion[]
 }) {
   const { name, edited, users, versions, running } = props
-  const { newest, state } = edited
+  const newest = edited.newest.value
   if (!newest) return null
   if (name === '')
-    return state.value ? (
-      <TextSection {...{ edited, users, versions }} file={newest.file} />
+    return edited.state.value ? (
+      <TextSection edited={edited} users={users} versions={versions} file={newest.file} />
     ) : (
-      <Empty icon="file" title="This file is no text">
-        <p>Its versions are kept all the same; an upload of its name in the list makes the next.</p>
+      <Empty icon="file" title="This file is not text">
+        <p>Its versions are still kept; upload a file of the same name in the list to add one.</p>
       </Empty>
     )
   const shared = { edited, versions, running }
@@ -88,54 +95,54 @@ function Section(props: {
 }
 
 function Beside({ edited }: { readonly edited: EditedFile }) {
-  const { newest, base, isChanged, isOutdated } = edited
-  const version = newest?.file.version ?? 0
+  const version = edited.newest.value?.file.version ?? 0
+  const begun = edited.base.value?.version ?? 0
   return (
     <>
-      {isOutdated ? (
-        <StateChip state={`version ${base?.version ?? 0}, newest ${version}`} tone="warn" />
+      {edited.isOutdated.value ? (
+        <StateChip state={`version ${begun}, newest ${version}`} tone="warn" />
       ) : (
         <StateChip state={`version ${version}`} tone="calm" />
       )}
-      {isChanged && <StateChip state="not saved" tone="warn" />}
+      {edited.isChanged.value && <StateChip state="not saved" tone="warn" />}
     </>
   )
 }
 
-interface DeedsProps {
+interface FileActionsProps {
   readonly edited: EditedFile
   readonly newest: Newest
   readonly deletion: Deletion
 }
 
-function Deeds({ edited, newest, deletion }: DeedsProps) {
+function FileActions({ edited, newest, deletion }: FileActionsProps) {
   const { file, etag } = newest
   const { id, name } = file
-  const renamed = useSignal<string | null>(null)
+  const renaming = useDialog<string>()
   return (
     <>
-      <ObjectDeeds
+      <ObjectActions
         verb="Rename"
         isDeleting={deletion.isBusy}
         onEdit={() => {
-          renamed.value = name
+          renaming.open(name)
         }}
         onDelete={() =>
           void deletion.ask({
-            ...{ path: `/files/${id}`, etag, noun: 'file', name, home: '/files' },
+            path: `/files/${id}`,
+            etag,
+            noun: 'file',
+            name,
+            home: '/files',
             text: `Its ${file.version} versions go with it, and do not come back. What is deployed stays on its caches.`,
-            then: edited.forget,
+            then: () => {
+              edited.state.value = null
+            },
           })
         }
       />
-      {renamed.value !== null && (
-        <Rename
-          edited={edited}
-          before={renamed.value}
-          onClose={() => {
-            renamed.value = null
-          }}
-        />
+      {renaming.subject !== null && (
+        <Rename edited={edited} before={renaming.subject} onClose={renaming.close} />
       )}
     </>
   )

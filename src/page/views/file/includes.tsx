@@ -1,30 +1,21 @@
 /** What a text includes, as it stands in the editor: each leads to its file. */
-import { useSignal } from '@preact/signals'
-import { useEffect, useMemo } from 'preact/hooks'
+import { useMemo } from 'preact/hooks'
 import { Link } from 'wouter-preact'
 import type { FleetFile } from '../../../resources/file.js'
+import { useAnswer } from '../../api/answer.js'
 import { findByNames } from './check.js'
 import { readIncludes } from './read-includes.js'
 
-/** Who types is left alone. */
-const settleMs = 400
+/** A pause in typing. */
+const delayMs = 400
 
 export function Includes({ file, text }: { readonly file: FleetFile; readonly text: string }) {
-  const found = useSignal<ReadonlyMap<string, FleetFile> | null>(null)
   const names = useMemo(() => readIncludes(text), [text])
-  const key = JSON.stringify(names)
-  useEffect(() => {
-    let isLeft = false
-    const asking = setTimeout(() => {
-      void findByNames(file, names).then((files) => {
-        if (!isLeft) found.value = new Map(files.map((one) => [one.name, one]))
-      })
-    }, settleMs)
-    return () => {
-      isLeft = true
-      clearTimeout(asking)
-    }
-  }, [file.id, key])
+  const read = async (): Promise<Found> => {
+    const files = await findByNames(file, names)
+    return new Map(files.map((one) => [one.name, one]))
+  }
+  const found = useAnswer<Found>(JSON.stringify([file.id, names]), null, read, { delayMs })
 
   return (
     <section class="panel" aria-labelledby="file-includes">
@@ -34,7 +25,7 @@ export function Includes({ file, text }: { readonly file: FleetFile; readonly te
         <ul class="plain-list">
           {names.map((name) => (
             <li key={name}>
-              <Included name={name} file={found.value?.get(name)} isKnown={found.value !== null} />
+              <Included name={name} file={found?.get(name)} isKnown={found !== null} />
             </li>
           ))}
         </ul>
@@ -42,6 +33,9 @@ export function Includes({ file, text }: { readonly file: FleetFile; readonly te
     </section>
   )
 }
+
+/** By name; null: not read yet. */
+type Found = ReadonlyMap<string, FleetFile> | null
 
 function Included(props: {
   readonly name: string

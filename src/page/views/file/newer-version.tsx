@@ -1,4 +1,4 @@
-/** Says that somebody saved a newer version than the one in the editor. Nothing is taken over by itself. */
+/** Shown when somebody else saved a newer version than the one in the editor. Nothing is replaced by itself. */
 import { Button, LinkButton } from '../../parts/button.js'
 import type { EditedFile } from './edited-file.js'
 import type { Versions } from './read-versions.js'
@@ -9,25 +9,42 @@ interface NewerVersionProps {
 }
 
 export function NewerVersion({ edited, versions }: NewerVersionProps) {
-  const { newest, base, isOutdated, isChanged } = edited
-  if (!newest || !base || !isOutdated) return null
+  const {
+    newest: { value: newest },
+    base: { value: base },
+    isOutdated,
+    isChanged,
+  } = edited
+  if (!newest || !base || !isOutdated.value) return null
   const { id, version } = newest.file
   const account = versions.rows?.find((row) => row.version === version)?.account
   return (
     <div class="file-newer tone-warn" role="status">
       <p>
         Version {version}
-        {account !== undefined && ` by ${account}`} is there by now; this was begun from version{' '}
-        {base.version}.
+        {account !== undefined && ` by ${account}`} was saved meanwhile; this text is based on
+        version {base.version}.
       </p>
-      {isChanged ? (
-        <Button onClick={edited.openConflict}>Look at both</Button>
+      {isChanged.value ? (
+        <Button
+          onClick={() => {
+            edited.conflict.value = newest
+          }}
+        >
+          Compare both
+        </Button>
       ) : (
         <>
           <LinkButton href={`/files/${id}/compare?from=${base.version}&to=${version}`}>
             What changed
           </LinkButton>
-          <Button onClick={edited.show}>Show it</Button>
+          <Button
+            onClick={() => {
+              edited.showNewest()
+            }}
+          >
+            Show it
+          </Button>
         </>
       )}
     </div>

@@ -1,4 +1,4 @@
-/** Where a compiler says that something is wrong, each place a way to it. */
+/** The places of a compiler's errors, each a link. */
 import { Link } from 'wouter-preact'
 import type { Problem } from './read-problems.js'
 
@@ -16,7 +16,7 @@ export function ProblemList({ problems, files, open }: ProblemListProps) {
     <ul class="plain-list" aria-label="Places">
       {problems.map((problem, place) => (
         <li key={place}>
-          <Place {...{ problem, open }} id={files.get(problem.file)} /> {problem.message}
+          <Place problem={problem} open={open} id={files.get(problem.file)} /> {problem.message}
         </li>
       ))}
     </ul>

@@ -1,4 +1,4 @@
-/** What the API's 422 says, place by place: `shop.vcl line 3 pos 5: Expected …`, `at shared.vcl line 2 pos 1`. */
+/** The places in the message of the API's 422: `shop.vcl line 3 pos 5: Expected …`, `at shared.vcl line 2 pos 1`. */
 
 export interface Problem {
   readonly file: string
@@ -7,13 +7,13 @@ export interface Problem {
   readonly message: string
 }
 
-/** Chosen by us: nobody mends more at once. */
+/** More than anybody fixes at once. */
 const problemsMost = 100
-/** Chosen by us: a compiler's message is a few lines, then the line that it is about, then marks below that. */
+/** A compiler's message is a few lines, then the line that it is about, then marks below that. */
 const linesMost = 8
 const place = / line (?<line>\d{1,9}) pos (?<position>\d{1,9})(?:: (?<words>.*))?$/s
 
-/** Only of these files: a line that is shown of a source may look like a place. */
+/** Only in these files: a quoted source line may look like a place. */
 export function readProblems(text: string, files: ReadonlySet<string>): readonly Problem[] {
   const problems: Problem[] = []
   const lines = text.split('\n')

@@ -1,5 +1,5 @@
 /** Another name for a file. */
-import { useDeed } from '../../api/deed.js'
+import { useMutation } from '../../api/mutation.js'
 import { Dialog } from '../../parts/dialog.js'
 import { Form } from '../../parts/form.js'
 import { Inputs, useInputForm } from '../../parts/input-form.js'
@@ -14,16 +14,16 @@ interface RenameProps {
 }
 
 export function Rename({ edited, before, onClose }: RenameProps) {
-  const deed = useDeed()
+  const mutation = useMutation()
   const form = useInputForm(inputs, { name: before })
   const undo = (): void => {
     void edited.change({ name: before }).then((outcome) => {
-      if (!outcome.ok) edited.tell(outcome.error)
+      if (!outcome.ok) edited.error.value = outcome.error
     })
   }
   const rename = (): void => {
     const name = String(form.read()['name'])
-    void deed.run(
+    void mutation.run(
       () => edited.change({ name }),
       () => {
         toast(`Renamed to ${name}.`, { undo })
@@ -33,8 +33,14 @@ export function Rename({ edited, before, onClose }: RenameProps) {
   }
   return (
     <Dialog title={`Rename ${before}`} onClose={onClose}>
-      <Form {...{ deed, verb: 'Rename', names: form.names }} onSubmit={rename} onCancel={onClose}>
-        <Inputs form={form} error={deed.error} />
+      <Form
+        mutation={mutation}
+        verb="Rename"
+        names={form.names}
+        onSubmit={rename}
+        onCancel={onClose}
+      >
+        <Inputs form={form} error={mutation.error} />
       </Form>
     </Dialog>
   )

@@ -49,11 +49,11 @@ function findVersion(
   return entry && [entry.mainVCL, ...entry.includes].find(({ id }) => id === fileId)?.version
 }
 
-/** Chosen by us: more names say no more. */
+/** Of several caches. */
 const namesMost = 3
 
 /** "edge-1, edge-2, edge-3 and 40 more (shop)". */
-export function sayWhere({ agents, group }: RunningVersion): string {
+export function formatWhere({ agents, group }: RunningVersion): string {
   const more = agents.length - namesMost
   const names = agents.slice(0, namesMost).join(', ')
   return `${names}${more > 0 ? ` and ${more} more` : ''} (${group})`

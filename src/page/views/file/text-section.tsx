@@ -39,10 +39,10 @@ export function TextSection({ edited, file, users, versions }: TextSectionProps)
   return (
     <div class="file-desk">
       <div class="file-main">
-        {mayWrite('file') && <Deeds {...{ edited, users, check }} />}
+        {mayWrite('file') && <TextActions edited={edited} users={users} check={check} />}
         {state.value && (
           <Editor
-            key={edited.beginning}
+            key={edited.beginning.value}
             state={state.value}
             onState={(now) => (state.value = now)}
             onView={(now) => (view.current = now)}
@@ -88,7 +88,7 @@ function useCheck(
   return { result: result.value, isBusy: isBusy.value, run }
 }
 
-function Deeds(props: {
+function TextActions(props: {
   readonly edited: EditedFile
   readonly users: readonly Group[]
   readonly check: Check
@@ -102,13 +102,13 @@ function Deeds(props: {
     <div class="row">
       <Button
         kind="main"
-        disabled={!edited.isChanged}
-        isBusy={edited.isBusy}
+        disabled={!edited.isChanged.value}
+        isBusy={edited.isBusy.value}
         onClick={() => void edited.save()}
       >
         Save
       </Button>
-      {edited.newest && <Discard edited={edited} from={edited.newest} />}
+      {edited.newest.value && <Discard edited={edited} from={edited.newest.value} />}
       {mayRead('agent') && (
         <Button isBusy={check.isBusy} onClick={() => void check.run(group)}>
           {check.isBusy ? 'Checking…' : 'Check'}
@@ -124,7 +124,7 @@ function Deeds(props: {
 function Discard({ edited, from }: { readonly edited: EditedFile; readonly from: Newest }) {
   return (
     <Button
-      disabled={!edited.isChanged}
+      disabled={!edited.isChanged.value}
       onClick={() => {
         edited.drop(from)
       }}

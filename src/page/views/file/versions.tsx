@@ -1,7 +1,7 @@
 /** The versions of a file, newest first: what each changed, and the way back to one. */
 import { useMemo } from 'preact/hooks'
 import { call } from '../../api/call.js'
-import { useDeed } from '../../api/deed.js'
+import { useMutation } from '../../api/mutation.js'
 import type { FileVersion, WholeFile, WholeVersion } from '../../../resources/file.js'
 import type { Outcome } from '../../api/http.js'
 import { Button } from '../../parts/button.js'
@@ -13,7 +13,7 @@ import { Table, type Column } from '../../parts/table.js'
 import { toast } from '../../parts/toasts.js'
 import { mayWrite } from '../../session/rights.js'
 import type { EditedFile } from './edited-file.js'
-import { sayWhere, type RunningVersion } from './running-versions.js'
+import { formatWhere, type RunningVersion } from './running-versions.js'
 import type { Versions } from './read-versions.js'
 
 interface Row extends FileVersion {
@@ -29,17 +29,17 @@ interface VersionsSectionProps {
 }
 
 export function VersionsSection({ edited, file, versions, running }: VersionsSectionProps) {
-  const deed = useDeed()
+  const mutation = useMutation()
   const { rows, error } = versions
   const shown = useMemo(() => (rows ?? []).map((row) => toRow(row, running)), [rows, running])
   const columns = useMemo(() => {
     const restore = (version: number): void => {
       const before = { source: file.source, encoded: file.encoded }
-      void deed.run(
+      void mutation.run(
         () => restoreVersion(edited, file.id, version),
         (now) => {
           const undo = (): void => {
-            void deed.run(() => edited.replace(before))
+            void mutation.run(() => edited.replace(before))
           }
           toast(`Version ${version} is version ${now.version} now.`, { undo })
         },
@@ -50,7 +50,7 @@ export function VersionsSection({ edited, file, versions, running }: VersionsSec
   return (
     <>
       {error && <ErrorNote error={error} />}
-      {deed.error && <ErrorNote error={deed.error} />}
+      {mutation.error && <ErrorNote error={mutation.error} />}
       {rows === null && !error && <Loading />}
       {shown.length > 0 && (
         <Table
@@ -69,7 +69,7 @@ export function VersionsSection({ edited, file, versions, running }: VersionsSec
 }
 
 function toRow(version: FileVersion, running: readonly RunningVersion[]): Row {
-  const where = running.filter((one) => one.version === version.version).map(sayWhere)
+  const where = running.filter((one) => one.version === version.version).map(formatWhere)
   return { ...version, id: version.version, where }
 }
 

@@ -11,7 +11,7 @@ import type { Column } from '../../parts/table.js'
 import { mayRead, mayWrite } from '../../session/rights.js'
 import { useAddressField, useSearchText } from '../../shell/address.js'
 import { NewFile } from './new-file.js'
-import { countTypes, fileTypeNames, findUsers, pickFiles } from './pick-files.js'
+import { countTypes, fileTypeNames, findUsers, filterFiles } from './filter-files.js'
 import { UploadButton } from './upload.js'
 
 interface Row extends FleetFile {
@@ -27,7 +27,7 @@ export function View() {
     () => files.rows.map((file) => ({ ...file, users: users.get(file.id) ?? [] })),
     [files.rows, users],
   )
-  const shown = useMemo(() => pickFiles(rows, { text, type }), [rows, text, type])
+  const shown = useMemo(() => filterFiles(rows, { text, type }), [rows, text, type])
   const isWriter = mayWrite('file')
   const known = files.phase === 'ready' ? files.rows : null
   return (
@@ -60,7 +60,7 @@ export function View() {
   )
 }
 
-/** Of who may not see groups there are none. */
+/** Empty for those who may not see groups. */
 function useUsers(): ReadonlyMap<number, readonly string[]> {
   const groups = useList<Group>('/vclgroups', { follow: ['vclgroup'] })
   return useMemo(() => findUsers(groups.rows), [groups.rows])
@@ -69,11 +69,13 @@ function useUsers(): ReadonlyMap<number, readonly string[]> {
 const columns: readonly Column<Row>[] = [
   textColumn('Name', ({ name }) => name),
   textColumn('Type', ({ fileType }) => fileTypeNames[fileType], {
-    ...{ width: '6rem', sortBy: ({ fileType }) => fileType },
+    width: '6rem',
+    sortBy: ({ fileType }) => fileType,
   }),
   countColumn('Version', ({ version }) => version),
   labelsColumn('Used by', ({ users }) => users, {
-    ...{ from: 'medium', sortBy: ({ users }) => users.length },
+    from: 'medium',
+    sortBy: ({ users }) => users.length,
   }),
   agoColumn('Changed', ({ updated }) => updated, { from: 'medium' }),
 ]

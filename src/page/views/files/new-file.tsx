@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals'
 import { useLocation } from 'wouter-preact'
 import { call } from '../../api/call.js'
-import { useDeed } from '../../api/deed.js'
+import { useMutation } from '../../api/mutation.js'
 import type { WholeFile } from '../../../resources/file.js'
 import { Dialog } from '../../parts/dialog.js'
 import { SelectField } from '../../parts/field.js'
@@ -26,14 +26,14 @@ sub vcl_recv {
 }
 
 export function NewFile({ onClose }: { readonly onClose: () => void }) {
-  const deed = useDeed()
+  const mutation = useMutation()
   const [, go] = useLocation()
   const form = useInputForm(inputs, {})
   const type = useSignal('1')
   const submit = (): void => {
     const source = beginnings[type.value] ?? ''
     const body = { ...form.read(), fileType: Number(type.value), source }
-    void deed.run(
+    void mutation.run(
       () => call<WholeFile>('POST', '/files', { body }),
       ({ id }) => {
         go(`/files/${id}`)
@@ -42,8 +42,8 @@ export function NewFile({ onClose }: { readonly onClose: () => void }) {
   }
   return (
     <Dialog title="New file" onClose={onClose}>
-      <Form deed={deed} verb="Make" names={form.names} onSubmit={submit} onCancel={onClose}>
-        <Inputs form={form} error={deed.error} />
+      <Form mutation={mutation} verb="Make" names={form.names} onSubmit={submit} onCancel={onClose}>
+        <Inputs form={form} error={mutation.error} />
         <SelectField label="Type" value={type} options={types} />
       </Form>
     </Dialog>

@@ -12,7 +12,7 @@ import { readUpload } from './read-upload.js'
 
 type Result = { readonly words: string } | { readonly error: CallError } | null
 
-/** Chosen by us: base64 of more is over the API's 10 MiB. */
+/** Base64 of more is over the API's 10 MiB. */
 const bytesMost = 7_500_000
 
 interface UploadButtonProps {

@@ -1,4 +1,4 @@
-/** How far back the graphs go, as the address says it: `6h`, or two times that somebody zoomed to. Values in, values out. */
+/** How far back the graphs go, as in the address: `6h`, or two times that somebody zoomed to. Values in, values out. */
 
 export const spans = [
   { value: '10m', title: '10 min', seconds: 600 },
@@ -16,11 +16,11 @@ export type GraphRange =
   /** Seconds since 1970. */
   | { readonly isLive: false; readonly from: number; readonly to: number }
 
-/** Chosen by us: fewer rows say nothing. */
+/** A shorter range has too few rows. */
 const shortestSeconds = 30
 const longestSeconds = 2 * 365 * 86_400
 
-/** What is no range is an hour. */
+/** An hour unless it is a range. */
 export function readRange(word: string): GraphRange {
   const zoomed = /^(\d{1,11})-(\d{1,11})$/.exec(word)
   if (zoomed) {
@@ -30,8 +30,8 @@ export function readRange(word: string): GraphRange {
   return { isLive: true, span: spans.find(({ value }) => value === word) ?? spans[1] }
 }
 
-/** Two times as the address says them, not closer than rows are. */
-export function sayZoom(from: number, to: number): string {
+/** Two times as in the address, at least some rows apart. */
+export function formatZoom(from: number, to: number): string {
   const more = Math.max(0, Math.ceil((shortestSeconds - (to - from)) / 2))
   return `${from - more}-${to + more}`
 }
@@ -44,7 +44,7 @@ export const rangeKeys = [
 ] as const
 type RangeKey = (typeof rangeKeys)[number]['key']
 
-/** Where a key leads from a range, as the address says it; null: no further. */
+/** The range that a key leads to, as in the address; null: no further. */
 export function moveRange(range: GraphRange, key: RangeKey, nowSeconds: number): string | null {
   if (!range.isLive) return moveZoom(range, key, nowSeconds)
   if (key === 'ArrowRight') return null
@@ -70,7 +70,7 @@ function moveZoom({ from, to }: Zoom, key: RangeKey, nowSeconds: number): string
   const middle = (from + to) / 2 + (quarters * length) / 4
   const begin = clamp(Math.round(middle - length / 2), least, Math.max(least, most - length))
   const end = Math.min(most, begin + length)
-  return begin === from && end === to ? null : sayZoom(begin, end)
+  return begin === from && end === to ? null : formatZoom(begin, end)
 }
 
 function clamp(value: number, least: number, most: number): number {

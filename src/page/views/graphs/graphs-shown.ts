@@ -1,6 +1,6 @@
 /** Which graphs there are and from which counters each is made: values in, values out. */
 import { alignSeries, type Columns, type Point } from '../../charts/align-series.js'
-import type { Unit } from '../../charts/say-value.js'
+import type { Unit } from '../../charts/format-value.js'
 
 interface Line {
   readonly label: string
@@ -25,7 +25,7 @@ export interface CounterSeries {
 const one = (label: string, ...of: readonly string[]): Line => ({ label, of })
 const hits = 'MAIN.cache_hit'
 
-/** Chosen by us: the graphs of the API, those of two units as two. */
+/** The graphs of the API, those of two units as two. */
 export const graphs: readonly Graph[] = [
   {
     title: 'Hit ratio',

@@ -9,7 +9,14 @@ import { Loading } from '../../parts/loading.js'
 import { ViewHead } from '../../parts/view-head.js'
 import { useAddressField } from '../../shell/address.js'
 import { useKey } from '../../shell/keys.js'
-import { moveRange, rangeKeys, readRange, sayZoom, spans, type GraphRange } from './graph-range.js'
+import {
+  moveRange,
+  rangeKeys,
+  readRange,
+  formatZoom,
+  spans,
+  type GraphRange,
+} from './graph-range.js'
 import { columnsOf, graphs, type Graph } from './graphs-shown.js'
 import type { Subject } from './list-subjects.js'
 import { SubjectPicker, useSubjects, type Subjects } from './subject-picker.js'
@@ -56,7 +63,7 @@ function SubjectGraphs({ subjects, chosen }: SubjectGraphsProps) {
           read={read}
           why={chosen.why}
           onZoom={(from, to) => {
-            setWord(sayZoom(from, to))
+            setWord(formatZoom(from, to))
           }}
         />
       )}
@@ -120,7 +127,7 @@ function Charts({ read: { series, range }, why, onZoom }: ChartsProps) {
   return (
     <div class="graphs-charts">
       {graphs.map((graph) => (
-        <GraphChart key={graph.title} {...{ graph, series, range, onZoom }} />
+        <GraphChart key={graph.title} graph={graph} series={series} range={range} onZoom={onZoom} />
       ))}
     </div>
   )
@@ -136,7 +143,11 @@ function GraphChart({ graph, series, range, onZoom }: GraphChartProps) {
   const columns = useMemo(() => columnsOf(graph, series), [graph, series])
   return (
     <Chart
-      {...{ title: graph.title, unit: graph.unit, columns, range, onZoom }}
+      title={graph.title}
+      unit={graph.unit}
+      columns={columns}
+      range={range}
+      onZoom={onZoom}
       labels={graph.lines.map(({ label }) => label)}
       together="graphs"
     />

@@ -20,11 +20,15 @@ export function listSubjects(
 ): readonly Subject[] {
   return [
     ...agents.map(({ id, name, stateName }) => ({
-      ...{ kind: 'agents' as const, path: `agents/${id}`, name },
+      kind: 'agents' as const,
+      path: `agents/${id}`,
+      name,
       why: whyNothing(stateName),
     })),
     ...groups.map(({ id, name }) => ({
-      ...{ kind: 'vclgroups' as const, path: `vclgroups/${id}`, name },
+      kind: 'vclgroups' as const,
+      path: `vclgroups/${id}`,
+      name,
       why: 'The group is placed on no cache now, or its caches were away. Deploy it, or choose another range.',
     })),
   ].sort((a, b) => a.kind.localeCompare(b.kind) || a.name.localeCompare(b.name))

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals'
 import { useLayoutEffect, useId, useMemo } from 'preact/hooks'
 import type { Agent } from '../../../resources/agent.js'
 import type { CallError } from '../../api/http.js'
-import { useObject, type Shown } from '../../api/object.js'
+import { useObject, type LoadedObject } from '../../api/object.js'
 import type { PermissionType } from '../../../resources/permission.js'
 import type { Reference } from '../../../resources/resource.js'
 import { Choices } from '../../parts/choices.js'
@@ -37,7 +37,7 @@ export function useSubjects(): Subjects {
   }
 }
 
-function isRead({ value, error }: Shown<unknown>, type: PermissionType): boolean {
+function isRead({ value, error }: LoadedObject<unknown>, type: PermissionType): boolean {
   return value !== null || error !== null || !mayRead(type)
 }
 
@@ -53,7 +53,7 @@ export function SubjectPicker({ all, chosen, choose }: Subjects) {
   }, [chosen?.path])
   const ofKind = all.filter((one) => one.kind === kind)
   const fitting = ofKind.filter(({ name }) => name.toLowerCase().includes(text.value.toLowerCase()))
-  // What is chosen is no filter.
+  // The chosen name does not filter.
   const offered = (text.value === chosen?.name ? ofKind : fitting).slice(0, offeredMost)
   return (
     <>

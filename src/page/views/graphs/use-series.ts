@@ -1,6 +1,5 @@
 /** The counters of a cache or group over a range; a live one is read again as it moves. */
-import { useSignal } from '@preact/signals'
-import { useLayoutEffect, useRef } from 'preact/hooks'
+import { useAnswer } from '../../api/answer.js'
 import { call } from '../../api/call.js'
 import type { CallError } from '../../api/http.js'
 import { rereadAfter, type GraphRange } from './graph-range.js'
@@ -15,32 +14,20 @@ export interface ReadSeries {
 
 /** `subject`: `agents/5` or `vclgroups/3`. */
 export function useSeries(subject: string, range: GraphRange): ReadSeries {
-  const state = useSignal<ReadSeries>(nothing)
+  const ask = async (signal: AbortSignal, before: SubjectSeries): Promise<SubjectSeries> => {
+    const found = await readSeries(subject, toTimes(range), signal)
+    const isKept = found.error !== null && before.subject === subject
+    return { ...(isKept ? { ...before, error: found.error } : found), subject }
+  }
+  const repeatMs = range.isLive ? rereadAfter(range.span.seconds) * 1000 : undefined
   const key = JSON.stringify([subject, range])
-  const shownOf = useRef('')
-  useLayoutEffect(() => {
-    // Another range takes the place of the one before it when it is there; what is of another subject goes at once.
-    if (shownOf.current !== subject) state.value = nothing
-    shownOf.current = subject
-    const abort = new AbortController()
-    let next: ReturnType<typeof setTimeout> | undefined
-    let isRead = false
-    const read = async (): Promise<void> => {
-      const shown = toTimes(range)
-      // Nobody looks at it: the next reading is enough.
-      const found = document.hidden && isRead ? null : await ask(subject, shown, abort)
-      if (abort.signal.aborted) return
-      if (found) state.value = found.error ? { ...state.peek(), error: found.error } : found
-      isRead ||= found?.error === null
-      if (range.isLive) next = setTimeout(() => void read(), rereadAfter(range.span.seconds) * 1000)
-    }
-    void read() // never rejects
-    return () => {
-      abort.abort()
-      clearTimeout(next)
-    }
-  }, [key])
-  return state.value
+  const read = useAnswer<SubjectSeries>(key, nothing, ask, { repeatMs })
+  // Another range takes the place of the one before when it is there; another subject's series go at once.
+  return read.subject === subject ? read : nothing
+}
+
+interface SubjectSeries extends ReadSeries {
+  readonly subject: string
 }
 
 function toTimes(range: GraphRange): { readonly from: number; readonly to: number } {
@@ -49,10 +36,10 @@ function toTimes(range: GraphRange): { readonly from: number; readonly to: numbe
   return { from: to - range.span.seconds, to }
 }
 
-async function ask(
+async function readSeries(
   subject: string,
   { from, to }: { readonly from: number; readonly to: number },
-  { signal }: AbortController,
+  signal: AbortSignal,
 ): Promise<ReadSeries> {
   const words = new URLSearchParams({ counters: countersRead.join(',') })
   const outcome = await call<{ readonly stats: readonly CounterSeries[] }>(
@@ -65,4 +52,4 @@ async function ask(
     : { series: [], range: null, error: outcome.error }
 }
 
-const nothing: ReadSeries = { series: [], range: null, error: null }
+const nothing: SubjectSeries = { subject: '', series: [], range: null, error: null }

@@ -8,7 +8,7 @@ export interface FileChange {
   readonly isMain: boolean
   /** Null: it was not there. */
   readonly from: number | null
-  /** Null: it is no more. */
+  /** Null: it is removed. */
   readonly to: number | null
 }
 

@@ -25,11 +25,13 @@ const percents = [
 
 const compiles = [
   {
-    ...{ title: 'Compile on one cache', agents: 'one' },
+    title: 'Compile on one cache',
+    agents: 'one',
     done: 'It compiles on a cache that it would be placed on.',
   },
   {
-    ...{ title: 'Compile on all', agents: 'all' },
+    title: 'Compile on all',
+    agents: 'all',
     done: 'It compiles on all caches that it would be placed on.',
   },
 ]

@@ -33,7 +33,7 @@ function OneFile({ change }: { readonly change: FileChange }) {
     <>
       <span class="group-file-name">{name}</span>
       <span class="quiet">{isMain ? 'main VCL' : 'include'}</span>
-      <span class={`group-change ${toneOf(change)}`}>{sayChange(change)}</span>
+      <span class={`group-change ${toneOf(change)}`}>{describeChange(change)}</span>
     </>
   )
   if (!isChanged(change) || !mayRead('file')) return <p class="group-file">{words}</p>
@@ -50,9 +50,9 @@ function OneFile({ change }: { readonly change: FileChange }) {
       </summary>
       {isOpen.value &&
         (from !== null && to !== null ? (
-          <Difference {...{ id, name, from, to }} />
+          <Difference id={id} name={name} from={from} to={to} />
         ) : (
-          <Source {...{ id, name, version: to ?? from ?? 1 }} />
+          <Source id={id} name={name} version={to ?? from ?? 1} />
         ))}
     </details>
   )
@@ -64,7 +64,7 @@ function toneOf({ from, to }: FileChange): string {
   return to === null ? 'tone-bad' : 'tone-busy'
 }
 
-function sayChange({ from, to }: FileChange): string {
+function describeChange({ from, to }: FileChange): string {
   if (from === to) return `version ${to ?? ''}, unchanged`
   if (from === null) return `new, version ${to ?? ''}`
   return to === null ? `goes, was version ${from}` : `version ${from} → ${to}`

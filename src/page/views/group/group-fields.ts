@@ -14,7 +14,12 @@ export interface GroupFields {
 }
 
 const empty: GroupFields = {
-  ...{ name: '', main: [], version: '', includes: [], domains: [], deployments: [] },
+  name: '',
+  main: [],
+  version: '',
+  includes: [],
+  domains: [],
+  deployments: [],
   keepOnFailure: true,
 }
 
@@ -22,7 +27,8 @@ export function readGroupFields(group: Group | null): GroupFields {
   if (group === null) return empty
   const { name, keepOnFailure, mainVCL, includes, domains, deployments } = group
   return {
-    ...{ name, keepOnFailure },
+    name,
+    keepOnFailure,
     main: mainVCL === null ? [] : [mainVCL.id],
     version: String(mainVCL?.version ?? ''),
     includes: includes.map(({ id }) => id),
@@ -42,7 +48,8 @@ export interface Choosable {
 export function toGroupBody(fields: GroupFields, may: Choosable): object {
   const { name, keepOnFailure, main, version, includes, domains, deployments } = fields
   return {
-    ...{ name, keepOnFailure },
+    name,
+    keepOnFailure,
     ...(may.file && {
       mainVCL: { id: main[0], version: version === '' ? null : Number(version) },
       includes: toReferences(includes),

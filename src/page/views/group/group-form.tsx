@@ -2,7 +2,7 @@
 import { useSignal, type Signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { call } from '../../api/call.js'
-import { useDeed } from '../../api/deed.js'
+import { useMutation } from '../../api/mutation.js'
 import type { Deployment } from '../../../resources/deployment.js'
 import type { Domain } from '../../../resources/domain.js'
 import type { Group } from '../../../resources/vclgroup.js'
@@ -14,7 +14,7 @@ import { Dialog } from '../../parts/dialog.js'
 import { CheckField, SelectField, TextField } from '../../parts/field.js'
 import { Form } from '../../parts/form.js'
 import { PickField } from '../../parts/pick-field.js'
-import { pickOwned } from '../../parts/pick-owned.js'
+import { filterOwned } from '../../parts/filter-owned.js'
 import { mayRead, readWho } from '../../session/rights.js'
 import { readGroupFields, toGroupBody, type Choosable, type GroupFields } from './group-fields.js'
 
@@ -27,7 +27,7 @@ export interface GroupFormProps {
 
 export function GroupForm({ before, onSaved, onClose }: GroupFormProps) {
   const was = before?.group ?? null
-  const deed = useDeed()
+  const mutation = useMutation()
   const owner = findOwner(was)
   const isDeployed = before?.group.deployed ?? false
   const fields = useGroupFields(was)
@@ -40,14 +40,17 @@ export function GroupForm({ before, onSaved, onClose }: GroupFormProps) {
   return (
     <Dialog title={was ? 'Edit the group' : 'New group'} onClose={onClose} isWide>
       <Form
-        deed={deed}
+        mutation={mutation}
         verb={was ? 'Save' : 'Make'}
         names={['name']}
-        onSubmit={() => void deed.run(save, onSaved)}
+        onSubmit={() => void mutation.run(save, onSaved)}
         onCancel={onClose}
       >
         <TextField
-          {...{ label: 'Name', name: 'name', value: fields.name, error: deed.error }}
+          label="Name"
+          name="name"
+          value={fields.name}
+          error={mutation.error}
           autoFocus
           required
         />
@@ -73,10 +76,7 @@ function findOwner(group: Group | null): Owner {
 }
 
 export function listChoosable(): Choosable {
-  return {
-    ...{ file: mayRead('file'), domain: mayRead('domain') },
-    deployment: mayRead('deployment'),
-  }
+  return { file: mayRead('file'), domain: mayRead('domain'), deployment: mayRead('deployment') }
 }
 
 function useGroupFields(was: Group | null) {
@@ -89,8 +89,12 @@ function useGroupFields(was: Group | null) {
   const deployments = useSignal(start.deployments)
   const keepOnFailure = useSignal(start.keepOnFailure)
   const read = (): GroupFields => ({
-    ...{ name: name.value, main: main.value, version: version.value },
-    ...{ includes: includes.value, domains: domains.value, deployments: deployments.value },
+    name: name.value,
+    main: main.value,
+    version: version.value,
+    includes: includes.value,
+    domains: domains.value,
+    deployments: deployments.value,
     keepOnFailure: keepOnFailure.value,
   })
   return { name, main, version, includes, domains, deployments, keepOnFailure, read }
@@ -110,7 +114,7 @@ function FileFields({ owner, main, version, includes }: FileFieldsProps) {
   const { rows, phase } = useList<FleetFile>('/files', {
     query: { fileType: '1,2', sort: 'name' },
   })
-  const files = pickOwned(rows, owner)
+  const files = filterOwned(rows, owner)
   const isNone = phase === 'ready' && files.length === 0
   return (
     <>
@@ -166,11 +170,13 @@ function VersionField({
 
 function DeploymentField({ owner, value }: { readonly owner: Owner; readonly value: Ids }) {
   const { rows, phase } = useList<Deployment>('/deployments', { query: { sort: 'name' } })
-  const options = pickOwned(rows, owner)
+  const options = filterOwned(rows, owner)
   const isNone = phase === 'ready' && options.length === 0
   return (
     <PickField
-      {...{ label: 'Deployments', options, value }}
+      label="Deployments"
+      options={options}
+      value={value}
       hint={isNone ? 'Make a deployment first' : 'Which caches it may use, and how many'}
     />
   )
@@ -181,7 +187,7 @@ function DomainField({ owner, value }: { readonly owner: Owner; readonly value: 
   return (
     <PickField
       label="Domains"
-      options={pickOwned(rows, owner).map(({ id, fqdn }) => ({ id, name: fqdn }))}
+      options={filterOwned(rows, owner).map(({ id, fqdn }) => ({ id, name: fqdn }))}
       value={value}
       hint="None: its VCL is the whole VCL of its caches"
     />

@@ -4,11 +4,11 @@ import { useObject } from '../../api/object.js'
 import { LinkButton } from '../../parts/button.js'
 import { Sections } from '../../parts/sections.js'
 import { StateChip } from '../../parts/state-chip.js'
-import { Troubles } from '../../parts/troubles.js'
+import { LoadStatus } from '../../parts/load-status.js'
 import { ViewHead } from '../../parts/view-head.js'
 import { mayRead } from '../../session/rights.js'
 import type { ViewProps } from '../../views.js'
-import { GroupDeeds } from './group-deeds.js'
+import { GroupActions } from './group-actions.js'
 import { History } from './history.js'
 import { Overview } from './overview.js'
 import { Plan } from './plan.js'
@@ -31,9 +31,11 @@ export function View({ params }: ViewProps) {
         back={{ href: '/groups', title: 'Groups' }}
       >
         {value?.deployed && <GraphsLink group={value} />}
-        {value && <GroupDeeds group={value} {...{ etag, verbs, reload }} section={section} />}
+        {value && (
+          <GroupActions group={value} etag={etag} verbs={verbs} reload={reload} section={section} />
+        )}
       </ViewHead>
-      <Troubles of={shown} deed={section === 'deploy' ? null : verbs} />
+      <LoadStatus of={shown} mutation={section === 'deploy' ? null : verbs} />
       {value && (
         <>
           <Sections label="Parts of the group" items={listSections(value)} />

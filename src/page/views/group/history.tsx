@@ -1,5 +1,4 @@
 /** What happened to a group, newest first, and the way back. */
-import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Group, HistoryEntry } from '../../../resources/vclgroup.js'
 import { useObject } from '../../api/object.js'
@@ -8,10 +7,11 @@ import { agoColumn } from '../../parts/columns.js'
 import { Dialog } from '../../parts/dialog.js'
 import { Empty } from '../../parts/empty.js'
 import { ErrorNote } from '../../parts/error-note.js'
-import { sayCount, unknown } from '../../parts/quantity.js'
+import { formatCount, unknown } from '../../parts/quantity.js'
 import { StateChip } from '../../parts/state-chip.js'
 import { Table, type Column } from '../../parts/table.js'
 import { Time } from '../../parts/time.js'
+import { useDialog } from '../../parts/use-dialog.js'
 import { FileChanges } from './file-changes.js'
 import { GroupProblems } from './group-problems.js'
 import { mayChangeGroup } from './may-change-group.js'
@@ -25,13 +25,11 @@ export function History({ group, verbs }: { readonly group: Group; readonly verb
     `/vclgroups/${group.id}/history`,
     { follow: 'vclgroup', id: group.id },
   )
-  const shown = useSignal<Row | null>(null)
+  const details = useDialog<Row>()
   // A refusal leaves no other trace.
   useEffect(reload, [verbs.isBusy])
   const rows = (value ?? []).map((entry, index, all) => ({ ...entry, id: all.length - index }))
-  const columns = listColumns((row) => {
-    shown.value = row
-  })
+  const columns = listColumns(details.open)
   if (error) return <ErrorNote error={error} onRetry={reload} />
   if (value?.length === 0)
     return (
@@ -42,14 +40,8 @@ export function History({ group, verbs }: { readonly group: Group; readonly verb
   return (
     <>
       {value && <Table label="History" rows={rows} columns={columns} />}
-      {shown.value && (
-        <Entry
-          {...{ group, verbs }}
-          entry={shown.value}
-          onClose={() => {
-            shown.value = null
-          }}
-        />
+      {details.subject && (
+        <Entry group={group} verbs={verbs} entry={details.subject} onClose={details.close} />
       )}
     </>
   )
@@ -68,17 +60,19 @@ function listColumns(show: (row: Row) => void): readonly Column<Row>[] {
             }}
           >
             {row.action}
-            {row.revision !== null && ` · revision ${sayCount(row.revision)}`}
+            {row.revision !== null && ` · revision ${formatCount(row.revision)}`}
           </Button>
         </span>
       ),
     },
     {
-      ...{ title: 'Result', width: '7rem' },
+      title: 'Result',
+      width: '7rem',
       show: ({ result }) => <StateChip state={result === 'ok' ? 'ok' : 'failed'} />,
     },
     {
-      ...{ title: 'Main VCL', from: 'wide' },
+      title: 'Main VCL',
+      from: 'wide',
       show: ({ mainVCL }) => `${mainVCL.name}, version ${mainVCL.version}`,
     },
     { title: 'By', from: 'medium', show: ({ account }) => account || unknown },

@@ -1,9 +1,9 @@
-/** The names of the deployments that a deploy pinned, of which the API tells the ids: values in, values out. */
-import type { Group, PlacementReason, Wish } from '../../../resources/vclgroup.js'
+/** The names of the deployments that a deploy pinned, which the API answers by id: values in, values out. */
+import type { Group, PlacementReason, DesiredRelease } from '../../../resources/vclgroup.js'
 
 /** The reasons of a placement name those that any agent fits; another is called by its id. */
 export function nameDeployments(
-  wish: Pick<Wish, 'deployments'>,
+  wish: Pick<DesiredRelease, 'deployments'>,
   known: Group['deployments'],
   reasons: readonly Pick<PlacementReason, 'deployment'>[],
 ): readonly string[] {

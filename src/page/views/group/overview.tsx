@@ -16,10 +16,11 @@ import type { Verbs } from './use-verbs.js'
 
 export function Overview({ group, verbs }: { readonly group: Group; readonly verbs: Verbs }) {
   const history = useObject<readonly HistoryEntry[]>(`/vclgroups/${group.id}/history`, {
-    ...{ follow: 'vclgroup', id: group.id },
+    follow: 'vclgroup',
+    id: group.id,
   })
   const next = useNextPins(group)
-  // All at once: what comes later would push away what is being read.
+  // All together: what comes later would move what is being read.
   if (!next.isKnown || (!history.value && !history.error)) return <Loading />
   const newest = history.value?.[0]
   return (
@@ -28,7 +29,8 @@ export function Overview({ group, verbs }: { readonly group: Group; readonly ver
       <Undeployed group={group} next={next.pins} />
       {group.wish?.pending === true && (
         <p class="group-note tone-warn">
-          It is wished for on more caches than there are: those that come get it by themselves.
+          Its deployments ask for more caches than there are: caches that join later get it by
+          themselves.
         </p>
       )}
       <GroupFacts group={group} />
@@ -49,7 +51,7 @@ interface LastFailureProps {
   readonly group: Group
 }
 
-/** A deploy that failed changed nothing: only the history tells of it. */
+/** A deploy that failed changed nothing: only the history shows it. */
 function LastFailure({ entry, group }: LastFailureProps) {
   const { action, at, account, result } = entry
   return (
@@ -75,7 +77,7 @@ function Undeployed({ group, next }: { readonly group: Group; readonly next: Pin
   return (
     <p class="group-note group-hint">
       {changes} {changes === 1 ? 'change is' : 'changes are'} not deployed.{' '}
-      <Link href={`/groups/${id}/deploy`}>Look what a deploy would do</Link>
+      <Link href={`/groups/${id}/deploy`}>Preview the deploy</Link>
     </p>
   )
 }
@@ -95,7 +97,8 @@ function GroupFacts({ group }: { readonly group: Group }) {
     none: string,
   ) => (
     <ReferenceList
-      {...{ items, none }}
+      items={items}
+      none={none}
       hrefOf={mayRead(type) ? (id) => `${home}/${id}` : undefined}
     />
   )

@@ -4,13 +4,13 @@ import type { Group, Place } from '../../../resources/vclgroup.js'
 /** Of a deploy in its first phase all load; in its second all switch. */
 export type Step = 'loading' | 'loaded' | 'switching' | 'applied' | 'failed' | 'wanted'
 
-type Sight = Pick<Group, 'stateName' | 'revision' | 'agentStates'>
+type GroupProgress = Pick<Group, 'stateName' | 'revision' | 'agentStates'>
 
 /**
- * `revisionBefore` is the group's when its deploy began, null when it is not known: then a deploy on its way is told by the
+ * `revisionBefore` is the group's when its deploy began, null when it is not known: then a running deploy shows by the
  * places alone.
  */
-export function stepOf(place: Place, group: Sight, revisionBefore: number | null): Step {
+export function stepOf(place: Place, group: GroupProgress, revisionBefore: number | null): Step {
   if (place.state === 'failed') return 'failed'
   const isSwitched = revisionBefore !== null && group.revision !== revisionBefore
   if (place.state === 'applying') return isSwitched ? 'switching' : 'loading'
@@ -29,8 +29,11 @@ interface Progress {
   readonly verb: 'loaded' | 'switched'
 }
 
-/** Null: there is nothing to tell of, or not yet: what was asked for has not begun as far as is seen. */
-export function measureProgress(group: Sight, revisionBefore: number | null): Progress | null {
+/** Null: nothing to show, or not yet: the requested deploy has not begun as far as is known. */
+export function measureProgress(
+  group: GroupProgress,
+  revisionBefore: number | null,
+): Progress | null {
   const all = group.agentStates.length
   const isBegun = group.stateName === 'Deploying' || group.revision !== revisionBefore
   if (all === 0 || !isBegun) return null
@@ -39,7 +42,8 @@ export function measureProgress(group: Sight, revisionBefore: number | null): Pr
     steps.filter((step) => wanted.includes(step)).length
   const isLoading = count('loading', 'loaded') > 0
   return {
-    ...{ all, failed: count('failed') },
+    all,
+    failed: count('failed'),
     done: isLoading ? count('loaded') : count('applied'),
     verb: isLoading ? 'loaded' : 'switched',
   }

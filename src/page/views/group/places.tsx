@@ -2,12 +2,12 @@
 import type { Group, Place } from '../../../resources/vclgroup.js'
 import { Link } from 'wouter-preact'
 import { agoColumn, stateColumn } from '../../parts/columns.js'
-import { sayCount, unknown } from '../../parts/quantity.js'
+import { formatCount, unknown } from '../../parts/quantity.js'
 import type { Tone } from '../../parts/state-chip.js'
 import { Table, type Column } from '../../parts/table.js'
 import { mayRead } from '../../session/rights.js'
 import { groupFailures, stepOf, type Step } from './place-steps.js'
-import { sayNames } from './say-names.js'
+import { formatNames } from './format-names.js'
 import type { Verbs } from './use-verbs.js'
 
 type Row = Place & { readonly id: number; readonly step: Step }
@@ -50,7 +50,7 @@ function Failures({ places }: { readonly places: readonly Place[] }) {
       key={error}
       aria-label={`What failed on ${agents[0] ?? ''}`}
     >
-      <p>{sayNames(agents)}:</p>
+      <p>{formatNames(agents)}:</p>
       <pre tabIndex={0}>{error}</pre>
     </section>
   ))
@@ -71,8 +71,11 @@ const columns: readonly Column<Row>[] = [
   },
   stateColumn('State', ({ step }) => step, { width: '8.5rem', toneOf: ({ step }) => tones[step] }),
   {
-    ...{ title: 'Serves', width: '7rem', from: 'medium', isEnd: true },
-    show: ({ revision }) => (revision === null ? unknown : `revision ${sayCount(revision)}`),
+    title: 'Serves',
+    width: '7rem',
+    from: 'medium',
+    isEnd: true,
+    show: ({ revision }) => (revision === null ? unknown : `revision ${formatCount(revision)}`),
     sortBy: ({ revision }) => revision,
   },
   agoColumn('Since', ({ deployedAt }) => deployedAt, { from: 'medium' }),

@@ -5,16 +5,16 @@ import { stateColumn, textColumn } from '../../parts/columns.js'
 import { Empty } from '../../parts/empty.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { Loading } from '../../parts/loading.js'
-import { sayCount } from '../../parts/quantity.js'
+import { formatCount } from '../../parts/quantity.js'
 import { StateChip, type Tone } from '../../parts/state-chip.js'
 import { Table, type Column } from '../../parts/table.js'
 import { DeployForm } from './deploy-form.js'
 import { FileChanges } from './file-changes.js'
-import { foreseePlaces, groupReasons, sayPlaces, type ForeseenPlace } from './foresee-places.js'
+import { planPlaces, groupReasons, formatPlaces, type PlannedPlace } from './plan-places.js'
 import { NameChanges } from './name-changes.js'
 import { nameDeployments } from './name-deployments.js'
 import { RoutingChanges } from './routing.js'
-import { useForeseen } from './use-foreseen.js'
+import { usePlacementPreview } from './use-placement-preview.js'
 import { useNextPins } from './use-next-pins.js'
 import { useSettled } from './use-settled.js'
 import type { Verbs } from './use-verbs.js'
@@ -79,22 +79,22 @@ function CachesPanel({ group }: { readonly group: Group }) {
   const { id, agentStates, deployments } = group
   const reasons = useObject<readonly PlacementReason[]>(`/vclgroups/${id}/placement`)
   useSettled(group, reasons.reload)
-  const foreseen = useForeseen(group)
+  const preview = usePlacementPreview(group)
   const held = new Set(agentStates.map(({ agent }) => agent.id))
-  const rows = foreseePlaces(foreseen.value, reasons.value ?? [], held)
-  const error = reasons.error ?? foreseen.error
+  const rows = planPlaces(preview.value, reasons.value ?? [], held)
+  const error = reasons.error ?? preview.error
   return (
     <section class="panel" aria-label="Caches">
-      <h2>Caches: {sayPlaces(rows)}</h2>
+      <h2>Caches: {formatPlaces(rows)}</h2>
       {error && <ErrorNote error={error} onRetry={reasons.reload} />}
       <DeploymentChanges group={group} reasons={reasons.value ?? []} />
       {deployments.length === 0 && (
         <p class="group-note tone-warn">
-          It has no deployment: edit it, and say which caches it may use.
+          It has no deployment: edit it, and choose which caches it may use.
         </p>
       )}
-      {foreseen.value?.shortage != null && (
-        <p class="group-note tone-warn">{foreseen.value.shortage}</p>
+      {preview.value?.shortage != null && (
+        <p class="group-note tone-warn">{preview.value.shortage}</p>
       )}
       <Reasons rows={rows} />
       {rows.length > 0 && <Table label="Caches of a deploy" rows={rows} columns={columns} />}
@@ -116,13 +116,13 @@ function DeploymentChanges({ group: { wish, deployments }, reasons }: Deployment
 }
 
 /** Few, however many caches there are; and whole, however narrow it is. */
-function Reasons({ rows }: { readonly rows: readonly ForeseenPlace[] }) {
+function Reasons({ rows }: { readonly rows: readonly PlannedPlace[] }) {
   return (
     <ul class="plain-list group-reasons">
       {groupReasons(rows).map(({ what, reason, count }) => (
         <li key={`${what} ${reason}`}>
           <StateChip
-            state={`${sayCount(count)} ${count === 1 ? what : ofSeveral[what]}`}
+            state={`${formatCount(count)} ${count === 1 ? what : ofSeveral[what]}`}
             tone={tones[what]}
           />
           <span>{reason}</span>
@@ -132,28 +132,32 @@ function Reasons({ rows }: { readonly rows: readonly ForeseenPlace[] }) {
   )
 }
 
-const ofSeveral: Readonly<Record<ForeseenPlace['what'], string>> = {
+const ofSeveral: Readonly<Record<PlannedPlace['what'], string>> = {
   joins: 'join',
   leaves: 'leave',
   stays: 'stay',
   'not used': 'not used',
 }
 
-const tones: Readonly<Record<ForeseenPlace['what'], Tone>> = {
+const tones: Readonly<Record<PlannedPlace['what'], Tone>> = {
   joins: 'good',
   leaves: 'warn',
   stays: 'busy',
   'not used': 'calm',
 }
 
-const columns: readonly Column<ForeseenPlace>[] = [
+const columns: readonly Column<PlannedPlace>[] = [
   textColumn('Cache', ({ name }) => name),
   stateColumn('It', ({ what }) => what, { width: '7.5rem', toneOf: ({ what }) => tones[what] }),
   textColumn('Deployment', ({ deployment }) => deployment ?? '', {
-    ...{ width: '18%', from: 'wide', sortBy: ({ deployment }) => deployment },
+    width: '18%',
+    from: 'wide',
+    sortBy: ({ deployment }) => deployment,
   }),
   {
-    ...{ title: 'Why', width: '40%', from: 'medium' },
+    title: 'Why',
+    width: '40%',
+    from: 'medium',
     show: ({ reason }) => <span title={reason}>{reason}</span>,
   },
 ]

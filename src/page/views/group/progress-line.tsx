@@ -4,9 +4,14 @@ import { measureProgress } from './place-steps.js'
 import type { Verbs } from './use-verbs.js'
 
 const doing = {
-  ...{ deploy: 'Deploying', undeploy: 'Undeploying', reload: 'Reloading' },
-  ...{ rollback: 'Rolling back', promote: 'Promoting', stage: 'Staging' },
-  ...{ delstage: 'Dropping the stage', validate: 'Compiling' },
+  deploy: 'Deploying',
+  undeploy: 'Undeploying',
+  reload: 'Reloading',
+  rollback: 'Rolling back',
+  promote: 'Promoting',
+  stage: 'Staging',
+  delstage: 'Dropping the stage',
+  validate: 'Compiling',
 } as const
 
 export function ProgressLine({ group, verbs }: { readonly group: Group; readonly verbs: Verbs }) {

@@ -5,7 +5,7 @@ import { DiffText } from '../../parts/diff-text.js'
 import { Empty } from '../../parts/empty.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { compareRouting } from './compare-routing.js'
-import { sayNames } from './say-names.js'
+import { formatNames } from './format-names.js'
 import { useSettled } from './use-settled.js'
 
 interface Answer {
@@ -24,7 +24,7 @@ export function Routing({ group }: { readonly group: Group }) {
     )
   return groupAlike(value?.agents ?? []).map(({ source, agents }) => (
     <section class="panel" key={source} aria-label={`Routing on ${agents[0] ?? ''}`}>
-      <h2 class="group-agents">{sayNames(agents)}</h2>
+      <h2 class="group-agents">{formatNames(agents)}</h2>
       <pre class="group-source" tabIndex={0}>
         {source}
       </pre>
@@ -32,7 +32,7 @@ export function Routing({ group }: { readonly group: Group }) {
   ))
 }
 
-/** Caches with the same text are told together. */
+/** Caches with the same text are shown together. */
 function groupAlike(
   all: readonly AgentRouting[],
 ): readonly { readonly source: string; readonly agents: readonly string[] }[] {
@@ -60,8 +60,8 @@ export function RoutingChanges({ group }: { readonly group: Group }) {
       {changes.length === 0 && <p class="quiet">No cache routes differently.</p>}
       {changes.map(({ diff, agents }) => (
         <div key={diff} class="group-routing">
-          <p class="quiet">On {sayNames(agents)}</p>
-          <DiffText text={diff} label={`What changes in the routing on ${sayNames(agents)}`} />
+          <p class="quiet">On {formatNames(agents)}</p>
+          <DiffText text={diff} label={`What changes in the routing on ${formatNames(agents)}`} />
         </div>
       ))}
     </>

@@ -1,4 +1,4 @@
-/** Other files of a group on a few caches, to be looked at before all get them. */
+/** Other files of a group on a few caches, to be tried before all get them. */
 import { useSignal, type Signal } from '@preact/signals'
 import type { Group, Staged } from '../../../resources/vclgroup.js'
 import type { FleetFile } from '../../../resources/file.js'
@@ -8,7 +8,7 @@ import { Button } from '../../parts/button.js'
 import { confirmDestruction } from '../../parts/confirm.js'
 import { Facts } from '../../parts/facts.js'
 import { PickField } from '../../parts/pick-field.js'
-import { pickOwned } from '../../parts/pick-owned.js'
+import { filterOwned } from '../../parts/filter-owned.js'
 import { Labels } from '../../parts/state-chip.js'
 import { mayRead } from '../../session/rights.js'
 import { FileChanges } from './file-changes.js'
@@ -22,7 +22,7 @@ interface StageProps {
 }
 
 export function Stage({ group, verbs }: StageProps) {
-  if (group.staged) return <Present {...{ group, verbs }} staged={group.staged} />
+  if (group.staged) return <Present group={group} verbs={verbs} staged={group.staged} />
   return (
     <section class="panel" aria-label="Stage">
       <h2>Nothing is staged</h2>
@@ -30,7 +30,7 @@ export function Stage({ group, verbs }: StageProps) {
         Staging puts the newest files on all running caches with some tags, beside what is deployed.
         When they do well there, promote them: then all caches of the group get them.
       </p>
-      {mayChangeGroup(group) && mayRead('tag') && <StageForm {...{ group, verbs }} />}
+      {mayChangeGroup(group) && mayRead('tag') && <StageForm group={group} verbs={verbs} />}
     </section>
   )
 }
@@ -101,7 +101,7 @@ function StageForm({ group, verbs }: StageProps) {
       <div class="group-form">
         <PickField
           label="Tags"
-          options={pickOwned(rows, group.organization, { shared: true })}
+          options={filterOwned(rows, group.organization, { shared: true })}
           value={tags}
           hint="On the running caches that bear all of them"
         />
@@ -134,7 +134,7 @@ function StagedMain({ group, value }: StagedMainProps) {
   return (
     <PickField
       label="Main VCL"
-      options={pickOwned(rows, group.organization)}
+      options={filterOwned(rows, group.organization)}
       value={value}
       isSingle
       hint="At its newest version"

@@ -1,4 +1,4 @@
-/** What is asked about a whole fleet is asked anew when a deploy has come further, not at each cache that has. */
+/** What concerns a whole fleet is read again when a deploy has progressed, not for each cache. */
 import { useEffect } from 'preact/hooks'
 import type { Group } from '../../../resources/vclgroup.js'
 

@@ -1,7 +1,7 @@
 /** What is done to a group (`PUT /vclgroups/{id}/…`): one at a time, and how far it is. */
 import { useSignal } from '@preact/signals'
 import { call } from '../../api/call.js'
-import { useDeed, type Deed } from '../../api/deed.js'
+import { useMutation, type Mutation } from '../../api/mutation.js'
 import type { Group } from '../../../resources/vclgroup.js'
 import { toast } from '../../parts/toasts.js'
 
@@ -14,34 +14,32 @@ interface VerbRequest {
   readonly body?: unknown
   /** Said when it is done. */
   readonly done: string
-  readonly then?: () => void
 }
 
-export interface Verbs extends Omit<Deed, 'run'> {
+export interface Verbs extends Omit<Mutation, 'run'> {
   /** The one that is on its way, or was last. */
   readonly last: { readonly name: VerbName; readonly revisionBefore: number } | null
   readonly act: (group: Group, request: VerbRequest) => void
 }
 
 export function useVerbs(reload: () => void): Verbs {
-  const deed = useDeed()
+  const mutation = useMutation()
   const last = useSignal<Verbs['last']>(null)
-  const act = (group: Group, { name, query = {}, body, done, then }: VerbRequest): void => {
-    if (deed.isBusy) return
+  const act = (group: Group, { name, query = {}, body, done }: VerbRequest): void => {
+    if (mutation.isBusy) return
     last.value = { name, revisionBefore: group.revision }
     const words = new URLSearchParams(query).toString()
     const path = `/vclgroups/${group.id}/${name}${words === '' ? '' : `?${words}`}`
-    const work = deed.run(
+    const work = mutation.run(
       () => call<Group>('PUT', path, body === undefined ? {} : { body }),
       (after) => {
         toast(isGoingOn(after) ? 'It goes on without being waited for.' : done)
-        then?.()
       },
     )
     // What was refused is in the group and its history too.
     void work.then(reload)
   }
-  const { isBusy, error, forget } = deed
+  const { isBusy, error, forget } = mutation
   return { isBusy, error, forget, last: last.value, act }
 }
 

@@ -6,15 +6,15 @@ import { Choices } from '../../parts/choices.js'
 import { countColumn, stateColumn, textColumn } from '../../parts/columns.js'
 import { Empty } from '../../parts/empty.js'
 import { ListView } from '../../parts/list-view.js'
-import { sayCount, unknown } from '../../parts/quantity.js'
+import { formatCount, unknown } from '../../parts/quantity.js'
 import { Labels } from '../../parts/state-chip.js'
 import type { Column } from '../../parts/table.js'
 import { mayWrite } from '../../session/rights.js'
 import { useAddressField, useSearchText } from '../../shell/address.js'
-import { countStates } from '../caches/pick-agents.js'
+import { countStates } from '../caches/filter-agents.js'
 import { groupEvents } from '../group/group-events.js'
 import { GroupForm } from '../group/group-form.js'
-import { countPlaces, pickGroups } from './pick-groups.js'
+import { countPlaces, filterGroups } from './filter-groups.js'
 
 export function View() {
   const list = useList<Group>('/vclgroups', { follow: groupEvents })
@@ -24,7 +24,9 @@ export function View() {
   const [, go] = useLocation()
   return (
     <ListView
-      {...{ list, columns, shown: pickGroups(rows, { text, state }) }}
+      list={list}
+      columns={columns}
+      shown={filterGroups(rows, { text, state })}
       title="Groups"
       linkOf={({ id }) => `/groups/${id}`}
       sorting={{ title: 'Name', isDescending: false }}
@@ -55,18 +57,26 @@ export function View() {
 const columns: readonly Column<Group>[] = [
   textColumn('Name', ({ name }) => name),
   stateColumn('State', ({ stateName }) => stateName, {
-    ...{ width: '8.5rem', sortBy: ({ state }) => state },
+    width: '8.5rem',
+    sortBy: ({ state }) => state,
   }),
   {
-    ...{ title: 'Caches', width: '6.5rem', from: 'medium', isEnd: true, show: sayPlaces },
+    title: 'Caches',
+    width: '6.5rem',
+    from: 'medium',
+    isEnd: true,
+    show: formatPlaces,
     sortBy: ({ agentStates }) => agentStates.length,
   },
   countColumn('Revision', ({ revision }) => revision || null, {
-    ...{ from: 'medium', sortBy: ({ revision }) => revision },
+    from: 'medium',
+    sortBy: ({ revision }) => revision,
   }),
   textColumn('Main VCL', ({ mainVCL }) => mainVCL?.name ?? null, { width: '17%', from: 'wide' }),
   {
-    ...{ title: 'Domains', width: '17%', from: 'wide' },
+    title: 'Domains',
+    width: '17%',
+    from: 'wide',
     show: ({ domains }) =>
       domains.length === 0 ? (
         <span class="quiet">whole caches</span>
@@ -75,7 +85,9 @@ const columns: readonly Column<Group>[] = [
       ),
   },
   {
-    ...{ title: 'Deployments', width: '14%', from: 'wide' },
+    title: 'Deployments',
+    width: '14%',
+    from: 'wide',
     show: ({ deployments, console }) =>
       console ? (
         <span class="quiet">the console's</span>
@@ -85,9 +97,9 @@ const columns: readonly Column<Group>[] = [
   },
 ]
 
-function sayPlaces(group: Group): string {
+function formatPlaces(group: Group): string {
   const { applied, all } = countPlaces(group)
-  return all === 0 ? unknown : `${sayCount(applied)} of ${sayCount(all)}`
+  return all === 0 ? unknown : `${formatCount(applied)} of ${formatCount(all)}`
 }
 
 function NoGroups() {
@@ -95,7 +107,7 @@ function NoGroups() {
     <Empty icon="group" title="No groups yet">
       <p>
         A group is what is deployed together: a main VCL, its includes, its domains. Make a VCL file
-        and a deployment first, then the group, and look at what a deploy would do.
+        and a deployment first, then the group, and preview its deploy.
       </p>
     </Empty>
   )

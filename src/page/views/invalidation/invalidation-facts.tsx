@@ -1,8 +1,8 @@
-/** What an invalidation says: content, target, times, warnings, and how many caches have done it. */
+/** An invalidation: content, target, times, warnings, and how many caches are done. */
 import type { Invalidation } from '../../../resources/invalidation.js'
 import { Facts } from '../../parts/facts.js'
 import { Time } from '../../parts/time.js'
-import { sayTarget } from '../invalidations/say-invalidation.js'
+import { formatTarget } from '../invalidations/format-invalidation.js'
 
 export function InvalidationFacts({ of }: { readonly of: Invalidation }) {
   const { expressions, urls, done, total, warnings, finished } = of
@@ -26,7 +26,7 @@ export function InvalidationFacts({ of }: { readonly of: Invalidation }) {
       )}
       <Facts
         of={[
-          ['Target', sayTarget(of.target)],
+          ['Target', formatTarget(of.target)],
           ['Method', of.type === 'purge' && <Method {...of} />],
           ['Made', [<Time at={of.created} />, ` by ${of.account}`]],
           [finished === null ? 'Expires' : 'Ended', <Time at={finished ?? of.expires} />],

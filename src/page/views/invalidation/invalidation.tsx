@@ -1,20 +1,20 @@
 /** One ban or purge: how far it is, what became of it on each cache, and what can be done about it. */
 import { call } from '../../api/call.js'
-import { useDeed, type Deed } from '../../api/deed.js'
+import { useMutation, type Mutation } from '../../api/mutation.js'
 import type { Invalidation } from '../../../resources/invalidation.js'
 import { useObject } from '../../api/object.js'
 import { Button } from '../../parts/button.js'
 import { toast } from '../../parts/toasts.js'
-import { Troubles } from '../../parts/troubles.js'
+import { LoadStatus } from '../../parts/load-status.js'
 import { useDelete, type Deletion } from '../../parts/use-delete.js'
 import { ViewHead } from '../../parts/view-head.js'
 import { mayWrite } from '../../session/rights.js'
 import type { ViewProps } from '../../views.js'
 import { InvalidationState } from '../invalidations/invalidation-state.js'
-import { sayTitle } from '../invalidations/say-invalidation.js'
+import { formatTitle } from '../invalidations/format-invalidation.js'
 import { useProgress } from '../invalidations/use-progress.js'
 import { InvalidationFacts } from './invalidation-facts.js'
-import { listDeeds } from './list-deeds.js'
+import { listActions } from './list-actions.js'
 import { ResultsTable } from './results-table.js'
 
 export function View({ params }: ViewProps) {
@@ -23,42 +23,44 @@ export function View({ params }: ViewProps) {
   const shown = useObject<Invalidation>(path, { follow: 'invalidation', id })
   const { value, reload } = shown
   useProgress(value?.finished === null, progressMs, reload)
-  const deed = useDeed()
+  const mutation = useMutation()
   const deletion = useDelete()
   return (
     <>
       <ViewHead
-        title={value ? sayTitle(value) : 'Invalidation'}
+        title={value ? formatTitle(value) : 'Invalidation'}
         beside={value && <InvalidationState of={value} />}
         back={{ href: '/invalidations', title: 'Invalidations' }}
       >
-        {value && mayWrite('invalidation') && <Deeds of={value} {...{ deed, deletion, reload }} />}
+        {value && mayWrite('invalidation') && (
+          <InvalidationActions of={value} mutation={mutation} deletion={deletion} reload={reload} />
+        )}
       </ViewHead>
-      <Troubles of={shown} deed={deed.error ? deed : deletion} />
+      <LoadStatus of={shown} mutation={mutation.error ? mutation : deletion} />
       {value && <InvalidationFacts of={value} />}
       {value && <ResultsTable results={value.results} />}
     </>
   )
 }
 
-/** Chosen by us: a step that somebody who waits for it sees. */
+/** Often enough to show progress. */
 const progressMs = 2_000
 
-interface DeedsProps {
+interface InvalidationActionsProps {
   readonly of: Invalidation
-  readonly deed: Deed
+  readonly mutation: Mutation
   readonly deletion: Deletion
   readonly reload: () => void
 }
 
-function Deeds({ of, deed, deletion, reload }: DeedsProps) {
+function InvalidationActions({ of, mutation, deletion, reload }: InvalidationActionsProps) {
   const path = `/invalidations/${of.id}`
-  const can = listDeeds(of)
+  const can = listActions(of)
   const retry = (): void => {
-    void deed.run(() => call('PUT', `${path}/retry`), reload)
+    void mutation.run(() => call('PUT', `${path}/retry`), reload)
   }
   const cancel = (): void => {
-    void deed.run(
+    void mutation.run(
       () => call('PUT', `${path}/cancel`),
       () => {
         reload()
@@ -68,18 +70,21 @@ function Deeds({ of, deed, deletion, reload }: DeedsProps) {
   }
   const remove = (): Promise<void> =>
     deletion.ask({
-      ...{ path, name: sayTitle(of), home: '/invalidations', done: `${sayTitle(of)} was deleted.` },
+      path,
+      name: formatTitle(of),
+      home: '/invalidations',
+      done: `${formatTitle(of)} was deleted.`,
       text: 'What it removed stays removed; what became of it on each cache is forgotten.',
     })
   return (
     <>
       {can.retry && (
-        <Button icon="refresh" isBusy={deed.isBusy} onClick={retry}>
+        <Button icon="refresh" isBusy={mutation.isBusy} onClick={retry}>
           Retry
         </Button>
       )}
       {can.cancel && (
-        <Button icon="close" isBusy={deed.isBusy} onClick={cancel}>
+        <Button icon="close" isBusy={mutation.isBusy} onClick={cancel}>
           Cancel
         </Button>
       )}

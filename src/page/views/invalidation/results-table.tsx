@@ -30,7 +30,7 @@ export function ResultsTable({ results }: { readonly results: readonly Invalidat
   )
 }
 
-/** What needs a look first. */
+/** What needs attention first. */
 const order = ['failed', 'expired', 'pending', 'cancelled', 'done']
 
 const why: Column<Row> = {

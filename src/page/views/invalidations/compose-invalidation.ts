@@ -1,6 +1,6 @@
 /** From what was typed to the body of the call, and from its refusal back to the place in the text. Values in, values out. */
 
-import type { Mark } from '../../parts/mark.js'
+import type { TextRange } from '../../parts/text-range.js'
 
 export type TargetKind = 'vclGroup' | 'domains' | 'tags' | 'agents' | 'all'
 
@@ -65,13 +65,13 @@ function readHeaders({ headers }: Pick<Draft, 'headers'>): Readonly<Record<strin
   )
 }
 
-/** Where a refusal says that the text is wrong; null: it names no place in it. */
-export function findMark({ text }: Pick<Draft, 'text'>, errorMsg: string): Mark | null {
+/** The place of the error in the text; null: the message names none. */
+export function findMark({ text }: Pick<Draft, 'text'>, errorMsg: string): TextRange | null {
   return findWord(text, errorMsg) ?? findUrl(text, errorMsg)
 }
 
 /** `expression, position 12: …`, of several `expressions[1]: expression, position 12: …`. */
-function findWord(text: string, errorMsg: string): Mark | null {
+function findWord(text: string, errorMsg: string): TextRange | null {
   const found = /^(?:expressions\[(\d+)\]: )?expression, position (\d+): /.exec(errorMsg)
   const line = found && findLines(text)[Number(found[1] ?? 0)]
   if (!line) return null
@@ -83,7 +83,7 @@ function findWord(text: string, errorMsg: string): Mark | null {
 }
 
 /** `urls: "the URL, or its beginning…": …`. */
-function findUrl(text: string, errorMsg: string): Mark | null {
+function findUrl(text: string, errorMsg: string): TextRange | null {
   const shown = /^urls: "((?:[^"\\]|\\.)*)": /.exec(errorMsg)?.[1]
   const line = findLines(text).find(({ words }) => {
     const said = JSON.stringify(words).slice(1, -1)
@@ -107,7 +107,7 @@ function findLines(text: string): readonly Line[] {
   })
 }
 
-/** What empties whole caches is asked for once more: all of the fleet, or a ban on everything as the API warns. */
+/** What empties whole caches is confirmed: all of the fleet, or a ban that matches every object. */
 export function reachesEverything(
   { target }: Pick<InvalidationBody, 'target'>,
   warnings: readonly string[],

@@ -10,7 +10,12 @@ import type { Column } from '../../parts/table.js'
 import { mayWrite } from '../../session/rights.js'
 import { useAddressField, useSearchText } from '../../shell/address.js'
 import { InvalidationState } from './invalidation-state.js'
-import { countStates, pickInvalidations, sayContent, sayTarget } from './say-invalidation.js'
+import {
+  countStates,
+  filterInvalidations,
+  formatContent,
+  formatTarget,
+} from './format-invalidation.js'
 import { useProgress } from './use-progress.js'
 
 export function View() {
@@ -21,10 +26,12 @@ export function View() {
   const text = useSearchText()
   const [state, setState] = useAddressField('state')
   const [type, setType] = useAddressField('type')
-  const shown = pickInvalidations(rows, { text, state, type })
+  const shown = filterInvalidations(rows, { text, state, type })
   return (
     <ListView
-      {...{ list, columns, shown }}
+      list={list}
+      columns={columns}
+      shown={shown}
       title="Invalidations"
       linkOf={({ id }) => `/invalidations/${id}`}
       sorting={{ title: 'Made', isDescending: true }}
@@ -56,7 +63,7 @@ export function View() {
   )
 }
 
-/** Chosen by us: often enough to see that it goes on; longer lists wait for events. */
+/** Often enough to show progress; longer lists wait for events. */
 const progressMs = 10_000
 const progressRowsMost = 1_000
 
@@ -67,19 +74,25 @@ const types = [
 ]
 
 const columns: readonly Column<ListedInvalidation>[] = [
-  textColumn('What', sayContent),
+  textColumn('What', formatContent),
   textColumn('Type', ({ type }) => (type === 'ban' ? 'Ban' : 'Purge'), {
-    ...{ width: '5rem', from: 'medium' },
+    width: '5rem',
+    from: 'medium',
   }),
   {
-    ...{ title: 'State', width: '8.5rem', sortBy: ({ state }) => state },
+    title: 'State',
+    width: '8.5rem',
+    sortBy: ({ state }) => state,
     show: (row) => <InvalidationState of={row} />,
   },
   {
-    ...{ title: 'Done', width: '6rem', isEnd: true, from: 'medium' },
+    title: 'Done',
+    width: '6rem',
+    isEnd: true,
+    from: 'medium',
     show: ({ done, total }) => `${done} of ${total}`,
     sortBy: ({ done, total }) => (total === 0 ? 1 : done / total),
   },
-  textColumn('Target', ({ target }) => sayTarget(target), { width: '20%', from: 'medium' }),
+  textColumn('Target', ({ target }) => formatTarget(target), { width: '20%', from: 'medium' }),
   agoColumn('Made', ({ created }) => created, { from: 'wide' }),
 ]

@@ -1,10 +1,10 @@
 /** A new ban or purge: what it removes and where, whom it would reach, and one more question before everything goes. */
-import { useSignal, type Signal } from '@preact/signals'
+import { useSignal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
 import { call } from '../../api/call.js'
-import { useDeed } from '../../api/deed.js'
-import type { Outcome } from '../../api/http.js'
+import { useMutation } from '../../api/mutation.js'
+import type { CallError, Outcome } from '../../api/http.js'
 import type { Invalidation } from '../../../resources/invalidation.js'
 import { Choices } from '../../parts/choices.js'
 import { confirmDestruction } from '../../parts/confirm.js'
@@ -20,125 +20,161 @@ import {
   composeBody,
   findMark,
   reachesEverything,
+  type Draft,
   type InvalidationBody,
   type TargetKind,
 } from './compose-invalidation.js'
 import { PreviewNote } from './preview-note.js'
 import { firstKind, TargetFields } from './target-fields.js'
-import { askPreview, usePreview } from './use-preview.js'
+import { askPreview, usePreview, type Preview } from './use-preview.js'
 
 export function View() {
-  const [, go] = useLocation()
-  const [word, setType] = useAddressField('type')
-  const type = word === 'purge' ? 'purge' : 'ban'
-  const text = useSignal('')
-  const kind = useSignal<TargetKind>(firstKind())
-  const ids = useSignal<readonly number[]>([])
-  const method = useSignal('PURGE')
-  const headers = useSignal('')
-  const ttl = useSignal('86400')
-  const deed = useDeed()
-  const draft = {
-    ...({ type, text: text.value, kind: kind.value, ids: ids.value } as const),
-    ...{ method: method.value, headers: headers.value, ttl: Number(ttl.value) },
-  }
-  const body = composeBody(draft)
-  const preview = usePreview(body)
-  const name = type === 'purge' ? 'urls' : body?.expressions ? 'expressions' : 'expression'
-  const names = [name, 'method', 'headers']
-  const told = { error: deed.error, advice: preview.error }
-  const wrong = deed.error ?? (preview.isCurrent ? preview.error : null)
-  const main = { name, value: text, mark: wrong && findMark(draft, wrong.errorMsg), ...told }
-  const key = JSON.stringify(body)
-  useLayoutEffect(() => {
-    deed.forget()
-  }, [key])
-
   if (!mayWrite('invalidation'))
     return <Empty icon="invalidation" title="You may not make invalidations" />
-  const verb = type === 'ban' ? 'Ban' : 'Purge'
   return (
     <>
       <ViewHead
         title="New invalidation"
         back={{ href: '/invalidations', title: 'Invalidations' }}
       />
-      <div class="panel invalidation-new">
-        <Choices label="Type" value={type} onChoose={setType} choices={types} />
-        <Form
-          deed={deed}
-          verb={verb}
-          names={names}
-          onCancel={() => {
-            go('/invalidations')
-          }}
-          onSubmit={() => {
-            if (!body) {
-              toast('Choose where first.')
-              return
-            }
-            void deed.run(
-              () => makeInvalidation(body, verb),
-              (made) => {
-                if (!made) return
-                toast(`${verb} is on its way.`)
-                go(`/invalidations/${made.id}`)
-              },
-            )
-          }}
-        >
-          {type === 'ban' ? (
-            <TextField
-              key="ban"
-              label="Expressions"
-              {...main}
-              lines={3}
-              required
-              autoFocus
-              hint='One a line: field, operator, value, joined by &&. obj.http.x-url ~ "^/img/" && obj.status == 200'
-            />
-          ) : (
-            <PurgeFields urls={main} {...{ method, headers, told }} />
-          )}
-          <TargetFields {...{ kind, ids }} />
-          <SelectField label="Caches that are away get it within" value={ttl} options={ttls} />
-          <PreviewNote
-            preview={preview}
-            isSaid={names.some((one) => isAbout(preview.error, one))}
-            isReady={body !== null}
-          />
-        </Form>
-      </div>
+      <NewInvalidation />
     </>
   )
 }
 
-interface PurgeFieldsProps {
-  readonly urls: Pick<TextFieldProps, 'name' | 'value' | 'mark' | 'error' | 'advice'>
-  readonly method: Signal<string>
-  readonly headers: Signal<string>
-  readonly told: Pick<TextFieldProps, 'error' | 'advice'>
+function NewInvalidation() {
+  const [, go] = useLocation()
+  const [typeField, setType] = useAddressField('type')
+  const type = typeField === 'purge' ? 'purge' : 'ban'
+  const verb = type === 'ban' ? 'Ban' : 'Purge'
+  const inputs = useInputs()
+  const draft = readDraft(type, inputs)
+  const body = composeBody(draft)
+  const preview = usePreview(body)
+  const mutation = useMutation()
+  useLayoutEffect(mutation.forget, [JSON.stringify(body)])
+  const name = type === 'purge' ? 'urls' : body?.expressions ? 'expressions' : 'expression'
+  const names = [name, 'method', 'headers']
+  const submit = (): void => {
+    if (!body) {
+      toast('Choose where first.')
+      return
+    }
+    void mutation.run(
+      () => makeInvalidation(body, verb),
+      (made) => {
+        if (!made) return
+        toast(`${verb} is on its way.`)
+        go(`/invalidations/${made.id}`)
+      },
+    )
+  }
+  const cancel = (): void => {
+    go('/invalidations')
+  }
+  return (
+    <div class="panel invalidation-new">
+      <Choices label="Type" value={type} onChoose={setType} choices={types} />
+      <Form mutation={mutation} verb={verb} names={names} onCancel={cancel} onSubmit={submit}>
+        <ContentFields
+          name={name}
+          draft={draft}
+          inputs={inputs}
+          preview={preview}
+          error={mutation.error}
+        />
+        <TargetFields kind={inputs.kind} ids={inputs.ids} />
+        <SelectField label="Caches that are away get it within" value={inputs.ttl} options={ttls} />
+        <PreviewNote
+          preview={preview}
+          isShownAtField={names.some((one) => isAbout(preview.error, one))}
+          isReady={body !== null}
+        />
+      </Form>
+    </div>
+  )
 }
 
-function PurgeFields({ urls, method, headers, told }: PurgeFieldsProps) {
+type Inputs = ReturnType<typeof useInputs>
+
+function useInputs() {
+  return {
+    text: useSignal(''),
+    kind: useSignal<TargetKind>(firstKind()),
+    ids: useSignal<readonly number[]>([]),
+    method: useSignal('PURGE'),
+    headers: useSignal(''),
+    ttl: useSignal('86400'),
+  }
+}
+
+function readDraft(type: Draft['type'], inputs: Inputs): Draft {
+  const { text, kind, ids, method, headers, ttl } = inputs
+  return {
+    type,
+    text: text.value,
+    kind: kind.value,
+    ids: ids.value,
+    method: method.value,
+    headers: headers.value,
+    ttl: Number(ttl.value),
+  }
+}
+
+interface ContentFieldsProps {
+  /** The API's name of the text. */
+  readonly name: string
+  readonly draft: Draft
+  readonly inputs: Inputs
+  readonly preview: Preview
+  /** Why it was refused. */
+  readonly error: CallError | null
+}
+
+/** What is removed: expressions, or URLs with their method and headers. */
+function ContentFields({ name, draft, inputs, preview, error }: ContentFieldsProps) {
+  const errors = { error, advice: preview.error }
+  const wrong = error ?? (preview.isCurrent ? preview.error : null)
+  const mark = wrong && findMark(draft, wrong.errorMsg)
+  const main = { name, value: inputs.text, mark, ...errors, lines: 3, required: true } as const
+  if (draft.type === 'purge') return <PurgeFields urls={main} {...inputs} errors={errors} />
+  return (
+    <TextField
+      {...main}
+      label="Expressions"
+      autoFocus
+      hint='One a line: field, operator, value, joined by &&. obj.http.x-url ~ "^/img/" && obj.status == 200'
+    />
+  )
+}
+
+interface PurgeFieldsProps extends Pick<Inputs, 'method' | 'headers'> {
+  readonly urls: Omit<TextFieldProps, 'label'>
+  readonly errors: Pick<TextFieldProps, 'error' | 'advice'>
+}
+
+function PurgeFields({ urls, method, headers, errors }: PurgeFieldsProps) {
   const more = useRef<HTMLDetailsElement>(null)
-  const isWrong = ['method', 'headers'].some((name) => isAbout(told.error ?? told.advice, name))
+  const isWrong = ['method', 'headers'].some((name) => isAbout(errors.error ?? errors.advice, name))
   useLayoutEffect(() => {
     if (isWrong && more.current) more.current.open = true
   }, [isWrong])
   return (
     <>
       <TextField
-        {...{ ...urls, lines: 3, required: true, autoFocus: true }}
+        {...urls}
         label="URLs"
+        autoFocus
         hint="One a line, whole: https://www.example.com/img/logo.png"
       />
       <details class="invalidation-more" ref={more}>
         <summary>Method and headers</summary>
         <div class="stack">
-          <TextField {...{ value: method, ...told }} label="Method" name="method" />
+          <TextField value={method} {...errors} label="Method" name="method" />
           <TextField
-            {...{ value: headers, ...told, lines: 2 }}
+            value={headers}
+            {...errors}
+            lines={2}
             label="Headers"
             name="headers"
             hint="One a line. Name: value"
@@ -161,7 +197,7 @@ const ttls = [
   { value: '2592000', title: '30 days' },
 ]
 
-/** Null: the person thought better of it. Whom it reaches is asked anew: what was shown may be from before the last letter. */
+/** Null: not confirmed. The preview is read again: what is shown may be from before the last letter. */
 async function makeInvalidation(
   body: InvalidationBody,
   verb: string,
@@ -172,7 +208,7 @@ async function makeInvalidation(
   if (reachesEverything(body, warnings)) {
     const isMeant = await confirmDestruction({
       title: 'all' in body.target ? `${verb} on all caches?` : `${verb} everything of the target?`,
-      text: `${reached} ${reached === 1 ? 'cache' : 'caches'} will fetch anew what is removed. It cannot be undone.`,
+      text: `${reached} ${reached === 1 ? 'cache' : 'caches'} will fetch again what is removed. It cannot be undone.`,
       verb,
       name: 'everything',
     })

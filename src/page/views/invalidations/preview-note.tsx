@@ -1,28 +1,36 @@
-/** Below the fields while they are filled: whom it would reach, what is odd about it, where it is wrong. */
+/** Below the fields while they are filled: the caches that it would reach, warnings, errors. */
 import type { InvalidationPreview } from '../../../resources/invalidation.js'
 import type { Preview } from './use-preview.js'
 
 interface PreviewNoteProps {
   readonly preview: Preview
-  /** What is wrong stands at its field. */
-  readonly isSaid: boolean
-  /** There is something to look at. */
+  /** The error is shown at its field. */
+  readonly isShownAtField: boolean
+  /** There is something to preview. */
   readonly isReady: boolean
 }
 
-export function PreviewNote({ preview: { value, error }, isSaid, isReady }: PreviewNoteProps) {
+export function PreviewNote({
+  preview: { value, error },
+  isShownAtField,
+  isReady,
+}: PreviewNoteProps) {
   return (
     <div class="invalidation-preview" role="status">
       {!isReady ? (
-        <p class="quiet">Say what to remove and where; then this tells whom it reaches.</p>
+        <p class="quiet">
+          Enter what to remove and where; the caches that it would reach are shown here.
+        </p>
       ) : error ? (
-        <p class={isSaid ? 'quiet' : 'field-wrong'}>
-          {isSaid ? 'Once it is right, this tells whom it reaches.' : error.errorMsg}
+        <p class={isShownAtField ? 'quiet' : 'field-wrong'}>
+          {isShownAtField
+            ? 'Correct it, and the caches that it would reach are shown here.'
+            : error.errorMsg}
         </p>
       ) : value ? (
         <Reach {...value} />
       ) : (
-        <p class="quiet">Looking whom it reaches…</p>
+        <p class="quiet">Checking which caches it reaches…</p>
       )}
     </div>
   )
@@ -31,7 +39,7 @@ export function PreviewNote({ preview: { value, error }, isSaid, isReady }: Prev
 function Reach(preview: InvalidationPreview) {
   return (
     <>
-      <p>{sayReach(preview)}</p>
+      <p>{describeReach(preview)}</p>
       {preview.warnings.length > 0 && (
         <ul class="invalidation-warnings">
           {preview.warnings.map((warning) => (
@@ -43,7 +51,7 @@ function Reach(preview: InvalidationPreview) {
   )
 }
 
-function sayReach({ total, reached, away }: InvalidationPreview): string {
+function describeReach({ total, reached, away }: InvalidationPreview): string {
   const caches = total === 1 ? 'cache' : 'caches'
   if (total === 0) return 'The target has no caches now: nothing would be sent.'
   if (reached === 0)

@@ -1,6 +1,5 @@
-/** What the API says of an invalidation while it is written: whom it would reach, its warnings, what is wrong with it. */
-import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+/** The preview of an invalidation while it is written: which caches it would reach, its warnings, its errors. */
+import { useAnswer } from '../../api/answer.js'
 import { call } from '../../api/call.js'
 import type { CallError } from '../../api/http.js'
 import type { InvalidationPreview } from '../../../resources/invalidation.js'
@@ -13,33 +12,25 @@ export interface Preview {
   readonly isCurrent: boolean
 }
 
-/** Chosen by us: a pause in typing. */
-const pauseMs = 500
+/** A pause in typing. */
+const delayMs = 500
 
 export function usePreview(body: InvalidationBody | null): Preview {
-  const state = useSignal<Omit<Preview, 'isCurrent'> & { readonly key: string }>(nothing)
-  const key = JSON.stringify(body)
-  useEffect(() => {
-    if (body === null) {
-      state.value = nothing
-      return
-    }
-    const abort = new AbortController()
-    const look = async (): Promise<void> => {
-      const outcome = await askPreview(body, abort.signal)
-      if (abort.signal.aborted) return
-      state.value = outcome.ok
-        ? { key, value: outcome.value, error: null }
-        : { key, value: null, error: outcome.error }
-    }
-    const pause = setTimeout(() => void look(), pauseMs) // never rejects
-    return () => {
-      clearTimeout(pause)
-      abort.abort()
-    }
-  }, [key])
-  const { value, error } = state.value
-  return { value, error, isCurrent: state.value.key === key }
+  const key = body && JSON.stringify(body)
+  const ask = async (signal: AbortSignal): Promise<Answer> => {
+    if (body === null) return nothing
+    const outcome = await askPreview(body, signal)
+    return outcome.ok
+      ? { key, value: outcome.value, error: null }
+      : { key, value: null, error: outcome.error }
+  }
+  const { value, error, key: answered } = useAnswer(key, nothing, ask, { delayMs })
+  return { value, error, isCurrent: answered === key }
+}
+
+interface Answer extends Omit<Preview, 'isCurrent'> {
+  /** What was asked. */
+  readonly key: string | null
 }
 
 export function askPreview(body: InvalidationBody, signal?: AbortSignal) {
@@ -49,4 +40,4 @@ export function askPreview(body: InvalidationBody, signal?: AbortSignal) {
   })
 }
 
-const nothing = { key: '', value: null, error: null }
+const nothing: Answer = { key: '', value: null, error: null }

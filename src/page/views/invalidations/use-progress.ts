@@ -1,4 +1,4 @@
-/** How many caches have done what is on its way: asked while somebody looks, since events tell only how it begins and ends. */
+/** Polls how many caches are done while the view is visible: events report only the begin and the end. */
 import { useEffect } from 'preact/hooks'
 
 export function useProgress(isOpen: boolean, everyMs: number, reload: () => void): void {

@@ -42,7 +42,7 @@ function NoTags() {
   return (
     <Empty icon="tag" title="No tags yet">
       <p>
-        A tag says what a cache is for or where it stands, as <code>eu</code> or <code>video</code>.
+        A tag names what a cache is for or where it is, as <code>eu</code> or <code>video</code>.
         Agents bring their own (<code>--tags</code>); others are made here and given to caches.
       </p>
     </Empty>

@@ -1,0 +1,90 @@
+/**
+ * What of a desired state can be had when some of its VCLs do not load: what serves stays, and is never replaced by the
+ * idle VCL because of a failed load. Pure.
+ */
+import { idleVclName, type DesiredEngine, type DesiredLabel } from '../../vcl/desired-engine.js'
+import type { EngineInventory, LoadedVcl } from '../../vcl/engine-inventory.js'
+import { idleVclSha } from '../../vcl/plan.js'
+import { findServing } from '../engine/boot-file.js'
+
+interface Feasible {
+  readonly desired: DesiredEngine
+  /** What stays only because it serves; foreign ones among them are left alone for now. */
+  readonly kept: readonly string[]
+}
+
+/** `failed` names VCLs and labels that could not be loaded, set or used. */
+export function findFeasible(
+  desired: DesiredEngine,
+  failed: ReadonlySet<string>,
+  inventory: EngineInventory,
+): Feasible {
+  if (failed.size === 0) return { desired, kept: [] }
+  const loaded = new Map(inventory.vcls.map((vcl) => [vcl.name, vcl]))
+  const active = findActive(desired, failed, inventory)
+  const keptLabels = desired.labels
+    .filter((label) => failed.has(label.label) || failed.has(label.program))
+    .flatMap((label) => keepLabel(label, failed, loaded))
+  if (active !== desired.active && !keptLabels.some(({ label }) => label === active))
+    keptLabels.push(...asLabel(loaded.get(active)))
+  const isSettable = (label: DesiredLabel) => !failed.has(label.label) && !failed.has(label.program)
+  const load = desired.load.filter((program) => !failed.has(program.name))
+  const keptPrograms = [active, ...keptLabels.map((label) => label.program)].filter(
+    (name, index, all) =>
+      name !== idleVclName &&
+      all.indexOf(name) === index &&
+      loaded.get(name)?.labelOf === null &&
+      !load.some((program) => program.name === name),
+  )
+  return {
+    desired: {
+      // What is kept is loaded already: no step reads its hash.
+      load: [...load, ...keptPrograms.map((name) => ({ name, sha: idleVclSha }))],
+      labels: [...desired.labels.filter(isSettable), ...keptLabels],
+      active,
+    },
+    kept: [...keptPrograms, ...keptLabels.map((label) => label.label)],
+  }
+}
+
+/** A cache that serves nothing at all gets the idle VCL, whose 503 says more than a closed port. */
+function findActive(
+  desired: DesiredEngine,
+  failed: ReadonlySet<string>,
+  inventory: EngineInventory,
+): string {
+  if (!failed.has(desired.active)) return desired.active
+  return inventory.vcls.find((vcl) => vcl.active)?.name ?? idleVclName
+}
+
+/**
+ * A label that exists stays as it is. A new label whose VCL does not load points to the idle VCL, since the
+ * routing VCL needs it and other groups of the cache may switch with it.
+ */
+function keepLabel(
+  { label }: DesiredLabel,
+  failed: ReadonlySet<string>,
+  loaded: ReadonlyMap<string, LoadedVcl>,
+): DesiredLabel[] {
+  const there = loaded.get(label)
+  if (there === undefined && !failed.has(label)) return [{ label, program: idleVclName }]
+  return asLabel(there)
+}
+
+function asLabel(vcl: LoadedVcl | undefined): DesiredLabel[] {
+  return vcl?.labelOf ? [{ label: vcl.name, program: vcl.labelOf }] : []
+}
+
+/** What should serve, without what would only be loaded beside it; null when the right VCL is active. */
+export function findUrgent(
+  desired: DesiredEngine,
+  inventory: EngineInventory,
+): DesiredEngine | null {
+  if (inventory.vcls.some((vcl) => vcl.active && vcl.name === desired.active)) return null
+  const serving = findServing(desired)
+  const there = new Set(inventory.vcls.map((vcl) => vcl.name))
+  const isUrgent = (name: string) =>
+    there.has(name) || serving.load.some((program) => program.name === name)
+  const load = desired.load.filter((program) => isUrgent(program.name))
+  return load.length === desired.load.length ? null : { ...desired, load }
+}

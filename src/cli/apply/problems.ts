@@ -1,0 +1,25 @@
+/** Everything that is wrong with a folder is reported at once, one line each, before anything is changed. */
+import { CliError, exitCodes, type ExitCode } from '../cli-error.js'
+import { joinSome } from '../join-some.js'
+
+const linesMost = 20
+
+export class Problems {
+  private readonly lines: string[] = []
+
+  get count(): number {
+    return this.lines.length
+  }
+
+  /** `where`: file and line; empty: it has no document. */
+  add(where: string, problem: string): void {
+    this.lines.push(where === '' ? problem : `${where}: ${problem}`)
+  }
+
+  /** Throws CliError when there are any. */
+  check(exitCode: ExitCode = exitCodes.usage): void {
+    if (this.lines.length === 0) return
+    const text = joinSome(this.lines, { most: linesMost, between: '\n' })
+    throw new CliError(exitCode, `${text}\nNothing was changed.`)
+  }
+}

@@ -1,0 +1,150 @@
+/** The places of groups with their agents' names and states. */
+import { sql } from 'kysely'
+import type { PlacementHolder } from './agent-index.js'
+import type { AgentOwner } from './agent-queries.js'
+import type { AgentState } from '../../resources/agent-state.js'
+import { noDeployment } from './placement-input.js'
+import type { PlacementState } from './vcl-group.js'
+import { selectHeld, type DeployHold } from './deploy-queries.js'
+import type { CandidateState } from './placement-queries.js'
+import type { Queries } from '../store/store.js'
+
+export interface GroupPlacement {
+  readonly groupId: number
+  readonly agentId: number
+  readonly agentName: string
+  readonly agentState: AgentState
+  readonly deploymentId: number
+  readonly state: PlacementState
+  readonly candidateState: CandidateState | null
+  readonly appliedRevision: number | null
+  readonly error: string | null
+  readonly deployedAt: number | null
+}
+
+/** In the order of placement; with those of their stages when asked for. */
+export async function readGroupPlacements(
+  queries: Queries,
+  groupIds: readonly number[],
+  { withStages = false }: { readonly withStages?: boolean } = {},
+): Promise<GroupPlacement[]> {
+  let places = queries
+    .selectFrom('placements')
+    .innerJoin('agents', 'agents.id', 'placements.agentId')
+    .select([
+      'placements.groupId',
+      'placements.agentId',
+      'agents.name as agentName',
+      'agents.state as agentState',
+      'placements.deploymentId',
+      'placements.state',
+      'placements.candidateState',
+      'placements.appliedRevision',
+      'placements.error',
+      'placements.deployedAt',
+    ])
+    .where('placements.groupId', 'in', [...groupIds])
+    .orderBy('placements.groupId')
+    .orderBy('placements.position')
+  if (!withStages) places = places.where('placements.stage', '=', 0)
+  return (await places.execute()).map(toPlace)
+}
+
+/** States are written by the use cases only. */
+function toPlace<Row extends StoredPlacement>(row: Row) {
+  return {
+    ...row,
+    deploymentId: row.deploymentId ?? noDeployment,
+    agentState: row.agentState as AgentState,
+    state: row.state as PlacementState,
+    candidateState: row.candidateState as CandidateState | null,
+  }
+}
+
+interface StoredPlacement {
+  readonly deploymentId: number | null
+  readonly agentState: number
+  readonly state: string
+  readonly candidateState: string | null
+}
+
+/** The agents that a group is placed on, and whose they are; without those of its stage only. */
+export async function readGroupAgents(queries: Queries, groupId: number): Promise<AgentOwner[]> {
+  return queries
+    .selectFrom('placements')
+    .innerJoin('agents', 'agents.id', 'placements.agentId')
+    .select(['agents.id', 'agents.organizationId'])
+    .distinct()
+    .where('placements.groupId', '=', groupId)
+    .where('placements.stage', '=', 0)
+    .orderBy('agents.id')
+    .execute()
+}
+
+/** Places of a group, or of its stage, that are alike, and how many they are. */
+export interface PlacementCount {
+  readonly groupId: number
+  readonly deploymentId: number
+  readonly state: PlacementState
+  readonly hasCandidate: boolean
+  readonly candidateState: CandidateState | null
+  readonly hasError: boolean
+  readonly agentState: AgentState
+  readonly count: number
+}
+
+/**
+ * For polling how far a group or its stage is: a handful of rows, however many agents there are.
+ * `hold`: none when the deploy is no longer the caller's.
+ */
+export async function countGroupPlacements(
+  queries: Queries,
+  { groupId, stage }: PlacementHolder,
+  hold?: DeployHold,
+): Promise<PlacementCount[]> {
+  let places = selectAlike(queries)
+    .where('placements.groupId', '=', groupId)
+    .where('placements.stage', '=', stage ? 1 : 0)
+  if (hold) places = places.where((e) => e.exists(selectHeld(queries, hold)))
+  return (await places.execute()).map(toAlike)
+}
+
+/** Of many groups, without their stages. */
+export async function countPlacementsOfGroups(
+  queries: Queries,
+  groupIds: readonly number[],
+): Promise<PlacementCount[]> {
+  const rows = await selectAlike(queries)
+    .where('placements.groupId', 'in', [...groupIds])
+    .where('placements.stage', '=', 0)
+    .execute()
+  return rows.map(toAlike)
+}
+
+function selectAlike(queries: Queries) {
+  const hasError = sql<number>`case when ${sql.ref('placements.error')} is null then 0 else 1 end`
+  return queries
+    .selectFrom('placements')
+    .innerJoin('agents', 'agents.id', 'placements.agentId')
+    .groupBy(['placements.groupId', 'placements.deploymentId', 'placements.state'])
+    .groupBy(['placements.candidateName', 'placements.candidateState', 'agents.state', hasError])
+    .select(['placements.groupId', 'placements.deploymentId', 'placements.state'])
+    .select(['placements.candidateName', 'placements.candidateState'])
+    .select((e) => ['agents.state as agentState', e.fn.countAll<number>().as('count')])
+    .select(hasError.as('hasError'))
+}
+
+type AlikeRow = Awaited<ReturnType<ReturnType<typeof selectAlike>['executeTakeFirstOrThrow']>>
+
+function toAlike({ candidateName, ...row }: AlikeRow): PlacementCount {
+  // States are written by the use cases only.
+  return {
+    ...row,
+    deploymentId: row.deploymentId ?? noDeployment,
+    hasCandidate: candidateName !== null,
+    hasError: row.hasError === 1,
+    agentState: row.agentState as AgentState,
+    state: row.state as PlacementState,
+    candidateState: row.candidateState as CandidateState | null,
+  }
+}

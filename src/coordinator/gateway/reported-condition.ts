@@ -1,0 +1,69 @@
+/** What an agent says of itself, how it is recorded, and what follows for the invalidations that it is sent. */
+import type { Capability } from '../../resources/capability.js'
+import type { EngineCondition } from '../../messages/agent-to-coordinator.js'
+import type { SessionParts } from './session-parts.js'
+
+/** An agent that has not caught up is Failing: its cache may serve objects that were to be removed. */
+const catchingUp = {
+  engineState: 'unknown',
+  engineError: 'catching up with invalidations that it missed',
+} as const
+
+export class ReportedCondition {
+  readonly #parts: Pick<SessionParts, 'heartbeats' | 'delivery'>
+  #agentId = 0
+  #readOnly = true
+  #canInvalidate = false
+  #newest: EngineCondition | null = null
+
+  constructor(parts: Pick<SessionParts, 'heartbeats' | 'delivery'>) {
+    this.#parts = parts
+  }
+
+  begin(agentId: number, capabilities: readonly Capability[]): void {
+    this.#agentId = agentId
+    this.setCapabilities(capabilities)
+  }
+
+  setCapabilities(capabilities: readonly Capability[]): void {
+    this.#readOnly = !capabilities.includes('deploy')
+    this.#canInvalidate = capabilities.includes('invalidate')
+  }
+
+  /** Null before it is live. */
+  get newest(): EngineCondition | null {
+    return this.#newest
+  }
+
+  get isLocked(): boolean {
+    return this.#newest !== null && this.#newest.lockedBecause !== null
+  }
+
+  get mayBeChanged(): boolean {
+    return !this.#readOnly && this.#newest?.lockedBecause === null
+  }
+
+  get mayInvalidate(): boolean {
+    return this.#canInvalidate && this.#newest?.lockedBecause === null
+  }
+
+  learn(condition: EngineCondition): void {
+    const before = this.#newest
+    this.#newest = condition
+    const isBack = condition.engineState === 'running' && before?.engineState !== 'running'
+    if (isBack || before?.lockedBecause !== condition.lockedBecause)
+      this.#parts.delivery.wake(this.#agentId, isBack)
+    this.record()
+  }
+
+  record(): void {
+    const condition = this.#newest
+    if (!condition) return
+    const { heartbeats, delivery } = this.#parts
+    const isBehind = condition.engineState === 'running' && delivery.isBehind(this.#agentId)
+    heartbeats.record(
+      { agentId: this.#agentId, readOnly: this.#readOnly },
+      isBehind ? { ...condition, ...catchingUp } : condition,
+    )
+  }
+}

@@ -1,0 +1,48 @@
+/** What an archive says in the log: once, until something is written again. */
+import type { ArchiveEvents } from './statistics-archive.js'
+
+/** By what is full. */
+const seriesComplaints = {
+  cache: 'a cache has more counters than are kept',
+  total:
+    'all series that this coordinator keeps are taken, further counters are not kept; link some agents to another coordinator',
+  share:
+    'nearly all series that this coordinator keeps are taken, and the organization holds its share of them: further counters of its caches are not kept; link some of its agents to another coordinator',
+} as const
+
+interface RefusedSeries {
+  readonly agentId: number
+  readonly organizationId: number | null
+  readonly refused: number
+  readonly seriesMost: number
+}
+
+export class ArchiveComplaints {
+  readonly #warn: ArchiveEvents['warn']
+  readonly #said = new Set<string>()
+
+  constructor({ warn }: ArchiveEvents) {
+    this.#warn = warn
+  }
+
+  ofError(message: string, error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error)
+    this.#say(message, { reason }, message)
+  }
+
+  /** Of a share once for each organization. */
+  ofSeries(refused: RefusedSeries, full: keyof typeof seriesComplaints): void {
+    const message = seriesComplaints[full]
+    this.#say(`${message} ${full === 'share' ? refused.organizationId : ''}`, refused, message)
+  }
+
+  #say(key: string, fields: object, message: string): void {
+    if (this.#said.has(key)) return
+    this.#said.add(key)
+    this.#warn({ ...fields }, message)
+  }
+
+  forget(): void {
+    this.#said.clear()
+  }
+}

@@ -1,0 +1,26 @@
+/** The values of a chart with their unit. */
+import { formatBytes, formatCount, formatRate, formatShare, unknown } from '../parts/quantity.js'
+
+export type Unit = 'share' | 'rate' | 'bytes' | 'bytes per second' | 'count'
+
+/** Rare events have small rates, which are not nothing. */
+const small = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 2 })
+
+export function formatValue(unit: Unit, value: number | null | undefined): string {
+  if (value == null) return unknown
+  if (unit === 'share') return formatShare(value, 1)
+  if (unit === 'rate') return value < 1 ? `${small.format(value)}/s` : formatRate(value)
+  if (unit === 'bytes') return formatBytes(value)
+  if (unit === 'bytes per second') return `${formatBytes(value)}/s`
+  return formatCount(value)
+}
+
+/** How far apart the values beside a chart may be: round in its unit. */
+export function listDistances(unit: Unit): number[] {
+  if (unit === 'bytes' || unit === 'bytes per second')
+    return Array.from({ length: 60 }, (_, power) => 2 ** power)
+  const least = unit === 'count' ? 0 : -4
+  return Array.from({ length: 16 - least }, (_, at) => at + least).flatMap((power) =>
+    [1, 2, 5].map((digit) => Number(`${digit}e${power}`)),
+  )
+}

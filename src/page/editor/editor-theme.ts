@@ -1,0 +1,71 @@
+/** The editor's theme: the page's own colours, which follow light and dark and reach into its shadow root. */
+import { HighlightStyle, syntaxHighlighting } from '@codemirror/language'
+import { EditorView } from '@codemirror/view'
+import { tags } from '@lezer/highlight'
+
+const colours = syntaxHighlighting(
+  HighlightStyle.define([
+    { tag: tags.comment, color: 'var(--ink-soft)', fontStyle: 'italic' },
+    { tag: tags.string, color: 'var(--good-ink)' },
+    { tag: tags.number, color: 'var(--warn-ink)' },
+    { tag: tags.keyword, color: 'var(--line-4)' },
+    { tag: tags.propertyName, color: 'var(--accent-ink)' },
+    { tag: tags.atom, color: 'var(--line-5)' },
+  ]),
+)
+
+const frame = EditorView.theme({
+  '&': { height: '100%', color: 'var(--ink)', backgroundColor: 'var(--raised)' },
+  '&.cm-focused': { outline: 'none' },
+  '.cm-scroller': { fontFamily: 'var(--mono)', fontSize: '0.8125rem', lineHeight: '1.55' },
+  '.cm-content': { caretColor: 'var(--ink)' },
+  '.cm-cursor': { borderLeftColor: 'var(--ink)' },
+  '.cm-gutters': {
+    color: 'var(--ink-soft)',
+    backgroundColor: 'var(--sunken)',
+    borderRight: '1px solid var(--line)',
+  },
+  '.cm-activeLine': { backgroundColor: 'color-mix(in srgb, var(--hover) 60%, transparent)' },
+  '.cm-activeLineGutter': { color: 'var(--ink)', backgroundColor: 'var(--hover)' },
+  '& .cm-selectionBackground, &.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground':
+    { background: 'color-mix(in srgb, var(--accent) 30%, transparent)' },
+  '.cm-searchMatch': { backgroundColor: 'var(--warn-soft)', outline: '1px solid var(--warn-ink)' },
+  '.cm-searchMatch-selected': { backgroundColor: 'var(--accent-soft)' },
+  '.cm-panels': { color: 'var(--ink)', backgroundColor: 'var(--sunken)' },
+  '.cm-panels-bottom': { borderTop: '1px solid var(--line)' },
+  '.cm-textfield': {
+    color: 'var(--ink)',
+    backgroundColor: 'var(--raised)',
+    border: '1px solid var(--line-strong)',
+    fontSize: '0.8125rem',
+  },
+  '.cm-button': {
+    color: 'var(--ink)',
+    backgroundColor: 'var(--raised)',
+    backgroundImage: 'none',
+    border: '1px solid var(--line-strong)',
+    fontSize: '0.8125rem',
+  },
+  '.cm-tooltip': {
+    color: 'var(--ink)',
+    backgroundColor: 'var(--raised)',
+    border: '1px solid var(--line-strong)',
+    fontFamily: 'var(--sans)',
+    fontSize: '0.8125rem',
+  },
+  '.cm-changedLine': { backgroundColor: 'var(--good-soft) !important' },
+  '&.cm-merge-a .cm-changedLine, .cm-deletedChunk': {
+    backgroundColor: 'var(--bad-soft) !important',
+  },
+  '.cm-changedText, &.cm-merge-a .cm-changedText, .cm-deletedText': {
+    background: 'none !important',
+    textDecoration: 'underline',
+    textDecorationThickness: '2px',
+  },
+  '.cm-collapsedLines': {
+    color: 'var(--ink-soft)',
+    background: 'var(--sunken)',
+  },
+})
+
+export const editorTheme = [colours, frame]

@@ -1,5 +1,0 @@
-/** A place in a text: from and to, in its own units; at its end both are its length. */
-export interface Mark {
-  readonly from: number
-  readonly to: number
-}

@@ -1,0 +1,23 @@
+/** The buttons of one object: change it, delete it. */
+import { Button } from './button.js'
+
+interface ObjectActionsProps {
+  /** "Edit", "Rename". */
+  readonly verb: string
+  readonly onEdit: () => void
+  readonly onDelete: () => void
+  readonly isDeleting: boolean
+}
+
+export function ObjectActions({ verb, onEdit, onDelete, isDeleting }: ObjectActionsProps) {
+  return (
+    <>
+      <Button icon="edit" onClick={onEdit}>
+        {verb}
+      </Button>
+      <Button icon="remove" isBusy={isDeleting} onClick={onDelete}>
+        Delete
+      </Button>
+    </>
+  )
+}

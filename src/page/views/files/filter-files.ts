@@ -1,0 +1,49 @@
+/** Which files the filters of the address show, and who uses them: values in, values out. */
+import type { Group } from '../../../resources/vclgroup.js'
+import type { FleetFile } from '../../../resources/file.js'
+
+export const fileTypeNames = { 1: 'Main', 2: 'Include', 3: 'Other' } as const
+
+interface FileFilter {
+  /** In lower case: the name holds it. */
+  readonly text: string
+  /** The number of a type; empty: all. */
+  readonly type: string
+}
+
+export function filterFiles<T extends Pick<FleetFile, 'name' | 'fileType'>>(
+  files: readonly T[],
+  { text, type }: FileFilter,
+): readonly T[] {
+  return files.filter(
+    ({ name, fileType }) =>
+      (type === '' || String(fileType) === type) && name.toLowerCase().includes(text),
+  )
+}
+
+/** The types that there are. */
+export function countTypes(
+  files: readonly Pick<FleetFile, 'fileType'>[],
+): readonly { readonly value: string; readonly title: string; readonly count: number }[] {
+  return ([1, 2, 3] as const)
+    .map((type) => ({
+      value: String(type),
+      title: fileTypeNames[type],
+      count: files.filter(({ fileType }) => fileType === type).length,
+    }))
+    .filter(({ count }) => count > 0)
+}
+
+/** By the file's id: the names of the groups that use it. */
+export function findUsers(
+  groups: readonly Pick<Group, 'name' | 'mainVCL' | 'includes'>[],
+): ReadonlyMap<number, readonly string[]> {
+  const users = new Map<number, string[]>()
+  for (const { name, mainVCL, includes } of groups)
+    for (const id of new Set([...(mainVCL ? [mainVCL] : []), ...includes].map((file) => file.id))) {
+      const known = users.get(id)
+      if (known) known.push(name)
+      else users.set(id, [name])
+    }
+  return users
+}

@@ -1,8 +1,0 @@
-/** Names of caches in a sentence: the first few of many. */
-
-const namedMost = 5
-
-export function sayNames(names: readonly string[]): string {
-  const rest = names.length - namedMost
-  return names.slice(0, namedMost).join(', ') + (rest > 0 ? ` and ${rest} more` : '')
-}

@@ -1,0 +1,43 @@
+/** Which groups the filters of the address show, and how far each is: values in, values out. */
+import type { Group } from '../../../resources/vclgroup.js'
+
+interface GroupFilter {
+  /** In lower case: name, files, domains or deployments hold it. */
+  readonly text: string
+  /** Empty: all. */
+  readonly state: string
+}
+
+type Filtered = Pick<
+  Group,
+  'name' | 'stateName' | 'mainVCL' | 'includes' | 'domains' | 'deployments'
+>
+
+export function filterGroups<T extends Filtered>(
+  groups: readonly T[],
+  { text, state }: GroupFilter,
+): readonly T[] {
+  return groups.filter(
+    (group) =>
+      (state === '' || group.stateName === state) &&
+      (text === '' || wordsOf(group).some((word) => word.toLowerCase().includes(text))),
+  )
+}
+
+function wordsOf({ name, mainVCL, includes, domains, deployments }: Filtered): readonly string[] {
+  return [
+    ...[name, mainVCL?.name ?? ''],
+    ...includes.map((one) => one.name),
+    ...domains.map(({ fqdn }) => fqdn),
+    ...deployments.map((one) => one.name),
+  ]
+}
+
+/** `applied` of `all` caches have what the group wants of them. */
+export function countPlaces({ agentStates }: Pick<Group, 'agentStates'>): {
+  readonly applied: number
+  readonly all: number
+} {
+  const applied = agentStates.filter(({ state }) => state === 'applied').length
+  return { applied, all: agentStates.length }
+}

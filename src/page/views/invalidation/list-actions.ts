@@ -1,0 +1,18 @@
+/** What the API would do with an invalidation as it is now (docs/behaviour.md, Invalidations). */
+import type { Invalidation } from '../../../resources/invalidation.js'
+
+export interface AvailableActions {
+  readonly retry: boolean
+  readonly cancel: boolean
+  readonly remove: boolean
+}
+
+export function listActions({
+  stateName,
+  results,
+}: Pick<Invalidation, 'stateName' | 'results'>): AvailableActions {
+  const isCompleted = stateName === 'Completed'
+  const hasEnded = isCompleted || stateName === 'Failed' || stateName === 'Cancelled'
+  const isMissed = results.some(({ state }) => state !== 'done' && state !== 'pending')
+  return { retry: !isCompleted && isMissed, cancel: !hasEnded, remove: hasEnded }
+}

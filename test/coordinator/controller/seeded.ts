@@ -1,0 +1,81 @@
+/** A store with so many of everything, each object referring to so many others. */
+import { addHistory } from '../../../src/coordinator/fleet/history-queries.js'
+import type { Client, Json } from './client.js'
+import { placeGroup } from './placed-group.js'
+
+type Reference = { readonly id: number }
+
+const password = 'a long enough password'
+
+/** Every resource has an object with id 1 that refers to `count` others wherever it may. */
+export async function seed(client: Client, count: number): Promise<void> {
+  const numbers = Array.from({ length: count }, (_, at) => at + 1)
+  const makeAll = async (path: string, bodyOf: (n: number) => Json): Promise<Reference[]> => {
+    const made: Reference[] = []
+    for (const n of numbers)
+      made.push({ id: Number((await client.expect(201, 'POST', path, bodyOf(n)))['id']) })
+    return made
+  }
+  const put = (path: string, body: Json): Promise<Json> => client.expect(200, 'PUT', path, body)
+
+  await placeGroup(
+    client,
+    numbers.map((n) => `edge-${n}`),
+  )
+  const tags = await makeAll('/tags', (n) => ({ name: `tag ${n}` }))
+  const files = await makeAll('/files', (n) => ({ name: `${n}.vcl`, source: 'vcl 4.1;' }))
+  for (const n of numbers) await put('/files/1', { source: `vcl 4.1; # ${n}` })
+  const domains = await makeAll('/domains', (n) => ({ fqdn: `a${n}.example` }))
+  const deployments = await makeAll('/deployments', (n) => ({ name: `deployment ${n}`, tags }))
+  const mainVCL = { id: 1 }
+  await makeAll('/vclgroups', (n) => ({
+    ...{ name: `group ${n}`, mainVCL, includes: files, domains, deployments },
+  }))
+  await put('/vclgroups/1', { includes: files, deployments: [mainVCL, ...deployments] })
+  await put('/deployments/1?force=true', { tags: [{ id: 1 }, ...tags] })
+  for (const n of numbers) await put(`/agents/${n}?force=true`, { tags: [{ id: 1 }, ...tags] })
+  await makeAll('/jointokens', (n) => ({ label: `token ${n}`, tags }))
+  for (const n of numbers)
+    await client.expect(202, 'POST', '/invalidations', {
+      ...{ type: 'ban', expression: `obj.status == ${n}`, target: { all: true } },
+    })
+  await seedIdentity(client, { numbers, makeAll })
+  await addDeploys(client, numbers)
+  await client.apiLog.close()
+}
+
+interface Maker {
+  readonly numbers: readonly number[]
+  readonly makeAll: (path: string, bodyOf: (n: number) => Json) => Promise<Reference[]>
+}
+
+async function seedIdentity(client: Client, { numbers, makeAll }: Maker): Promise<void> {
+  const organizations = await makeAll('/organizations', (n) => ({ name: `organization ${n}` }))
+  const [first] = organizations
+  const expire = Math.floor(client.service.now() / 1000) + 3600
+  await makeAll('/sessions', (n) => ({
+    ...{ label: `session ${n}`, expire, permissions: [{ type: 'tag', read: true }] },
+  }))
+  const accounts = await makeAll('/accounts', (n) => ({
+    ...{ name: `account ${n}`, password, organizations: n === 1 ? organizations : [first] },
+  }))
+  await makeAll('/permissions', (n) => ({
+    ...{ account: accounts[n - 1], organization: first, type: 'tag' },
+  }))
+  await makeAll('/idps', (n) => ({
+    ...{ organization: { id: numbers[n - 1] }, baseURL: 'https://idp.example', clientID: 'fleet' },
+  }))
+}
+
+/** Of the first group, as its history has them. */
+async function addDeploys({ service }: Client, numbers: readonly number[]): Promise<void> {
+  const sources = {
+    ...{ mainVCL: { id: 1, version: 1, name: 'main.vcl' }, includes: [], domains: [] },
+    ...{ sha: '0'.repeat(64), programName: 'cf-1-00000000-1', deploymentIds: [1] },
+  }
+  const entry = { groupId: 1, organizationId: null, at: 1, account: 'root', result: 'ok', sources }
+  await service.store.transaction(async (queries) => {
+    for (const revision of numbers)
+      await addHistory(queries, { ...entry, revision, action: 'deploy' })
+  })
+}

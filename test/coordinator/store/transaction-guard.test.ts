@@ -1,0 +1,41 @@
+/** What is refused inside a transaction, where a process has several stores. */
+import t from 'tap'
+import { TransactionGuard } from '../../../src/coordinator/store/transaction-guard.js'
+
+const refused = /would wait for ever/
+
+void t.test('a transaction of another store inside does not hide the own one', async (t) => {
+  const [store, other] = [new TransactionGuard(), new TransactionGuard()]
+  await store.run(() =>
+    other.run(async () => {
+      t.throws(() => {
+        store.check()
+      }, refused)
+      t.throws(() => {
+        other.check()
+      }, refused)
+      return Promise.resolve()
+    }),
+  )
+  await other.run(async () => {
+    t.doesNotThrow(() => {
+      store.check()
+    }, 'it is another one that is held')
+    return Promise.resolve()
+  })
+})
+
+void t.test('what a transaction started and left behind is free when it has ended', async (t) => {
+  const guard = new TransactionGuard()
+  let end: () => void = () => undefined
+  const ended = new Promise<void>((resolve) => (end = resolve))
+  let left: Promise<void> = Promise.resolve()
+  await guard.run(() => {
+    left = ended.then(() => {
+      guard.check()
+    })
+    return Promise.resolve()
+  })
+  end()
+  await t.resolves(left)
+})

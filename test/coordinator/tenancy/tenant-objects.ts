@@ -1,0 +1,95 @@
+/** What an organization owns: one object of every kind, each bearing the organization's mark wherever a text can. */
+import type { Call, Json, Person, Tenants } from '../identity/people.js'
+import { idOf, password, rows } from '../identity/people.js'
+import { enrol } from '../controller/client.js'
+
+/** By the first step of their paths. */
+export const kindOfPath = {
+  accounts: 'account',
+  agents: 'agent',
+  deployments: 'deployment',
+  domains: 'domain',
+  files: 'file',
+  idps: 'idp',
+  invalidations: 'invalidation',
+  jointokens: 'jointoken',
+  organizations: 'organization',
+  permissions: 'permission',
+  sessions: 'session',
+  tags: 'tag',
+  users: 'user',
+  vclgroups: 'vclgroup',
+} as const
+
+export type Kind = (typeof kindOfPath)[keyof typeof kindOfPath]
+export const kinds: readonly Kind[] = Object.values(kindOfPath)
+/** An id of each kind. */
+export type TenantObjects = Readonly<Record<Kind, number>>
+
+export interface Owner {
+  readonly mark: string
+  readonly administrator: Person
+  readonly organizationId: number
+  readonly objects: TenantObjects
+}
+
+/** Such as nobody has; the others are made one after the other from 1. */
+export const nobodysId = 987_654
+
+/** An organization with its administrator; it owns nothing yet. */
+export async function settleOwner(tenants: Tenants, mark: string): Promise<Omit<Owner, 'objects'>> {
+  const organizationId = await tenants.makeOrganization(mark)
+  const administrator = await tenants.addPerson(`${mark}-boss`, mark)
+  return { mark, administrator, organizationId }
+}
+
+/** What the system administrator may own too; for nobody else then. */
+export type Objects = Pick<
+  TenantObjects,
+  'deployment' | 'domain' | 'file' | 'jointoken' | 'tag' | 'vclgroup'
+>
+
+export async function makeObjects({ call }: Person, mark: string): Promise<Objects> {
+  const make = maker(call)
+  const name = `${mark} thing`
+  const tag = await make('/tags', { name })
+  const file = await make('/files', { name, source: `vcl 4.1; # ${mark}\n` })
+  const deployment = await make('/deployments', { name, tags: [{ id: tag }] })
+  const domain = await make('/domains', { fqdn: `${mark}.example` })
+  const vclgroup = await make('/vclgroups', {
+    ...{ name, mainVCL: { id: file }, domains: [{ id: domain }] },
+    deployments: [{ id: deployment }],
+  })
+  const jointoken = await make('/jointokens', { label: name, tags: [{ id: tag }] })
+  return { deployment, domain, file, jointoken, tag, vclgroup }
+}
+
+export async function seedTenant(
+  { controller }: Pick<Tenants, 'controller'>,
+  owner: Omit<Owner, 'objects'>,
+): Promise<TenantObjects> {
+  const { mark, administrator, organizationId } = owner
+  const make = maker(administrator.call)
+  const options = { tags: [`${mark}-rack`], organizationId }
+  const agent = await enrol(controller, `${mark}-cache`, options)
+  const objects = await makeObjects(administrator, mark)
+  const account = await make('/accounts', { name: `${mark}-guest`, password })
+  const guests = await administrator.call(200, 'GET', `/users?account.name=${mark}-guest`)
+  const permission = await make('/permissions', { account: { id: account }, type: 'tag' })
+  const session = await make('/sessions', {
+    ...{ label: `${mark} thing`, expire: Math.floor(controller.service.now() / 1000) + 3600 },
+    permissions: [{ type: 'tag', read: true }],
+  })
+  const target = { vclGroup: { id: objects.vclgroup } }
+  const ban = { type: 'ban', expression: `obj.http.x-mark == ${mark}`, target }
+  const invalidation = idOf(await administrator.call(202, 'POST', '/invalidations', ban))
+  const idp = await make('/idps', { baseURL: `https://idp.${mark}.example`, clientID: mark })
+  return {
+    ...{ ...objects, account, agent, idp, invalidation, permission, session },
+    ...{ organization: organizationId, user: idOf(rows(guests)[0]) },
+  }
+}
+
+function maker(call: Call): (path: string, body: Json) => Promise<number> {
+  return async (path, body) => idOf(await call(201, 'POST', path, body))
+}

@@ -1,0 +1,283 @@
+/** The harness of the end-to-end tests: a coordinator, an agent and a real cache, with a proxy on either side of the agent. */
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { answering, fetchMark, listVcls } from '../agent/cache-sight.js'
+import type { AgentView, ApiAnswer, ApiClient, GroupView } from '../support/api-client.js'
+import { beside } from '../support/beside.js'
+import {
+  makeStateDir,
+  startAgent,
+  startCoordinator,
+  type CoordinatorProcess,
+  type Daemon,
+} from '../support/daemon.js'
+import { eventually } from '../support/eventually.js'
+import { startLinkProxy, type LinkProxy } from '../support/link-proxy.js'
+import { startManagementProxy, type ManagementProxy } from '../support/management-proxy.js'
+import { startNats, type NatsServer } from '../support/nats.js'
+import { startPostgres, type PostgresServer } from '../support/postgres.js'
+import { startVarnishd, type Varnishd } from '../support/varnishd.js'
+
+export interface Harness {
+  readonly cache: Varnishd
+  /** Whose API is called; where there are two, agents are linked to the other. */
+  readonly coordinator: CoordinatorProcess
+  readonly api: ApiClient
+  /** Between agent and coordinator. */
+  readonly link: LinkProxy
+  /** Between agent and cache. */
+  readonly port: ManagementProxy
+  readonly agentStateDir: string
+  /** The one that runs now, or ran last. */
+  agent: Daemon
+  /** Again, with the key that it has. */
+  startAgent(words?: readonly string[]): void
+}
+
+export interface HarnessSetup {
+  readonly heartbeatSeconds?: number
+  /** 1, on SQLite, unless told; 2: over one PostgreSQL and one NATS. */
+  readonly coordinators?: 1 | 2
+  readonly agentWords?: readonly string[]
+  /** For the cache's own command line. */
+  readonly cacheWords?: readonly string[]
+  /** One of its own unless given. */
+  readonly agentStateDir?: string
+  /** A command that becomes the agent, asked for at each start. */
+  readonly agentThrough?: () => readonly string[]
+  /** Beside `agentTag`. */
+  readonly tags?: readonly string[]
+}
+
+/** How coordinators are run: what must hold for each is tested in each. */
+export const ways: readonly (readonly [string, 1 | 2])[] = [
+  ['with one coordinator on SQLite', 1],
+  ['with two on PostgreSQL and NATS, agents linked to the other', 2],
+]
+
+/** Of tests side by side, each with servers of its own. */
+export const parallel = () => beside(400_000)
+
+export const agentName = 'edge'
+export const agentTag = 'web'
+
+/** Resolves when the agent is known; what it does to the cache may still be going on. */
+export async function startHarness(t: Test, setup: HarnessSetup = {}): Promise<Harness> {
+  const words = ['--no-agent', '--heartbeat', String(setup.heartbeatSeconds ?? 3)]
+  const [cache, { coordinator, linked }] = await Promise.all([
+    startVarnishd(t, { vcl: answering('foreign'), args: setup.cacheWords ?? [] }),
+    setup.coordinators === 2 ? startPair(t, words) : startAlone(t, words),
+  ])
+  const link = await startLinkProxy(t, linked.port)
+  const port = await startManagementProxy(t, cache)
+  const stateDir = setup.agentStateDir ?? (await makeStateDir(t))
+  const launch = (words: readonly string[] = setup.agentWords ?? [], joinToken?: string): Daemon =>
+    startAgent(t, cache, {
+      ...{ coordinatorUrl: link.url, name: agentName, stateDir, words, port: port.port },
+      tags: [agentTag, ...(setup.tags ?? [])],
+      through: setup.agentThrough?.() ?? [],
+      ...(joinToken === undefined ? {} : { joinToken }),
+    })
+  const harness: Harness = {
+    ...{ cache, coordinator, link, port, api: coordinator.api, agentStateDir: stateDir },
+    agent: launch(undefined, await coordinator.api.makeJoinToken()),
+    startAgent: (words) => {
+      harness.agent = launch(words)
+    },
+  }
+  await eventually('the agent is known', () => harness.api.findAgent(agentName))
+  return harness
+}
+
+interface Coordinators {
+  readonly coordinator: CoordinatorProcess
+  /** The one that agents dial. */
+  readonly linked: CoordinatorProcess
+}
+
+async function startAlone(t: Test, words: readonly string[]): Promise<Coordinators> {
+  const coordinator = await startCoordinator(t, { words })
+  return { coordinator, linked: coordinator }
+}
+
+async function startPair(t: Test, words: readonly string[]): Promise<Coordinators> {
+  const [coordinator, linked] = await startCoordinators(t, words)
+  return { coordinator, linked }
+}
+
+/** Two over one PostgreSQL and one NATS. */
+export async function startCoordinators(
+  t: Test,
+  words: readonly string[],
+): Promise<readonly [CoordinatorProcess, CoordinatorProcess, PostgresServer, NatsServer]> {
+  const [postgres, nats] = await Promise.all([startPostgres(t), startNats(t)])
+  const secretKeyFile = join(await makeStateDir(t), 'secret.key')
+  const shared = ['--store', await postgres.url(), '--bus', nats.url]
+  const setup = { words: [...words, ...shared, '--secret-key-file', secretKeyFile] }
+  const [one, two] = await Promise.all([startCoordinator(t, setup), startCoordinator(t, setup)])
+  return [one, two, postgres, nats]
+}
+
+export function untilAgent(
+  harness: Pick<Harness, 'api'>,
+  stateName: string,
+  name = agentName,
+): Promise<AgentView> {
+  return eventually(`${name} is ${stateName}`, async () => {
+    const agent = await harness.api.findAgent(name)
+    if (agent?.stateName !== stateName) throw new Error(`it is ${agent?.stateName ?? 'unknown'}`)
+    return agent
+  })
+}
+
+export async function untilServing(cache: Varnishd, mark: string): Promise<void> {
+  await eventually(`the cache serves ${mark}`, async () => (await fetchMark(cache)).mark === mark)
+}
+
+/** A group whose main VCL is changed and deployed again and again. */
+export interface Site {
+  readonly id: number
+  readonly file: number
+  /** What each version of the file answers. */
+  readonly marks: Map<number, string>
+  /** A name of a group with domains; without one it is a root group. */
+  readonly host?: string
+}
+
+export async function makeSite(
+  harness: Pick<Harness, 'api'>,
+  name: string,
+  placed: { readonly tag?: string; readonly min?: number; readonly max?: number } = {},
+): Promise<Site> {
+  const { api } = harness
+  const { tag = agentTag, min = 1, max = 1 } = placed
+  const mark = `${name}-first`
+  const file = await api.makeFile(`${name}.vcl`, answering(mark))
+  const deployment = await api.makeDeployment(name, await api.findTag(tag), { min, max })
+  const id = await api.makeGroup({ name, mainFile: file, deployment })
+  return { id, file, marks: new Map([[1, mark]]) }
+}
+
+export async function editSite(
+  harness: Pick<Harness, 'api'>,
+  site: Site,
+  mark: string,
+): Promise<void> {
+  site.marks.set(await harness.api.editFile(site.file, answering(mark)), mark)
+}
+
+/** Throws unless the deploy was answered with 200. */
+export async function deploySite(harness: Pick<Harness, 'api'>, site: Site): Promise<void> {
+  expectDone(await harness.api.act(site.id, 'deploy'))
+}
+
+/** The errorMsg of an answer with this status. */
+export function readRefusal({ status, text }: ApiAnswer, wanted: number): string {
+  if (status !== wanted) throw new Error(`answered ${status}, not ${wanted}: ${text}`)
+  return (JSON.parse(text) as { errorMsg: string }).errorMsg // the error body of every refusal
+}
+
+export function expectDone(answer: ApiAnswer): void {
+  if (answer.status !== 200) throw new Error(`answered ${answer.status}: ${answer.text}`)
+}
+
+/**
+ * Answers the mark that serves. Throws until all agree: group, history, agent, what the cache holds and what it serves.
+ * Nothing foreign, nothing left over: what serves, one previous revision, the label and the routing VCL of groups with
+ * domains, the idle VCL; and what is there of groups `beside` it. Nothing of ours was ever taken for foreign.
+ */
+export async function readAgreement(
+  harness: Harness,
+  site: Site,
+  ...beside: readonly Site[]
+): Promise<string> {
+  const group = await harness.api.readGroup(site.id)
+  const mark = await readDeployedMark(harness, site, group)
+  const place = group.agentStates[0]
+  agree(group.stateName === 'Active' && group.deployed, group)
+  agree(group.agentStates.length === 1 && place?.state === 'applied', group)
+  agree(place?.revision === group.revision && place.error === null, group)
+  const agent = await harness.api.findAgent(agentName)
+  agree(agent?.stateName === 'Running', agent)
+  agree(agent?.config.effective.revision === agent?.config.desired.revision, agent)
+  const served = await fetchMark(harness.cache, site.host)
+  agree(served.mark === mark, { served, mark, group })
+  await agreeOnNames(harness, [site, ...beside])
+  const foreign = await readdir(join(harness.agentStateDir, 'foreign'))
+  const isOfStart = (file: string): boolean => file.endsWith('-boot.vcl')
+  agree(foreign.every(isOfStart), foreign)
+  return mark
+}
+
+async function agreeOnNames(harness: Harness, sites: readonly Site[]): Promise<void> {
+  const names = await listVcls(harness.cache)
+  let known = names.includes('cf-idle') ? 1 : 0
+  for (const { id, host } of sites) {
+    const ours = names.filter((name) => name.startsWith(`cf-${id}-`))
+    agree(ours.length <= 2, names)
+    known += ours.length
+    if (host !== undefined && names.includes(`cf-l-${id}`)) known += 1
+  }
+  const routing = names.filter((name) => name.startsWith('cf-r-'))
+  agree(routing.length === (sites.some(({ host }) => host !== undefined) ? 1 : 0), names)
+  agree(names.length === known + routing.length, names)
+}
+
+/** What the group's status says is deployed: the version in the history entry of its revision. */
+async function readDeployedMark(harness: Harness, site: Site, group: GroupView): Promise<string> {
+  const history = await harness.api.readHistory(site.id)
+  const entry = history.find(({ revision }) => revision === group.revision)
+  const mark = entry && site.marks.get(entry.mainVCL.version)
+  if (mark === undefined) throw new Error(`no history of revision ${group.revision ?? 'null'}`)
+  return mark
+}
+
+function agree(is: boolean, seen: unknown): void {
+  if (!is) throw new Error(`no agreement: ${JSON.stringify(seen)}`)
+}
+
+export interface Traffic {
+  /** Answers that were not 200, each said once. */
+  readonly failures: ReadonlySet<string>
+  /** Marks that were seen since `forget`. */
+  readonly marks: ReadonlySet<string>
+  readonly count: () => number
+  forget(): void
+  stop(): Promise<void>
+}
+
+const trafficPauseMs = 10
+
+/** A light load, one request after the other, until the test ends. */
+export function startTraffic(t: Test, cache: Varnishd, host?: string): Traffic {
+  const failures = new Set<string>()
+  const marks = new Set<string>()
+  let count = 0
+  let isOn = true
+  const run = async (): Promise<void> => {
+    while (isOn) {
+      const { status, mark } = await fetchMark(cache, host)
+      count += 1
+      if (status !== 200) failures.add(`answered ${status}`)
+      else if (mark !== undefined) marks.add(mark)
+      await new Promise((resume) => setTimeout(resume, trafficPauseMs))
+    }
+  }
+  const running = run()
+  const stop = async (): Promise<void> => {
+    isOn = false
+    await running
+  }
+  t.teardown(stop)
+  return {
+    failures,
+    marks,
+    count: () => count,
+    forget: () => {
+      failures.clear()
+      marks.clear()
+    },
+    stop,
+  }
+}

@@ -1,0 +1,21 @@
+/** Makes of the cache, by what they call themselves. */
+import t from 'tap'
+import { findProduct, findProductOfDaemon, nameProduct, products } from '../../protocol/product.js'
+
+void t.test('each is found by its names and by its program', (t) => {
+  for (const product of products) {
+    t.equal(findProduct(product.name), product)
+    t.equal(findProduct(product.versionName), product)
+    t.equal(findProductOfDaemon(product.daemon), product)
+    t.equal(nameProduct(product.versionName), product.name)
+  }
+  t.end()
+})
+
+void t.test('another make keeps the name that it gives itself', (t) => {
+  t.equal(findProduct('squid'), null)
+  t.equal(findProductOfDaemon('squid'), null)
+  t.equal(nameProduct('squid'), 'squid')
+  t.equal(nameProduct(null), '')
+  t.end()
+})
