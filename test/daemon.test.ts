@@ -257,7 +257,8 @@ function readSubject(port: number): Promise<string | undefined> {
 void t.test('on a terminal the log is for people, and Ctrl-C ends it', beside(), async (t) => {
   const stateDir = await makeStateDir(t)
   const words = ['--coordinator', '--no-agent', '--listen', `127.0.0.1:${await findFreePort()}`]
-  const command = [process.execPath, program, ...words, '--state-dir', stateDir].join(' ')
+  // exec: a shell between would answer the SIGINT of the terminal itself.
+  const command = ['exec', process.execPath, program, ...words, '--state-dir', stateDir].join(' ')
   const child = spawn('script', ['-qec', command, '/dev/null'], { stdio: 'pipe' })
   t.teardown(() => child.kill())
   let shown = ''
