@@ -9,7 +9,12 @@
  * - `garbled`: the peer broke the protocol, or an answer is not what its command answers; the first also closes.
  */
 type ManagementPortErrorKind =
-  'refused' | 'rejected' | 'auth-refused' | 'timeout' | 'lost' | 'garbled'
+  | 'refused'
+  | 'rejected'
+  | 'auth-refused'
+  | 'timeout'
+  | 'lost'
+  | 'garbled'
 
 interface ManagementPortErrorDetail {
   /** First word of the command. */

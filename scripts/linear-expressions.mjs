@@ -29,4 +29,4 @@ function check(context, node, pattern, flags) {
   }
 }
 
-export const linearExpressions = { rules: { 'linear-expressions': rule } }
+export default { meta: { name: 'cachefleet' }, rules: { 'linear-expressions': rule } }

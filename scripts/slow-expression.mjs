@@ -4,11 +4,7 @@
  * it is slow when a word leads from a state in a loop back to it, to a state of another loop, and from there back to that, and what
  * follows may fail. Assertions count as if they might hold or fail anywhere, repetitions with an upper bound as a few.
  */
-import { createRequire } from 'node:module'
-
-// The parser that the linter's own rules have.
-const requireOfLinter = createRequire(createRequire(import.meta.url).resolve('eslint'))
-const { RegExpParser } = requireOfLinter('@eslint-community/regexpp')
+import { RegExpParser } from '@eslint-community/regexpp'
 
 /** What stands for all characters: ASCII, and some that classes treat apart. */
 const samples = [

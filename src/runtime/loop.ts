@@ -70,8 +70,7 @@ export function startLoop(options: LoopOptions): Loop {
     },
     wake: (withinMs = 0) => {
       if (isRunning) wantedInMs = Math.min(wantedInMs, withinMs)
-      else if (withinMs <= 0 && notBeforeMs <= clock.nowMs())
-        void begin() // never rejects
+      else if (withinMs <= 0 && notBeforeMs <= clock.nowMs()) void begin() // never rejects
       else plan(withinMs)
     },
     runNow: () => {

@@ -7,7 +7,13 @@ import { nestedBlockLimit } from './limits.js'
 import { beginScan, scanToken, type Scan, type VclReading } from './scan.js'
 
 export type VclFinding =
-  IncludeStatement | FlaggedInclude | UnreadableText | DeepBlock | VclCall | Pause | EndOfTokens
+  | IncludeStatement
+  | FlaggedInclude
+  | UnreadableText
+  | DeepBlock
+  | VclCall
+  | Pause
+  | EndOfTokens
 
 /** `include "name";` as one: it stands where its string stands. */
 export interface IncludeStatement extends TextPoint {

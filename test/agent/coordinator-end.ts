@@ -152,7 +152,8 @@ class End implements CoordinatorEnd {
 
   description(): AgentDescription | undefined {
     return this.received.findLast(({ kind }) => kind === 'hello' || kind === 'fullState') as
-      AgentDescription | undefined // the kind was looked for
+      | AgentDescription
+      | undefined // the kind was looked for
   }
 
   drifts(): Drift[] {

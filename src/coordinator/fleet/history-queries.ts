@@ -12,7 +12,14 @@ const entriesKept = 1000
 export const placementAccount = 'placement'
 
 export type GroupAction =
-  'adopt' | 'deploy' | 'undeploy' | 'reload' | 'rollback' | 'stage' | 'promote' | 'delstage'
+  | 'adopt'
+  | 'deploy'
+  | 'undeploy'
+  | 'reload'
+  | 'rollback'
+  | 'stage'
+  | 'promote'
+  | 'delstage'
 
 /** They make no revision: theirs is the group's of that time. */
 const withoutRevision = ['undeploy', 'stage', 'delstage'] satisfies readonly GroupAction[]

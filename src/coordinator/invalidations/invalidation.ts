@@ -36,7 +36,8 @@ export const contentLimitBytes = 256 * 1024
  * for each host of the entry, a group, 0 the root group, null nobody.
  */
 export type Coverage =
-  { readonly groups: readonly number[] | null } | { readonly holders: readonly (number | null)[] }
+  | { readonly groups: readonly number[] | null }
+  | { readonly holders: readonly (number | null)[] }
 
 export const rootHolder = 0
 

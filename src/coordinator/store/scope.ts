@@ -7,7 +7,8 @@ import { sql, type Expression, type SqlBool } from 'kysely'
 import type { Tables } from './schema.js'
 
 export type Scope =
-  { readonly kind: 'all' } | { readonly kind: 'organization'; readonly organizationId: number }
+  | { readonly kind: 'all' }
+  | { readonly kind: 'organization'; readonly organizationId: number }
 
 /** The tables that have an organization column. */
 export type ScopedTable = {

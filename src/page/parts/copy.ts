@@ -18,7 +18,7 @@ async function writeText(text: string): Promise<boolean> {
     const place = document.querySelector('dialog[open]') ?? document.body
     place.append(area)
     area.select()
-    // eslint-disable-next-line @typescript-eslint/no-deprecated -- there is no other way without HTTPS
+    // oxlint-disable-next-line typescript/no-deprecated -- there is no other way without HTTPS
     const isCopied = document.execCommand('copy')
     area.remove()
     return isCopied

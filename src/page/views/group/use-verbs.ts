@@ -6,7 +6,14 @@ import type { Group } from '../../../resources/vclgroup.js'
 import { toast } from '../../parts/toasts.js'
 
 type VerbName =
-  'deploy' | 'undeploy' | 'reload' | 'rollback' | 'promote' | 'stage' | 'delstage' | 'validate'
+  | 'deploy'
+  | 'undeploy'
+  | 'reload'
+  | 'rollback'
+  | 'promote'
+  | 'stage'
+  | 'delstage'
+  | 'validate'
 
 interface VerbRequest {
   readonly name: VerbName
