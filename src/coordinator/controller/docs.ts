@@ -1,4 +1,5 @@
-/** `/docs`: the interactive documentation and the document it shows; everything comes from this server (docs/behaviour.md, Documents). */
+/** `/docs`: the guides, the interactive documentation and the document it shows; everything comes from this server (docs/behaviour.md, Documents). */
+import { existsSync, readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -10,6 +11,10 @@ interface DocumentedApis {
   readonly controller: DocumentedApi
   readonly console: DocumentedApi
 }
+
+const require = createRequire(import.meta.url)
+/** As `npm run build` made them of `docs/`. */
+const guideFolder = join(dirname(require.resolve('cachefleet/package.json')), 'dist/docs')
 
 /** Pictures are in the style sheet as data; nothing is loaded from elsewhere, nothing inline runs. */
 const contentSecurityPolicy = [
@@ -24,6 +29,7 @@ const contentSecurityPolicy = [
 ].join('; ')
 
 const types: Readonly<Record<string, string>> = {
+  html: 'text/html; charset=utf-8',
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
   png: 'image/png',
@@ -64,12 +70,11 @@ export function docsRoutes(documented: DocumentedApis, version: string): readonl
     console: () => describeConsole(documented.console, version),
     apply: () => describeDocuments(documented.controller.routes),
   }
-  const folder = assetFolder()
   return [
     ...['index.html', 'console.html'].map((name) =>
-      documentRoute(name, 'text/html; charset=utf-8', () => Promise.resolve(Buffer.from(page))),
+      documentRoute(name, typeOf(name), () => Promise.resolve(Buffer.from(page))),
     ),
-    documentRoute('start.js', types['js'] ?? '', () => Promise.resolve(Buffer.from(start))),
+    documentRoute('start.js', typeOf('start.js'), () => Promise.resolve(Buffer.from(start))),
     ...Object.entries(documents).map(([name, describe]) => {
       // Written when the first reader comes, some 5 ms each: most processes have none.
       let document: Buffer | undefined
@@ -78,11 +83,9 @@ export function docsRoutes(documented: DocumentedApis, version: string): readonl
         return Promise.resolve(document)
       })
     }),
-    ...assets.map((name) =>
-      documentRoute(name, types[name.replace(/^.*\./, '')] ?? '', () =>
-        readFile(join(folder, name)),
-      ),
-    ),
+    ...fileRoutes(assetFolder(), assets),
+    // Of a checkout that is not built there are none.
+    ...fileRoutes(guideFolder, existsSync(guideFolder) ? readdirSync(guideFolder) : []),
     redirectRoute('/docs'),
     redirectRoute('/docs/'),
   ]
@@ -98,6 +101,14 @@ function documentRoute(name: string, type: string, read: () => Promise<Buffer>):
   }))
 }
 
+function fileRoutes(folder: string, names: readonly string[]): readonly Route[] {
+  return names.map((name) => documentRoute(name, typeOf(name), () => readFile(join(folder, name))))
+}
+
+function typeOf(name: string): string {
+  return types[name.replace(/^.*\./, '')] ?? 'application/octet-stream'
+}
+
 function redirectRoute(path: string): Route {
   const about = { operationId: `docs ${path}`, summary: 'Leads to the documentation' }
   const headers = { location: '/docs/index.html' }
@@ -105,6 +116,5 @@ function redirectRoute(path: string): Route {
 }
 
 function assetFolder(): string {
-  const require = createRequire(import.meta.url)
   return dirname(require.resolve('swagger-ui-dist/package.json'))
 }

@@ -15,7 +15,8 @@ export function KeysHelp({ onClose }: { readonly onClose: () => void }) {
         ]}
       />
       <p class="keys-more">
-        All calls of this page are documented: <a href="/docs/index.html">the API</a>.
+        Read on: <a href="/docs/deploying.html">the guides</a>,{' '}
+        <a href="/docs/index.html">all calls of the API</a>.
       </p>
     </Dialog>
   )

@@ -84,6 +84,33 @@ void t.test(
   },
 )
 
+void t.test('the guides are served as HTML whose links lead to what is served', async (t) => {
+  const c = await startController(t)
+  const guides = new Map<string, string>()
+  const read = async (path: string): Promise<string> => {
+    const known = guides.get(path)
+    if (known !== undefined) return known
+    const { status, text, headers } = await c.call('GET', path)
+    t.equal(status, 200, path)
+    if (path.endsWith('.html')) t.equal(headers.get('content-type'), 'text/html; charset=utf-8')
+    guides.set(path, text)
+    return text
+  }
+  const start = '/docs/deploying.html'
+  const names = [...(await read(start)).matchAll(/href="\.\/([a-z]+\.html)"/g)].map(([, n]) => n)
+  t.ok(names.includes('behaviour.html'))
+  for (const name of new Set(names)) {
+    const from = new URL(`/docs/${name}`, c.base)
+    for (const [, href = ''] of (await read(from.pathname)).matchAll(/href="([^"]+)"/g)) {
+      const to = new URL(href, from)
+      if (to.origin !== from.origin) continue
+      const anchor = to.hash.slice(1)
+      const text = await read(to.pathname)
+      t.ok(anchor === '' || text.includes(` id="${anchor}"`), `${name}: ${href}`)
+    }
+  }
+})
+
 interface OpenApi {
   readonly openapi: string
   readonly paths: Record<string, Record<string, Operation>>
