@@ -12,6 +12,8 @@ export interface Product {
   /** Manager and child. */
   readonly daemon: string
   readonly statTool: string
+  /** Sends commands to the management port. */
+  readonly admTool: string
   /** Where a `-n` that is not a path lies. */
   readonly stateFolder: string
   /** The last of the names that a cache without `-n` has in that folder; before 7.0 the host's name. */
@@ -28,6 +30,7 @@ export const varnish: Product = {
   title: 'Varnish Cache',
   daemon: 'varnishd',
   statTool: 'varnishstat',
+  admTool: 'varnishadm',
   stateFolder: '/var/lib/varnish',
   defaultName: 'varnishd',
   secretFile: '/etc/varnish/secret',
@@ -41,6 +44,7 @@ export const vinyl: Product = {
   title: 'Vinyl Cache',
   daemon: 'vinyld',
   statTool: 'vinylstat',
+  admTool: 'vinyladm',
   stateFolder: '/var/lib/vinyl-cache',
   defaultName: 'vinyld',
   secretFile: '/etc/vinyl-cache/secret',

@@ -1,7 +1,9 @@
 /** What differs between the engine's releases, for the ones a simulated engine can be (management-protocol: 6; the release tags). */
+import { findProduct, varnish, type Product } from '../product.js'
 import { isAtLeast, isSince, type Since } from '../release.js'
 
 export interface EngineRelease {
+  readonly product: Product
   readonly version: string
   /** Of this release, or not yet: `[in the 6.0 branch, in the releases after it]`. */
   readonly has: (since: Since) => boolean
@@ -27,12 +29,18 @@ export const noneBackend: Since = ['6.0.6', '6.4']
 
 export type Quoting = 'loose' | 'neighbours' | 'touching'
 
-export function parseRelease(version: string): EngineRelease {
-  if (!/^\d+\.\d+/.test(version))
-    throw new TypeError(`engine version ${JSON.stringify(version)}: expected one like 7.1.1`)
+/** Such as `7.1.1`, or `vinyl-9.0.1` of the other product. */
+export function parseRelease(name: string): EngineRelease {
+  const [, title = varnish.name, version] = /^(?:([a-z]+)-)?(\d+\.\d.*)$/.exec(name) ?? []
+  const product = findProduct(title)
+  if (version === undefined || product === null)
+    throw new TypeError(
+      `engine version ${JSON.stringify(name)}: expected one like 7.1.1 or vinyl-9.0.1`,
+    )
   const isFrom = (least: string) => isAtLeast(version, least)
   const has = (since: Since) => isSince(version, since)
   return {
+    product,
     version,
     has,
     quoting: choose(version, { '7.5': 'touching', '7.0': 'neighbours', '0': 'loose' }),

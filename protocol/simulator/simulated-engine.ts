@@ -20,7 +20,7 @@ import type { EngineRequest } from './request-reader.js'
 import { Session } from './session.js'
 
 export interface SimulatedEngineOptions extends BootOptions {
-  /** The release whose texts it speaks; 7.1.1 unless told. */
+  /** The release whose texts it speaks, such as `6.0.17` or `vinyl-9.0.1`; 7.1.1 unless told. */
   readonly version?: string
   /** The secret file's bytes; null (or nothing): no authentication; 'missing': the file cannot be opened. */
   readonly secret?: EngineSecret

@@ -5,7 +5,10 @@ import t from 'tap'
 import { parseParamShowText } from '../../protocol/text/param-show.js'
 import { chooseProtectable, listProtectable } from '../../src/agent/apply/protectable.js'
 import { judgeProtection } from '../../src/agent/apply/protection.js'
+import { neverSettable } from '../../src/vcl/engine-command.js'
+import { cacheProgram, readRelease } from '../support/cache-program.js'
 import { root } from '../support/root.js'
+import { startVarnishd } from '../support/varnishd.js'
 
 const folder = join(root, 'test/fixtures/parameters')
 
@@ -34,7 +37,13 @@ void t.test('an alias is named from 7.2 to 7.7, and left out from 8.0 on', (t) =
 })
 
 void t.test('the installed cache is asked itself', async (t) => {
-  t.equal((await listProtectable('/usr/sbin/varnishd')).join(), table['7.1.1'])
+  const protectable = (await listProtectable(cacheProgram.daemon)).join()
+  t.equal(protectable, table[readRelease().name])
+  const cache = await startVarnishd(t, { vcl: null, args: ['-r', protectable] })
+  for (const name of neverSettable) {
+    const isSet = cache.adm('param.set', name, 'off')
+    await t.rejects(isSet, /is protected|Unknown parameter/, name)
+  }
   t.same(await listProtectable('/bin/false'), [], 'what tells nothing is started without')
 })
 

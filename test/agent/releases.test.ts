@@ -8,9 +8,9 @@ import t from 'tap'
 import { ban } from '../../protocol/commands/ban.js'
 import { paramSet } from '../../protocol/commands/param.js'
 import { vclInline, vclLabel, vclUse } from '../../protocol/commands/vcl.js'
+import { hasQuirk } from '../../protocol/quirks.js'
 import { hasCommand, isSince, type Since } from '../../protocol/release.js'
 import { createSimulatedEngine } from '../support/simulated-engine.js'
-import { isPatternSafe } from '../../src/agent/engine/backend-patterns.js'
 import { readPidsOnDisk } from '../../src/agent/apply/inventory.js'
 import type { DesiredEngine } from '../../src/vcl/desired-engine.js'
 import { beside } from '../support/beside.js'
@@ -39,7 +39,7 @@ const releases = [
 ]
 
 const noneBackend: Since = ['6.0.6', '6.4']
-const discardsSeveral: Since = [null, '6.6']
+const isPatternSafe = (release: string) => !hasQuirk(release, 'patternKillsChild')
 
 async function deploysRootVcl(harness: Harness): Promise<void> {
   const { t, engine, agent } = harness
@@ -80,7 +80,7 @@ async function routesDomains(harness: Harness): Promise<void> {
   t.ok(vcls.includes('cf-l-2 -> cf-2-aaaaaaaa-1'), vcls.join())
   t.ok(vcls.includes('cf-l-3 -> cf-3-aaaaaaaa-2'), vcls.join())
   const discards = changesIn(agent).filter((line) => line.startsWith('vcl.discard'))
-  if (!isSince(harness.release, discardsSeveral))
+  if (hasQuirk(harness.release, 'discardsOneName'))
     t.ok(
       discards.every((line) => line.split(' ').length === 2),
       'one name at a time',
@@ -184,12 +184,16 @@ async function waitsForProbes(harness: Harness): Promise<void> {
 }
 
 async function answersReading(harness: Harness): Promise<void> {
-  const { t, coordinator, meddle } = harness
+  const { t, release, coordinator, meddle } = harness
   await meddle(ban([{ field: 'req.url', operator: '~', value: '^/a' }]))
   const [newest] = (await ask(harness, 'bans')) as { expression: string }[] // a query's shape
   t.equal(newest?.expression, 'req.url ~ ^/a')
   for (const line of ['ping', 'status', 'banner', 'help', 'vcl.list', 'param.show feature'])
     t.match(await coordinator.ask({ kind: 'command', line }), { result: 'done', value: /./ }, line)
+  const shown = await coordinator.ask({ kind: 'command', line: 'vcl.show cf-l-2' })
+  if (hasQuirk(release, 'shownLabelKillsChild'))
+    t.match(shown, { result: 'refused', error: /label: .* cf-l-2 stands for/ })
+  else t.match(shown, { result: 'done', value: /vcl 4/ })
   await meddle(paramSet('cli_limit', '300b'))
   const isFailing = () => coordinator.condition()?.engineState === 'unknown'
   await eventually('a cut list makes it Failing', isFailing)
@@ -197,14 +201,6 @@ async function answersReading(harness: Harness): Promise<void> {
   await meddle(paramSet('cli_limit', '64k'))
   await eventually('running', () => coordinator.condition()?.engineState === 'running')
 }
-
-void t.test('backends are asked for beside labels but on 7.6 and 7.7', (t) => {
-  const safe = ['6.0.0', '6.0.17', '6.6.2', '7.0.0', '7.5.0', '8.0.0', '8.0.1', '9.0.2', '10.1.0']
-  for (const version of safe) t.ok(isPatternSafe(version), version)
-  for (const version of ['7.6.0', '7.6.5', '7.7.0', '7.7.3', '', '5.2.1'])
-    t.notOk(isPatternSafe(version), version || 'none')
-  t.end()
-})
 
 /** Nothing was sent that this release does not know or would lose its child over. */
 function checkJournal({ t, release, engine }: Harness, childPid: number | undefined): void {

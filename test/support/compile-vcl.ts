@@ -4,6 +4,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { cacheProgram } from './cache-program.js'
 
 export interface Compiled {
   readonly ok: boolean
@@ -27,7 +28,7 @@ export async function createCompiler(): Promise<{
       await writeFile(file, vcl)
       const args = ['-n', join(folder, 'work'), '-C', '-f', file]
       try {
-        await run('/usr/sbin/varnishd', args, { maxBuffer: 64 << 20 })
+        await run(cacheProgram.daemon, args, { maxBuffer: 64 << 20 })
         return { ok: true, text: '' }
       } catch (error) {
         // execFile rejects with what the program wrote.

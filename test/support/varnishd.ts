@@ -1,22 +1,27 @@
 /**
- * A private, real `varnishd` for one test: own temporary folder, free loopback ports, stopped by its id when the test ends.
+ * A private, real cache for one test, of the program that PATH has first (cache-program.ts): own temporary folder,
+ * free loopback ports, stopped by its id when the test ends.
  *
  *     const cache = await startVarnishd(t)                          // an empty VCL, child running, about 0.15 s
  *     const cache = await startVarnishd(t, { vcl: 'vcl 4.1; …' })   // this VCL, loaded as `boot`
  *     const cache = await startVarnishd(t, { vcl: null })           // no VCL, child stopped (`-f ''`)
- *     await cache.adm('vcl.list')                                   // varnishadm: a client that is not ours
+ *     await cache.adm('vcl.list')                                   // varnishadm or vinyladm: a client that is not ours
  *
  * Compiles with tcc (some ms, where Debian's gcc takes 250); `args` come last and win.
  */
 
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { randomInt } from 'node:crypto'
+import { hasQuirk } from '../../protocol/quirks.js'
+import { readPidsOnDisk } from '../../src/agent/apply/inventory.js'
+import { cacheProgram, readRelease, type CacheProgram } from './cache-program.js'
 import { patienceMs } from './eventually.js'
 
 export interface VarnishdOptions {
@@ -26,8 +31,8 @@ export interface VarnishdOptions {
   readonly args?: readonly string[]
   /** The secret file's bytes; null switches authentication off. */
   readonly secret?: string | Buffer | null
-  /** Another program of that name, such as an older release's. */
-  readonly program?: string
+  /** Another release's. */
+  readonly program?: CacheProgram
 }
 
 export interface Varnishd {
@@ -43,12 +48,12 @@ export interface Varnishd {
   pid(): number
   /** The worker's process id (`pid -j`), null while the child is stopped. */
   childPid(): Promise<number | null>
-  /** Runs `varnishadm` with these words; gives its output, throws with it when the answer is not 200. */
+  /** Runs the release's own client with these words; gives its output, throws with it when the answer is not 200. */
   adm(...words: string[]): Promise<string>
-  /** Ends the manager and waits until it is gone. SIGTERM unless told; what is left after 10 s is killed. */
+  /** Ends the manager and waits until it is gone. SIGTERM unless told; what is left after 10 s (1 s of a release that takes a minute) is killed. */
   stop(signal?: NodeJS.Signals): Promise<void>
-  /** Starts again with the same arguments, folder and ports (after `stop`, or stopping first). Started anew it knows its start VCL only. */
-  restart(): Promise<void>
+  /** Starts again with the same arguments, folder and ports (after `stop`, or stopping first); another release, if told. Started anew it knows its start VCL only. */
+  restart(by?: CacheProgram): Promise<void>
 }
 
 /** tap's Test, as far as it is needed here. */
@@ -60,13 +65,15 @@ const host = '127.0.0.1'
 const emptyVcl = 'vcl 4.1;\nbackend default none;\n'
 const quickCompiler = 'exec tcc -shared -o %o %s'
 const stopTimeoutMs = 10_000
+/** Of releases that take up to 60 s. */
+const slowStopTimeoutMs = 1_000
 
 export async function startVarnishd(t: TestEnd, options: VarnishdOptions = {}): Promise<Varnishd> {
   const folder = await mkdtemp(join(tmpdir(), 'cachefleet-varnishd-'))
   await chmod(folder, 0o755) // varnishd drops to its own user, who must reach the VCL
   const setup: Setup = {
     folder,
-    program: options.program ?? 'varnishd',
+    program: options.program ?? cacheProgram,
     secretFile: join(folder, 'secret'),
     workDir: join(folder, 'n'),
     arguments: await prepareFiles(folder, options),
@@ -78,12 +85,12 @@ export async function startVarnishd(t: TestEnd, options: VarnishdOptions = {}): 
     throw error
   })
   t.teardown(async () => {
-    await stopProcess(running.process, 'SIGTERM')
+    await stopProcess(setup, running.process, 'SIGTERM')
     await removeFolder()
   })
   const { port, httpPort } = running
 
-  const adm = (...words: string[]) => runVarnishadm([...admTarget(setup, port), ...words])
+  const adm = (...words: string[]) => runAdm(setup, port, words)
   return {
     host,
     port,
@@ -93,9 +100,10 @@ export async function startVarnishd(t: TestEnd, options: VarnishdOptions = {}): 
     pid: () => running.process.pid ?? 0,
     childPid: async () => readWorkerPid(await adm('pid')),
     adm,
-    stop: (signal = 'SIGTERM') => stopProcess(running.process, signal),
-    restart: async () => {
-      await stopProcess(running.process, 'SIGTERM')
+    stop: (signal = 'SIGTERM') => stopProcess(setup, running.process, signal),
+    restart: async (by = setup.program) => {
+      await stopProcess(setup, running.process, 'SIGTERM')
+      setup.program = by
       running = await startOnSamePorts(setup, { port, httpPort })
     },
   }
@@ -103,7 +111,7 @@ export async function startVarnishd(t: TestEnd, options: VarnishdOptions = {}): 
 
 interface Setup {
   readonly folder: string
-  readonly program: string
+  program: CacheProgram
   readonly secretFile: string
   readonly workDir: string
   readonly arguments: readonly string[]
@@ -182,11 +190,10 @@ async function findFreePort(): Promise<number> {
 
 async function startProcess(setup: Setup, ports: Ports): Promise<Running> {
   const program = spawn(
-    setup.program,
+    setup.program.daemon,
     ['-T', `${host}:${ports.port}`, '-a', `${host}:${ports.httpPort}`, ...setup.arguments],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin` },
     },
   )
   let output = ''
@@ -200,7 +207,7 @@ async function startProcess(setup: Setup, ports: Ports): Promise<Running> {
   const end = { reason: '' }
   program.once('exit', (code, signal) => {
     process.off('exit', killNow)
-    end.reason = `varnishd ended (${code ?? signal ?? ''})`
+    end.reason = `${setup.program.daemon} ended (${code ?? signal ?? ''})`
   })
   program.once('error', (error) => {
     end.reason = error.message
@@ -210,7 +217,7 @@ async function startProcess(setup: Setup, ports: Ports): Promise<Running> {
     if (end.reason !== '') throw new Error(`${end.reason}: ${output}`)
     if (performance.now() > giveUpAt) {
       program.kill('SIGKILL')
-      throw new Error(`varnishd does not start: ${output}`)
+      throw new Error(`${setup.program.daemon} does not start: ${output}`)
     }
     await new Promise((resume) => setTimeout(resume, 10))
   }
@@ -237,30 +244,54 @@ async function isGreeting(port: number): Promise<boolean> {
 
 /** Another server may have taken the port after our look; then ours ends with "in use" by itself. */
 async function isOurs(setup: Setup, port: number, program: ChildProcess): Promise<boolean> {
-  const answer = await runVarnishadm([...admTarget(setup, port), 'pid']).catch(String)
+  const answer = await runAdm(setup, port, ['pid']).catch(String)
   return (
     answer.includes(`Master: ${String(program.pid).padStart(10)}`) || /Unknown request/.test(answer)
   )
 }
 
-async function stopProcess(program: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+async function stopProcess(
+  { program: { daemon }, workDir }: Setup,
+  program: ChildProcess,
+  signal: NodeJS.Signals,
+): Promise<void> {
   if (program.exitCode !== null || program.signalCode !== null) return
   const exited = once(program, 'exit')
+  const { workerPid } = await readPidsOnDisk(workDir)
   program.kill(signal)
-  const killer = setTimeout(() => program.kill('SIGKILL'), stopTimeoutMs)
+  const isSlow = hasQuirk(readRelease(daemon).version, 'waitsForReferences')
+  const killer = setTimeout(
+    () => {
+      program.kill('SIGKILL')
+      // It waits for its workers, with the ports.
+      if (workerPid !== null) killChild(workerPid)
+    },
+    isSlow ? slowStopTimeoutMs : stopTimeoutMs,
+  )
   await exited
   clearTimeout(killer)
 }
 
-const admTarget = (setup: Setup, port: number): string[] => [
-  ...['-t', '60', '-T', `${host}:${port}`],
-  ...(setup.authenticates ? ['-S', setup.secretFile] : []),
-]
+/** An id that was given to another process since is not a child's. */
+function killChild(pid: number): void {
+  try {
+    if (readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === 'cache-main')
+      process.kill(pid, 'SIGKILL')
+  } catch {
+    // It is gone.
+  }
+}
 
-function runVarnishadm(words: string[]): Promise<string> {
+function runAdm(setup: Setup, port: number, command: readonly string[]): Promise<string> {
+  const words = [
+    ...['-t', '60', '-T', `${host}:${port}`],
+    ...(setup.authenticates ? ['-S', setup.secretFile] : []),
+    ...command,
+  ]
+  const { adm } = setup.program
   return new Promise((resolve, reject) => {
-    execFile('varnishadm', words, { maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
-      if (error) reject(new Error(`varnishadm ${words.join(' ')}: ${stdout}${stderr}`))
+    execFile(adm, words, { maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
+      if (error) reject(new Error(`${adm} ${words.join(' ')}: ${stdout}${stderr}`))
       else resolve(stdout)
     })
   })

@@ -1,4 +1,5 @@
 /** backend.list and backend.set_health (cache_director.c, cache_backend_probe.c). */
+import { hasQuirk } from '../../quirks.js'
 import { cliStatus } from '../../status.js'
 import type { VclBackend, VclProgram } from '../engine-state.js'
 import { matchesGlob } from '../glob.js'
@@ -41,10 +42,9 @@ export function listBackends(call: Call): void {
   reply.indent(-2).out('\n').out('}').endJson()
 }
 
-/** VCL_IterDirector of 7.6 and 7.7 takes a label for a program (varnish-cache #4390); 8.0 skips labels. */
 function isDeadly({ engine }: Call, pattern: string | undefined): boolean {
-  const { has } = engine.release
-  if (pattern?.includes('.') !== true || !has([null, '7.6']) || has([null, '8.0'])) return false
+  const { version } = engine.release
+  if (pattern?.includes('.') !== true || !hasQuirk(version, 'patternKillsChild')) return false
   return engine.programs.some(({ state }) => state === 'label')
 }
 
@@ -209,8 +209,10 @@ function writeJsonRow(
 }
 
 export function setBackendHealth(call: Call): void {
-  const { reply, nowMs } = call
-  const [pattern = '', word = ''] = call.args
+  const { engine, reply, nowMs } = call
+  const [pattern = '', given = ''] = call.args
+  // The old word for it (6.0, vdi_str2ahealth).
+  const word = given === 'probe' && engine.release.backendList === 'lts' ? 'auto' : given
   if (word !== 'auto' && word !== 'healthy' && word !== 'sick') {
     reply.refuse(cliStatus.parameter, `Invalid state ${word}`)
     return

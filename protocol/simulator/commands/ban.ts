@@ -1,8 +1,11 @@
 /** ban and ban.list (cache_ban_build.c, cache_ban.c). There are no objects: a ban is checked, listed, and that is all. */
 import { cliStatus } from '../../status.js'
 import type { Ban } from '../engine-state.js'
+import { hasQuirk } from '../../quirks.js'
 import { isOn } from '../param-table.js'
 import { findRegexMistake } from '../regex-check.js'
+import type { Since } from '../../release.js'
+import type { EngineRelease } from '../release.js'
 import { quoteBare } from '../reply-text.js'
 import { ChildPanic, type Call } from './call.js'
 
@@ -17,6 +20,7 @@ interface BanField {
   readonly takes: 'text' | 'header' | 'duration'
   /** Its value changes by itself, so two equal bans differ. */
   readonly isMoving?: boolean
+  readonly since?: Since
 }
 
 /** In the order the engine compares them; only the beginning must fit: `req.urlx` is `req.url`. */
@@ -27,6 +31,7 @@ const fields: readonly BanField[] = [
   { name: 'obj.http.', takes: 'header' },
   { name: 'obj.ttl', takes: 'duration', isMoving: true },
   { name: 'obj.age', takes: 'duration', isMoving: true },
+  { name: 'obj.last_hit', takes: 'duration', isMoving: true, since: [null, '8.0'] },
   { name: 'obj.grace', takes: 'duration' },
   { name: 'obj.keep', takes: 'duration' },
 ]
@@ -52,7 +57,7 @@ export function addBan(call: Call): void {
   }
   const tests: Test[] = []
   for (let at = 0; at < args.length; at += 4) {
-    const test = parseTest(args.slice(at, at + 3))
+    const test = parseTest(args.slice(at, at + 3), call.engine.release)
     if (typeof test === 'string') {
       reply.refuse(cliStatus.parameter, test)
       return
@@ -76,9 +81,11 @@ function commitBan({ engine, nowMs }: Call, tests: readonly Test[]): void {
   bans.length = Math.min(bans.length, listedBans)
 }
 
-function parseTest([name = '', operator = '', value = '']: readonly string[]): Test | string {
+function parseTest(words: readonly string[], release: EngineRelease): Test | string {
+  const [name = '', operator = '', value = ''] = words
   const field = fields.find((known) => name.startsWith(known.name))
-  if (field === undefined) return `Unknown or unsupported field "${name}"`
+  if (field === undefined || !isKnown(field, release))
+    return `Unknown or unsupported field "${name}"`
   const header = field.takes === 'header' ? name.slice(field.name.length) : ''
   if (header.length > headerNameBytes) throw new ChildPanic()
   const operators = field.takes === 'duration' ? durationOperators : textOperators
@@ -90,6 +97,11 @@ function parseTest([name = '', operator = '', value = '']: readonly string[]): T
   return field.takes === 'duration'
     ? parseDurationTest(field, left, value)
     : parseTextTest(left, value, operator.includes('~'))
+}
+
+function isKnown({ takes, since }: BanField, { version, has }: EngineRelease): boolean {
+  if (since !== undefined && !has(since)) return false
+  return takes !== 'duration' || !hasQuirk(version, 'lacksBanAges')
 }
 
 function parseDurationTest(field: BanField, left: string, value: string): Test | string {

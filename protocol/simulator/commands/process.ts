@@ -1,6 +1,8 @@
 /** ping, banner, status, pid, start, stop, panic.*, storage.list, and the debug commands that answer something. */
+import { varnish, vinyl } from '../../product.js'
 import { cliStatus } from '../../status.js'
 import { startChild, type EngineState } from '../engine-state.js'
+import type { EngineRelease } from '../release.js'
 import { quoteJson } from '../reply-text.js'
 import type { Call } from './call.js'
 
@@ -13,14 +15,19 @@ const rule = '-----------------------------\n'
 
 /** Line 4 is platform, jail and storage, line 5 version and revision (mgt_cli.c mcf_banner). */
 export function printBanner({ engine, reply }: Pick<Call, 'engine' | 'reply'>): void {
+  // Of both products: only the version line tells them apart.
+  const hasNewTitle = engine.release.has([null, '9.0'])
   const storage = engine.setup.storage.map(({ kind }) => `-s${kind}`).join(',')
   reply
-    .out(`${rule}Varnish Cache CLI 1.0\n${rule}`)
+    .out(`${rule}${hasNewTitle ? vinyl.title : varnish.title} CLI 1.0\n${rule}`)
     .out(`Linux,simulated,x86_64,-jnone,${storage},-sdefault,-hcritbit\n`)
-    .out(`varnish-${engine.release.version} revision ${'0'.repeat(40)}\n\n`)
+    .out(`${nameRelease(engine.release)}\n\n`)
     .out("Type 'help' for command list.\nType 'quit' to close CLI session.\n")
   if (engine.child === undefined) reply.out("Type 'start' to launch worker process.\n")
 }
+
+const nameRelease = ({ product, version }: EngineRelease) =>
+  `${product.versionName}-${version} revision ${'0'.repeat(40)}`
 
 const stateOf = (engine: EngineState) => (engine.child === undefined ? 'stopped' : 'running')
 
@@ -103,16 +110,12 @@ export function showXid({ reply, args }: Call): void {
 }
 
 /** What a panic leaves for panic.show, in the shape of the real text's first lines. */
-export function printPanic(
-  reason: string,
-  { version }: { version: string },
-  nowMs: number,
-): string {
+export function printPanic(reason: string, release: EngineRelease, nowMs: number): string {
   return [
     `Panic at: ${new Date(nowMs).toUTCString()}\n`,
     `Assert error in ${reason}(), simulated.c line 1:\n`,
     '  Condition(0) not true.\n',
-    `version = varnish-${version} revision ${'0'.repeat(40)}, vrt api = 15.0\n`,
+    `version = ${nameRelease(release)}, vrt api = 15.0\n`,
     'ident = Linux,simulated,x86_64,-jnone,-sdefault,-hcritbit,epoll\n',
   ].join('')
 }

@@ -1,7 +1,8 @@
 /** vcl.list, vcl.deps, vcl.show: what is loaded, as the manager and the child tell it (mgt_vcl.c, cache_vcl.c). */
+import { hasQuirk } from '../../quirks.js'
 import { cliStatus } from '../../status.js'
 import { findProgram, type VclProgram } from '../engine-state.js'
-import { alignColumns, type ReplyText } from '../reply-text.js'
+import { alignColumns } from '../reply-text.js'
 import { ChildPanic, type Call } from './call.js'
 
 export function listVcls(call: Call): void {
@@ -129,14 +130,16 @@ export function listDependencies({ engine, reply, words, nowMs, isJson }: Call):
  * Without a name the active program; a label shows its target, or kills the child (until 6.2); -v adds includes and
  * what is built in.
  */
-export function showVcl({ engine, reply, args }: Call): void {
+export function showVcl(call: Call): void {
+  const { engine, reply, args } = call
   const isVerbose = args[0] === '-v'
   const [name = '', more] = isVerbose ? args.slice(1) : args
   const named = name === '' ? engine.active : findProgram(engine, name)
   if (more !== undefined) reply.refuse(cliStatus.parameter, `Too many parameters: '${more}'`)
   else if (named === undefined) reply.refuse(cliStatus.parameter, `No VCL named '${name}'`)
-  else if (named.state === 'label' && !engine.release.has([null, '6.3'])) throw new ChildPanic()
-  else printSource(reply, targetOf(named), isVerbose)
+  else if (named.state === 'label' && hasQuirk(engine.release.version, 'shownLabelKillsChild'))
+    throw new ChildPanic()
+  else printSource(call, targetOf(named), isVerbose)
 }
 
 const targetOf = (program: VclProgram) =>
@@ -145,11 +148,12 @@ const targetOf = (program: VclProgram) =>
 /** Stands for the one that is built in. */
 const builtinVcl = 'vcl 4.0;\n'
 
-function printSource(reply: ReplyText, { source }: VclProgram, isVerbose: boolean): void {
+function printSource({ engine, reply }: Call, { source }: VclProgram, isVerbose: boolean): void {
+  const builtin = hasQuirk(engine.release.version, 'namesBuiltinPlainly') ? 'Builtin' : '<builtin>'
   if (!isVerbose) reply.out(source)
   else
     [source, builtinVcl].forEach((text, at) => {
-      const name = at === 0 ? '<vcl.inline>' : '<builtin>'
+      const name = at === 0 ? '<vcl.inline>' : builtin
       reply.out(`// VCL.SHOW ${at} ${text.length} ${name}\n${text}\n`)
     })
 }

@@ -1,4 +1,5 @@
 /** vcl.use, vcl.state, vcl.label, vcl.discard: what is active, warm, labelled, gone (mgt_vcl.c). */
+import { hasQuirk } from '../../quirks.js'
 import { cliStatus } from '../../status.js'
 import {
   addUse,
@@ -152,7 +153,7 @@ export function discardVcl(call: Call): void {
   for (const program of marked) discardProgram(call, program)
 }
 
-const takesSeveral = ({ engine }: Call) => engine.release.has([null, '6.6'])
+const takesSeveral = ({ engine }: Call) => !hasQuirk(engine.release.version, 'discardsOneName')
 
 function markMatching(call: Call, pattern: string, marked: Set<VclProgram>): boolean {
   const { engine, reply } = call

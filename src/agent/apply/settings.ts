@@ -15,7 +15,7 @@ import {
   type ShownSettings,
 } from '../../vcl/settings-plan.js'
 import type { ProgramFailure } from '../../messages/agent-to-coordinator.js'
-import { describeUnsafePattern, mayAskPattern } from '../engine/backend-patterns.js'
+import { describeUnsafePattern, mayAskPattern } from '../engine/deadly-commands.js'
 import { errorText } from '../engine/engine.js'
 import { runSetting, type SettingsTools } from './setting-steps.js'
 

@@ -6,7 +6,7 @@ import type { Asking } from '../../messages/coordinator-to-agent.js'
 import { showRunning } from '../apply/adopt.js'
 import type { Engine } from '../engine/engine.js'
 import type { AnswerOutcome, ApplyOutcomeReport, InstructionHandlers } from './instructions.js'
-import { findUnsafePattern } from '../engine/backend-patterns.js'
+import { findDeadly } from '../engine/deadly-commands.js'
 import { answerQuery } from './queries.js'
 import type { Desire, Reconciler } from '../apply/reconciler.js'
 import type { SavedState } from '../apply/saved-state.js'
@@ -75,7 +75,7 @@ async function sendCommand(
   if (judged.verdict === 'refused') return refused(judged.reason)
   if (judged.verdict === 'desired-state')
     return refused(`${judged.name} changes the cache: it is taken as desired state only`)
-  const unsafe = await findUnsafePattern(parts.engine, context, judged)
+  const unsafe = await findDeadly(parts.engine, context, judged)
   if (unsafe !== null) return refused(unsafe)
   // The cache's refusals are answers too: its words are what was asked for (docs/behaviour.md, Commands).
   const { body } = await parts.engine.run(context, typedLine(judged.line))

@@ -8,7 +8,7 @@ import { paramShowAllText, paramShowText } from '../../../protocol/text/param-sh
 import type { Context } from '../../context.js'
 import type { Parameter, ParameterSet } from '../../messages/answers.js'
 import type { QueryName } from '../../messages/coordinator-to-agent.js'
-import { mayAskPattern } from '../engine/backend-patterns.js'
+import { mayAskPattern } from '../engine/deadly-commands.js'
 import type { Engine } from '../engine/engine.js'
 import { readInventory } from '../apply/inventory.js'
 import { readPanic, type PanicTools } from '../engine/panic.js'

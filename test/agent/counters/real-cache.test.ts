@@ -6,6 +6,7 @@ import { computeRates, type CounterReading } from '../../../src/agent/counters/c
 import { selectCounters } from '../../../src/agent/counters/counter-selection.js'
 import { kindOfCounter, resolveCounter } from '../../../src/resources/counters.js'
 import { eventually } from '../../support/eventually.js'
+import { cacheProgram } from '../../support/cache-program.js'
 import { startVarnishd, type Varnishd } from '../../support/varnishd.js'
 import { quoted, serving } from '../cache-sight.js'
 import { startCoordinatorEnd } from '../coordinator-end.js'
@@ -31,7 +32,7 @@ void t.test('the files say what varnishstat says, of every counter', async (t) =
   const memory = new SharedMemory(cache.workDir, all)
   const varnishstat = new StatTool({
     folder: cache.workDir,
-    statTool: 'varnishstat',
+    statTool: cacheProgram.product.statTool,
     isWanted: all,
   })
 
