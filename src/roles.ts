@@ -212,7 +212,7 @@ async function findEngine(
   const mode = settings.engine ?? (settings.coordinator ? 'spawn' : 'attach')
   if (mode === 'attach') return attachEngine(settings)
   if (mode === 'spawn') {
-    const { startSpawnedEngine } = await import('./agent/engine/spawned-engine.js')
+    const { spawnable, startSpawnedEngine } = await import('./agent/engine/spawned-engine.js')
     const { stateDir } = settings
     const spawned = await startSpawnedEngine({
       stateDir,
@@ -220,9 +220,7 @@ async function findEngine(
       log,
     })
     if (spawned) return spawned
-    log.warn(
-      'there is no varnishd or vinyld on PATH: the cache is simulated (apt-get install varnish)',
-    )
+    log.warn(`there is no ${spawnable} on PATH or in /usr/sbin: the cache is simulated`)
   }
   const { createSimulatedCache } = await import('./agent/simulated/simulated-cache.js')
   return createSimulatedCache({ http: settings.engineHttp, compileMs: settings.simulateCompileMs })

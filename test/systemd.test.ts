@@ -1,9 +1,11 @@
 /** The units: what systemd itself says of them, where it is installed; else what must stand in them. */
 import { execFile, spawnSync } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { products } from '../protocol/product.js'
 import { chooseProtectable } from '../src/agent/apply/protectable.js'
 import { root } from './support/root.js'
 import { startVarnishd } from './support/varnishd.js'
@@ -59,8 +61,16 @@ void t.test(
   'the agent reaches the secret and the counters by its group, not as root',
   async (t) => {
     const text = await readFile(join(folder, 'cachefleet-agent.service'), 'utf8')
-    t.match(text, /^SupplementaryGroups=varnish$/m)
     const users = await readFile(join(folder, 'cachefleet.sysusers'), 'utf8')
+    const files = await readFile(join(folder, 'cachefleet.tmpfiles'), 'utf8')
+    const listed = (name: string) => new RegExp(`^${name}=(.+)$`, 'm').exec(text)?.[1]?.split(' ')
+    for (const { title, group, unit, secretFile } of products) {
+      t.ok(listed('SupplementaryGroups')?.includes(group), title)
+      t.ok(listed('After')?.includes(unit), title)
+      t.match(users, `\nm cachefleet ${group}\n`)
+      t.match(files, `\nz ${secretFile} 0640 root ${group} -\n`)
+      t.ok(existsSync(join(folder, `${unit}.d`, 'cachefleet.conf')), title)
+    }
     for (const unit of units) {
       const [, user = ''] = /^User=(.+)$/m.exec(await readFile(join(folder, unit), 'utf8')) ?? []
       t.match(users, new RegExp(`^u ${user} `, 'm'), user)

@@ -25,6 +25,10 @@ void t.test('options are read as the program reads them, glued or apart', (t) =>
     secretFile: null,
     workingDirectory: '/srv/b',
   })
+  t.match(parseCommandLine(9, ['/usr/sbin/varnishd', '-n', 'edge'], '/usr/sbin/vinyld'), {
+    product: vinyl,
+    workingDirectory: '/var/lib/vinyl-cache/edge',
+  })
   t.equal(parseCommandLine(9, ['/usr/bin/varnishlog', '-n', '/srv/a']), null)
   t.equal(parseCommandLine(9, ['']), null)
   t.end()

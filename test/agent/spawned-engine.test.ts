@@ -2,25 +2,32 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { access, readFile, symlink, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { pino } from 'pino'
 import t from 'tap'
+import { products } from '../../protocol/product.js'
 import { endCacheProcesses } from '../../src/agent/host/cache-processes.js'
 import { startSpawnedEngine } from '../../src/agent/engine/spawned-engine.js'
+import { cacheProgram } from '../support/cache-program.js'
 import { eventually } from '../support/eventually.js'
 import { fetchMark, answering, idle, serving } from './cache-sight.js'
 import { startCoordinatorEnd, type CoordinatorEnd } from './coordinator-end.js'
 import { makeFolder, runTestAgent } from './run-agent.js'
 
 const log = pino({ level: 'silent' })
-const searchPath = '/usr/local/bin:/usr/bin'
+/** The folder of Debian's is looked in without being told. */
+const folder = dirname(cacheProgram.daemon)
+const where =
+  folder === '/usr/sbin'
+    ? { searchPath: '/usr/local/bin:/usr/bin' }
+    : { searchPath: folder, systemFolders: [] }
 
 void t.test(
   'a spawned cache serves, comes back when it dies, and ends with the agent',
   async (t) => {
     const coordinator = await startCoordinatorEnd(t)
     const stateDir = await makeFolder(t)
-    const spawned = await startSpawnedEngine({ stateDir, searchPath, log })
+    const spawned = await startSpawnedEngine({ stateDir, ...where, log })
     if (!spawned) throw new Error('there is no varnishd')
     t.teardown(() => spawned.stop())
     const at = { host: spawned.http.host, httpPort: spawned.http.port }
@@ -62,11 +69,11 @@ void t.test(
   'a cache that a killed agent left is ended, and the next one has its ports',
   async (t) => {
     const stateDir = await makeFolder(t)
-    const first = await startSpawnedEngine({ stateDir, searchPath, log })
+    const first = await startSpawnedEngine({ stateDir, ...where, log })
     t.teardown(() => first?.stop())
     const left = await readRecord(stateDir)
 
-    const second = await startSpawnedEngine({ stateDir, searchPath, log })
+    const second = await startSpawnedEngine({ stateDir, ...where, log })
     t.teardown(() => second?.stop())
 
     t.not((await readRecord(stateDir)).pid, left.pid)
@@ -84,15 +91,16 @@ void t.test('who only reads the working directory of a cache is left alone', asy
   t.ok(await isThere(other.pid ?? 0))
 })
 
-void t.test('a vinyld is taken where there is no varnishd', async (t) => {
-  const folder = await makeFolder(t)
-  const program = join(folder, 'vinyld')
-  await symlink('/usr/sbin/varnishd', program)
-  const options = { stateDir: folder, searchPath: folder, systemFolders: [], log }
-  const spawned = await startSpawnedEngine(options)
-  t.teardown(() => spawned?.stop())
-  t.equal(spawned?.program, program)
-})
+for (const { daemon } of products)
+  void t.test(`a ${daemon} is taken where there is no other`, async (t) => {
+    const folder = await makeFolder(t)
+    const program = join(folder, daemon)
+    await symlink(cacheProgram.daemon, program)
+    const options = { stateDir: folder, searchPath: folder, systemFolders: [], log }
+    const spawned = await startSpawnedEngine(options)
+    t.teardown(() => spawned?.stop())
+    t.equal(spawned?.program, program)
+  })
 
 void t.test('without a varnishd there is none', async (t) => {
   const stateDir = await makeFolder(t)

@@ -42,6 +42,9 @@ interface SpawnedEngine {
   stop(): Promise<void>
 }
 
+/** What is looked for, in words. */
+export const spawnable = products.map(({ daemon }) => daemon).join(' or ')
+
 const temporaryPrefix = 'cachefleet-engine-'
 const restarts = { firstMs: 500, longestMs: 30_000 }
 /** An engine that lived longer did start, whatever ended it. */

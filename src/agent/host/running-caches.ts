@@ -2,13 +2,13 @@
  * The caches that run on this host, by the command lines of their managers (proc(5)): what a setting does not say is taken
  * from the cache at hand. Any user may start a process of that name, so only those of root and of this user count.
  */
-import { readdir, readFile } from 'node:fs/promises'
-import { basename, resolve } from 'node:path'
+import { readdir, readFile, realpath } from 'node:fs/promises'
+import { basename, isAbsolute, resolve } from 'node:path'
 import { findProductOfDaemon, type Product } from '../../../protocol/product.js'
 
 export interface RunningCache {
   readonly pid: number
-  /** By the name that it was started by. */
+  /** By its program. */
   readonly product: Product
   /** The first word of its command line; maybe without a folder. */
   readonly program: string
@@ -34,17 +34,27 @@ export async function listRunningCaches(): Promise<readonly RunningCache[]> {
 /** Null where it is not a manager of a cache, or somebody else's process. */
 export async function readRunningCache(pid: number): Promise<RunningCache | null> {
   const words = (await readProcFile(pid, 'cmdline')).split('\0')
-  const cache = parseCommandLine(pid, words)
+  const cache = parseCommandLine(pid, words, await readTarget(words[0]))
   // The child has its manager's command line and a name of its own.
   if (cache === null || (await readProcFile(pid, 'comm')).trim() === 'cache-main') return null
   const user = readRealUser(await readProcFile(pid, 'status'))
   return user !== null && [0, process.geteuid?.()].includes(user) ? cache : null
 }
 
-/** Null where the program is not a cache's. */
-export function parseCommandLine(pid: number, words: readonly string[]): RunningCache | null {
+/** Packages of one product link the other's names to it. */
+async function readTarget(program = ''): Promise<string> {
+  return isAbsolute(program) ? realpath(program).catch(() => program) : program
+}
+
+/** Null where the program is not a cache's. `target`: what the first word is a link to. */
+export function parseCommandLine(
+  pid: number,
+  words: readonly string[],
+  target = words[0],
+): RunningCache | null {
   const [program = '', ...options] = words
-  const product = findProductOfDaemon(basename(program))
+  const product =
+    findProductOfDaemon(basename(target ?? '')) ?? findProductOfDaemon(basename(program))
   if (product === null) return null
   const values = readOptions(options)
   const name = values.get('n')?.at(-1)

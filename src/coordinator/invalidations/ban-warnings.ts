@@ -35,16 +35,9 @@ function matchesAll({ field, operator, value }: BanTerm): boolean {
 const commonHeaders = new Set([
   ...['age', 'cache-control', 'content-encoding', 'content-language', 'content-length'],
   ...['content-type', 'date', 'etag', 'expires', 'last-modified', 'link', 'location', 'pragma'],
-  ...[
-    'server',
-    'set-cookie',
-    'surrogate-control',
-    'surrogate-key',
-    'vary',
-    'via',
-    'x-varnish',
-    'xkey',
-  ],
+  ...['server', 'set-cookie', 'surrogate-control', 'surrogate-key', 'vary', 'via', 'xkey'],
+  // Each product names its transactions in one of its own.
+  ...['x-varnish', 'x-vinyl'],
 ])
 
 /** Names in lower case of headers of objects that these terms compare and that not every origin sends. */

@@ -41,7 +41,10 @@ async function startHarness(t: Test): Promise<Harness> {
 void t.test('a cache is named by its machine, its port and its folder', async (t) => {
   const { join, expect } = await startHarness(t)
   const engine = { host: '127.0.0.1', port: 80, version: '7.1.1', workingDirectory: '/run/v' }
-  const description = { engine: { ...engine, revision: '7cee1c5' }, hostName: 'web7' }
+  const description = {
+    engine: { ...engine, product: 'vinyl', revision: '7cee1c5' },
+    hostName: 'web7',
+  }
   const { id, at } = await join('edge-1', { description })
   const cache = await expect(200, 'GET', at)
   t.same(
@@ -51,7 +54,7 @@ void t.test('a cache is named by its machine, its port and its folder', async (t
       ...{ agentHost: 'web7', agentPort: 80, dash_n: '/run/v' },
       ...{ agentUsername: 'edge-1', agentPassword: '********', agentId: id, agentName: 'edge-1' },
       ...{ groupId: null, groupName: 'default', status: 'running' },
-      ...{ engineName: 'varnish', engineRevision: '7cee1c5', engineVersion: '7.1.1' },
+      ...{ engineName: 'vinyl', engineRevision: '7cee1c5', engineVersion: '7.1.1' },
       ...{ created: '', timestamp: '', version: '' },
     },
   )

@@ -43,7 +43,7 @@ export function toCacheView({ agent, group }: ConsoleCache) {
     description: agent.description,
     groupId: group && toObjectId('group', group.id),
     groupName: group?.name ?? defaultGroup,
-    engineName: agent.engineProduct || 'varnish',
+    engineName: agent.engineProduct,
     engineRevision: agent.engineRevision,
     engineVersion: agent.engineVersion,
     status: agent.engineState,
