@@ -6,9 +6,6 @@
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
-  accessSync,
-  chmodSync,
-  constants,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -19,6 +16,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { canInstall, installPackages, onPath } from './debian-packages.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 /** The one package whose own script has to run: it is compiled for this Node. */
@@ -32,9 +30,10 @@ const compiler = [
   { package: 'make', present: () => onPath('make') },
   { package: 'g++', present: () => onPath('g++') },
 ]
-const varnish = { package: 'varnish', present: () => onPath('varnishd') || onPath('vinyld') }
+/** Either product will do: where one is, nothing is installed in its place (protocol/product.ts has their names). */
+const cache = { package: 'varnish', present: () => onPath('varnishd') || onPath('vinyld') }
 const testServers = [
-  varnish,
+  cache,
   // What private caches compile VCL with, many times as quick as gcc.
   { package: 'tcc', present: () => onPath('tcc') },
   { package: 'nats-server', present: () => onPath('nats-server') },
@@ -47,8 +46,8 @@ const testServers = [
   { package: 'chromium', present: () => onPath('chromium') },
 ]
 
-if (mode === 'test') installPackages(testServers)
-else if (!varnish.present() && canInstall()) installPackages([varnish])
+if (mode === 'test') install(testServers)
+else if (!cache.present() && canInstall()) installCache()
 installModules()
 // The tests are compiled with what they try.
 if (mode === 'run') build()
@@ -68,7 +67,7 @@ function installModules() {
     // No prebuilt binary of better-sqlite3 fits: it is compiled, and needs a compiler.
     const missing = compiler.filter((tool) => !tool.present())
     if (missing.length === 0) stop(`npm rebuild ${built} failed, see above`)
-    installPackages(missing)
+    install(missing)
     if (!builtModules()) stop(`npm rebuild ${built} failed, see above`)
   }
   writeFileSync(marker, `${wanted} ${mode}`)
@@ -103,41 +102,21 @@ function newestChange(path) {
   return Math.max(mtimeMs, ...readdirSync(path).map((name) => newestChange(join(path, name))))
 }
 
-function installPackages(wanted) {
-  const missing = wanted.filter((tool) => !tool.present()).map((tool) => tool.package)
-  if (missing.length === 0) return
-  const command = `apt-get install ${missing.join(' ')}`
-  if (!canInstall()) stop(`missing: ${missing.join(', ')}. Install with: sudo ${command}`)
-  say(`installing Debian packages: ${missing.join(', ')}`)
-  const release = holdServices()
-  const arguments_ = ['install', '-y', '-qq', '--no-install-recommends', ...missing]
-  const installed =
-    privileged('apt-get', arguments_) ||
-    (privileged('apt-get', ['update', '-qq']) && privileged('apt-get', arguments_))
-  release()
-  if (!installed) stop(`could not install ${missing.join(', ')}. Try: sudo ${command}`)
+/** Without one the daemon simulates: what cannot be installed beside what is there is no reason not to start. */
+function installCache() {
+  try {
+    installPackages([cache], say)
+  } catch (error) {
+    say(error.message)
+  }
 }
 
-/** The packages' own services are not started: everything here runs private servers. */
-function holdServices() {
-  const policy = '/usr/sbin/policy-rc.d'
-  if (process.getuid() !== 0 || existsSync(policy)) return () => {}
-  writeFileSync(policy, '#!/bin/sh\nexit 101\n')
-  chmodSync(policy, 0o755)
-  return () => rmSync(policy, { force: true })
-}
-
-function canInstall() {
-  if (!onPath('apt-get')) return false
-  return (
-    process.getuid() === 0 || spawnSync('sudo', ['-n', 'true'], { stdio: 'ignore' }).status === 0
-  )
-}
-
-function privileged(command, arguments_) {
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-  if (process.getuid() === 0) return run(command, arguments_, { env })
-  return run('sudo', ['-n', 'env', 'DEBIAN_FRONTEND=noninteractive', command, ...arguments_])
+function install(wanted) {
+  try {
+    installPackages(wanted, say)
+  } catch (error) {
+    stop(error.message)
+  }
 }
 
 function run(command, arguments_, options = {}) {
@@ -149,18 +128,6 @@ function run(command, arguments_, options = {}) {
     ...options,
   })
   return status === 0
-}
-
-function onPath(program) {
-  const folders = [...(process.env.PATH ?? '').split(':'), '/usr/sbin', '/usr/local/sbin']
-  return folders.some((folder) => {
-    try {
-      accessSync(join(folder, program), constants.X_OK)
-      return true
-    } catch {
-      return false
-    }
-  })
 }
 
 function digest(...files) {
