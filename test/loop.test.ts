@@ -90,11 +90,13 @@ for (const unit of [
   )
 const errors = Array.from({ length: 100 }, (_, at) => ({
   agentName: `edge-${at}`,
+  release: 'Varnish 7.1.1',
   error: `Message from VCC-compiler:\n${fill(place, textLimitBytes / 64)}`,
 }))
 holdsFor('the same answer of a hundred agents', () => describeFailures(errors, sourceMap))
 const otherErrors = Array.from({ length: 2_000 }, (_, at) => ({
   agentName: `edge-${at}`,
+  release: 'Varnish 7.1.1',
   error: `Message from VCC-compiler:\n${at}\n${fill(place, textLimitBytes - 100)}`,
 }))
 holdsFor('another answer of each of two thousand agents', () =>

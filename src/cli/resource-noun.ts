@@ -72,13 +72,17 @@ const typedOtherwise: Readonly<Partial<Record<ResourceField['kind'], PlainType>>
   moment: 'moment',
   numbers: 'numbers',
   flag: 'boolean',
-  list: 'words',
 }
-type PlainType = 'integer' | 'moment' | 'numbers' | 'boolean' | 'words'
+type PlainType = 'integer' | 'moment' | 'numbers' | 'boolean'
 
 function toFieldType(field: ResourceField): FieldType {
   if (field.kind === 'references') return { kind: 'references', of: toNamed(field.to) }
   if (field.kind === 'reference' && field.to) return { kind: 'reference', of: toNamed(field.to) }
+  if (field.kind === 'list')
+    return {
+      kind: 'words',
+      ...(field.of.kind === 'text' && field.of.form && { form: field.of.form }),
+    }
   if (field.kind === 'source') return { kind: 'source' }
   if (field.kind === 'words' && typeof field.of[0] === 'number') return { kind: 'integer' }
   return { kind: typedOtherwise[field.kind] ?? 'text' }

@@ -5,6 +5,7 @@
 import type { Api, ReportCall } from './api.js'
 import type { Column } from './cells.js'
 import { usageError, type ExitCode } from './cli-error.js'
+import type { TextForm } from '../resources/resource.js'
 import type { Output } from './output.js'
 import type { Environment } from './session-file.js'
 
@@ -56,8 +57,8 @@ export type FieldType =
   | { readonly kind: 'text' | 'integer' | 'boolean' }
   /** Seconds since 1970; typed also as a time from now, or a date. */
   | { readonly kind: 'moment' }
-  /** `openid,profile`. */
-  | { readonly kind: 'words' }
+  /** `openid,profile`; `form`: of each. */
+  | { readonly kind: 'words'; readonly form?: TextForm }
   /** `files=100,agents=20`. */
   | { readonly kind: 'numbers' }
   /** `tag:read,file:write`. */

@@ -42,7 +42,7 @@ export type Field = Shape & {
 type Shape =
   /** An object's name, or another's: see `findNameProblem`. */
   | { readonly kind: 'name' }
-  | { readonly kind: 'text'; readonly limitCharacters?: number }
+  | { readonly kind: 'text'; readonly limitCharacters?: number; readonly form?: TextForm }
   | { readonly kind: 'words'; readonly of: readonly (string | number)[] }
   | { readonly kind: 'id' | 'flag' | 'time' }
   | { readonly kind: 'integer'; readonly minimum?: number; readonly maximum?: number }
@@ -64,9 +64,21 @@ type Shape =
       readonly atLeast?: number
     }
   | { readonly kind: 'object'; readonly fields: Fields }
-  | { readonly kind: 'list'; readonly of: Field }
+  | {
+      readonly kind: 'list'
+      readonly of: Field
+      readonly atLeast?: number
+      readonly atMost?: number
+    }
   /** Any of these, each with a number. */
   | { readonly kind: 'numbers'; readonly of: Readonly<Record<string, NumberShape>> }
+
+/** What a text must look like. */
+export interface TextForm {
+  readonly pattern: RegExp
+  /** What fits it: completes "must be". */
+  readonly right: string
+}
 
 interface NumberShape {
   readonly maximum: number
@@ -179,16 +191,21 @@ export function writtenFields(
   })
 }
 
-/** Those of them that users write, and that are one value of the row: inputs and flags can be made of them. */
+/** Those of them that users write, and that are one column of the row: inputs and flags can be made of them. */
 export function plainFields(
   fields: Fields,
 ): (readonly [name: string, field: Field & { readonly write: Write }])[] {
   return writtenFields(fields).filter(
-    ([, { kind, write, computed }]) =>
-      write.summary !== undefined &&
-      computed !== true &&
-      ['name', 'text', 'integer', 'flag'].includes(kind),
+    ([, field]) =>
+      field.write.summary !== undefined &&
+      field.computed !== true &&
+      (['name', 'text', 'integer', 'flag'].includes(field.kind) || isWordList(field)),
   )
+}
+
+/** Typed as words; not the fixed words of the kind `words`. */
+export function isWordList(field: Field): field is Field & { readonly kind: 'list' } {
+  return field.kind === 'list' && field.of.kind === 'text'
 }
 
 /** By null a body resets the field to its default; what is required has none. */

@@ -1,4 +1,5 @@
 /** VCL groups: one main VCL, its includes, its domains, and the deployments that place it. */
+import { releasesMost, releaseText } from './cache-release.js'
 import { id, integer, integerOrNull, managedBy, named, organization } from './common-fields.js'
 import { reference, references, text, textOrNull } from './common-fields.js'
 import { time, timeOrNull, times, uniqueName } from './common-fields.js'
@@ -44,6 +45,16 @@ const staged = {
   fields: { tags: references, domains, ...pins },
 } as const
 
+const releases = {
+  kind: 'list',
+  of: { kind: 'text', form: releaseText },
+  atLeast: 1,
+  atMost: releasesMost,
+  nullable: true,
+  description:
+    'The releases of the cache that it may go to; null: any. A number without a name is Varnish, and stands for all that begin with it: 7, 6.0, vinyl-9',
+} as const
+
 const wish = {
   kind: 'object',
   nullable: true,
@@ -53,6 +64,7 @@ const wish = {
     ...pins,
     domains,
     deployments: { kind: 'list', of: { kind: 'object', fields: { id } } },
+    releases,
     pending: { kind: 'flag', description: 'It waits for agents' },
   },
 } as const
@@ -104,6 +116,13 @@ const fields = {
     fields: named,
     computed: true,
     write: { nullable: true, summary: 'where it goes, by id or name' },
+  },
+  releases: {
+    ...releases,
+    write: {
+      nullable: true,
+      summary: 'releases of the cache that it may go to, as 7,6.0,vinyl-9; any unless given',
+    },
   },
   deployed: { kind: 'flag', computed: true, description: 'Whether it is to be deployed' },
   ...placementState,

@@ -8,6 +8,8 @@ import { describePlace, locateSource, type SourceMap, type SourcePlace } from '.
 
 export interface LoadFailure {
   readonly agentName: string
+  /** Of its cache: `Varnish 7.1.1`; null: not known. */
+  readonly release: string | null
   /** The cache's words, whole. */
   readonly error: string
 }
@@ -16,6 +18,8 @@ export interface LoadFailure {
 const paragraphLimit = 10
 const paragraphLimitCharacters = 8000
 const agentLimit = 20
+/** Named below a paragraph; more than a fleet has of them. */
+const releaseLimit = 10
 const excerptLimitCharacters = 160
 /** Of all different texts that are read for one answer: a fleet where each cache says another long one tells no more than some. */
 const readLimitCharacters = 20 * 65_536
@@ -23,12 +27,12 @@ const unread = 'other words, which were not read'
 /** Of what a cache says of one VCL; a compiler's answer has some hundred characters for each error. */
 const errorLimitCharacters = 65_536
 
-/** A paragraph for each distinct error, the most frequent first, each with the names of its agents below. */
+/** A paragraph for each distinct error, the most frequent first, each with its releases and the names of their agents below. */
 export function describeFailures(failures: readonly LoadFailure[], sourceMap: SourceMap): string {
   const paragraphs = groupAgents(failures, sourceMap)
   const shown = paragraphs
     .slice(0, paragraphLimit)
-    .map(([text, agents]) => `${text}\n(${describeAgents(agents)})`)
+    .map(([text, failed]) => `${text}\n(${describeReleases(failed)})`)
   const hidden = paragraphs.length - shown.length
   return [...shown, ...(hidden > 0 ? [`(and ${hidden} other errors)`] : [])].join('\n\n')
 }
@@ -37,11 +41,12 @@ export function describeFailures(failures: readonly LoadFailure[], sourceMap: So
 function groupAgents(
   failures: readonly LoadFailure[],
   sourceMap: SourceMap,
-): readonly (readonly [text: string, agentNames: readonly string[]])[] {
+): readonly (readonly [text: string, failed: readonly LoadFailure[]])[] {
   const translations = new Map<string, string>()
-  const agentsOf = new Map<string, string[]>()
+  const failedWith = new Map<string, LoadFailure[]>()
   let readCharacters = 0
-  for (const { agentName, error } of failures) {
+  for (const failure of failures) {
+    const { error } = failure
     const isNew = !translations.has(error)
     if (isNew) readCharacters += Math.min(error.length, errorLimitCharacters)
     const translation =
@@ -49,11 +54,27 @@ function groupAgents(
         ? unread
         : (translations.get(error) ?? translateError(error, sourceMap))
     if (translation !== unread) translations.set(error, translation)
-    const agents = agentsOf.get(translation)
-    if (agents) agents.push(agentName)
-    else agentsOf.set(translation, [agentName])
+    const failed = failedWith.get(translation)
+    if (failed) failed.push(failure)
+    else failedWith.set(translation, [failure])
   }
-  return [...agentsOf].toSorted(([, a], [, b]) => b.length - a.length)
+  return [...failedWith].toSorted(([, a], [, b]) => b.length - a.length)
+}
+
+/** `Varnish 6.0.17: agents edge-1, edge-2; Vinyl 9.0.1: agent edge-3`. */
+function describeReleases(failed: readonly LoadFailure[]): string {
+  const namesOf = new Map<string, string[]>()
+  for (const { agentName, release } of failed) {
+    const names = namesOf.get(release ?? '')
+    if (names) names.push(agentName)
+    else namesOf.set(release ?? '', [agentName])
+  }
+  const releases = [...namesOf].toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const shown = releases
+    .slice(0, releaseLimit)
+    .map(([release, names]) => `${release === '' ? '' : `${release}: `}${describeAgents(names)}`)
+  const hidden = releases.length - releaseLimit
+  return `${shown.join('; ')}${hidden > 0 ? `; and ${hidden} more releases` : ''}`
 }
 
 function describeAgents(names: readonly string[]): string {

@@ -39,7 +39,7 @@ export async function makeFolder(t: TestEnd): Promise<string> {
 
 export async function runTestAgent(
   t: TestEnd,
-  coordinator: CoordinatorEnd,
+  coordinator: Pick<CoordinatorEnd, 'url'>,
   engine: AgentConfig['engine'],
   settings: AgentSettings = {},
 ): Promise<TestAgent> {

@@ -25,7 +25,8 @@ Name: eu
 `,
       'b.yml': 'kind: dep\nname: web\ntags: [eu]\nmax: 3\n---\nkind: domain\nFQDN: Shop.Example\n',
       'c.json': `[{"kind": "vg", "name": "site", "mainvcl": {"name": "main.vcl", "version": 1},
-      "includes": ["inc.vcl"], "domains": [{"fqdn": "SHOP.example"}], "deployments": [{"name": "web"}]}]`,
+      "includes": ["inc.vcl"], "domains": [{"fqdn": "SHOP.example"}], "deployments": [{"name": "web"}],
+      "releases": ["6.0", "vinyl-9"]}]`,
       '.hidden.yaml': 'kind: bogus',
       'notes.txt': 'kind: bogus',
       'vcl/main.vcl': main,
@@ -43,6 +44,7 @@ Name: eu
         ...{ mainVCL: { name: 'main.vcl', version: 1 }, includes: [{ name: 'inc.vcl' }] },
         ...{ domains: [{ fqdn: 'shop.example' }], deployments: [{ name: 'web' }] },
         ...{ managedBy: 'fleet', deployed: false, organization: { name: 'red' } },
+        releases: ['6.0', 'vinyl-9'],
       },
     ])
     t.match(await list('/files?sort=name'), [{ fileType: 2 }, { fileType: 1 }])
@@ -66,6 +68,18 @@ void t.test(
     const refused: readonly (readonly [text: string, problem: RegExp])[] = [
       ['kind: tag\nname: 5', /^a.yaml line 2: name: it is 5; expected a text; quote it/],
       ['kind: tag\n', /^a.yaml line 1: name is missing/],
+      [
+        'kind: vclgroup\nname: x\nmainVCL: a\nreleases: [6.0]',
+        /^a.yaml line 4: releases: it is 6; expected a text; quote it/,
+      ],
+      [
+        'kind: vclgroup\nname: x\nmainVCL: a\nreleases: ["7", viny-9]',
+        /^a.yaml line 4: releases: it is "viny-9"; expected a release of the cache such as 7/,
+      ],
+      [
+        'kind: vclgroup\nname: x\nmainVCL: a\nreleases: "7"',
+        /^a.yaml line 4: releases: it is "7"; expected a list of texts/,
+      ],
       ['kind: tag\nname: "a\\nb"', /^a.yaml line 1: name: a name has no control/],
       ['kind: bogus\nname: x', /^a.yaml line 1: kind is "bogus"; it is one of tag, file,/],
       ['name: x', /^a.yaml line 1: kind is missing/],

@@ -42,11 +42,20 @@ void t.test('every kind of object is made, read, changed and deleted', async (t)
   })
   await live(t, fixture, {
     noun: 'vclgroup',
-    add: ['--name', 'site', '--main-vcl', 'main.vcl', '--keep-on-failure=false'],
+    add: ['--name', 'site', '--main-vcl', 'main.vcl', '--keep-on-failure=false', '--releases', '7'],
     name: 'site',
-    change: ['--deployments', 'eu', '--keep-on-failure', '--includes', String(file['id'])],
+    change: [
+      '--releases',
+      '6.0,vinyl-9',
+      '--deployments',
+      'eu',
+      '--keep-on-failure',
+      '--includes',
+      String(file['id']),
+    ],
     changed: {
       keepOnFailure: true,
+      releases: ['6.0', 'vinyl-9'],
       deployments: [{ id: deployment['id'] }],
       includes: [{ id: file['id'] }],
     },

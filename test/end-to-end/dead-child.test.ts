@@ -20,7 +20,7 @@ void t.test('a child that dies while loading is told as that', parallel(), async
   await harness.api.editFile(site.file, `${answering('deadly')}\n${deadly}`)
   const refusal = readRefusal(await harness.api.act(site.id, 'deploy'), 422)
   t.match(refusal, /^the cache's child died while it loaded this VCL: Panic at: .*\n.*Signal 6/s)
-  t.match(refusal, /\(agent edge\)$/)
+  t.match(refusal, /\(Varnish [0-9.]+: agent edge\)$/)
   await untilServing(harness.cache, 'site-first')
   await untilAgent(harness, 'Running')
 })

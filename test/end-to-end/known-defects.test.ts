@@ -282,7 +282,7 @@ async function checkCompile(t: Test, { coordinator, api, agents }: Fleet): Promi
   )
   const given = { name: 'part.vcl', source: '\nnonsense;\n' }
   const told = readRefusal(await compile({ mainVCL: { id }, includes: [given], ...all }), 422)
-  t.match(told, /^part\.vcl line 2 pos 1: [^]*nonsense[^]*\(agents .*00001, .*00004\)$/)
+  t.match(told, /^part\.vcl line 2 pos 1: [^]*nonsense[^]*: agents .*00001, .*00004\)$/)
   t.match(readRefusal(await compile({ mainVCL: { id } }), 422), /^loose\.vcl line 4 pos 9: Cannot/)
   const labelled = { name: 'x', source: 'vcl 4.1;\nsub vcl_recv { return (vcl(cf-l-1)); }\n' }
   const asDomains = await compile({ mainVCL: labelled, root: false })

@@ -171,7 +171,7 @@ const group: Group = {
   ...{ mainVCL: { id: 1, name: 'main.vcl' }, includes: [], deployments: [{ id: 3, name: 'eu' }] },
   ...{ domains: [{ id: 2, fqdn: 'www.example.com' }], state: 1, stateName: 'Active', revision: 1 },
   ...{ agentStates: [place(1, 'applied'), place(2, 'wanted')], staged: null, wish: null },
-  ...{ managedBy: null, created: '', updated: '' },
+  ...{ releases: null, managedBy: null, created: '', updated: '' },
 }
 
 void t.test('groups are found by what they consist of', (t) => {
@@ -188,10 +188,11 @@ void t.test('what may not be read is not written', (t) => {
 
   t.same(toGroupBody(fields, { file: true, domain: true, deployment: true }), {
     ...{ name: 'shop', keepOnFailure: true, mainVCL: { id: 1, version: null }, includes: [] },
+    releases: null,
     ...{ domains: [{ id: 2 }], deployments: [{ id: 3 }] },
   })
   t.same(toGroupBody(fields, { file: false, domain: false, deployment: false }), {
-    ...{ name: 'shop', keepOnFailure: true },
+    ...{ name: 'shop', keepOnFailure: true, releases: null },
   })
   t.equal(readGroupFields(null).name, '')
   t.end()

@@ -97,6 +97,7 @@ function pin(world: World, fields: ApplyFields): Pins {
     files,
     domains,
     deployments: namesOf(fields['deployments']),
+    releases: namesOf(fields['releases']),
     pending: false,
   }
 }
@@ -165,6 +166,7 @@ function groupOf(
       includes: someOf(from.files),
       domains: someOf(from.domains),
       deployments: someOf(from.deployments),
+      releases: fc.constantFrom(null, null, ['7', 'vinyl-9'], ['6.0']),
       deployed: fc.constantFrom(true, true, false, undefined),
     })
     .map(({ deployed, ...fields }) => ({ ...toObject('vclgroup', name, fields), deployed }))

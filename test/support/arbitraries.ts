@@ -135,15 +135,24 @@ const placementDeployments = fc
     target: { kind: 'tags' as const, tagIds },
   }))
 
+const cacheReleases = [
+  { product: 'varnish', version: '7.1.1' },
+  { product: 'varnish', version: '6.0.17' },
+  { product: 'vinyl', version: '9.0.1' },
+  { product: '', version: '' },
+]
+
 /**
  * A group, by deployments or with its agents named, and a small fleet; some of the agents hold the group, others hold other
- * groups or a root group, or are another group's that names its agents.
+ * groups or a root group, or are another group's that names its agents. The caches are of several releases, or of one that is
+ * not known, and the group may be for some of them.
  */
 export const placementWorlds: fc.Arbitrary<PlacementWorld> = fc
   .record({
     root: fc.boolean(),
     deployments: fc.array(placementDeployments, { minLength: 1, maxLength: 3 }),
     areNamed: fc.boolean(),
+    releases: fc.constantFrom(null, null, ['7'], ['6.0', 'vinyl-9']),
     agents: fc.array(
       fc.record({
         state: fc.constantFrom(...Object.values(agentStates), 1 as const, 1 as const, 1 as const),
@@ -151,31 +160,32 @@ export const placementWorlds: fc.Arbitrary<PlacementWorld> = fc
         others: fc.uniqueArray(fc.integer({ min: 100, max: 104 }), { maxLength: 3 }),
         otherRoot: fc.boolean(),
         member: fc.constantFrom('own', 'own', null, null, 'other'),
+        release: fc.constantFrom(...cacheReleases),
         place: fc.option(fc.nat({ max: 2 })),
         position: fc.nat({ max: 1000 }),
       }),
       { maxLength: 12 },
     ),
   })
-  .map(({ root, deployments, areNamed, agents }) => {
+  .map(({ root, deployments, areNamed, releases, agents }) => {
     const named = new Set(agents.flatMap(({ member }, at) => (member === 'own' ? [at + 1] : [])))
     const asked = areNamed
       ? [placeEverywhere({ kind: 'members', agentIds: named })]
       : deployments.map((deployment, at) => ({ id: at + 1, ...deployment }))
-    const group = { id: 7, root, deployments: asked }
+    const group = { id: 7, root, releases, deployments: asked }
     const placed = agents.flatMap(({ place, position }, at) =>
       place === null ? [] : [{ agentId: at + 1, deploymentId: areNamed ? 0 : place + 1, position }],
     )
     return {
       group,
       placed,
-      agents: agents.map(({ state, tagIds, others, otherRoot, member, place }, at) => {
+      agents: agents.map(({ state, tagIds, others, otherRoot, member, place, release }, at) => {
         const rootOfOthers = otherRoot ? (others[0] ?? null) : null
         const groupIds = [...(place === null ? [] : [group.id]), ...others]
         const rootGroupId = rootOfOthers ?? (root && place !== null ? group.id : null)
         const own = areNamed && member === 'own' ? group.id : null
         const memberOf = member === 'other' ? 200 : own
-        return { id: at + 1, state, tagIds, groupIds, rootGroupId, memberOf }
+        return { id: at + 1, state, release, tagIds, groupIds, rootGroupId, memberOf }
       }),
     }
   })

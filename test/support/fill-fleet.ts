@@ -54,6 +54,7 @@ export async function fillFleet(queries: Queries): Promise<number> {
   const wish = {
     mainVCL: { id: fileId, name: 'main.vcl', version: 1 },
     includes: [],
+    releases: null,
     sha: program.currentSha,
     programName: program.currentName,
     deploymentIds: [deploymentId],

@@ -195,30 +195,37 @@ void t.test(
   },
 )
 
-void t.test('agents with the same error share a paragraph, the most frequent first', (t) => {
-  const { bundle, answer } = readRecording('missing-semicolon')
-  const init = readRecording('init-failure').answer
+void t.test(
+  'agents with the same error share a paragraph that names their releases, the most frequent first',
+  (t) => {
+    const { bundle, answer } = readRecording('missing-semicolon')
+    const init = readRecording('init-failure').answer
 
-  const text = describeFailures(
-    [
-      { agentName: 'edge-1', error: init },
-      { agentName: 'edge-3', error: answer },
-      { agentName: 'edge-2', error: answer },
-    ],
-    bundle.sourceMap,
-  )
+    const text = describeFailures(
+      [
+        { agentName: 'edge-1', release: 'Varnish 7.1.1', error: init },
+        { agentName: 'edge-3', release: 'Vinyl 9.0.1', error: answer },
+        { agentName: 'edge-2', release: 'Vinyl 9.0.1', error: answer },
+        { agentName: 'edge-4', release: 'Varnish 6.0.17', error: answer },
+      ],
+      bundle.sourceMap,
+    )
 
-  const [first, second, ...others] = text.split('\n\n')
-  t.match(first, /^main\.vcl line 3 pos 35: Expected ';'[^]*\n\(agents edge-2, edge-3\)$/)
-  t.equal(second, 'main.vcl: vcl_init failed: because-of-init\n(agent edge-1)')
-  t.same(others, [])
-  t.end()
-})
+    const [first, second, ...others] = text.split('\n\n')
+    t.match(first, /^main\.vcl line 3 pos 35: Expected ';'[^]*\n\(.*\)$/)
+    const whose = '(Varnish 6.0.17: agent edge-4; Vinyl 9.0.1: agents edge-2, edge-3)'
+    t.equal(first?.split('\n').at(-1), whose)
+    t.equal(second, 'main.vcl: vcl_init failed: because-of-init\n(Varnish 7.1.1: agent edge-1)')
+    t.same(others, [])
+    t.end()
+  },
+)
 
 void t.test('names on the cache are no news to the author', (t) => {
   const { sourceMap } = bundled({ name: 'shop $&.vcl', text: 'vcl 4.1;' })
   const failures = ['cf-1-0123abcd-4', 'cf-1-0123abcd-5'].map((name, at) => ({
     agentName: `edge-${at}`,
+    release: null,
     error: `Already a VCL named ${name}`,
   }))
 
@@ -239,10 +246,11 @@ void t.test('an answer stays readable: long lines, many errors, many agents', (t
   t.match(translateError(error, sourceMap), /set a = b/)
   const failures = Array.from({ length: 500 }, (_, at) => ({
     agentName: `edge-${at}`,
+    release: `Varnish ${at % 25}.0.1`,
     error: at < 400 ? 'the same' : `error ${at} ${filler}`,
   }))
   const text = describeFailures(failures, sourceMap)
-  t.match(text, /^the same\n\(agents edge-0, [^)]* and 380 more\)\n\n/)
+  t.match(text, /^the same\n\(Varnish 0\.0\.1: agents edge-0, [^)]*; and 15 more releases\)\n\n/)
   t.match(text, /\(and 91 other errors\)$/)
   t.ok(text.length < 100_000)
   t.end()

@@ -56,6 +56,7 @@ function findReason(
   if (!isSameSources(fields, pins, files)) return 'its sources changed'
   if (!isSameList(fields['domains'], pins.domains)) return 'its domains changed'
   if (!isSameList(fields['deployments'], pins.deployments)) return 'its deployments changed'
+  if (!isSameList(fields['releases'], pins.releases)) return 'its releases changed'
   if (pins.pending) return 'it waits for agents'
   return before.hasFailed === true ? 'a cache failed to load it' : null
 }

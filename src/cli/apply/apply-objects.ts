@@ -44,6 +44,8 @@ export interface Pins {
   readonly files: ReadonlyMap<string, number>
   readonly domains: readonly string[]
   readonly deployments: readonly string[]
+  /** Of the cache; none: any. */
+  readonly releases: readonly string[]
   /** It waits for agents. */
   readonly pending: boolean
 }

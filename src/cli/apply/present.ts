@@ -3,6 +3,7 @@ import type { ApplyFields, ApplyKind, Pins, PresentObject } from './apply-object
 import type { Api } from '../api.js'
 import { idOf, isFields, nameOf, requireList, type Fields } from '../api-shapes.js'
 import { readGroup } from '../deploy-verdict.js'
+import { listOf } from './bodies.js'
 import { mapReferences, readPlainFields } from './plain-fields.js'
 import { nouns } from './wanted.js'
 
@@ -82,6 +83,7 @@ function toPins(wish: unknown, deployments: ReadonlyMap<unknown, string>): Pins 
     files: new Map(files.map((file) => [nameOf(file) ?? '', versionOf(file) ?? 0])),
     domains: namesOf(wish['domains']),
     deployments: requireList(wish['deployments']).map(({ id }) => deployments.get(id) ?? ''),
+    releases: listOf(wish['releases']),
     pending: wish['pending'] === true,
   }
 }

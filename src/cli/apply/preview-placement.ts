@@ -40,6 +40,7 @@ export async function previewPlacement(
         name,
         domains: fields['domains'],
         deployments: fields['deployments'],
+        releases: fields['releases'],
       })),
       deployments: [...names].map((name) => toPlannedDeployment(sides, name)),
       undeployed: leaving,

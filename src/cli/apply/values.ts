@@ -4,6 +4,7 @@ import type { ApplyFields, ApplyKind, WantedObject } from './apply-objects.js'
 import { findCountsProblem } from '../../resources/deployment.js'
 import { parseDomainName } from '../../resources/domain-name.js'
 import { findNameProblem } from '../../resources/names.js'
+import type { TextForm } from '../../resources/resource.js'
 import { defaultContentType, defaultFileType, isFileType, readFileContent } from '../../vcl/file.js'
 import { isFields } from '../api-shapes.js'
 import { toSource, type Source } from '../given-text.js'
@@ -40,8 +41,9 @@ export async function readValue(
       return readReference(value)
     case 'references':
       return readReferences(value)
-    case 'moment':
     case 'words':
+      return readWords(value, type.form)
+    case 'moment':
     case 'numbers':
     case 'grants':
       throw new Error('no document has such a field')
@@ -157,6 +159,15 @@ function listOf(values: Values, field: string, of: ApplyKind): readonly string[]
   const names = Array.isArray(value) ? value.map(String) : []
   const stored = of === 'domain' ? names.map((name) => parseDomainName(name, domainToASCII)) : names
   return [...new Set(stored)].toSorted()
+}
+
+function readWords(value: unknown, form: TextForm | undefined): readonly string[] {
+  if (!Array.isArray(value)) throw wrong(value, 'expected a list of texts')
+  return value.map((item: unknown) => {
+    const word = requireText(item)
+    if (form?.pattern.test(word) === false) throw wrong(word, `expected ${form.right}`)
+    return word
+  })
 }
 
 function requireName(values: Values, field: string): string {

@@ -97,8 +97,13 @@ const groupVerbs: readonly Verb[] = [
   },
   {
     name: 'validate',
-    summary: 'checks the placement and compiles on one fitting agent, changing nothing',
-    flags: [{ form: '--agents <which>', summary: 'one (the default) or all that fit' }],
+    summary: 'checks the placement and compiles on an agent of each release, changing nothing',
+    flags: [
+      {
+        form: '--agents <which>',
+        summary: 'one of each release (`one`, the default), or `all` that fit',
+      },
+    ],
     example: 'vclgroups validate site --agents all',
     run: async (invocation) => (await import('../deploy.js')).validateGroup(invocation, group),
   },

@@ -61,8 +61,16 @@ type Maker = (field: never, options: Options) => TSchema
 const schemaMakers = {
   id: () => idSchema,
   name: (_, options) => Type.String(options),
-  text: ({ limitCharacters }: FieldOf<'text'>, options) =>
-    Type.String({ ...options, ...(limitCharacters && { maxLength: limitCharacters }) }),
+  text: ({ limitCharacters, form }: FieldOf<'text'>, options) => {
+    const limited = { ...options, ...(limitCharacters && { maxLength: limitCharacters }) }
+    if (!form) return Type.String(limited)
+    const { pattern, right } = form
+    return Type.Refine(
+      Type.String({ description: right, ...limited }),
+      (value) => pattern.test(value),
+      () => `must be ${right}`,
+    )
+  },
   source: (_, options) => Type.String(options),
   integer: ({ minimum, maximum }: FieldOf<'integer'>, options) =>
     Type.Integer({
@@ -88,7 +96,12 @@ const schemaMakers = {
   references: ({ fields }: FieldOf<'references'>, options) =>
     Type.Array(answerSchema(fields), options),
   object: ({ fields }: FieldOf<'object'>, options) => answerSchema(fields, options),
-  list: ({ of }: FieldOf<'list'>, options) => Type.Array(fieldSchema(of), options),
+  list: ({ of, atLeast, atMost }: FieldOf<'list'>, options) =>
+    Type.Array(fieldSchema(of), {
+      ...options,
+      ...(atLeast !== undefined && { minItems: atLeast }),
+      ...(atMost !== undefined && { maxItems: atMost }),
+    }),
   numbers: ({ of }: FieldOf<'numbers'>, options) => {
     const numbers = Object.entries(of).map(
       ([name, about]) => [name, Type.Optional(Type.Integer({ minimum: 0, ...about }))] as const,

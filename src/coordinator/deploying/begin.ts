@@ -169,7 +169,8 @@ async function chooseAgents(queries: Queries, asked: Asked) {
     recordPlacement(input.agents, { id: holder, root: false }, { add: [], remove: [{ agentId }] })
   const replaces = replace && (await readReplaceable(queries, group))
   const promoting = action === 'promote'
-  const target = { id, domains: gathered.domains, promoting, replaces }
+  const { domains, releases } = gathered
+  const target = { id, domains, releases, promoting, replaces }
   const wanted = desiredRelease ? programOf(desiredRelease) : undefined
   const decision = await decidePlacement(queries, { ...input, group: target, wanted })
   return { ...input, target, decision }
@@ -231,7 +232,8 @@ function findServing({ group, gathered, naming }: Asked): Release | undefined {
       : desiredRelease.programName === naming.earlier
   const isSameTarget =
     desiredRelease.deploymentIds.join() === gathered.deploymentIds.join() &&
-    namesOf(desiredRelease.domains) === namesOf(gathered.domains)
+    namesOf(desiredRelease.domains) === namesOf(gathered.domains) &&
+    desiredRelease.releases?.join() === gathered.releases?.join()
   return isSame && isSameTarget ? desiredRelease : undefined
 }
 
@@ -317,7 +319,7 @@ export async function refuse(
   { because, message }: Refusal,
 ): Promise<FleetError> {
   const { actor, action, group, gathered, now } = asked
-  const { mainVCL, includes, deploymentIds, domains } = gathered
+  const { mainVCL, includes, deploymentIds, domains, releases } = gathered
   await addHistory(queries, {
     groupId: group.id,
     organizationId: group.organizationId,
@@ -326,7 +328,7 @@ export async function refuse(
     account: actor.accountName,
     action,
     result: message,
-    sources: { mainVCL, includes, deploymentIds, domains, sha: '', programName: '' },
+    sources: { mainVCL, includes, deploymentIds, domains, releases, sha: '', programName: '' },
   })
   return new FleetError(because, 'deploy', message)
 }

@@ -5,6 +5,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Context } from '../../context.js'
 import { agentStateName, agentStates } from '../../resources/agent-state.js'
+import { titleOfRelease } from '../../resources/cache-release.js'
 import { describeFailures, translateError } from '../../vcl/compiler-text.js'
 import { notifyDesiredChanged } from '../agents/agent-hints.js'
 import { watchAgents } from '../agents/watch-agents.js'
@@ -246,7 +247,7 @@ async function replaceAway(
     const input = await readPlacingInput(queries, group, sources.deploymentIds)
     const decision = await decidePlacement(queries, {
       ...input,
-      group: { id: group.id, domains: sources.domains, promoting },
+      group: { id: group.id, domains: sources.domains, releases: sources.releases, promoting },
       // Who is away keeps the row (the switch decides about it) but holds no place in this count.
       placements: input.placements.filter(
         ({ agentId, candidate }) => candidate !== null && !away.has(agentId),
@@ -293,6 +294,7 @@ async function describeRefused(
     .map(({ agent, placement }) => ({
       agentId: placement.agentId,
       agentName: agent.name,
+      release: titleOfRelease(agent.release),
       error: placement.error ?? 'no reason given',
     }))
   const sourceMap = await readSourceMap(service, deploy)

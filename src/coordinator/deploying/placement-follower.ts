@@ -104,8 +104,8 @@ async function reconcile(
 
 /** A changed release is tried again at once. */
 function describeRelease({ desiredRelease }: GroupRecord): string {
-  const { sha, deploymentIds = [], domains = [] } = desiredRelease ?? {}
-  return JSON.stringify([sha, deploymentIds, domains.map(({ fqdn }) => fqdn)])
+  const { sha, deploymentIds = [], domains = [], releases = null } = desiredRelease ?? {}
+  return JSON.stringify([sha, deploymentIds, domains.map(({ fqdn }) => fqdn), releases])
 }
 
 /** A later run tries again when it is due, at the latest the one without a hint. */

@@ -81,7 +81,7 @@ function route(agent: NamedReference, placed: readonly PlacedPrograms[]): AgentR
 async function foreseeAgents(
   service: StateService,
   actor: Actor,
-  { id, name, organizationId, domains, deployments }: GroupRecord,
+  { id, name, organizationId, domains, deployments, releases }: GroupRecord,
 ): Promise<readonly PlannedPlacement[]> {
   const ids = deployments.map((deployment) => deployment.id)
   const planned = await readDeploymentsOf(service.store.queries, ids)
@@ -90,6 +90,7 @@ async function foreseeAgents(
     name,
     domains: domains.map(({ fqdn }) => fqdn),
     deployments: planned.map((deployment) => deployment.name),
+    releases,
   }
   const plan = { groups: [wanted], deployments: planned, undeployed: [] }
   // Whoever looks: the group uses what its organization has.

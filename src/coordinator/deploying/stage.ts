@@ -128,8 +128,9 @@ async function chooseAgents(
   const placements = await readPlacements(queries, { groupIds: [group.id], stage: true })
   const fleet = await readFleet(queries, scopeOfOwner(group.organizationId))
   const { tagIds } = target
+  const { domains, releases } = gathered
   const placing = {
-    group: { id: group.id, domains: gathered.domains, stage: target },
+    group: { id: group.id, domains, releases, stage: target },
     deployments: [stageDeployment(tagIds)],
     agents: indexAgents(fleet),
     placements,
@@ -199,6 +200,7 @@ export async function promoteStage(
     includeIds: includes.map(({ id }) => id),
     domainIds: group.domains.map(({ id }) => id),
     deploymentIds: group.deployments.map(({ id }) => id),
+    releases: group.releases,
     managedBy: group.managedBy,
   }
   await updateGroup(queries, group.id, fields, now)

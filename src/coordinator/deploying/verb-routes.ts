@@ -1,6 +1,7 @@
 /** `/vclgroups/{id}/…`: deploy, cancel, undeploy, reload, rollback, stage, promote, delstage, validate; state, placement, routing, history. */
 import { Type, type Static, type TObject, type TSchema } from 'typebox'
 import { FleetError } from '../../errors.js'
+import { releaseText } from '../../resources/cache-release.js'
 import { stage } from '../../resources/vclgroup.js'
 import { initSchema, orNull } from '../api/references.js'
 import { requireReferences } from '../api/resource-routes.js'
@@ -20,10 +21,10 @@ import { viewGroup, viewGroupAgain } from '../groups/groups.js'
 import { answerList, route, type Call, type Route } from '../http/route.js'
 import { explainGroupPlacement } from '../placement/group-state.js'
 import { scopeOf, type StateService } from '../service.js'
-import { validateVclGroup } from './compile.js'
 import { cancelDeploy } from './recover.js'
 import { readGroupRouting, readNextRouting } from './routing.js'
 import { dropStage, undeployVclGroup } from './undeploy.js'
+import { validateVclGroup } from './validate.js'
 import {
   deployVclGroup,
   promoteVclGroup,
@@ -79,8 +80,18 @@ const validateQuery = Type.Object(
     init: Type.Optional(initSchema),
     agents: Type.Optional(
       Type.Union([Type.Literal('one'), Type.Literal('all')], {
-        description: 'one (the default): the first that a deploy would use; all: all that fit',
+        description: 'one (the default): one of each release that fits; all: all that fit',
       }),
+    ),
+    release: Type.Optional(
+      Type.Refine(
+        Type.String({
+          description:
+            'What is deployed is compiled on an agent of this release, such as vinyl-9.0, wherever the group goes',
+        }),
+        (value) => releaseText.pattern.test(value),
+        () => `must be ${releaseText.right}`,
+      ),
     ),
   },
   closed,
@@ -163,7 +174,7 @@ function changingRoutes(service: StateService): readonly Route[] {
     }),
     verb(service, 'validate', {
       summary:
-        'Checks the placement and compiles on one fitting agent, or on all, changing nothing',
+        'Checks the placement and compiles on one fitting agent of each release, or on all, changing nothing',
       asksOnly: true,
       permission: { type: 'vclgroup', access: 'read' },
       query: validateQuery,

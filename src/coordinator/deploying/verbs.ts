@@ -16,7 +16,7 @@ import { startLoop } from '../../runtime/loop.js'
 import { notifyDesiredChanged } from '../agents/agent-hints.js'
 import { watchAgents } from '../agents/watch-agents.js'
 import { holderOf, renewDeploy, type DeployRecord } from '../fleet/deploy-queries.js'
-import type { GroupRecord } from '../fleet/group-queries.js'
+import { deploymentIdsOf, releasesOf, type GroupRecord } from '../fleet/group-queries.js'
 import { findNewestRevision, findRevision, type HistoryEntry } from '../fleet/history-queries.js'
 import { isEarlierVcl } from '../fleet/vcl-group.js'
 import {
@@ -106,11 +106,10 @@ export function rollBackVclGroup(
     ...request,
     action: 'rollback',
     choose: async (queries, group) => {
-      const { desiredRelease, deployments } = group
       const { sources } = await findTarget(queries, group, request.revision)
       // It moves nothing: the deployments of that time may be gone, and others are in force.
-      const deploymentIds = desiredRelease?.deploymentIds ?? deployments.map(({ id }) => id)
-      const gathered = await recallSources(service, queries, group, { ...sources, deploymentIds })
+      const inForce = { deploymentIds: deploymentIdsOf(group), releases: releasesOf(group) }
+      const gathered = await recallSources(service, queries, group, { ...sources, ...inForce })
       return { gathered, naming: { earlier: sources.programName } }
     },
   })
@@ -160,12 +159,13 @@ async function gatherStage(
   group: GroupRecord,
 ): Promise<Gathered> {
   const { sources } = await requireStage(queries, group.id)
-  const { domains, deployments } = group
+  const { domains, deployments, releases } = group
   // The text is another one when the group got its first domains since, or lost them: the prologue comes or goes.
   if ((domains.length === 0) !== (sources.domains.length === 0))
     return flattenFiles(service, queries, group, sources)
   const deploymentIds = deployments.map(({ id }) => id)
-  return recallSources(service, queries, group, { ...sources, domains, deploymentIds })
+  const own = { domains, deploymentIds, releases }
+  return recallSources(service, queries, group, { ...sources, ...own })
 }
 
 interface StageRequest extends VerbRequest {

@@ -55,12 +55,16 @@ export async function readBranchCaches(queries: Queries, id: number): Promise<Br
     .selectFrom('vclGroups')
     .innerJoin('groupMembers', 'groupMembers.groupId', 'vclGroups.id')
     .innerJoin('agents', 'agents.id', 'groupMembers.agentId')
-    .select(['agents.id', 'agents.name', 'agents.state', 'agents.engineVersion'])
+    .select(['agents.id', 'agents.name', 'agents.state'])
+    .select(['agents.engineProduct as product', 'agents.engineVersion as version'])
     .distinct()
     .where('vclGroups.mainFileId', '=', id)
     .orderBy('agents.id')
     .execute()
-  return rows.map((row) => ({ ...row, state: row.state as AgentState })) // written by the use cases only
+  return rows.map(({ id, name, state, ...release }) => ({
+    ...{ id, name, release },
+    state: state as AgentState, // written by the use cases only
+  }))
 }
 
 /** Whether a group of the console has this branch. */

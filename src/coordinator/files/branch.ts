@@ -3,6 +3,7 @@
  * who may change it, and which caches a push of it asks whether it compiles.
  */
 import { agentStates, type AgentState } from '../../resources/agent-state.js'
+import { chooseOfEachRelease, type CacheRelease } from '../../resources/cache-release.js'
 import { mayInConsole } from '../../resources/console-role.js'
 import type { Actor } from '../../resources/permission.js'
 
@@ -43,14 +44,12 @@ export interface BranchCache {
   readonly id: number
   readonly name: string
   readonly state: AgentState
-  readonly engineVersion: string
+  readonly release: CacheRelease
 }
 
 /** One for each release of the engine among those that are there, the first of them. */
-export function chooseCompilers<Cache extends BranchCache>(caches: readonly Cache[]): Cache[] {
-  const chosen = new Map<string, Cache>()
-  for (const cache of caches)
-    if (cache.state === agentStates.Running && !chosen.has(cache.engineVersion))
-      chosen.set(cache.engineVersion, cache)
-  return [...chosen.values()]
+export function chooseCompilers<Cache extends BranchCache>(
+  caches: readonly Cache[],
+): readonly Cache[] {
+  return chooseOfEachRelease(caches.filter(({ state }) => state === agentStates.Running))
 }

@@ -3,10 +3,13 @@
  * `recordPlacement` keeps it true during such a run, so that later groups see what earlier ones took.
  */
 import type { AgentState } from '../../resources/agent-state.js'
+import type { CacheRelease } from '../../resources/cache-release.js'
 
 export interface PlacementAgent {
   readonly id: number
   readonly state: AgentState
+  /** Of its cache; undefined: not known. */
+  readonly release?: CacheRelease | undefined
   /** Static and assigned ones. */
   readonly tagIds: readonly number[]
   /** Every group that is placed there, and every stage (`holderId`). */
@@ -41,7 +44,7 @@ export function holderId({ groupId, stage }: PlacementHolder): number {
 
 export interface IndexedAgent extends Pick<
   PlacementAgent,
-  'id' | 'state' | 'replacedBy' | 'adopting' | 'memberOf'
+  'id' | 'state' | 'release' | 'replacedBy' | 'adopting' | 'memberOf'
 > {
   /** Where it stands in the index's arrays. */
   readonly slot: number

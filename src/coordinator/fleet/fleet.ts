@@ -1,6 +1,7 @@
 /** The agents as placement sees them: state, tags, and what other groups hold there. */
 import { setImmediate as servedOthers } from 'node:timers/promises'
 import type { AgentState } from '../../resources/agent-state.js'
+import type { CacheRelease } from '../../resources/cache-release.js'
 import { holderId, type PlacementAgent } from './agent-index.js'
 import { groupBy } from '../../group-by.js'
 import { visibleAgents, type Scope } from '../store/scope.js'
@@ -11,6 +12,7 @@ export interface FleetAgent extends PlacementAgent {
   readonly organizationId: number | null
   readonly lastStateChangeAt: number
   readonly lastHeartbeatAt: number
+  readonly release: CacheRelease
   /** Its cache is another process than before, and what failed there was not tried again yet. */
   readonly cacheRestarted: boolean
 }
@@ -65,6 +67,8 @@ export async function readFleet(
       'lastHeartbeatAt',
       'cacheRestarted',
       'adopting',
+      'engineProduct',
+      'engineVersion',
       'groupMembers.groupId as memberOf',
     ])
     .where(visibleAgents(scope))
@@ -87,7 +91,7 @@ export async function readFleet(
     )
   if (stretch) placed = placed.where((e) => e.between('placements.agentId', ...reachOf(agents)))
   const groups = groupBy(await placed.execute(), (row) => row.agentId)
-  return agents.map((agent) => {
+  return agents.map(({ engineProduct: product, engineVersion: version, ...agent }) => {
     const held = (groups.get(agent.id) ?? []).map((place) => ({
       ...place,
       holder: holderId({ groupId: place.groupId, stage: place.stage === 1 }),
@@ -96,6 +100,7 @@ export async function readFleet(
       ...agent,
       cacheRestarted: agent.cacheRestarted === 1,
       adopting: agent.adopting === 1,
+      release: { product, version },
       state: agent.state as AgentState, // written by the heartbeat and registration use cases only
       tagIds: (tags.get(agent.id) ?? []).map((row) => row.tagId),
       groupIds: held.map(({ holder }) => holder),

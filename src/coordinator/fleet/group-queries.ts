@@ -10,7 +10,7 @@ import { selectOwned } from '../store/owned-rows.js'
 import { deleteRow, insertRow, updateRow } from '../store/write-rows.js'
 import { ownedBy, type NamedReference } from '../store/owner.js'
 import { holdQuota } from '../store/quotas.js'
-import { listColumns, nestedColumns, rowReader } from '../store/resource-rows.js'
+import { listColumns, nestedColumns, rowReader, toRow } from '../store/resource-rows.js'
 import type { StoredRecord } from '../store/resource-rows.js'
 import type { Tables } from '../store/schema.js'
 import { within, type Scope } from '../store/scope.js'
@@ -232,7 +232,7 @@ export async function insertGroup(
   { includeIds, domainIds, deploymentIds, ...fields }: GroupFields,
   now: number,
 ): Promise<number> {
-  const row = { ...fields, ...keys, ...undeployed }
+  const row = { ...fields, ...toRow(vclGroup.fields, fields), ...keys, ...undeployed }
   const id = await insertRow(queries, 'vclGroups', { ...row, organizationId: owner }, now)
   await writeLinks(queries, id, { includeIds, domainIds, deploymentIds })
   await holdQuota(queries, owner, 'vclgroups')
@@ -245,7 +245,8 @@ export async function updateGroup(
   { includeIds, domainIds, deploymentIds, ...fields }: GroupFields,
   now: number,
 ): Promise<void> {
-  await updateRow(queries, 'vclGroups', id, { ...fields, updatedAt: now })
+  const row = { ...fields, ...toRow(vclGroup.fields, fields), updatedAt: now }
+  await updateRow(queries, 'vclGroups', id, row)
   for (const { table } of [includeLinks, domainLinks, deploymentLinks])
     await queries.deleteFrom(table).where('groupId', '=', id).execute()
   await writeLinks(queries, id, { includeIds, domainIds, deploymentIds })
@@ -285,6 +286,14 @@ export function deploymentIdsOf({
   deployments,
 }: Pick<GroupRecord, 'desiredRelease' | 'deployments'>): readonly number[] {
   return desiredRelease?.deploymentIds ?? deployments.map(({ id }) => id)
+}
+
+/** In force with `deploymentIdsOf`. */
+export function releasesOf({
+  desiredRelease,
+  releases,
+}: Pick<GroupRecord, 'desiredRelease' | 'releases'>): readonly string[] | null {
+  return desiredRelease === null ? releases : desiredRelease.releases
 }
 
 /** Of all organizations; 0 before the first. */

@@ -2,6 +2,7 @@
  * Who is in a group's way on an agent: a root group is alone there, and a domain stands there once. A deploy that replaces
  * has nobody of the groups whose places it may take in its way.
  */
+import { isOfReleases, titleOfRelease, unknownRelease } from '../../resources/cache-release.js'
 import type { IndexedAgent } from './agent-index.js'
 import type { PlacementGroup, PlacementInput } from './placement-input.js'
 
@@ -9,6 +10,8 @@ export interface Conflict {
   /** The group, or stage, that holds the agent; null: no group does, and it cannot be used all the same. */
   readonly holder: number | null
   readonly reason: string
+  /** Nobody is in the way: its cache is of a release that the group does not go to. */
+  readonly isOfOtherRelease?: true
 }
 
 /** Why an agent cannot hold this group at all; null when it can. Whether it fits by its tags is another question. */
@@ -18,6 +21,7 @@ export function findConflict(input: PlacementInput, agent: IndexedAgent): string
 
 export function describeConflict(input: PlacementInput, agent: IndexedAgent): Conflict | null {
   const { group } = input
+  if (!mayRun(group, agent)) return { ...describeRelease(group, agent), isOfOtherRelease: true }
   if (agent.adopting === true && !agent.groupIds.has(group.id))
     return { holder: null, reason: 'what its cache runs is to be adopted first' }
   if (typeof agent.memberOf === 'number' && agent.memberOf !== group.id)
@@ -30,6 +34,24 @@ export function describeConflict(input: PlacementInput, agent: IndexedAgent): Co
   const named = input.nameOf?.(holder)
   const name = named === undefined ? '' : `: ${JSON.stringify(named)}`
   return { holder, reason: nameOwnOther(group, holder) ?? `${what}${name}` }
+}
+
+/** A cache that was not reached since its agent started may be what it was: who is there stays. */
+function mayRun(
+  { id, releases = null }: PlacementGroup,
+  { release = unknownRelease, groupIds }: IndexedAgent,
+): boolean {
+  return isOfReleases(release, releases) || (release.version === '' && groupIds.has(id))
+}
+
+function describeRelease(
+  { releases }: PlacementGroup,
+  { release = unknownRelease }: IndexedAgent,
+): Conflict {
+  const title = titleOfRelease(release)
+  const wanted = `the group is for the releases ${releases?.join(', ') ?? ''}`
+  const reason = title === null ? 'its release is not known' : `its release is ${title}`
+  return { holder: null, reason: `${reason}, and ${wanted}` }
 }
 
 /** Those whose places the group would take on an agent that it is placed on, by `holderId`, in order. */

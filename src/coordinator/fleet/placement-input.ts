@@ -22,6 +22,8 @@ export interface PlacementGroup {
   readonly root: boolean
   /** What it answers for; none of a root group. */
   readonly fqdns?: readonly string[]
+  /** Of the cache, that it may go to; null, or left out: any. */
+  readonly releases?: readonly string[] | null
   readonly deployments: readonly PlacementDeployment[]
   /** Where this one is, it makes way: the stage that is promoted. */
   readonly supersedes?: number | undefined

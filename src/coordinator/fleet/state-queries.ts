@@ -1,11 +1,14 @@
 /** Name and state of the agents that a group has a place on. */
 import type { AgentState } from '../../resources/agent-state.js'
+import type { CacheRelease } from '../../resources/cache-release.js'
 import type { Queries } from '../store/store.js'
 
 export interface AgentStateRow {
   readonly id: number
   readonly name: string
   readonly state: AgentState
+  /** Of its cache. */
+  readonly release: CacheRelease
 }
 
 export async function readAgentStates(
@@ -16,8 +19,14 @@ export async function readAgentStates(
     .selectFrom('agents')
     .innerJoin('placements', 'placements.agentId', 'agents.id')
     .select(['agents.id', 'agents.name', 'agents.state'])
+    .select(['agents.engineProduct as product', 'agents.engineVersion as version'])
     .where('placements.groupId', '=', groupId)
     .execute()
   // The state is written by the heartbeat and registration use cases only.
-  return new Map(rows.map((row) => [row.id, { ...row, state: row.state as AgentState }]))
+  return new Map(
+    rows.map(({ id, name, state, ...release }) => [
+      id,
+      { id, name, state: state as AgentState, release },
+    ]),
+  )
 }

@@ -52,14 +52,16 @@ export interface Release {
   readonly deploymentIds: readonly number[]
   /** What it answers for; none: its VCL is the whole VCL of each cache. */
   readonly domains: readonly ReleaseDomain[]
+  /** Of the cache, that it may go to (`resources/cache-release.ts`); null: any. */
+  readonly releases: readonly string[] | null
   /** They are staged: no deployments say where. */
   readonly stage?: StageTarget
 }
 
-/** Reads the column, which is written from such an object only. Before there were domains it had none. */
+/** Reads the column, which is written from such an object only. Earlier ones had no domains or releases. */
 export function parseSources(json: string): Release {
-  const sources = JSON.parse(json) as Omit<Release, 'domains'> & Partial<Release>
-  return { ...sources, domains: sources.domains ?? [] }
+  const sources = JSON.parse(json) as Omit<Release, 'domains' | 'releases'> & Partial<Release>
+  return { ...sources, domains: sources.domains ?? [], releases: sources.releases ?? null }
 }
 
 /** As it is placed on an agent. */

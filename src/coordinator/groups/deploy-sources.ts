@@ -14,6 +14,7 @@ export interface GatheredFiles {
   readonly includes: readonly ReleaseFile[]
   readonly deploymentIds: readonly number[]
   readonly domains: readonly ReleaseDomain[]
+  readonly releases: readonly string[] | null
 }
 
 export interface GatheredSources extends GatheredFiles {
@@ -23,10 +24,10 @@ export interface GatheredSources extends GatheredFiles {
 /** `error`: file, line and position of each mistake in the author's text, a line each. */
 export type Gathered = GatheredSources | (GatheredFiles & { readonly error: string })
 
-/** As far as its text depends on it. */
+/** As far as what is deployed of it depends on it, beside the files. */
 type FlattenedGroup = Pick<
   GroupRecord,
-  'id' | 'organizationId' | 'cacheKey' | 'domains' | 'deployments'
+  'id' | 'organizationId' | 'cacheKey' | 'domains' | 'deployments' | 'releases'
 >
 
 /** Of its own files unless others are given. Throws FleetError conflict when there is no main file, or the version of it does not exist. */
@@ -83,6 +84,7 @@ export async function flattenFiles(
     includes: includes.map(toReleaseFile),
     deploymentIds: group.deployments.map(({ id }) => id),
     domains: group.domains,
+    releases: group.releases,
   }
   const steps = bundleInSteps(
     toVclText(main),

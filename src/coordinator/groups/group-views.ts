@@ -22,10 +22,11 @@ const makeAnswer = answerMaker(vclGroup.fields)
 
 /** What users edit, as it is answered. */
 export function toGroupFields(group: GroupRecord) {
-  const { name, root, keepOnFailure, includes, domains, deployments, managedBy } = group
+  const { name, root, keepOnFailure, includes, domains, deployments, releases, managedBy } = group
   const { mainFile, mainFileVersion: version } = group
   const mainVCL = mainFile === null || version === null ? mainFile : { ...mainFile, version }
-  return { name, root, keepOnFailure, mainVCL, includes, domains, deployments, managedBy }
+  const files = { mainVCL, includes }
+  return { name, root, keepOnFailure, ...files, domains, deployments, releases, managedBy }
 }
 
 export function toGroupView({ group, status, staged }: GroupView) {
@@ -45,9 +46,9 @@ export function toGroupView({ group, status, staged }: GroupView) {
 
 function toReleaseView({ desiredRelease, deployPending }: GroupRecord) {
   if (desiredRelease === null) return null
-  const { mainVCL, includes, domains, deploymentIds } = desiredRelease
+  const { mainVCL, includes, domains, deploymentIds, releases } = desiredRelease
   const deployments = deploymentIds.map((id) => ({ id }))
-  return { mainVCL, includes, domains, deployments, pending: deployPending }
+  return { mainVCL, includes, domains, deployments, releases, pending: deployPending }
 }
 
 export function toHistoryView(entry: HistoryEntry) {

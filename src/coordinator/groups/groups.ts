@@ -145,11 +145,12 @@ export async function requireUndeployed(queries: Queries, id: number): Promise<v
 }
 
 function toFields(group: GroupRecord): GroupFields {
-  const { name, root, keepOnFailure, mainFile, mainFileVersion, managedBy } = group
+  const { name, root, keepOnFailure, releases, mainFile, mainFileVersion, managedBy } = group
   return {
     name,
     root,
     keepOnFailure,
+    releases,
     mainFileId: mainFile?.id ?? null,
     mainFileVersion,
     includeIds: group.includes.map(({ id }) => id),

@@ -30,8 +30,8 @@ export async function recallSources(
   const source = await findSource(queries, release.sha)
   if (!source) throw new FleetError('conflict', 'deploy', `source ${release.sha} is gone`)
   const errors = await judgeRecalled(service, owner, release, source)
-  const { mainVCL, includes, deploymentIds, domains } = release
-  const files = { mainVCL, includes, deploymentIds, domains }
+  const { mainVCL, includes, deploymentIds, domains, releases } = release
+  const files = { mainVCL, includes, deploymentIds, domains, releases }
   return errors.length > 0 ? { ...files, error: errors.join('\n') } : { ...files, source }
 }
 

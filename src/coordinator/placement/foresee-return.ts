@@ -64,7 +64,12 @@ async function foreseePlaces(
     const before = placements.get(holderId(followed)) ?? []
     const program = programOf(release)
     const input: PlacingInput = {
-      group: { id: followed.groupId, domains: release.domains, stage: release.stage },
+      group: {
+        id: followed.groupId,
+        domains: release.domains,
+        releases: release.releases,
+        stage: release.stage,
+      },
       deployments: followed.deployments,
       agents: indexes.get(organizationId) ?? indexAgents([]),
       placements: before,

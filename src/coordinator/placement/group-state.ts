@@ -16,7 +16,7 @@ import { isUsableBy, readFleet } from '../fleet/fleet.js'
 import { readGroupPlacements, type GroupPlacement } from '../fleet/group-placements.js'
 import { readPlacements } from '../fleet/placement-queries.js'
 import { readReplaceable } from '../fleet/replaced-placements.js'
-import { deploymentIdsOf, type GroupRecord } from '../fleet/group-queries.js'
+import { deploymentIdsOf, releasesOf, type GroupRecord } from '../fleet/group-queries.js'
 import {
   readDeploymentsInForce,
   readDeploymentsOfGroup,
@@ -90,7 +90,12 @@ export async function explainGroupPlacement(
   const agents = indexAgents(fleet)
   const shown = replace ? { ...group, desiredRelease: null } : group
   const replaces = replace ? await readReplaceable(queries, group) : undefined
-  const target = { id: group.id, domains: shown.desiredRelease?.domains ?? group.domains, replaces }
+  const target = {
+    id: group.id,
+    domains: shown.desiredRelease?.domains ?? group.domains,
+    releases: releasesOf(shown),
+    replaces,
+  }
   await noteOtherHolders(queries, { group: target, agents })
   const deployments = await readDeploymentsOfGroup(queries, group.id, deploymentIdsOf(shown))
   const input = toPlacementInput({

@@ -233,7 +233,12 @@ async function follow(
   })
   const exclude = findGivenUp(settled, run.restarted)
   const input: PlacingInput = {
-    group: { id: groupId, domains: release.domains, stage: release.stage },
+    group: {
+      id: groupId,
+      domains: release.domains,
+      releases: release.releases,
+      stage: release.stage,
+    },
     deployments: followed.deployments,
     agents,
     placements: settled,

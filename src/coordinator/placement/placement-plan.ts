@@ -104,8 +104,9 @@ async function readOwnGroups(
   return own
 }
 
-interface WantedGroup extends Omit<PlannedGroup, 'domains'> {
+interface WantedGroup extends Omit<PlannedGroup, 'domains' | 'releases'> {
   readonly id: number
+  readonly releases: readonly string[] | null
   readonly domains: readonly ReleaseDomain[]
 }
 
@@ -118,6 +119,7 @@ function toWanted({ groups }: PlacementPlan, newestId: number): readonly WantedG
   return groups.map((group) => ({
     ...group,
     id: group.id ?? ++nextId,
+    releases: group.releases ?? null,
     domains: group.domains.map((name) => ({ id: 0, fqdn: parseDomainName(name, domainToASCII) })),
   }))
 }

@@ -44,10 +44,15 @@ export function findShortages(
         placed: chosen.length,
         fitting: fitting.length,
         conflicts,
-        wouldSufficeWithConflicting: chosen.length + conflicts.length >= min,
+        wouldSufficeWithConflicting: chosen.length + conflicts.filter(isHeld).length >= min,
         states: countStates(fitting),
       }
     })
+}
+
+/** By making way others would not help a group that is not for this release. */
+function isHeld({ isOfOtherRelease }: Conflict): boolean {
+  return isOfOtherRelease !== true
 }
 
 function countStates(agents: readonly IndexedAgent[]): Shortage['states'] {

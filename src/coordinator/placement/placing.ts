@@ -17,6 +17,8 @@ import type { GroupRecord } from '../fleet/group-queries.js'
 export interface GroupToPlace {
   readonly id: number
   readonly domains: readonly ReleaseDomain[]
+  /** Of the cache, that it may go to; null: any. */
+  readonly releases: readonly string[] | null
   /** What is staged of it, not the group itself. */
   readonly stage?: StageTarget | undefined
   /** Its stage makes way for it. */
@@ -83,6 +85,7 @@ export function toPlacementInput(input: PlacingInput): PlacementInput {
       id: holderId(toHolder(group)),
       root: group.domains.length === 0,
       fqdns: group.domains.map(({ fqdn }) => fqdn),
+      releases: group.releases,
       deployments,
       apartFrom: group.stage?.ownDomains === false ? group.id : undefined,
       supersedes:

@@ -1,6 +1,7 @@
 /** What is asked and answered where groups would be placed: the schemas, and the types that follow from them. */
 import { Type } from 'typebox'
-import type { Fitting } from '../../resources/json-fields.js'
+import { releasesMost, releaseText } from '../../resources/cache-release.js'
+import { matching, type Fitting } from '../../resources/json-fields.js'
 import type { ForeseenPlacements } from '../../resources/vclgroup.js'
 import { idSchema, nameSchema, orNull, referencesMost } from '../api/references.js'
 
@@ -38,6 +39,15 @@ const plannedGroupSchema = Type.Object(
       maxItems: referencesMost,
       description: 'Names of the deployments beside',
     }),
+    releases: Type.Optional(
+      orNull(
+        Type.Array(matching(releaseText.pattern, releaseText.right), {
+          minItems: 1,
+          maxItems: releasesMost,
+          description: 'Of the cache; null, or left out: any',
+        }),
+      ),
+    ),
     replace: Type.Optional(
       orNull(Type.Boolean({ description: 'Deployed with replace=true; false unless given' })),
     ),

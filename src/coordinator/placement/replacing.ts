@@ -90,7 +90,7 @@ async function findShort(
     const left = own.filter((place) => !taken.has(place.agentId))
     if (desiredRelease === null || !left.some(holdsPlacement)) continue
     const { shortages } = await decidePlacement(queries, {
-      group: { id, domains: desiredRelease.domains },
+      group: { id, domains: desiredRelease.domains, releases: desiredRelease.releases },
       deployments: await readDeploymentsOfGroup(queries, id, desiredRelease.deploymentIds),
       agents,
       placements: without ? left : own,

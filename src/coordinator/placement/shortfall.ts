@@ -11,7 +11,7 @@ import { readFleet } from '../fleet/fleet.js'
 import { readPlacements } from '../fleet/placement-queries.js'
 import { scopeOfOwner } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
-import { readGroups, type GroupRecord } from '../fleet/group-queries.js'
+import { readGroups, releasesOf, type GroupRecord } from '../fleet/group-queries.js'
 import { decidePlacement } from './placing.js'
 import type { StateService } from '../service.js'
 
@@ -64,7 +64,11 @@ async function findShort(
     const agents = fleets.get(owner) ?? indexAgents(await readFleet(queries, scopeOfOwner(owner)))
     fleets.set(owner, agents)
     const decision = await decidePlacement(queries, {
-      group: { id: group.id, domains: group.desiredRelease?.domains ?? [] },
+      group: {
+        id: group.id,
+        domains: group.desiredRelease?.domains ?? [],
+        releases: releasesOf(group),
+      },
       deployments: deployments.get(group.id) ?? [],
       agents,
       placements: placements.filter(({ groupId }) => groupId === group.id),

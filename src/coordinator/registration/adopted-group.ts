@@ -82,6 +82,7 @@ export async function makeAdoptedGroup(
       includeIds: includes.map(({ id }) => id),
       domainIds: [],
       deploymentIds: [deploymentId],
+      releases: null,
       managedBy: null,
     },
     now,
@@ -94,6 +95,7 @@ export async function makeAdoptedGroup(
     programName: programName(groupId, bundle.sha, 0),
     deploymentIds: [deploymentId],
     domains: [],
+    releases: null,
   }
   const revision = 1
   await writeDesiredRelease(queries, groupId, { sources, pending: false, revision })

@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
 import type { CallError } from '../api/http.js'
 import { CheckField, TextField, type TextFieldProps } from './field.js'
+import { splitWords } from './split-words.js'
 
 type TextType = NonNullable<TextFieldProps['type']>
 
@@ -65,7 +66,7 @@ function readInput({
 }: Bound): Value | undefined {
   if (type === 'check') return flag.value
   if (text === '' && isNullable === true) return null
-  if (type === 'words') return text.split(/\s+/).filter((word) => word !== '')
+  if (type === 'words') return splitWords(text)
   if (type === 'password' && text === '') return undefined
   // What is not a number is refused by the API.
   return type === 'number' && !Number.isNaN(Number(text)) ? Number(text) : text

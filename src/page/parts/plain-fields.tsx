@@ -1,5 +1,5 @@
 /** Inputs, facts and columns of a resource's fields that are one value each, by their definition. */
-import { plainFields, titleOf, type Resource } from '../../resources/resource.js'
+import { plainFields, titleOf, type Field, type Resource } from '../../resources/resource.js'
 import type { Fact } from './facts.js'
 import { toText, useInputForm, type FormInput, type InputForm } from './input-form.js'
 import type { Column } from './table.js'
@@ -21,13 +21,19 @@ export function usePlainForm(
     {
       label: name === nameField ? 'Name' : titleOf(name, field),
       hint: place === 0 && hint !== undefined ? hint : (field.write.summary ?? ''),
-      type: field.kind === 'integer' ? 'number' : field.kind === 'flag' ? 'check' : 'text',
+      type: inputTypes[field.kind] ?? 'text',
       required: field.write.required === true,
       isNullable: field.nullable === true,
     },
   ])
   const defaults = plain.map(([name, { write }]) => [name, write.default] as const)
   return useInputForm(Object.fromEntries(inputs), start ?? Object.fromEntries(defaults))
+}
+
+const inputTypes: Readonly<Partial<Record<Field['kind'], FormInput['type']>>> = {
+  integer: 'number',
+  flag: 'check',
+  list: 'words',
 }
 
 /** The plain fields beside the name that have a value. */

@@ -71,7 +71,10 @@ const cache: fc.Arbitrary<BranchCache> = fc.record({
   id: fc.nat(),
   name: fc.string(),
   state: fc.constantFrom(...Object.values(agentStates)),
-  engineVersion: fc.constantFrom('6.0.11', '7.1.1', '7.7.3'),
+  release: fc.record({
+    product: fc.constantFrom('varnish', 'vinyl'),
+    version: fc.constantFrom('6.0.11', '7.1.1', '9.0.1'),
+  }),
 })
 
 void t.test('a push asks one cache of each release that is there', (t) => {
@@ -80,8 +83,9 @@ void t.test('a push asks one cache of each release that is there', (t) => {
       const there = caches.filter(({ state }) => state === agentStates.Running)
       const chosen = chooseCompilers(caches)
       assert.ok(chosen.every((one) => there.includes(one)))
-      const releases = chosen.map(({ engineVersion }) => engineVersion)
-      assert.deepEqual(new Set(releases), new Set(there.map((one) => one.engineVersion)))
+      const toText = ({ release }: BranchCache) => `${release.product} ${release.version}`
+      const releases = chosen.map(toText)
+      assert.deepEqual(new Set(releases), new Set(there.map(toText)))
       assert.equal(new Set(releases).size, releases.length)
     }),
   )

@@ -22,7 +22,13 @@ async function setDeployed({ service }: Fixture, { number }: MadeGroup): Promise
   await keepSource(service.store.queries, source, 1)
   await writeDesiredRelease(service.store.queries, number, {
     sources: {
-      ...{ mainVCL: { id: 1, version: 1, name: 'main.vcl' }, includes: [], domains: [], sha },
+      ...{
+        mainVCL: { id: 1, version: 1, name: 'main.vcl' },
+        includes: [],
+        releases: null,
+        domains: [],
+        sha,
+      },
       programName: `cf-${number}-ffffffff-1`,
       deploymentIds: group?.deployments.map(({ id }) => id) ?? [],
     },

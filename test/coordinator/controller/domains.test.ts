@@ -275,7 +275,13 @@ async function checkTables(t: Parameters<typeof startClient>[0], client: Client)
   await store.decide((queries) =>
     writeDesiredRelease(queries, second.groupId, {
       sources: {
-        ...{ mainVCL: { id: 1, version: 1, name: 'x' }, includes: [], sha: '', programName: 'x' },
+        ...{
+          mainVCL: { id: 1, version: 1, name: 'x' },
+          includes: [],
+          releases: null,
+          sha: '',
+          programName: 'x',
+        },
         ...{ deploymentIds: [], domains: pinned },
       },
       pending: true,

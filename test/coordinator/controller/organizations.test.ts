@@ -254,7 +254,7 @@ async function stageUnjudged(
   const sha = createHash('sha256').update(text).digest('hex')
   const sourceMap = { files: ["another's"], segments: [[1, 1, 0, 1, 1]] as const }
   const sources = {
-    ...{ mainVCL: { id: 1, name: 'main', version: 1 }, includes: [], domains: [] },
+    ...{ mainVCL: { id: 1, name: 'main', version: 1 }, includes: [], releases: null, domains: [] },
     ...{ deploymentIds: [], sha, programName: `cf-${groupId}-${sha.slice(0, 8)}-1` },
     stage: { tagIds: [], ownDomains: false, mainFileVersion: null },
   }

@@ -37,7 +37,11 @@ export async function placeGroup(
   const groupId = Number(group['id'])
   const program = { name: `cf-${groupId}-01234567-1`, sha: '0'.repeat(64), fqdns: null }
   await client.service.store.decide(async (queries) => {
-    const sources = { mainVCL: { id: 1, version: 1, name: 'main.vcl' }, includes: [] }
+    const sources = {
+      mainVCL: { id: 1, version: 1, name: 'main.vcl' },
+      includes: [],
+      releases: null,
+    }
     await writeDesiredRelease(queries, groupId, {
       sources: {
         ...sources,

@@ -70,7 +70,12 @@ async function seedIdentity(client: Client, { numbers, makeAll }: Maker): Promis
 /** Of the first group, as its history has them. */
 async function addDeploys({ service }: Client, numbers: readonly number[]): Promise<void> {
   const sources = {
-    ...{ mainVCL: { id: 1, version: 1, name: 'main.vcl' }, includes: [], domains: [] },
+    ...{
+      mainVCL: { id: 1, version: 1, name: 'main.vcl' },
+      includes: [],
+      releases: null,
+      domains: [],
+    },
     ...{ sha: '0'.repeat(64), programName: 'cf-1-00000000-1', deploymentIds: [1] },
   }
   const entry = { groupId: 1, organizationId: null, at: 1, account: 'root', result: 'ok', sources }

@@ -69,7 +69,12 @@ async function startDeployed(t: Test, owner: 'red' | 'system' = 'red'): Promise<
   const agentIds = [await addAgent(queries, 'one'), await addAgent(queries, 'two')]
   for (const id of agentIds) await bearTag(queries, id, tagId)
   const sources: Release = {
-    ...{ mainVCL: { id: fileId, version: 1, name: 'main.vcl' }, includes: [], domains: [] },
+    ...{
+      mainVCL: { id: fileId, version: 1, name: 'main.vcl' },
+      includes: [],
+      releases: null,
+      domains: [],
+    },
     ...{ sha, programName: 'boot', deploymentIds: [deploymentId] },
   }
   const sourceMap = { files: ['main.vcl'], segments: [[1, 1, 0, 1, 1]] as const }

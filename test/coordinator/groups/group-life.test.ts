@@ -172,7 +172,15 @@ await t.test('of too many VCLs the oldest previous revisions go, and only as man
 function sourcesOf(sha: string, load = 1): Release {
   const mainVCL = { id: 1, version: load, name: 'main.vcl' }
   const programName = `cf-1-${sha}-${load}`
-  return { mainVCL, includes: [], sha, programName, deploymentIds: [load], domains: [] }
+  return {
+    mainVCL,
+    includes: [],
+    releases: null,
+    sha,
+    programName,
+    deploymentIds: [load],
+    domains: [],
+  }
 }
 
 function chooseEarlier<Revision extends { readonly sources: Release }>(

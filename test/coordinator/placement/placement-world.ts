@@ -32,8 +32,28 @@ export function agentsOf(world: PlacementWorld, places: readonly Place[]): Place
   return world.agents.filter(({ id }) => ids.includes(id))
 }
 
-/** Neither a root group beside others nor others beside a root group, and no member of another group. */
-export function isFree({ group }: PlacementWorld, agent: PlacementAgent): boolean {
+/** Of a release that the group is for; where that is not known, the group stays if it is there. */
+function isOfItsReleases(
+  { group }: PlacementWorld,
+  { release, groupIds }: PlacementAgent,
+): boolean {
+  if (!group.releases) return true
+  const { product = '', version = '' } = release ?? {}
+  if (version === '') return groupIds.includes(group.id)
+  return group.releases.some((named) => `${product}-${version}.`.startsWith(`${toWhole(named)}.`))
+}
+
+function toWhole(named: string): string {
+  return /^\d/.test(named) ? `varnish-${named}` : named
+}
+
+/**
+ * Neither a root group beside others nor others beside a root group, no member of another group, and not of a release that
+ * the group is not for.
+ */
+export function isFree(world: PlacementWorld, agent: PlacementAgent): boolean {
+  const { group } = world
+  if (!isOfItsReleases(world, agent)) return false
   if (![null, group.id].includes(agent.memberOf ?? null)) return false
   const others = agent.groupIds.filter((id) => id !== group.id)
   const isTaken = agent.rootGroupId !== null && agent.rootGroupId !== group.id

@@ -8,7 +8,9 @@ import {
   type PlacementAgent,
 } from '../../../src/coordinator/fleet/agent-index.js'
 import { agentStates } from '../../../src/resources/agent-state.js'
+import { explainPlacement } from '../../../src/coordinator/placement/placement-reasons.js'
 import { placeGroup, type PlacementDecision } from '../../../src/coordinator/placement/placement.js'
+import { describeShortages } from '../../../src/coordinator/placement/shortage.js'
 import type { Place, PlacementInput } from '../../../src/coordinator/fleet/placement-input.js'
 import { placementWorlds } from '../../support/arbitraries.js'
 import {
@@ -194,5 +196,49 @@ void t.test('a run over many groups sees what earlier ones took', (t) => {
     recordPlacement(agents, group, decision)
   }
   t.ok([...agents.byId.values()].every(({ groupIds }) => groupIds.size === 1))
+  t.end()
+})
+
+void t.test('a group goes to caches of its releases only, and others make no room for it', (t) => {
+  const release = { product: 'varnish', version: '7.1.1' }
+  const vinyl = { product: 'vinyl', version: '9.0.1' }
+  const unknown = { product: '', version: '' }
+  const deployments = [{ id: 1, min: 2, max: 9, target: withTags(1) }]
+  const group = { id: 7, root: true, deployments, releases: ['vinyl-9', '6.0'] }
+  const placed = [at(1, 1), at(2, 2), at(3, 3)]
+  const agents = [
+    agent(1, { release, groupIds: [7], rootGroupId: 7 }),
+    agent(2, { release: vinyl, groupIds: [7], rootGroupId: 7 }),
+    agent(3, { release: unknown, groupIds: [7], rootGroupId: 7, state: Failing }),
+    agent(4, { release }),
+    agent(5, { release: unknown }),
+  ]
+  const input = { group, agents: indexAgents(agents), placed }
+  const decision = placeGroup(input)
+
+  t.same(agentIds(decision.keep), [2, 3], 'one that was not reached again is not left')
+  t.same(decision.remove, [
+    {
+      ...at(1, 1),
+      reason: 'its release is Varnish 7.1.1, and the group is for the releases vinyl-9, 6.0',
+    },
+  ])
+  t.same(
+    explainPlacement(input, decision).map(({ chosen, reason }) => (chosen ? '' : reason)),
+    [
+      'its release is Varnish 7.1.1, and the group is for the releases vinyl-9, 6.0',
+      '',
+      '',
+      'its release is Varnish 7.1.1, and the group is for the releases vinyl-9, 6.0',
+      'its release is not known, and the group is for the releases vinyl-9, 6.0',
+    ],
+  )
+
+  const alone = placeGroup({ group, placed: [], agents: indexAgents([agent(4, { release })]) })
+  t.match(alone.shortages, [{ fitting: 1, wouldSufficeWithConflicting: false }])
+  const named = [{ id: 1, name: 'edge' }]
+  const shortage = describeShortages(alone, named, { agents: [{ id: 4, name: 'edge-4' }] })
+  t.equal(shortage?.kind, 'unavailable', 'it waits for a cache of its release')
+  t.match(shortage?.message, /1 cannot be used: agent "edge-4": its release is Varnish 7\.1\.1/)
   t.end()
 })

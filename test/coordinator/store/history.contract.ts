@@ -16,7 +16,12 @@ export function historyContract(t: Test, factory: StoreFactory): void {
     const file = await addFile(queries, 'history.vcl')
     const groupId = await addGroup(queries, 'history', file)
     const sourcesOf = (sha: string): Release => ({
-      ...{ mainVCL: { id: file, name: 'history.vcl', version: 1 }, includes: [], domains: [] },
+      ...{
+        mainVCL: { id: file, name: 'history.vcl', version: 1 },
+        includes: [],
+        releases: null,
+        domains: [],
+      },
       ...{ sha, programName: `cf-${sha}`, deploymentIds: [] },
     })
     const past = { groupId, organizationId: null, at: 1, account: 'root', result: 'ok' }

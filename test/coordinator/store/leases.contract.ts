@@ -164,6 +164,7 @@ async function addDeploy(
     sources: {
       mainVCL: { id: file, name: 'main.vcl', version: 1 },
       includes: [],
+      releases: null,
       domains: [],
       deploymentIds: [],
       sha: 'abc',

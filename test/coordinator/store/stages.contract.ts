@@ -59,6 +59,7 @@ async function prepare({ queries }: { readonly queries: Queries }) {
 const sourcesOf = (tagId: number, fileId: number, sha = 'b'.repeat(64)): StagedSources => ({
   mainVCL: { id: fileId, version: 1, name: 'main' },
   includes: [],
+  releases: null,
   deploymentIds: [],
   domains: [],
   ...{ sha, programName: 'cf-1-x' },

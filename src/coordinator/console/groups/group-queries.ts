@@ -74,6 +74,7 @@ export async function insertConsoleGroup(
       includeIds: [],
       domainIds: [],
       deploymentIds: [],
+      releases: null,
       managedBy: null,
     },
     now,

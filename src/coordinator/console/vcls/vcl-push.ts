@@ -9,7 +9,8 @@ import type { Actor } from '../../../resources/permission.js'
 import { FleetError } from '../../../errors.js'
 import { isInConsoleGroup, readBranchCaches } from '../../files/branch-queries.js'
 import { findVersion, lockFile, moveHead } from '../../files/file-queries.js'
-import { compileOnAgents, flattenTexts } from '../../deploying/compile.js'
+import { compileOnAgents } from '../../deploying/compile-on-agents.js'
+import { flattenTexts } from '../../deploying/compile.js'
 import { guardEdit } from '../../api/editing.js'
 import { updateFile } from '../../files/files.js'
 import type { StateService } from '../../service.js'
@@ -114,5 +115,5 @@ async function compileForGroups(
   const caches = chooseCompilers(await readBranchCaches(queries, branch.id))
   if (caches.length === 0) return 'stored without a compile: no cache of its groups is running'
   await compileOnAgents(service, context, caches, { source, errorKey: 'vcl', owner })
-  return `compiled by ${caches.map((cache) => `${cache.engineVersion} (${cache.name})`).join(', ')}`
+  return `compiled by ${caches.map(({ name, release }) => `${release.version} (${name})`).join(', ')}`
 }

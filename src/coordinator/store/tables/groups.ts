@@ -13,6 +13,8 @@ export const groupTables = {
       name: text(),
       root: flag(),
       keepOnFailure: flag(),
+      /** JSON array: the releases of the cache that it may go to; null: any. */
+      releases: text().orNull(),
       /** Null: a console's group without VCL. */
       mainFileId: integer().references('files').orNull(),
       /** Null: the newest at each deploy. */

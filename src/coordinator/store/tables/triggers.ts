@@ -26,7 +26,7 @@ const shownOfDeploys = ['name', 'deployed', 'revision', 'wish', 'wishPending']
 /** What a group's deploys are made from; an edit of its includes, domains or deployments moves `updatedAt`. */
 const shownOfGroups = [
   ...['name', 'organizationId', 'root', 'keepOnFailure', 'mainFileId', 'mainFileVersion'],
-  ...['managedBy', 'updatedAt'],
+  ...['releases', 'managedBy', 'updatedAt'],
 ]
 const shownOfFiles = [
   ...['name', 'organizationId', 'contentType', 'encoded', 'fileType', 'version', 'sha'],

@@ -1,5 +1,6 @@
 /** What people change of a group, as its form holds it and as the API takes it: values in, values out. */
 import type { Group } from '../../../resources/vclgroup.js'
+import { splitWords } from '../../parts/split-words.js'
 
 export interface GroupFields {
   readonly name: string
@@ -11,6 +12,8 @@ export interface GroupFields {
   readonly domains: readonly number[]
   readonly deployments: readonly number[]
   readonly keepOnFailure: boolean
+  /** With blanks between; empty: any. */
+  readonly releases: string
 }
 
 const empty: GroupFields = {
@@ -21,14 +24,16 @@ const empty: GroupFields = {
   domains: [],
   deployments: [],
   keepOnFailure: true,
+  releases: '',
 }
 
 export function readGroupFields(group: Group | null): GroupFields {
   if (group === null) return empty
-  const { name, keepOnFailure, mainVCL, includes, domains, deployments } = group
+  const { name, keepOnFailure, mainVCL, includes, domains, deployments, releases } = group
   return {
     name,
     keepOnFailure,
+    releases: releases?.join(' ') ?? '',
     main: mainVCL === null ? [] : [mainVCL.id],
     version: String(mainVCL?.version ?? ''),
     includes: includes.map(({ id }) => id),
@@ -47,9 +52,11 @@ export interface Choosable {
 /** What may not be read cannot be chosen, and stays as it is. */
 export function toGroupBody(fields: GroupFields, may: Choosable): object {
   const { name, keepOnFailure, main, version, includes, domains, deployments } = fields
+  const releases = splitWords(fields.releases)
   return {
     name,
     keepOnFailure,
+    releases: releases.length === 0 ? null : releases,
     ...(may.file && {
       mainVCL: { id: main[0], version: version === '' ? null : Number(version) },
       includes: toReferences(includes),

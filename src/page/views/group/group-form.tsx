@@ -42,7 +42,7 @@ export function GroupForm({ before, onSaved, onClose }: GroupFormProps) {
       <Form
         mutation={mutation}
         verb={was ? 'Save' : 'Make'}
-        names={['name']}
+        names={['name', 'releases']}
         onSubmit={() => void mutation.run(save, onSaved)}
         onCancel={onClose}
       >
@@ -59,6 +59,13 @@ export function GroupForm({ before, onSaved, onClose }: GroupFormProps) {
           {mayRead('deployment') && <DeploymentField owner={owner} value={fields.deployments} />}
           {mayRead('domain') && <DomainField owner={owner} value={fields.domains} />}
         </div>
+        <TextField
+          label="Releases"
+          name="releases"
+          value={fields.releases}
+          error={mutation.error}
+          hint="Of the caches that may have it, like 7 vinyl-9; empty: any"
+        />
         <CheckField
           label="Keep the old VCL where a deploy fails"
           hint="otherwise such a cache drops the group"
@@ -88,6 +95,7 @@ function useGroupFields(was: Group | null) {
   const domains = useSignal(start.domains)
   const deployments = useSignal(start.deployments)
   const keepOnFailure = useSignal(start.keepOnFailure)
+  const releases = useSignal(start.releases)
   const read = (): GroupFields => ({
     name: name.value,
     main: main.value,
@@ -96,8 +104,9 @@ function useGroupFields(was: Group | null) {
     domains: domains.value,
     deployments: deployments.value,
     keepOnFailure: keepOnFailure.value,
+    releases: releases.value,
   })
-  return { name, main, version, includes, domains, deployments, keepOnFailure, read }
+  return { name, main, version, includes, domains, deployments, keepOnFailure, releases, read }
 }
 
 type Owner = Group['organization']

@@ -72,7 +72,8 @@ function Undeployed({ group, next }: { readonly group: Group; readonly next: Pin
   const changes =
     (next ? compareFiles(wish, next).filter(isChanged).length : 0) +
     compareNames(fqdnsOf(wish.domains), fqdnsOf(group.domains)).filter(isOther).length +
-    compareNames(idsOf(wish.deployments), idsOf(group.deployments)).filter(isOther).length
+    compareNames(idsOf(wish.deployments), idsOf(group.deployments)).filter(isOther).length +
+    compareNames(wish.releases ?? [], group.releases ?? []).filter(isOther).length
   if (changes === 0) return null
   return (
     <p class="group-note group-hint">
@@ -87,7 +88,8 @@ const fqdnsOf = (all: readonly { readonly fqdn: string }[]) => all.map(({ fqdn }
 const idsOf = (all: readonly { readonly id: number }[]) => all.map(({ id }) => String(id))
 
 function GroupFacts({ group }: { readonly group: Group }) {
-  const { mainVCL, includes, domains, deployments, keepOnFailure, managedBy, updated } = group
+  const { mainVCL, includes, domains, deployments, releases, keepOnFailure, managedBy, updated } =
+    group
   const nowhere = group.console
     ? 'its caches are named in the console'
     : 'it cannot be deployed yet'
@@ -114,6 +116,7 @@ function GroupFacts({ group }: { readonly group: Group }) {
             'Domains',
             list(names, ['domain', '/domains'], 'None: its VCL is the whole VCL of its caches'),
           ],
+          ['Releases', releases !== null && `only ${releases.join(', ')}`],
           ['Deployments', list(deployments, ['deployment', '/deployments'], `None: ${nowhere}`)],
           [
             'Where a deploy fails',

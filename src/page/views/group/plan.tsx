@@ -88,6 +88,7 @@ function CachesPanel({ group }: { readonly group: Group }) {
       <h2>Caches: {formatPlaces(rows)}</h2>
       {error && <ErrorNote error={error} onRetry={reasons.reload} />}
       <DeploymentChanges group={group} reasons={reasons.value ?? []} />
+      <ReleaseChanges group={group} />
       {deployments.length === 0 && (
         <p class="group-note tone-warn">
           It has no deployment: edit it, and choose which caches it may use.
@@ -113,6 +114,13 @@ function DeploymentChanges({ group: { wish, deployments }, reasons }: Deployment
   const after = deployments.map(({ name }) => name)
   if (names.join('\n') === after.join('\n')) return null
   return <NameChanges label="Deployments" before={names} after={after} none="" />
+}
+
+/** Nothing where any may have it, before and after. */
+function ReleaseChanges({ group: { wish, releases } }: { readonly group: Group }) {
+  const [before, after] = [wish?.releases ?? [], releases ?? []]
+  if (!wish || before.join('\n') === after.join('\n')) return null
+  return <NameChanges label="Releases" before={before} after={after} none="" />
 }
 
 /** Few, however many caches there are; and whole, however narrow it is. */

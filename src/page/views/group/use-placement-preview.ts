@@ -15,7 +15,7 @@ interface PlacementPreview {
 }
 
 export function usePlacementPreview(group: Group): PlacementPreview {
-  const { id, name, domains, organization } = group
+  const { id, name, domains, releases, organization } = group
   const ids = group.deployments.map((one) => one.id)
   // The API answers for groups of the caller's own organization only.
   const isOwn = readWho()?.organization?.id === organization?.id
@@ -35,6 +35,7 @@ export function usePlacementPreview(group: Group): PlacementPreview {
         name,
         domains: domains.map(({ fqdn }) => fqdn),
         deployments: fields.map((one) => one.name),
+        releases,
       },
     ],
     deployments: fields,

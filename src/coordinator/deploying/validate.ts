@@ -1,0 +1,100 @@
+/**
+ * Would a group compile as it would be deployed, on the releases that it would meet; or would what is deployed compile on
+ * another release (docs/behaviour.md, Validate).
+ */
+import type { Context } from '../../context.js'
+import { FleetError } from '../../errors.js'
+import { agentStates } from '../../resources/agent-state.js'
+import {
+  chooseOfEachRelease,
+  isOfRelease,
+  isOfReleases,
+  unknownRelease,
+} from '../../resources/cache-release.js'
+import { readFleet, type FleetAgent } from '../fleet/fleet.js'
+import type { GroupRecord } from '../fleet/group-queries.js'
+import { findFitting } from '../fleet/placement-target.js'
+import { gatherSources, type Gathered } from '../groups/deploy-sources.js'
+import { recallSources } from '../groups/recall-sources.js'
+import { decidePlacement } from '../placement/placing.js'
+import type { StateService } from '../service.js'
+import { scopeOfOwner } from '../store/scope.js'
+import { findShortage, readPlacingInput } from './begin.js'
+import { compileOnAgents } from './compile-on-agents.js'
+
+interface ValidateRequest {
+  /** `one`, the default: one of each release among those that fit. `all`: every running agent that fits one of the deployments. */
+  readonly agents?: 'one' | 'all'
+  /** What is deployed, on the Running agents of this release, wherever it is placed: one of each that it stands for. */
+  readonly release?: string
+  /** Also run vcl_init. */
+  readonly init?: boolean
+}
+
+/** Throws FleetError as a deploy would: uncompilable, conflict, unavailable; timed-out. */
+export async function validateVclGroup(
+  service: StateService,
+  context: Context,
+  group: GroupRecord,
+  { agents: wanted = 'one', init = false, release }: ValidateRequest,
+): Promise<void> {
+  const gathered =
+    release === undefined
+      ? await gatherSources(service, group)
+      : await gatherDeployed(service, group)
+  if ('error' in gathered) throw new FleetError('uncompilable', 'deploy', gathered.error)
+  const agents =
+    release === undefined
+      ? await chooseFitting(service, group, wanted)
+      : await chooseOfRelease(service, group, release)
+  const { source } = gathered
+  const owner = group.organizationId
+  await compileOnAgents(service, context, agents, { source, errorKey: 'deploy', init, owner })
+}
+
+/** Of a group that is not deployed what a deploy would put on caches. */
+async function gatherDeployed(service: StateService, group: GroupRecord): Promise<Gathered> {
+  const { desiredRelease } = group
+  return desiredRelease === null
+    ? gatherSources(service, group)
+    : recallSources(service, service.store.queries, group, desiredRelease)
+}
+
+/** Throws 'unavailable'. */
+async function chooseOfRelease(
+  service: StateService,
+  { organizationId }: GroupRecord,
+  release: string,
+): Promise<readonly FleetAgent[]> {
+  const fleet = await readFleet(service.store.queries, scopeOfOwner(organizationId))
+  const running = fleet.filter(({ state }) => state === agentStates.Running)
+  const chosen = chooseOfEachRelease(running.filter((one) => isOfRelease(one.release, release)))
+  if (chosen.length > 0) return chosen
+  throw new FleetError('unavailable', 'deploy', `no Running agent is of release ${release}`)
+}
+
+/** Throws 'conflict' or 'unavailable' as a deploy would. */
+async function chooseFitting(
+  service: StateService,
+  group: GroupRecord,
+  wanted: 'one' | 'all',
+): Promise<readonly FleetAgent[]> {
+  const { queries } = service.store
+  const ids = group.deployments.map(({ id }) => id)
+  const input = await readPlacingInput(queries, group, ids)
+  const decision = await decidePlacement(queries, { ...input, group })
+  const shortage = await findShortage(queries, group, { ...input, decision })
+  if (shortage) throw new FleetError(shortage.kind, 'deploy', shortage.message)
+  const fitting = input.deployments
+    .flatMap(({ target }) => findFitting(input.agents, target))
+    .filter(({ release = unknownRelease }) => isOfReleases(release, group.releases))
+  const asked = new Set(fitting.map(({ id }) => id))
+  const first = new Set([...decision.keep, ...decision.add].map(({ agentId }) => agentId))
+  const running = input.fleet
+    .filter(({ id, state }) => asked.has(id) && state === agentStates.Running)
+    // Those that a deploy would use.
+    .toSorted((a, b) => Number(first.has(b.id)) - Number(first.has(a.id)))
+  if (running.length === 0)
+    throw new FleetError('unavailable', 'deploy', 'no agent is there to compile on')
+  return wanted === 'all' ? running : chooseOfEachRelease(running)
+}
