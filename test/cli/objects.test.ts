@@ -45,13 +45,8 @@ void t.test('every kind of object is made, read, changed and deleted', async (t)
     add: ['--name', 'site', '--main-vcl', 'main.vcl', '--keep-on-failure=false', '--releases', '7'],
     name: 'site',
     change: [
-      '--releases',
-      '6.0,vinyl-9',
-      '--deployments',
-      'eu',
-      '--keep-on-failure',
-      '--includes',
-      String(file['id']),
+      ...['--deployments', 'eu', '--keep-on-failure', '--includes', String(file['id'])],
+      ...['--releases', '6.0,vinyl-9'],
     ],
     changed: {
       keepOnFailure: true,
