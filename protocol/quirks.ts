@@ -58,6 +58,13 @@ const rows = {
     answer: 'the agent reads the child’s threads and tells that it is stopping',
     source: 'cache_vcl.c, VCL_Shutdown',
   },
+  countsHardPurgesOnly: {
+    releases: [['7.5', null]],
+    isAssumed: true,
+    fact: 'a soft purge is not counted in `MAIN.n_purges`',
+    answer: 'a purge by a method that the VCL purges softly is told as not purged, and why',
+    source: 'cache_hash.c, HSH_Purge',
+  },
   discardsOneName: {
     releases: [['0', '6.6']],
     isAssumed: false,

@@ -20,10 +20,22 @@ export function fetchDebianSource({ package: name, version, suite }, work) {
     .find((one) => one.startsWith(`${version}-`))
   if (revision === undefined)
     throw new Error(`${suite} has no ${name} ${version} any more: see CACHEFLEET_CACHE_SOURCES`)
-  apt(work, 'apt-get', ...options, '-qq', 'source', '--download-only', `${name}=${revision}`)
+  const fetching = [...options, '-qq', 'source', '--download-only', `${name}=${revision}`]
+  const why = tryTo(() => apt(work, 'apt-get', ...fetching))
+  // Debian's part of a package that was replaced meanwhile may be gone; what is there was checked.
   const archive = readdirSync(work).find((file) => file.includes(`_${version}.orig.tar.`))
-  if (archive === undefined) throw new Error(`the source package of ${name} has no archive`)
+  if (archive === undefined) throw why ?? new Error(`the source package of ${name} has no archive`)
   return join(work, archive)
+}
+
+/** Answers the error, if there was one. */
+function tryTo(act) {
+  try {
+    act()
+    return null
+  } catch (error) {
+    return error
+  }
 }
 
 function prepareApt(work, suite) {

@@ -50,7 +50,7 @@ void t.test('a check asks nothing of the live cache but how it compiles', async 
   t.match(await check(`${head}sub vcl_recv { nonsense; }\n`), {
     error: /^Message from VCC-compiler:\n[^]*nonsense[^]*\('<vcl.inline>' Line 3 Pos 16\)/,
   })
-  t.same(await check(`${head}backend unused none;\n`), { error: null }, 'by its parameters')
+  t.same(await check(`${head}backend spare none;\n`), { error: null }, 'by its parameters')
   t.same(
     await check(`${head}sub vcl_backend_response { set beresp.storage = storage.fast; }\n`),
     { error: null },

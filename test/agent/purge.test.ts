@@ -1,11 +1,14 @@
 /** Purges of a real cache, and whether it counted them: VCL that purges, VCL that only says so, counters that are not there. */
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
+import { hasQuirk } from '../../protocol/quirks.js'
 import { createCounterReader, type CounterReader } from '../../src/agent/counters/counter-reader.js'
 import { createSimulatedCounters } from '../../src/agent/counters/simulated-counters.js'
 import { sendPurges } from '../../src/agent/invalidate/purge.js'
 import { purgeCounter } from '../../src/agent/invalidate/purge-outcome.js'
 import type { PurgeOrder } from '../../src/messages/coordinator-to-agent.js'
+import { readRelease } from '../support/cache-program.js'
+import { eventually } from '../support/eventually.js'
 import { startVarnishd, type Varnishd } from '../support/varnishd.js'
 
 /** Purges, but for what lies below /kept; SOFT by the module, which leaves stale objects. */
@@ -48,8 +51,11 @@ void t.test('what the cache counted is done, whether or not anything was stored'
   t.same(await purge(order('/')), confirmed)
   const paths = Array.from({ length: 40 }, (_, n) => `/${n}`)
   t.same(await purge(order(...paths)), confirmed, 'several side by side')
-  t.same(await purge({ ...order('/'), method: 'SOFT' }), confirmed)
-  t.equal((await counter.read())?.values.get(purgeCounter), 42n)
+  const soft = await purge({ ...order('/'), method: 'SOFT' })
+  const isUncounted = hasQuirk(readRelease().version, 'countsHardPurgesOnly')
+  if (isUncounted) t.match(soft, { isDone: false, error: /soft purges are not counted/ })
+  else t.same(soft, confirmed)
+  t.equal((await counter.read())?.values.get(purgeCounter), isUncounted ? 41n : 42n)
 })
 
 void t.test('an answer with 2xx that purged nothing has failed, and says why', async (t) => {
@@ -86,8 +92,12 @@ function restartingBefore(reading: number, cache: Varnishd, counter: CounterRead
     read: async () => {
       readings += 1
       if (readings === reading) {
-        await cache.adm('stop')
-        await cache.adm('start')
+        const before = await cache.childPid()
+        if (before !== null) process.kill(before, 'SIGKILL')
+        await eventually('another child', async () => {
+          const now = await cache.childPid()
+          return now !== null && now !== before
+        })
       }
       return counter.read()
     },

@@ -221,9 +221,9 @@ void t.test('the processes', async (t) => {
   t.equal(worker, await cache.childPid())
   t.strictSame(await run(asText.processIds()), { master, worker })
   t.ok(Math.abs((await run(ping())) - Date.now() / 1000) < 3600)
-  t.strictSame(await run(storageList()), [
+  t.match(await run(storageList()), [
     { name: 's0', kind: 'malloc' },
-    { name: 'Transient', kind: 'malloc' },
+    { name: 'Transient', kind: /^(?:malloc|default)$/ },
   ])
   t.strictSame(await run(asText.storageList()), await run(storageList()))
   t.match(
@@ -231,8 +231,9 @@ void t.test('the processes', async (t) => {
     { syntax: 'vcl.list [-j]', hasJson: true },
   )
   const isPlain = ({ name }: { name: string }) =>
-    !name.startsWith('debug.') && name !== 'vcl.symtab'
-  t.strictSame(await run(asText.help()), (await run(help())).filter(isPlain))
+    !name.startsWith('debug.') && name !== 'vcl.symtab' && !name.startsWith('tls.')
+  // That its certificates can be listed as JSON Varnish 9.0 tells in one of the two forms only.
+  t.strictSame((await run(asText.help())).filter(isPlain), (await run(help())).filter(isPlain))
 
   t.match(await refusalOf(startChild()), { kind: 'rejected', status: 300, text: /state running/ })
   t.match(await run(typedLine('stop')), { status: 200 })
@@ -248,7 +249,7 @@ void t.test('the processes', async (t) => {
   await run(typedLine('debug.panic.worker'))
   // The manager has the text once it has seen the child end.
   const panic = await eventually('the panic is told', () => run(panicShow()))
-  t.match(panic, /^Panic at: /)
+  t.match(panic, /^(?:Child \(\d+\) )?Panic at: /)
   t.equal(await run(panicClear()), true)
   t.not((await run(processIds())).worker, worker)
   t.match(await run(typedLine('quit')), { status: 500 })

@@ -4,7 +4,7 @@
  */
 import { countSince, type CounterReading } from '../counters/counter-rates.js'
 
-/** Counted once for each purge, before the answer, whatever was stored (varnish-cache, cache_hash.c HSH_Purge). */
+/** Counted once for each purge, before the answer, whatever was stored; soft ones until 7.4 (cache_hash.c, HSH_Purge). */
 export const purgeCounter = 'MAIN.n_purges'
 
 export interface PurgeAnswer {
@@ -48,7 +48,8 @@ export function judgePurges(
     isDone: false,
     error:
       `not purged: requests answered with 2xx: ${answers.length}, purges that the cache counted: ${counted}; ` +
-      `the VCL must return (purge) for ${method}, and that of a root group has to do so itself`,
+      `the VCL must return (purge) for ${method}, and that of a root group has to do so itself; ` +
+      'soft purges are not counted from release 7.5 on',
   }
 }
 
