@@ -137,12 +137,15 @@ export async function validateGroup(invocation: Invocation, group: Named): Promi
   const { api, path } = await openObject(invocation, group)
   // One load may take 120 s (docs/behaviour.md, Deploy).
   const timeoutMs = 120_000 + answerTimeMs
-  const query = agents === undefined ? {} : { agents }
+  const release = textFlag(invocation, 'release')
+  const query = { ...(agents && { agents }), ...(release !== undefined && { release }) }
   const call = { method: 'PUT', path: `${path}/validate`, query, timeoutMs } as const
   const { stderr } = invocation.system
   const { body } = await withClock(stderr, 'compiling', () => api.call(call))
   const name = isFields(body) ? toPrintableLine(String(body['name'])) : word(invocation, 0)
-  showText(invocation.output, `${name}: the VCL compiles and agents fit`, body ?? {})
+  const what =
+    release === undefined ? 'the VCL compiles and agents fit' : `it compiles on ${release}`
+  showText(invocation.output, `${name}: ${what}`, body ?? {})
 }
 
 /** Throws CliError for what is not a wait or a percentage. */

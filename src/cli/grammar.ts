@@ -21,6 +21,7 @@ import { statistics } from './nouns/stats.js'
 import { tags } from './nouns/tags.js'
 import { users } from './nouns/users.js'
 import { vclGroups } from './nouns/vclgroups.js'
+import { upgradeVerb } from './upgrade-verb.js'
 import type { Flag, Grammar } from './verb.js'
 
 const globalFlags: readonly Flag[] = [
@@ -33,7 +34,14 @@ const globalFlags: readonly Flag[] = [
 
 export const grammar: Grammar = {
   flags: globalFlags,
-  verbs: [...accountVerbs, applyVerb, ...invalidationVerbs, ...eventVerbs, ...completionVerbs],
+  verbs: [
+    ...accountVerbs,
+    applyVerb,
+    upgradeVerb,
+    ...invalidationVerbs,
+    ...eventVerbs,
+    ...completionVerbs,
+  ],
   nouns: [
     ...[agents, tags, files, deployments, domains, vclGroups, invalidations],
     ...[organizations, accounts, users, permissions, sessions, idps],

@@ -103,6 +103,10 @@ const groupVerbs: readonly Verb[] = [
         form: '--agents <which>',
         summary: 'one of each release (`one`, the default), or `all` that fit',
       },
+      {
+        form: '--release <release>',
+        summary: 'what is deployed, on an agent of this release, such as vinyl-9.0',
+      },
     ],
     example: 'vclgroups validate site --agents all',
     run: async (invocation) => (await import('../deploy.js')).validateGroup(invocation, group),

@@ -1,0 +1,52 @@
+/** What an upgrade would meet, in words: values in, values out. */
+
+export interface Finding {
+  readonly about: 'vclgroup' | 'agent'
+  readonly id: number
+  readonly name: string
+  readonly result: 'ok' | 'fails' | 'unknown'
+  /** The compiler's words, which parameters are missing, or why it could not be found out. */
+  readonly text: string | null
+}
+
+export interface UpgradeReport {
+  readonly release: string
+  /** The agent, or the program on this machine. */
+  readonly checkedBy: string
+  readonly findings: readonly Finding[]
+}
+
+export function describeReport({ release, checkedBy, findings }: UpgradeReport): string {
+  const told = findings.filter(({ about, result }) => about === 'vclgroup' || result !== 'ok')
+  return [
+    ...told.map(describeFinding),
+    `checked by ${checkedBy}: ${countGroups(findings)} on ${release}; ${countAgents(findings)}`,
+  ].join('\n')
+}
+
+const words = {
+  vclgroup: { ok: 'compiles', fails: 'does not compile', unknown: 'was not compiled' },
+  agent: { ok: 'can go', fails: 'sets what is not there', unknown: 'was not asked' },
+} as const
+
+function describeFinding({ about, name, result, text }: Finding): string {
+  const what = about === 'vclgroup' ? 'group' : 'agent'
+  const lines = (text ?? '').split('\n').filter((line) => line !== '')
+  return [`${what} ${JSON.stringify(name)} ${words[about][result]}`, ...lines.map(indent)].join(
+    '\n',
+  )
+}
+
+const indent = (line: string) => `  ${line}`
+
+function countGroups(findings: readonly Finding[]): string {
+  const groups = findings.filter(({ about }) => about === 'vclgroup')
+  const compiling = groups.filter(({ result }) => result === 'ok')
+  return `${compiling.length} of ${groups.length} groups compile`
+}
+
+function countAgents(findings: readonly Finding[]): string {
+  const agents = findings.filter(({ about }) => about === 'agent')
+  const fitting = agents.filter(({ result }) => result === 'ok')
+  return `the parameters of ${fitting.length} of ${agents.length} agents are known there`
+}
