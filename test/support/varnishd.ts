@@ -166,7 +166,8 @@ async function startOnSamePorts(setup: Setup, ports: Ports): Promise<Running> {
 }
 
 const isPortTaken = (error: unknown) =>
-  error instanceof Error && /Address already in use|Could not get socket/.test(error.message)
+  error instanceof Error &&
+  /Address already in use|Could not get socket|could not be listened on/.test(error.message)
 
 /** Ports below the ephemeral range (from 32768): no outgoing connection of another test takes one between stop and restart. */
 async function findFreePort(): Promise<number> {
