@@ -58,6 +58,14 @@ const rows = {
     answer: 'the agent reads the child’s threads and tells that it is stopping',
     source: 'cache_vcl.c, VCL_Shutdown',
   },
+  opensBootFileAsUser: {
+    releases: [['0', '6.2']],
+    isAssumed: false,
+    fact: 'started by root, it opens the file of `-I` as the user of its jail',
+    answer:
+      'the drop-in of 6.0 gives that user a copy; a private cache starts without and is loaded by the agent',
+    source: 'mgt_main.c',
+  },
   countsHardPurgesOnly: {
     releases: [['7.5', null]],
     isAssumed: true,

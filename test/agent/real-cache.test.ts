@@ -2,6 +2,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
+import { openBootFile } from '../support/boot-file.js'
 import { readRelease } from '../support/cache-program.js'
 import { eventually } from '../support/eventually.js'
 import { startVarnishd } from '../support/varnishd.js'
@@ -87,7 +88,7 @@ void t.test('takeover, deploy, failed deploy, restarts', async (t) => {
   t.match(boot, /vcl\.use cf-1-bbbbbbbb-2\n$/)
   const second = await startVarnishd(t, {
     vcl: null,
-    args: ['-I', join(agent.stateDir, 'boot.cli')],
+    args: ['-I', await openBootFile(t, join(agent.stateDir, 'boot.cli'))],
   })
   t.equal((await fetchMark(second)).mark, 'v2', 'boot.cli starts a cache that serves')
 
@@ -166,7 +167,7 @@ void t.test(
     const wanted = [site.name, 'cf-l-1', routing.name].join()
     await eventually('and nothing else', async () => (await listVcls(cache)).join() === wanted)
 
-    const args = ['-I', join(agent.stateDir, 'boot.cli')]
+    const args = ['-I', await openBootFile(t, join(agent.stateDir, 'boot.cli'))]
     const second = await startVarnishd(t, { vcl: null, args })
     t.equal((await fetchMark(second)).mark, 'site')
   },

@@ -1,11 +1,13 @@
 /** Parameters and backend health on a real varnishd: set, kept over deploys and restarts, healed, refused; boot.cli. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { parseBackendListText } from '../../protocol/text/backend-list.js'
 import t from 'tap'
+import { parseBackendListText } from '../../protocol/text/backend-list.js'
 import type { DesiredEngine } from '../../src/vcl/desired-engine.js'
 import { createSimulatedEngine } from '../support/simulated-engine.js'
 import { beside } from '../support/beside.js'
+import { isBootFileClosed, openBootFile } from '../support/boot-file.js'
+import { cacheProgram } from '../support/cache-program.js'
 import { eventually } from '../support/eventually.js'
 import { startVarnishd, type Varnishd } from '../support/varnishd.js'
 import { answering, idle, serving } from './cache-sight.js'
@@ -116,7 +118,9 @@ void t.test('parameters are desired state', beside(), async (t) => {
   await t.test('boot.cli starts a cache with them', async (t) => {
     const boot = join(agent.stateDir, 'boot.cli')
     t.match(await readFile(boot, 'utf8'), /^-param\.set /)
-    const second = await startVarnishd(t, { vcl: null, args: ['-I', boot] })
+    const start = (file: string) => startVarnishd(t, { vcl: null, args: ['-I', file] })
+    if (isBootFileClosed) await t.rejects(start(boot), /Permission denied/)
+    const second = await start(await openBootFile(t, boot))
     t.equal(await readParam(second, 'default_ttl'), '10.000 [seconds]')
     t.equal(await readParam(second, 'thread_pool_max'), '50 [threads]')
     t.same(await readFeatures(second), wanted)
@@ -200,10 +204,12 @@ void t.test('a caller is told what the cache thinks of a setting', beside(), asy
   await coordinator.apply(3, { ...idle, params: [{ name: 'workspace_client', value: '128k' }] })
   t.match(await readParam(cache, 'default_ttl'), /\(default\)/)
 
-  const warning = agent.lines.find(({ msg }) => msg.includes('varnishd -r'))
-  t.match(warning, { level: 40, msg: /varnishd -r \S*cc_command\S*/ })
-  t.match(warning, { unprotected: ['cc_command', 'cc_warnings'] })
-  t.notMatch((warning as unknown as { unprotected: string[] }).unprotected.join(), 'vcl_path')
+  const words = `${cacheProgram.product.daemon} -r `
+  const warning = agent.lines.find(({ msg }) => msg.includes(words))
+  t.match(warning, { level: 40, msg: /d -r \S*cc_command\S*/ })
+  const { unprotected } = warning as unknown as { unprotected: string[] } // of that line
+  t.ok(unprotected.includes('cc_command'))
+  t.notMatch(unprotected.join(), 'vcl_path')
 })
 
 void t.test('a setting that nobody made desired is put back', beside(), async (t) => {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { purgeSecret } from '../../src/vcl/prologue.js'
 import { listVcls } from '../agent/cache-sight.js'
+import { openBootFile } from '../support/boot-file.js'
 import { eventually } from '../support/eventually.js'
 import { startVarnishd } from '../support/varnishd.js'
 import { checkNames, checkRoot, checkSwap, checkTogether, checkUndeploy } from './domain-changes.js'
@@ -251,7 +252,7 @@ async function checkRestart(t: Test, harness: Harness): Promise<void> {
     return labels.every((label) => names.includes(label)) && !names.includes('boot')
   })
 
-  const boot = join(harness.agentStateDir, 'boot.cli')
+  const boot = await openBootFile(t, join(harness.agentStateDir, 'boot.cli'))
   const alone = await startVarnishd(t, { vcl: null, args: ['-I', boot] })
   await eventually('boot.cli starts a cache that routes', async () => {
     const marks = await Promise.all(

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { fetchMark, listVcls } from '../agent/cache-sight.js'
 import { beside } from '../support/beside.js'
+import { openBootFile } from '../support/boot-file.js'
 import { eventually } from '../support/eventually.js'
 import { startVarnishd } from '../support/varnishd.js'
 import {
@@ -86,7 +87,7 @@ async function checkAlone(t: Test, harness: Harness, site: Site): Promise<void> 
 
   const alone = await startVarnishd(t, {
     vcl: null,
-    args: ['-I', join(harness.agentStateDir, 'boot.cli')],
+    args: ['-I', await openBootFile(t, join(harness.agentStateDir, 'boot.cli'))],
   })
   t.equal((await fetchMark(alone)).mark, 'kept', 'boot.cli starts a cache without an agent')
 

@@ -50,6 +50,7 @@ const others: readonly QuirkName[] = [
   'protectsAliasesApart',
   'waitsForReferences',
   'countsHardPurgesOnly', // test/agent/purge.test.ts
+  'opensBootFileAsUser', // test/agent/settings.test.ts
 ]
 
 void t.test('each row has a probe, and tells what, why and where', (t) => {
