@@ -1,5 +1,5 @@
 /**
- * Builds releases of the cache from their sources, each once: `node scripts/build-caches.mjs [NAME…]`, all of them unless named.
+ * Builds releases of the cache from their sources, each once, unless they are installed: `node scripts/build-caches.mjs [NAME…]`, all of them unless named.
  * `npm run test:releases` calls it. With Node's built-ins only.
  *
  * It needs what `tools` lists (installed as root or through sudo), and the network: Debian's source packages, and the public
@@ -34,18 +34,37 @@ const tools = [
   ...['python3-sphinx', 'xz-utils', 'zlib1g-dev'],
 ]
 
-export function cacheFolder(name) {
+/** Where its programs are, for PATH: the build's, or where the release is installed. */
+export function foldersOf(name) {
+  const installed = findInstalled(name)
+  if (installed !== undefined) return [installed]
+  return ['sbin', 'bin'].map((part) => join(cacheFolder(name), part))
+}
+
+/** The folder of a program of this release. */
+function findInstalled(name) {
+  const words = `${name.replace('vinyl-', 'vinyl-cache-')} revision`
+  return ['/usr/sbin', '/usr/local/sbin'].find((folder) =>
+    ['varnishd', 'vinyld'].some((program) => {
+      const { stderr } = spawnSync(join(folder, program), ['-V'], { encoding: 'utf8' })
+      return stderr?.includes(words)
+    }),
+  )
+}
+
+function cacheFolder(name) {
   const own = process.env.CACHEFLEET_CACHES
   if (own) return join(own, name)
   const caches = process.getuid() === 0 ? '/var/cache' : join(homedir(), '.cache')
   return join(caches, 'cachefleet-caches', name)
 }
 
-export const isBuilt = (name) => existsSync(join(cacheFolder(name), 'built'))
+const isThere = (name) =>
+  existsSync(join(cacheFolder(name), 'built')) || findInstalled(name) !== undefined
 
 /** Throws with what the failing step printed last. */
 export function buildCache(name) {
-  if (isBuilt(name)) return
+  if (isThere(name)) return
   installPackages(tools.map(debianPackage), say)
   const work = mkdtempSync(join(tmpdir(), 'cachefleet-build-'))
   try {

@@ -6,12 +6,14 @@ import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { isAtLeast } from '../../protocol/release.js'
 import { answering, fetchMark, listVcls, quoted } from '../agent/cache-sight.js'
 import type { Reference } from '../support/api-client.js'
 import type { Daemon } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
 import { startLinkProxy } from '../support/link-proxy.js'
 import { startManagementProxy } from '../support/management-proxy.js'
+import { readRelease } from '../support/cache-program.js'
 import { startVarnishd } from '../support/varnishd.js'
 import {
   addHost,
@@ -72,7 +74,11 @@ async function makeVclFolder(t: Test): Promise<string> {
 void t.test('a live cache under load', parallel(), async (t) => {
   const origin = await startOrigin(t, 'site')
   const folder = await makeVclFolder(t)
-  const parts = `include "${folder}/lists.vcl"; include +glob "${folder}/conf.d/*.vcl";
+  const hasGlob = isAtLeast(readRelease().version, '7.0')
+  const several = hasGlob
+    ? `include +glob "${folder}/conf.d/*.vcl";`
+    : `include "${folder}/conf.d/10-a.vcl"; include "${folder}/conf.d/20-b.vcl";`
+  const parts = `include "${folder}/lists.vcl"; ${several}
 sub vcl_recv { call one; call two; if (client.ip !~ office || client.ip !~ everyone) { return (synth(403)); } }`
   const vcl = storing(origin, 'live', parts)
   const place = await startPlace(t, vcl)

@@ -17,6 +17,7 @@ import { startLinkProxy, type LinkProxy } from '../support/link-proxy.js'
 import { startManagementProxy, type ManagementProxy } from '../support/management-proxy.js'
 import { startNats, type NatsServer } from '../support/nats.js'
 import { startPostgres, type PostgresServer } from '../support/postgres.js'
+import type { CacheProgram } from '../support/cache-program.js'
 import { startVarnishd, type Varnishd } from '../support/varnishd.js'
 
 export interface Harness {
@@ -40,6 +41,8 @@ export interface HarnessSetup {
   /** 1, on SQLite, unless told; 2: over one PostgreSQL and one NATS. */
   readonly coordinators?: 1 | 2
   readonly agentWords?: readonly string[]
+  /** Another release than the one that is tested. */
+  readonly program?: CacheProgram
   /** For the cache's own command line. */
   readonly cacheWords?: readonly string[]
   /** One of its own unless given. */
@@ -66,7 +69,11 @@ export const agentTag = 'web'
 export async function startHarness(t: Test, setup: HarnessSetup = {}): Promise<Harness> {
   const words = ['--no-agent', '--heartbeat', String(setup.heartbeatSeconds ?? 3)]
   const [cache, { coordinator, linked }] = await Promise.all([
-    startVarnishd(t, { vcl: answering('foreign'), args: setup.cacheWords ?? [] }),
+    startVarnishd(t, {
+      vcl: answering('foreign'),
+      args: setup.cacheWords ?? [],
+      ...(setup.program && { program: setup.program }),
+    }),
     setup.coordinators === 2 ? startPair(t, words) : startAlone(t, words),
   ])
   const link = await startLinkProxy(t, linked.port)

@@ -16,6 +16,7 @@ export interface AgentView extends Reference {
   readonly stateName: string
   readonly engineState: string
   readonly enginePort: number
+  readonly engineProduct: string
   readonly engineVersion: string
   readonly lastHeartbeat: string
   readonly tags: readonly Reference[]
