@@ -51,6 +51,7 @@ const commandSince: Readonly<Record<string, Since>> = {
   'param.reset': ['6.0.5', '6.2'],
   pid: ['6.0.7', '6.4'],
   'vcl.deps': [null, '6.6'],
+  'tls.cert.list': [null, '9.0'],
 }
 
 /** A build without a version number is taken for the newest. */

@@ -23,6 +23,8 @@ export interface BootOptions {
   /** Discarded programs that have served stay in the list, as with idle worker threads, until the child restarts. */
   readonly keepsDiscarded?: boolean
   readonly compileVcl: CompileVcl
+  /** Reads the files of certificates, as a cache with a TLS listener does; absent: it has none. */
+  readonly readTlsFile?: EngineSetup['readTlsFile']
 }
 
 interface BootMoment {
@@ -44,6 +46,7 @@ export function bootEngine(
       protectedParams: new Set(options.protectedParams),
       keepsDiscarded: options.keepsDiscarded ?? false,
       compileVcl: options.compileVcl,
+      readTlsFile: options.readTlsFile,
     },
     masterPid: nextPid(),
     child: undefined,
@@ -51,6 +54,7 @@ export function bootEngine(
     active: undefined,
     params: new Map(),
     panic: undefined,
+    certificates: [],
     probes: 'healthy',
     managerDied: false,
   }

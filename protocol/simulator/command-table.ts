@@ -21,6 +21,14 @@ import { authenticate, help, quit } from './commands/session.js'
 import { listDependencies, listVcls, showVcl } from './commands/vcl-list.js'
 import { inlineVcl, loadVclFile } from './commands/vcl-load.js'
 import { discardVcl, labelVcl, setVclState, useVcl } from './commands/vcl-state.js'
+import {
+  commitCertificates,
+  discardCertificate,
+  listCertificates,
+  loadCertificate,
+  reloadCertificates,
+  rollBackCertificates,
+} from './commands/tls.js'
 import type { EngineRelease } from './release.js'
 
 export interface EngineCommand {
@@ -97,6 +105,18 @@ stop
   Stop the Varnish cache process.
 storage.list [-j]
   List storage devices.
+tls.cert.commit
+  Commit TLS configuration changes (loaded and/or discarded certs).
+tls.cert.discard <cert-id>
+  Discard TLS certificate. Ongoing sessions will be allowed to complete.
+tls.cert.list [-s]
+  List active TLS configurations.
+tls.cert.load [cert-id] <filename> [-f frontend-name] [-k private-key-filename] [-p protos] [-c ciphers] [-s cipher-suites] [-o] [-d]
+  Load TLS certificate.
+tls.cert.reload
+  Atomically reload all certificates.
+tls.cert.rollback
+  Clear TLS commands staged for commit. This is the inverse of commit.
 vcl.deps [-j]
   List all loaded configuration and their dependencies.
 vcl.discard <name_pattern>...
@@ -133,6 +153,8 @@ interface Behaviour {
 const firstJson: Since = ['6.0.2', '6.2']
 const pidSince: Since = ['6.0.7', '6.4']
 const depsSince: Since = [null, '6.6']
+/** Of Varnish; Vinyl Cache has none. */
+const tlsSince: Since = [null, '9.0']
 
 const side = 'child'
 const answer: AnswerCall = () => undefined
@@ -166,6 +188,13 @@ const behaviours: Readonly<Record<string, Behaviour>> = {
   status: { answer: showStatus, json: firstJson },
   stop: { answer: stopProcess },
   'storage.list': { answer: listStorage, json: firstJson },
+  'tls.cert.commit': { answer: commitCertificates, since: tlsSince },
+  'tls.cert.discard': { answer: discardCertificate, since: tlsSince },
+  'tls.cert.list': { answer: listCertificates, since: tlsSince },
+  // An id and a file; the options that are not used here are refused.
+  'tls.cert.load': { answer: loadCertificate, since: tlsSince, args: [2, 2] },
+  'tls.cert.reload': { answer: reloadCertificates, since: tlsSince },
+  'tls.cert.rollback': { answer: rollBackCertificates, since: tlsSince },
   'vcl.deps': { answer: listDependencies, since: depsSince, json: depsSince },
   'vcl.discard': { answer: discardVcl },
   'vcl.inline': { answer: inlineVcl },

@@ -1,4 +1,5 @@
 /** What a simulated engine remembers: the manager's part, and the child's part that a restart of the child loses. */
+import { pushCertificates, type CertificateInChild, type HeldCertificate } from './certificates.js'
 import { isOn } from './param-table.js'
 import type { EngineRelease } from './release.js'
 
@@ -14,6 +15,8 @@ export interface EngineState {
   /** Parameters that differ from their default, as the engine prints them. */
   readonly params: Map<string, string>
   panic: string | undefined
+  /** As the manager knows them: it tells each new child those that were committed. */
+  certificates: HeldCertificate[]
   /** How probed backends look to the engine; there is no network behind a simulated one. */
   probes: ProbeResult
   /** Tells the engine around this state that the manager has died of a command. */
@@ -28,6 +31,8 @@ export interface EngineSetup {
   /** Rows stay as `discarded` when a program that served traffic is discarded, until the child restarts. */
   readonly keepsDiscarded: boolean
   readonly compileVcl: CompileVcl
+  /** Of a TLS listener: null where there is no such file; undefined: it has no such listener. */
+  readonly readTlsFile?: ((path: string) => string | null) | undefined
 }
 
 /** Judges a program and finds what is told of it: nothing in this folder reads VCL. Pure. */
@@ -61,6 +66,7 @@ interface ChildState {
   programs: VclProgram[]
   /** Newest first; never empty: the child makes a completed one when it starts. */
   bans: Ban[]
+  certificates: CertificateInChild[]
 }
 
 export interface Ban {
@@ -174,8 +180,16 @@ export function dropUses(engine: EngineState, from: VclProgram, nowMs: number): 
   from.uses = []
 }
 
-/** Gives the engine a new child that knows all programs, and neither bans nor health overrides. */
+/**
+ * Gives the engine a new child that knows all programs, and neither bans nor health overrides. Without a child it stays where the
+ * file of a committed certificate cannot be read; what was staged counts from then on, and the child does not have it.
+ */
 export function startChild(engine: EngineState, pid: number, nowMs: number): void {
+  const pushed = pushCertificates(engine)
+  if ('refusal' in pushed) return
+  engine.certificates = engine.certificates
+    .filter(({ state }) => state !== 'discarded')
+    .map((one) => ({ ...one, state: 'committed' }))
   for (const program of engine.programs) {
     for (const backend of program.backends) {
       backend.admin = 'auto'
@@ -186,6 +200,7 @@ export function startChild(engine: EngineState, pid: number, nowMs: number): voi
     pid,
     programs: orderForChild(engine.programs),
     bans: [{ atMs: nowMs, spec: '', jsonSpec: '', completed: true, completesOlder: false }],
+    certificates: pushed.certificates,
   }
 }
 

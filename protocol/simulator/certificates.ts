@@ -1,0 +1,65 @@
+/** Certificates of a simulated engine: what its manager holds, what its child has, and what is read of a file. */
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+
+export interface HeldCertificate {
+  readonly id: string
+  readonly path: string
+  state: 'staged' | 'committed' | 'discarded'
+}
+
+export interface CertificateInChild {
+  readonly id: string
+  readonly subject: string
+  /** Committed: handshakes get it. */
+  isServing: boolean
+  isDiscarded: boolean
+  /** Left over from a load that was rolled back: listed, and known to nobody. */
+  isGhost?: boolean
+}
+
+interface Holder {
+  certificates: HeldCertificate[]
+  readonly setup: { readonly readTlsFile?: ((path: string) => string | null) | undefined }
+}
+
+/** What a new child, or a reload, reads anew from the files. */
+export function pushCertificates({
+  certificates,
+  setup,
+}: Holder): { readonly certificates: CertificateInChild[] } | { readonly refusal: string } {
+  const pushed: CertificateInChild[] = []
+  for (const { id, path, state } of certificates) {
+    if (state !== 'committed') continue
+    const text = setup.readTlsFile?.(path) ?? null
+    if (text === null)
+      return {
+        refusal: `Unable to read certificate file '${path}' (No such file or directory)\n`,
+      }
+    const read = readCertificate(text)
+    if ('refusal' in read) return { refusal: `${path}: ${read.refusal}\n` }
+    pushed.push({ id, subject: read.subject, isServing: true, isDiscarded: false })
+  }
+  return { certificates: pushed }
+}
+
+/** By the library that the child uses too. */
+export function readCertificate(
+  text: string,
+): { readonly subject: string } | { readonly refusal: string } {
+  let certificate: X509Certificate
+  try {
+    certificate = new X509Certificate(text)
+  } catch {
+    return { refusal: 'Error loading certificate: error:0480006C:PEM routines::no start line' }
+  }
+  try {
+    if (!certificate.checkPrivateKey(createPrivateKey(text)))
+      return {
+        refusal:
+          'SSL_CTX_use_PrivateKey: error:05800074:x509 certificate routines::key values mismatch',
+      }
+  } catch {
+    return { refusal: 'Error loading private key: error:0480006C:PEM routines::no start line' }
+  }
+  return { subject: certificate.subject.replaceAll('\n', '/') }
+}
