@@ -37,6 +37,7 @@ export interface Settings {
   readonly tenantCompile: string
   readonly counters: readonly string[]
   readonly metricsListen: HostPort | null
+  readonly tlsDir: string | null
   readonly heartbeat: number
   readonly statsInterval: number
   readonly statsArchives: number
@@ -238,6 +239,11 @@ const engineSettings = {
   metricsListen: setting(
     'where the agent tells Prometheus the counters of its cache; without a login, so on loopback',
     'host-port',
+    null,
+  ),
+  tlsDir: setting(
+    "a folder for certificates with their keys that the cache's manager reads by its group (0640), where it is not root; else tls/ in the state dir",
+    'absolute-path',
     null,
   ),
 }

@@ -176,6 +176,7 @@ async function startOwnAgent(
         warmupMs: settings.warmup * 1000,
         furtherCounters: settings.counters,
         metricsListen: settings.metricsListen,
+        tlsDir: settings.tlsDir,
         checks: describeChecks(settings),
         stateDir: settings.stateDir,
         coordinator: spreadAddress(home.coordinator, settings.name),

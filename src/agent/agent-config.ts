@@ -29,6 +29,8 @@ export interface AgentConfig {
   /** Where Prometheus may ask for the counters of the cache. */
   readonly metricsListen: { readonly host: string; readonly port: number } | null
   readonly checks: CheckConfig
+  /** A folder for files of certificates that the cache's manager reads by its group; null, absent: below the state dir. */
+  readonly tlsDir?: string | null
 }
 
 export type EngineConfig =

@@ -15,6 +15,14 @@ const addedLater = Type.Object({
   tenancy: orNull(text),
   /** Parameters and backend health that this agent set; others are left alone. */
   settings: ownSettings,
+  /** Certificates that this agent loaded, as far as is known. */
+  certificates: Type.Array(
+    Type.Object({
+      name: text,
+      sha: text,
+      state: Type.Enum(['loading', 'committed', 'discarded']),
+    }),
+  ),
 })
 
 const agentRecord = Type.Object({
@@ -61,6 +69,7 @@ export const emptyRecord: AgentRecord = {
   masterPid: null,
   tenancy: null,
   settings: nothingSet,
+  certificates: [],
 }
 
 /** Null when the text is not a record, whatever the reason. */

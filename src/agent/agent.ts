@@ -17,7 +17,9 @@ import { isToAdopt } from './apply/adopt.js'
 import type { AgentConfig } from './agent-config.js'
 import type { AgentRecord } from './agent-record.js'
 import { SourceChecks } from './check/source-checks.js'
-import { fetchSource, type Caller } from './link/coordinator-http.js'
+import { chooseCertificateFiles, type CertificateFiles } from './certificates/certificate-files.js'
+import { Certificates } from './certificates/hold-certificates.js'
+import { fetchCertificate, fetchSource, type Caller } from './link/coordinator-http.js'
 import { CoordinatorLink, type LinkOptions } from './link/coordinator-link.js'
 import { CoordinatorReports } from './link/coordinator-reports.js'
 import { AgentCounters } from './counters/agent-counters.js'
@@ -55,6 +57,7 @@ export interface AgentResources {
   readonly limitDials?: LinkOptions['limitDials']
   /** Replaces the call to the coordinator: a text that many agents want at once is fetched once. */
   readonly fetchOnce?: (sha: string, fetch: () => Promise<string>) => Promise<string>
+  readonly certificateFiles?: CertificateFiles
 }
 
 /** Makes what is missing in the state dir and resolves; neither the cache nor the coordinator need be there. */
@@ -104,15 +107,20 @@ class Agent implements RunningAgent {
     this.#state = state
     this.#key = key
     this.#engine = new Engine(config.engine, log)
-    const sources = createSources(state, (sha) => {
-      const fetch = () => fetchSource(this.#caller(), sha)
-      return fetchOnce ? fetchOnce(sha, fetch) : fetch()
-    })
+    const fetchShared = fetchOnce ?? ((_: string, fetch: () => Promise<string>) => fetch())
+    const sources = createSources(state, (sha) =>
+      fetchShared(sha, () => fetchSource(this.#caller(), sha)),
+    )
     const settings = new SettingsMemory(Date.now)
     const parts = { engine: this.#engine, state, sources, settings, now: Date.now }
-    const { takeover, warmupMs } = config
+    const certificates = new Certificates({
+      ...parts,
+      files: chooseCertificateFiles({ ...config, ...resources }),
+      fetch: (sha) => fetchShared(`tls ${sha}`, () => fetchCertificate(this.#caller(), sha)),
+    })
     this.#checks = new SourceChecks({ ...config.checks, ...parts, owner: stateDir ?? null })
-    this.#reconciler = new Reconciler({ ...parts, takeover, warmupMs, checks: this.#checks })
+    const checks = this.#checks
+    this.#reconciler = new Reconciler({ ...config, ...parts, checks, certificates })
     const link = this.#createLink(log, limitDials)
     this.#link = link
     this.#reports = new CoordinatorReports({
@@ -137,8 +145,7 @@ class Agent implements RunningAgent {
         this.#reports.reportHealing(result, context)
       },
     })
-    const cachePid = () => this.#watch.cachePid
-    const product = () => this.#engine.product
+    const [cachePid, product] = [() => this.#watch.cachePid, () => this.#engine.product]
     this.#counters = new AgentCounters({ config, log, link, cachePid, product })
     this.#rollbacks = this.#createRollbacks(stateDir, log)
     this.#instructions = this.#createInstructions(sources, settings)
@@ -203,7 +210,7 @@ class Agent implements RunningAgent {
     return {
       name,
       agentVersion,
-      capabilities: capabilitiesOf({ readOnly }),
+      capabilities: capabilitiesOf({ readOnly, hasTls: this.#engine.hasTls }),
       tags,
       coordinatorId,
       keyDigest: this.#key.digest,

@@ -18,6 +18,7 @@ import {
   type FittingOne,
 } from '../resources/json-fields.js'
 import { findAgentNameProblem, findNameProblem, linkedAgentNameLimit } from '../resources/names.js'
+import { reportedCertificates } from '../vcl/desired-certificates.js'
 import { programsMost } from '../vcl/desired-engine.js'
 import { heldCache } from '../vcl/held-cache.js'
 import { envelope } from './envelope.js'
@@ -121,6 +122,8 @@ const applyReport = Type.Object({
    * at the end, and from an agent of an earlier version.
    */
   serving: orAbsent(list(text, programsMost)),
+  /** Of each that is desired. Absent when the cache was not seen at the end, and from an agent of an earlier version. */
+  certificates: orAbsent(reportedCertificates),
 })
 export type ApplyReport = Fitting<typeof applyReport>
 

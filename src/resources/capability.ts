@@ -2,11 +2,15 @@
 
 /**
  * `report`: tell what is true. `deploy`: change VCL. `command`: change parameters and health. `invalidate`: carry out bans and
- * purges; an agent of an earlier version does not know the message.
+ * purges; an agent of an earlier version does not know the message. `tls`: hold certificates; the cache has a TLS listener.
  */
-export const capabilities = ['report', 'deploy', 'command', 'invalidate'] as const
+export const capabilities = ['report', 'deploy', 'command', 'invalidate', 'tls'] as const
 export type Capability = (typeof capabilities)[number]
 
-export function capabilitiesOf(options: { readOnly: boolean }): readonly Capability[] {
-  return options.readOnly ? ['report'] : capabilities
+export function capabilitiesOf(options: {
+  readonly readOnly: boolean
+  readonly hasTls?: boolean
+}): readonly Capability[] {
+  if (options.readOnly) return ['report']
+  return capabilities.filter((name) => name !== 'tls' || options.hasTls === true)
 }

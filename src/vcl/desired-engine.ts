@@ -6,6 +6,7 @@
 import { Type } from 'typebox'
 import { list, sha256, text, type Fitting } from '../resources/json-fields.js'
 import { compileBudget, findBudget } from './compile-limits.js'
+import { desiredCertificates } from './desired-certificates.js'
 import { desiredSettings } from './engine-settings.js'
 import { labelName, makeRoutingVcl, type RoutingVcl } from './routing.js'
 
@@ -34,6 +35,8 @@ export const desiredEngine = Type.Object({
    * root VCL sees all that is stored.
    */
   tenancy: Type.Optional(text),
+  /** Absent: none. */
+  certificates: Type.Optional(desiredCertificates),
   ...desiredSettings.properties,
 })
 export type DesiredEngine = Fitting<typeof desiredEngine>

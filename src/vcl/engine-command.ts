@@ -33,6 +33,9 @@ const readingCommands: ReadonlySet<string> = new Set([
   'storage.list',
 ])
 
+/** Of the agent's own checks; names of certificates are their owners' matter. */
+const ownReadingCommand = 'tls.cert.list'
+
 const desiredStateCommands: ReadonlySet<string> = new Set([
   'ban',
   'param.set',
@@ -75,7 +78,7 @@ export function judgeCommand(text: string): CommandJudgement {
 
 /** By its first word: it changes nothing on a cache. */
 export function isReadingCommand(name: string): boolean {
-  return readingCommands.has(name)
+  return readingCommands.has(name) || name === ownReadingCommand
 }
 
 export function isSettableParameter(name: string): boolean {

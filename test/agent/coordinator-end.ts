@@ -182,7 +182,7 @@ class End implements CoordinatorEnd {
   async open(): Promise<void> {
     const server = createServer((request, response) => {
       const path = request.url ?? ''
-      const sha = /^\/agent\/v1\/sources\/([0-9a-f]{64})$/.exec(path)?.[1]
+      const sha = /^\/agent\/v1\/(?:sources|certificates)\/([0-9a-f]{64})$/.exec(path)?.[1]
       const answered = /^\/agent\/v1\/answers\/(\d+)$/.exec(path)?.[1]
       if (sha !== undefined) {
         this.sourceRequests.push(sha)

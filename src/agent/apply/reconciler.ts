@@ -12,9 +12,12 @@ import type { SettingStep } from '../../vcl/settings-plan.js'
 import { planVcl } from '../../vcl/plan.js'
 import { leaveUnmanaged, isHeldForFirstDeploy, type Takeover } from '../../vcl/takeover.js'
 import { findAdopted } from './adopt.js'
-import { applyDesired, type ApplyOutcome } from './apply-vcl.js'
+import { applyAll } from './apply-all.js'
+import { joinDone, nothingDone, type ApplyResult, type Desire } from './apply-result.js'
+import { applyDesired } from './apply-vcl.js'
 import { findFeasible, findUrgent } from './feasible.js'
 import { renderBootFile } from '../engine/boot-file.js'
+import type { Certificates } from '../certificates/hold-certificates.js'
 import type { SourceChecks } from '../check/source-checks.js'
 import { errorText, type Engine } from '../engine/engine.js'
 import { recognizeProcess } from './managed-vcls.js'
@@ -34,17 +37,8 @@ interface ReconcilerOptions {
   readonly warmupMs: number
   readonly now: () => number
   readonly checks: SourceChecks
+  readonly certificates: Certificates
 }
-
-export interface Desire {
-  readonly revision: number
-  readonly desired: DesiredEngine
-}
-
-/** `refused`: nothing was tried. */
-export type ApplyResult =
-  | ({ readonly result: 'applied' | 'failed' } & ApplyOutcome)
-  | { readonly result: 'refused'; readonly error: string }
 
 interface Waiting {
   readonly desire: Desire
@@ -52,15 +46,6 @@ interface Waiting {
   readonly settle: (result: ApplyResult) => void
 }
 
-const nothingDone = {
-  satisfied: false,
-  changed: false,
-  loaded: [],
-  failures: [],
-  postponed: [],
-  done: [],
-  interrupted: true,
-} satisfies Omit<ApplyOutcome, 'error'>
 const nothingLoaded: EngineInventory = { childRunning: false, vcls: [] }
 
 const aloneLimit = 16
@@ -149,8 +134,16 @@ export class Reconciler {
     return desired === null ? [] : findUnset({ ...this.#options, context }, desired)
   }
 
+  /** Certificates that are not as desired, in words; rejects as `findUnset`. */
+  findCertificateDifferences(
+    context: Context,
+    { childRunning }: EngineInventory,
+  ): Promise<readonly string[]> {
+    return this.#options.certificates.findDifferences(context, childRunning)
+  }
+
   /** Whether the cache holds what is desired, as far as it can be had; notes the revision when it holds all of it. */
-  isSatisfied(inventory: EngineInventory, unset: readonly SettingStep[]): boolean {
+  isSatisfied(inventory: EngineInventory, unset: readonly unknown[]): boolean {
     const { state } = this.#options
     const { desired, heldRevision, ours, startUnfinished } = state.record
     if (desired === null) return true
@@ -245,7 +238,8 @@ export class Reconciler {
         if (isNew) this.#cacheRestarted()
       }
       const isHeld = this.#isHeld(desire.desired)
-      const outcome = await applyDesired({
+      const isUrgent = why === 'urgent'
+      const outcome = await (isUrgent ? applyDesired : applyAll)({
         ...this.#options,
         context,
         desired: desire.desired,
@@ -257,7 +251,7 @@ export class Reconciler {
       })
       this.#failures.remember(outcome.failures)
       if (!outcome.satisfied) return { result: 'failed', ...outcome }
-      if (why === 'urgent') return { result: 'applied', ...outcome }
+      if (isUrgent) return { result: 'applied', ...outcome }
       this.#effectiveRevision = desire.revision
       this.#healFailures = 0
       if (!isHeld && !state.record.takenOver) await state.change({ takenOver: true })
@@ -298,12 +292,15 @@ export class Reconciler {
 
   /** What serves now is written down for a cache, and an agent, that must start alone. */
   async #keep(context: Context): Promise<void> {
-    const { state, sources } = this.#options
+    const { state, sources, certificates } = this.#options
     const { desired, heldRevision, goodRevision } = state.record
     if (desired === null) return
     try {
       const isHeld = this.#isHeld(desired)
-      if (!isHeld) await state.writeBootFile(await renderBootFile(state.record, desired, sources))
+      if (!isHeld)
+        await state.writeBootFile(
+          await renderBootFile(state.record, desired, { sources, certificates }),
+        )
       if (goodRevision !== heldRevision) await state.change({ goodRevision: heldRevision })
       // Of a cache that serves what is foreign no state is known to which it could go back.
       if (!isHeld) await state.keepGoodState()
@@ -333,6 +330,7 @@ export class Reconciler {
   #forgetFailures(): void {
     this.#failures.forget()
     this.#options.settings.refusals.forget()
+    this.#options.certificates.forgetFailures()
   }
 
   #cacheRestarted(): void {
@@ -340,10 +338,4 @@ export class Reconciler {
     this.#healAtMs = 0
     this.#healFailures = 0
   }
-}
-
-function joinDone(earlier: ApplyResult | null, result: ApplyResult): ApplyResult {
-  if (earlier === null || earlier.result === 'refused' || result.result === 'refused') return result
-  const done = [...earlier.done, ...result.done]
-  return { ...result, done, changed: earlier.changed || result.changed }
 }

@@ -4,9 +4,12 @@
  * It holds what serves and no more, so that a restart compiles little: the active VCL, the labels, what they stand for;
  * before them the parameters, in the order in which the cache took them, each with the dash by which a cache starts that
  * refuses it. Backend health needs the child, which does not run yet: the agent sets it.
+ * Certificates need the child: it is started before them, and with the dash a cache starts that has no TLS listener any more.
  * `vcl.use` at its end makes the child start by itself; releases from 7.5 on want a line feed at the end.
  */
 import { paramSet } from '../../../protocol/commands/param.js'
+import { startChild } from '../../../protocol/commands/process.js'
+import { tlsCertCommit, tlsCertLoad } from '../../../protocol/commands/tls.js'
 import { vclInline, vclLabel, vclUse } from '../../../protocol/commands/vcl.js'
 import type { Command } from '../../../protocol/command.js'
 import type { DesiredEngine } from '../../vcl/desired-engine.js'
@@ -15,11 +18,16 @@ import { planVcl } from '../../vcl/plan.js'
 import type { AgentRecord } from '../agent-record.js'
 import type { Sources } from '../apply/sources.js'
 
+interface BootTexts {
+  readonly sources: Sources
+  readonly certificates: { readonly pathOf: (name: string) => string }
+}
+
 /** Rejects when a text is not to be had. */
 export async function renderBootFile(
-  { settings }: Pick<AgentRecord, 'settings'>,
+  { settings, certificates: claims }: Pick<AgentRecord, 'settings' | 'certificates'>,
   desired: DesiredEngine,
-  sources: Sources,
+  { sources, certificates }: BootTexts,
 ): Promise<string> {
   const nothing = { childRunning: false, vcls: [] }
   const steps = planVcl({ desired: findServing(desired), inventory: nothing, managed: new Set() })
@@ -31,7 +39,12 @@ export async function renderBootFile(
     if (step.do === 'load') lines.push(lineOf(vclInline(step.name, await sources.read(step.sha))))
     if (step.do === 'label') lines.push(lineOf(vclLabel(step.label, step.program)))
   }
-  return [...lines, lineOf(vclUse(desired.active)), ''].join('\n')
+  const loads = claims
+    .filter(({ state }) => state === 'committed')
+    .map(({ name }) => `-${lineOf(tlsCertLoad(name, certificates.pathOf(name)))}`)
+  const tls =
+    loads.length === 0 ? [] : [lineOf(startChild()), ...loads, `-${lineOf(tlsCertCommit())}`]
+  return [...lines, lineOf(vclUse(desired.active)), ...tls, ''].join('\n')
 }
 
 /** Without what is loaded for later only: candidates and previous revisions. */

@@ -21,6 +21,7 @@ import {
 import { ManagementPortError } from '../../../protocol/errors.js'
 import { nameProduct } from '../../../protocol/product.js'
 import { ping } from '../../../protocol/commands/process.js'
+import { tlsCertList } from '../../../protocol/commands/tls.js'
 import { chooseReadingCommands, type ReadingCommands } from '../../../protocol/reading.js'
 import type { Context } from '../../context.js'
 import { findSecretFile } from '../host/secret-file.js'
@@ -68,6 +69,7 @@ export class Engine {
   #version = ''
   #revision = ''
   #capabilities = capabilitiesOf(null)
+  #hasTls = false
   #reading = chooseReadingCommands(this.#capabilities)
   #connections = 0
   #recognized = 0
@@ -115,6 +117,11 @@ export class Engine {
   /** What this cache can do, as it said when it was connected to. */
   get capabilities(): Capabilities {
     return this.#capabilities
+  }
+
+  /** It has a TLS listener and takes certificates for it, as it said when it was connected to. */
+  get hasTls(): boolean {
+    return this.#hasTls
   }
 
   /** Null where it is not known, or the engine has none. */
@@ -243,6 +250,7 @@ export class Engine {
       try {
         await connection.run(ping())
         this.#capabilities = await probeCapabilities(connection, connection.banner.version)
+        this.#hasTls = await probeTls(connection, this.#capabilities)
         return connection
       } catch (error) {
         close()
@@ -298,6 +306,20 @@ export class Engine {
     if (!isNew || this.isEnding()) return
     this.#log.warn({ why: error }, 'the cache is not reached')
     this.#onChange()
+  }
+}
+
+/** Which listeners it has is decided when the cache starts. */
+async function probeTls(
+  connection: ManagementConnection,
+  capabilities: Capabilities,
+): Promise<boolean> {
+  if (!capabilities.hasCommand('tls.cert.list')) return false
+  try {
+    return (await connection.run(tlsCertList())) !== null
+  } catch (error) {
+    if (error instanceof ManagementPortError && error.kind === 'rejected') return false
+    throw error
   }
 }
 

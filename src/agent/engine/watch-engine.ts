@@ -18,7 +18,8 @@ import { errorText, type Engine } from './engine.js'
 import { readInventory, readProcesses, type EngineProcesses } from '../apply/inventory.js'
 import { isKnownProcess, recognizeProcess } from '../apply/managed-vcls.js'
 import { keepPanic } from './panic.js'
-import type { ApplyResult, Reconciler } from '../apply/reconciler.js'
+import type { ApplyResult } from '../apply/apply-result.js'
+import type { Reconciler } from '../apply/reconciler.js'
 import type { SavedState } from '../apply/saved-state.js'
 import type { SettingsMemory } from '../apply/settings-memory.js'
 import type { Sources } from '../apply/sources.js'
@@ -46,6 +47,8 @@ interface WatchOptions {
 interface SeenCache {
   readonly inventory: EngineInventory
   readonly unset: readonly SettingStep[]
+  /** Certificates that are not as desired, in words. */
+  readonly certificates: readonly string[]
   /** Of the cache or its child: what is missing then does not count as drift. */
   readonly isRestart: boolean
 }
@@ -179,9 +182,12 @@ export class EngineWatch {
     const isRestart = this.#noteProcesses(processes) || isNewProcess
     const unset = mayChange() ? await reconciler.findUnset(context) : []
     if (isRestart) reconciler.cacheRestarted()
+    const certificates = mayChange()
+      ? await reconciler.findCertificateDifferences(context, inventory)
+      : []
     // What was begun meanwhile sees to the cache itself.
     if (reconciler.runs === runs && mayChange())
-      await this.#heal(context, { inventory, unset, isRestart })
+      await this.#heal(context, { inventory, unset, certificates, isRestart })
     // Without a pid another child cannot be recognized.
     if (isFirst || isRestart || processes.workerPid === null)
       await keepPanic({ ...this.#options, context }, mayChange())
@@ -208,8 +214,8 @@ export class EngineWatch {
 
   async #heal(context: Context, seen: SeenCache): Promise<void> {
     const { reconciler, state } = this.#options
-    const { inventory, unset, isRestart } = seen
-    if (reconciler.isSatisfied(inventory, unset)) {
+    const { inventory, unset, certificates, isRestart } = seen
+    if (reconciler.isSatisfied(inventory, [...unset, ...certificates])) {
       this.#closeDrift(context)
       await reconciler.keepGoodState(context)
       return
@@ -224,13 +230,14 @@ export class EngineWatch {
   }
 
   /** Nothing but settings that the cache refused, whose time to be tried again has come. */
-  #isRetry({ inventory, unset }: SeenCache): boolean {
+  #isRetry({ inventory, unset, certificates }: SeenCache): boolean {
     const { reconciler, settings } = this.#options
+    if (certificates.length > 0) return false
     const isRefused = (step: SettingStep) => settings.refusals.has(keyOf(step))
     return unset.every(isRefused) && reconciler.isSatisfied(inventory, [])
   }
 
-  #noteDrift(context: Context, { inventory, unset }: SeenCache): void {
+  #noteDrift(context: Context, { inventory, unset, certificates }: SeenCache): void {
     const { desired, ours } = this.#options.state.record
     if (this.#openDrift || desired === null) return
     const known = new Set(ours)
@@ -238,6 +245,7 @@ export class EngineWatch {
     const differences = [
       ...describeDifferences(desired, inventory, known),
       ...unset.map((step) => `to be done: ${describeSetting(step)}`),
+      ...certificates,
     ]
     context.log.warn({ differences }, 'the cache is not as desired')
     this.#openDrift = { at, foreign: findUnmanaged(inventory, known), action: '', healedAt: null }

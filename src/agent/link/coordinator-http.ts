@@ -39,6 +39,29 @@ export async function fetchSource(caller: Caller, sha: string): Promise<string> 
   return answer.toString('utf8')
 }
 
+/**
+ * Chain and key of a certificate by their digest. Rejects as `fetchSource`, and before anything is asked where they would travel in
+ * clear.
+ */
+export async function fetchCertificate(caller: Caller, sha: string): Promise<string> {
+  if (!isPrivate(linkUrl(caller.address)))
+    throw new Error(
+      `its key is not sent over ${linkUrl(caller.address).origin}: it travels over wss:// or loopback only`,
+    )
+  const answer = await call(caller, { method: 'GET', path: `/certificates/${sha}` })
+  return answer.toString('utf8')
+}
+
+function isPrivate(url: URL): boolean {
+  if (isOfTls(url)) return true
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
+  return host === 'localhost' || host === '::1' || /^127\./.test(host)
+}
+
+function isOfTls({ protocol }: URL): boolean {
+  return protocol === 'wss:' || protocol === 'https:'
+}
+
 /** Gives the value of a query's answer as pieces of JSON; `instruction` is the sequence of the query. */
 export async function putAnswer(
   caller: Caller,
@@ -72,7 +95,7 @@ interface Call {
 
 async function call({ address, key, signal }: Caller, what: Call): Promise<Buffer> {
   const url = linkUrl(address)
-  const isTls = url.protocol === 'wss:' || url.protocol === 'https:'
+  const isTls = isOfTls(url)
   const options: RequestOptions = {
     ...(await readTrust(address)),
     host: url.hostname.replace(/^\[(.*)\]$/, '$1'),

@@ -18,7 +18,7 @@ import type { Logger } from 'pino'
 import { putAnswer, type Caller } from './coordinator-http.js'
 import type { CoordinatorLink, Unsent } from './coordinator-link.js'
 import { printAnswer, sizeOf } from './print-answer.js'
-import type { ApplyResult } from '../apply/reconciler.js'
+import type { ApplyResult } from '../apply/apply-result.js'
 
 interface ReportsOptions {
   readonly link: CoordinatorLink
@@ -39,7 +39,7 @@ export class CoordinatorReports {
   #sentDescription = ''
   #sentCondition: EngineCondition | null = null
   /** How the newest apply ended; healing is reported only when its result differs. */
-  #sentResult: Pick<ApplyReport, 'result' | 'error' | 'serving'> | null = null
+  #sentResult: Pick<ApplyReport, 'result' | 'error' | 'serving' | 'certificates'> | null = null
   #unsentReport: Unsent<ApplyReport> | null = null
   #unsentDrift: Drift | null = null
 
@@ -62,7 +62,8 @@ export class CoordinatorReports {
       failures: limitWords(failures),
       ...(postponed && { postponed: limitWords(postponed) }),
     }
-    this.#sentResult = { result: report.result, error: report.error, serving: report.serving }
+    const { result, error, serving, certificates } = report
+    this.#sentResult = { result, error, serving, certificates }
     const isSent = this.#options.link.send(bounded)
     this.#unsentReport = isSent ? null : bounded
     if (isSent && report.result === 'applied') this.#noteApplied(report.revision)
@@ -105,9 +106,12 @@ export class CoordinatorReports {
     // A new refusal of a satisfied cache is worth a report; a failing one's ever-changing messages are not.
     const sent = this.#sentResult
     const isNews = result.result === 'applied' && result.error !== sent?.error
-    const isSame = result.result === sent?.result && String(result.serving) === String(sent.serving)
+    const isSame =
+      result.result === sent?.result &&
+      String(result.serving) === String(sent.serving) &&
+      JSON.stringify(result.certificates) === JSON.stringify(sent.certificates)
     if (isSame && !isNews) return
-    const { result: how, error, loaded, failures, changed, serving } = result
+    const { result: how, error, loaded, failures, changed, serving, certificates } = result
     const { interrupted, postponed } = result
     const { heldRevision: revision } = this.#options.condition()
     this.reportApply({
@@ -121,6 +125,7 @@ export class CoordinatorReports {
       failures,
       changed,
       serving,
+      certificates,
       ...(interrupted && { interrupted, postponed }),
     })
   }
@@ -162,8 +167,8 @@ export class CoordinatorReports {
   }
 }
 
-function printChangeable({ engine, adoption, held }: AgentDescription): string {
-  return JSON.stringify([engine, adoption, held])
+function printChangeable({ engine, adoption, held, capabilities }: AgentDescription): string {
+  return JSON.stringify([engine, adoption, held, capabilities])
 }
 
 /** A report must fit into a message, whatever the compiler had to say about however many VCLs. */

@@ -8,7 +8,8 @@ import type { Engine } from '../engine/engine.js'
 import type { AnswerOutcome, ApplyOutcomeReport, InstructionHandlers } from './instructions.js'
 import { findDeadly } from '../engine/deadly-commands.js'
 import { answerQuery } from './queries.js'
-import type { Desire, Reconciler } from '../apply/reconciler.js'
+import type { Desire } from '../apply/apply-result.js'
+import type { Reconciler } from '../apply/reconciler.js'
 import type { SavedState } from '../apply/saved-state.js'
 import { setHealth, setParameter } from '../apply/set-setting.js'
 import type { SettingsTools } from '../apply/setting-steps.js'
@@ -59,8 +60,9 @@ async function applyDesire(
   const result = await parts.reconciler.apply(desire, context)
   if (result.result === 'refused') return { ...nothingApplied, error: result.error }
   const { result: how, error, loaded, failures, changed, serving, interrupted, postponed } = result
+  const { certificates } = result
   const isSo = interrupted && { interrupted, postponed }
-  return { result: how, error, loaded, failures, changed, serving, ...isSo }
+  return { result: how, error, loaded, failures, changed, serving, certificates, ...isSo }
 }
 
 const nothingApplied = { result: 'refused', loaded: [], failures: [], changed: false } as const

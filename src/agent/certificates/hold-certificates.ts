@@ -1,0 +1,315 @@
+/**
+ * Holds a cache to its desired certificates: files first, then what the cache loads of them (docs/behaviour.md, Certificates). What
+ * does not load is remembered and holds nothing else up.
+ *
+ * One object an agent; its calls follow each other, as all that changes a cache (reconciler.ts).
+ */
+import {
+  tlsCertCommit,
+  tlsCertDiscard,
+  tlsCertList,
+  tlsCertLoad,
+  tlsCertReload,
+  tlsCertRollback,
+  type CertificateRow,
+} from '../../../protocol/commands/tls.js'
+import { ManagementPortError } from '../../../protocol/errors.js'
+import type { Context } from '../../context.js'
+import type { DesiredCertificate, ReportedCertificate } from '../../vcl/desired-certificates.js'
+import { FailureMemory } from '../apply/failure-memory.js'
+import type { SavedState } from '../apply/saved-state.js'
+import { refusalWords } from '../apply/settings.js'
+import { digestSource } from '../apply/sources.js'
+import { errorText, type Engine } from '../engine/engine.js'
+import { toFailures } from '../engine/engine-words.js'
+import type { CertificateFiles } from './certificate-files.js'
+import {
+  describeCertificateStep,
+  findFeasibleCertificates,
+  planCertificates,
+  settleClaims,
+  type CertificateClaim,
+  type CertificateStep,
+} from './plan-certificates.js'
+
+interface CertificatesOptions {
+  readonly engine: Engine
+  readonly state: SavedState
+  readonly files: CertificateFiles
+  /** Chain and key, from the coordinator. */
+  readonly fetch: (sha: string) => Promise<string>
+  readonly now: () => number
+}
+
+export interface CertificateOutcome {
+  /** What was done on the cache, in words. */
+  readonly done: readonly string[]
+  readonly states: readonly ReportedCertificate[]
+}
+
+/** Each load that fails, and each resync, costs one. */
+const roundLimit = 16
+const noListener = 'no-tls: the cache has no TLS listener'
+const noChild = 'the child process of the cache does not run'
+const nothing: CertificateOutcome = { done: [], states: [] }
+
+export class Certificates {
+  readonly #options: CertificatesOptions
+  readonly #memory: FailureMemory
+  /** What went wrong since files were looked at last, by `name` or `fileOf(name)`. */
+  #found = new Map<string, string>()
+  /** Of what is desired, by digest: a file that somebody removes is written again without the coordinator. */
+  #texts = new Map<string, string>()
+  #isDoubtful = false
+
+  constructor(options: CertificatesOptions) {
+    this.#options = options
+    this.#memory = new FailureMemory(options.now)
+  }
+
+  /** What the cache is told to read. */
+  pathOf(name: string): string {
+    return this.#options.files.pathOf(name)
+  }
+
+  forgetFailures(): void {
+    this.#memory.forget()
+  }
+
+  /** What is not as it must be, in words; nothing is asked where nothing is desired and nothing was loaded. */
+  async findDifferences(context: Context, isChildRunning: boolean): Promise<readonly string[]> {
+    const { state, engine, files } = this.#options
+    const { desired: wanted, certificates: claims } = state.record
+    const desired = wanted?.certificates ?? []
+    if (desired.length === 0 && claims.length === 0) return []
+    this.#found = new Map()
+    const feasible = this.#findFeasible(desired)
+    const different: string[] = []
+    for (const { name, sha } of feasible) {
+      const text = await files.read(name)
+      if (text !== null && digestSource(text) === sha) this.#texts.set(sha, text)
+      else if (!this.#listFailures().has(fileOf(name)))
+        different.push(`the file of certificate ${name} ${text === null ? 'is gone' : 'differs'}`)
+    }
+    if (!engine.hasTls || !isChildRunning) return different
+    const rows = await this.#list(context)
+    const steps = planCertificates({ desired: feasible, rows, claims })
+    return [...different, ...steps.map((step) => `to be done: ${describeCertificateStep(step)}`)]
+  }
+
+  /** Before the child is started: it stays stopped when a file is missing. Answers what was done, in words. */
+  async repairFiles(desired: readonly DesiredCertificate[]): Promise<readonly string[]> {
+    const known = this.#memory.listKnown()
+    this.#found = new Map()
+    const texts = new Map<string, string>()
+    const done: string[] = []
+    for (const { name, sha } of desired) {
+      if (known.has(fileOf(name))) continue
+      try {
+        const { text, isWritten } = await this.#repairFile(name, sha)
+        texts.set(sha, text)
+        if (isWritten) done.push(`the file of certificate ${name} written`)
+      } catch (error) {
+        this.#found.set(fileOf(name), errorText(error))
+      }
+    }
+    this.#texts = texts
+    return done
+  }
+
+  /** Rejects with what the connection to the cache does, or the disk. */
+  async apply(
+    context: Context,
+    desired: readonly DesiredCertificate[],
+  ): Promise<CertificateOutcome> {
+    const { engine, state } = this.#options
+    if (desired.length === 0 && state.record.certificates.length === 0) return nothing
+    if (!engine.hasTls) {
+      await this.#forgetAllBut(desired)
+      return { done: [], states: desired.map(({ name }) => asFailed(name, noListener)) }
+    }
+    if ((await engine.run(context, engine.reading.childStatus())) !== 'running')
+      return { done: [], states: desired.map(({ name }) => asFailed(name, noChild)) }
+    const done: string[] = []
+    for (let round = 0; round < roundLimit; round++) {
+      const rows = await this.#list(context)
+      const { certificates: claims } = state.record
+      const isDoubtful = this.#isDoubtful
+      const feasible = this.#findFeasible(desired)
+      const steps = planCertificates({ desired: feasible, rows, claims, isDoubtful })
+      if (steps.length === 0) break
+      await this.#run(context, steps, done)
+    }
+    const states = await this.#describeStates(context, desired)
+    this.#memory.remember(toFailures(this.#listFailures()))
+    return { done, states }
+  }
+
+  /** Known from before and not to be tried yet, and found now. */
+  #listFailures(): Map<string, string> {
+    return new Map([...this.#memory.listKnown(), ...this.#found])
+  }
+
+  /** What serves is not given up because its file cannot be had. */
+  #findFeasible(desired: readonly DesiredCertificate[]): readonly DesiredCertificate[] {
+    const { certificates: claims } = this.#options.state.record
+    const failures = this.#listFailures()
+    const held = new Set(
+      claims.filter(({ state }) => state === 'committed').map(({ name }) => name),
+    )
+    const failed = desired
+      .map(({ name }) => name)
+      .filter((name) => failures.has(name) || (failures.has(fileOf(name)) && !held.has(name)))
+    return findFeasibleCertificates(desired, new Set(failed), claims)
+  }
+
+  async #list(context: Context): Promise<readonly CertificateRow[]> {
+    return (await this.#options.engine.run(context, tlsCertList())) ?? []
+  }
+
+  async #repairFile(
+    name: string,
+    sha: string,
+  ): Promise<{ readonly text: string; readonly isWritten: boolean }> {
+    const { files, state } = this.#options
+    const there = await files.read(name)
+    if (there !== null && digestSource(there) === sha) return { text: there, isWritten: false }
+    const text = await this.#getText(sha)
+    await files.write(name, text)
+    const claim = state.record.certificates.find((one) => one.name === name)
+    // The child may have read something else meanwhile.
+    const isWritten = claim?.state === 'committed'
+    if (isWritten) this.#isDoubtful = true
+    return { text, isWritten }
+  }
+
+  async #run(context: Context, steps: readonly CertificateStep[], done: string[]): Promise<void> {
+    for (const step of steps) {
+      try {
+        await this.#runStep(context, step)
+        done.push(describeCertificateStep(step))
+      } catch (error) {
+        const why = refusalWords(error)
+        context.log.warn({ step: describeCertificateStep(step), why }, 'the cache refused a step')
+        await this.#noteRefusal(step, why, error)
+        return
+      }
+    }
+    if (steps.some((step) => step.do === 'commit')) await this.#noteCommitted(context)
+  }
+
+  async #runStep(context: Context, step: CertificateStep): Promise<void> {
+    const { engine, files } = this.#options
+    switch (step.do) {
+      case 'resync':
+        return this.#resync(context)
+      case 'load':
+        await this.#claim(step)
+        return engine.run(context, tlsCertLoad(step.name, files.pathOf(step.name)))
+      case 'discard':
+        return engine.run(context, tlsCertDiscard(step.name))
+      case 'commit':
+        return engine.run(context, tlsCertCommit())
+      case 'forget':
+        return this.#forget(step.name)
+    }
+  }
+
+  async #resync(context: Context): Promise<void> {
+    const { engine, state } = this.#options
+    await engine.run(context, tlsCertRollback())
+    await engine.run(context, tlsCertReload())
+    const rows = await this.#list(context)
+    await state.change({ certificates: [...settleClaims(state.record.certificates, rows)] })
+    this.#isDoubtful = false
+  }
+
+  /** Throws what says nothing about a certificate. */
+  async #noteRefusal(step: CertificateStep, why: string, error: unknown): Promise<void> {
+    const { state } = this.#options
+    const isChildLost = error instanceof ManagementPortError && error.status === 400
+    if (step.do === 'load' && why.includes('already exists')) this.#isDoubtful = true
+    else if (step.do === 'load') {
+      this.#found.set(step.name, why)
+      if (!isChildLost) await this.#setState(step.name, 'discarded')
+    } else if (step.do === 'commit' && !isChildLost)
+      for (const { name } of state.record.certificates.filter((one) => one.state === 'loading'))
+        this.#found.set(name, why)
+    else throw error
+  }
+
+  async #noteCommitted(context: Context): Promise<void> {
+    const { state } = this.#options
+    const listed = new Set((await this.#list(context)).map(({ id }) => id))
+    const { certificates } = state.record
+    const settled = certificates.map((claim): CertificateClaim => {
+      if (listed.has(claim.name)) return { ...claim, state: 'committed' }
+      return claim.state === 'committed' ? { ...claim, state: 'discarded' } : claim
+    })
+    await state.change({ certificates: settled })
+  }
+
+  async #setState(name: string, now: CertificateClaim['state']): Promise<void> {
+    const { state } = this.#options
+    const certificates = state.record.certificates.map((claim) =>
+      claim.name === name ? { ...claim, state: now } : claim,
+    )
+    await state.change({ certificates })
+  }
+
+  /** Written down before the cache hears of it: after a kill it must be known that it is ours. */
+  async #claim({ name, sha }: { readonly name: string; readonly sha: string }): Promise<void> {
+    const { state } = this.#options
+    const others = state.record.certificates.filter((one) => one.name !== name)
+    await state.change({ certificates: [...others, { name, sha, state: 'loading' }] })
+  }
+
+  async #forget(name: string): Promise<void> {
+    const { state, files } = this.#options
+    await files.remove(name)
+    const certificates = state.record.certificates.filter((one) => one.name !== name)
+    await state.change({ certificates })
+  }
+
+  /** A cache without a listener holds none, and reads no file. */
+  async #forgetAllBut(desired: readonly DesiredCertificate[]): Promise<void> {
+    const kept = new Set(desired.map(({ name }) => name))
+    for (const { name } of this.#options.state.record.certificates)
+      if (!kept.has(name)) await this.#forget(name)
+  }
+
+  async #describeStates(
+    context: Context,
+    desired: readonly DesiredCertificate[],
+  ): Promise<readonly ReportedCertificate[]> {
+    if (desired.length === 0) return []
+    const listed = new Map((await this.#list(context)).map(({ id, status }) => [id, status]))
+    const failures = this.#listFailures()
+    return desired.map(({ name }): ReportedCertificate => {
+      const status = listed.get(name)
+      const error = failures.get(name) ?? failures.get(fileOf(name))
+      if (error === undefined && status === 'active')
+        return { name, state: 'committed', error: null }
+      if (error === undefined && status === 'staged') return { name, state: 'staged', error: null }
+      return asFailed(name, error ?? 'the cache does not list it')
+    })
+  }
+
+  async #getText(sha: string): Promise<string> {
+    const kept = this.#texts.get(sha)
+    if (kept !== undefined) return kept
+    const text = await this.#options.fetch(sha)
+    if (digestSource(text) !== sha)
+      throw new Error(`the coordinator sent another certificate than that of SHA-256 ${sha}`)
+    return text
+  }
+}
+
+/** The key of what is wrong with a file, which says nothing about what the cache has loaded of it. */
+function fileOf(name: string): string {
+  return `file of ${name}`
+}
+
+function asFailed(name: string, error: string): ReportedCertificate {
+  return { name, state: 'failed', error }
+}

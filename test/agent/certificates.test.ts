@@ -1,0 +1,266 @@
+/** An agent holds the certificates of a cache with a TLS listener: two phases, drift, kills, what the cache refuses. */
+import { readFileSync } from 'node:fs'
+import { readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { openManagementConnection } from '../../protocol/connection.js'
+import { typedLine } from '../../protocol/command.js'
+import type { SimulatedEngine } from '../../protocol/simulator/simulated-engine.js'
+import type { AgentConfig } from '../../src/agent/agent-config.js'
+import type { DesiredEngine } from '../../src/vcl/desired-engine.js'
+import { certificateName, type DesiredCertificate } from '../../src/vcl/desired-certificates.js'
+import { makeDomainCertificate } from '../support/domain-certificates.js'
+import { eventually } from '../support/eventually.js'
+import { createSimulatedEngine } from '../support/simulated-engine.js'
+import { answering, idle } from './cache-sight.js'
+import { startCoordinatorEnd, type CoordinatorEnd } from './coordinator-end.js'
+import { makeFolder, runTestAgent, type TestAgent } from './run-agent.js'
+
+const secret = Buffer.from('the secret of this cache\n')
+
+interface Harness {
+  readonly engine: SimulatedEngine
+  readonly coordinator: CoordinatorEnd
+  readonly agent: TestAgent
+  readonly config: AgentConfig['engine']
+}
+
+async function start(t: Test, options: { readonly hasTls?: boolean } = {}): Promise<Harness> {
+  const { hasTls = true } = options
+  const engine = createSimulatedEngine({
+    secret,
+    version: '9.0.2',
+    bootVcl: answering('foreign'),
+    journalLines: 1000,
+    ...(hasTls && { readTlsFile: readIfThere }),
+  })
+  t.teardown(() => {
+    engine.close()
+  })
+  const coordinator = await startCoordinatorEnd(t)
+  const config = { mode: 'simulated', connect: () => engine.connect(), secret } as const
+  const agent = await runTestAgent(t, coordinator, config)
+  await coordinator.hello()
+  return { engine, coordinator, agent, config }
+}
+
+function readIfThere(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return null
+  }
+}
+
+/** Published, as an agent is to have it. */
+async function give(
+  coordinator: CoordinatorEnd,
+  id: number,
+  names = ['www.example.com'],
+): Promise<DesiredCertificate> {
+  const { chain, key } = await makeDomainCertificate({ names })
+  const sha = coordinator.publish(`${chain}${key}`)
+  return { name: certificateName(id, sha), sha }
+}
+
+const withCertificates = (...certificates: DesiredCertificate[]): DesiredEngine => ({
+  ...idle,
+  certificates,
+})
+
+/** What handshakes would get, by the cache's own list. */
+async function listActive(engine: SimulatedEngine): Promise<string[]> {
+  return (await listed(engine)).flatMap(({ id, status }) => (status === 'active' ? [id] : []))
+}
+
+/** As somebody with varnishadm. */
+async function ask(engine: SimulatedEngine, line: string): Promise<string> {
+  const connection = await openManagementConnection(engine.connect(), {
+    secret: () => Promise.resolve(secret),
+  })
+  const { body } = await connection.run(typedLine(line))
+  connection.close()
+  return body.toString('utf8')
+}
+
+async function listed(engine: SimulatedEngine): Promise<{ id: string; status: string }[]> {
+  const text = await ask(engine, 'tls.cert.list')
+  return text
+    .split('\n')
+    .filter((line) => line.startsWith('default'))
+    .map((line) => {
+      const [, id = '', status = ''] = line.split('\t')
+      return { id, status }
+    })
+}
+
+const fileOf = ({ stateDir }: TestAgent, { name }: DesiredCertificate): string =>
+  join(stateDir, 'tls', `${name.replace(/^cf-/, '')}.pem`)
+
+void t.test(
+  'a certificate is loaded in phase one, committed in phase two, and gone when it is not wanted',
+  async (t) => {
+    const { engine, coordinator, agent } = await start(t)
+    const one = await give(coordinator, 1)
+    const loaded = await coordinator.apply(2, withCertificates({ ...one, staged: true }))
+    t.same(loaded.certificates, [{ name: one.name, state: 'staged', error: null }])
+    t.same(await listed(engine), [{ id: one.name, status: 'staged' }])
+    const file = fileOf(agent, one)
+    t.equal((await stat(file)).mode & 0o777, 0o600)
+    const committed = await coordinator.apply(3, withCertificates(one))
+    t.same(committed.certificates, [{ name: one.name, state: 'committed', error: null }])
+    t.same(await listActive(engine), [one.name])
+    const boot = await readFile(join(agent.stateDir, 'boot.cli'), 'utf8')
+    t.match(boot, `\nstart\n-tls.cert.load ${one.name} ${file}\n-tls.cert.commit\n`)
+
+    const two = await give(coordinator, 1)
+    await coordinator.apply(4, withCertificates(one, { ...two, staged: true }))
+    t.same(await listActive(engine), [one.name], 'what serves serves on')
+    await coordinator.apply(5, withCertificates(two))
+    t.same(await listActive(engine), [two.name])
+    t.same(await readdir(join(agent.stateDir, 'tls')), [fileName(two)], 'the old file is gone')
+    await coordinator.apply(6, idle)
+    t.same(await listActive(engine), [])
+    t.same(await readdir(join(agent.stateDir, 'tls')), [])
+  },
+)
+
+void t.test('what is dropped in phase one is gone, and what served serves on', async (t) => {
+  const { engine, coordinator } = await start(t)
+  const one = await give(coordinator, 1)
+  const two = await give(coordinator, 1)
+  await coordinator.apply(2, withCertificates(one))
+  await coordinator.apply(3, withCertificates(one, { ...two, staged: true }))
+  await coordinator.apply(4, withCertificates(one))
+  t.same(await listed(engine), [{ id: one.name, status: 'active' }])
+})
+
+void t.test(
+  'what the cache refuses is reported in its words, and what served serves on',
+  async (t) => {
+    const { engine, coordinator } = await start(t)
+    const one = await give(coordinator, 1)
+    await coordinator.apply(2, withCertificates(one))
+    const sha = coordinator.publish('no certificate')
+    const wrong = { name: certificateName(1, sha), sha }
+    const report = await coordinator.apply(3, withCertificates(one, { ...wrong, staged: true }))
+    t.equal(report.result, 'applied', 'it is no failure of a VCL')
+    t.match(report.certificates, [
+      { name: one.name, state: 'committed' },
+      { name: wrong.name, state: 'failed', error: /no start line/ },
+    ])
+    const forced = await coordinator.apply(4, withCertificates(wrong))
+    t.match(forced.certificates, [{ name: wrong.name, state: 'failed' }])
+    t.same(await listActive(engine), [one.name])
+  },
+)
+
+void t.test('a cache without a TLS listener is sent no load, and says why', async (t) => {
+  const { engine, coordinator } = await start(t, { hasTls: false })
+  t.notOk(coordinator.description()?.capabilities.includes('tls'))
+  const one = await give(coordinator, 1)
+  const report = await coordinator.apply(2, withCertificates(one))
+  t.match(report.certificates, [{ state: 'failed', error: /^no-tls/ }])
+  t.notOk(engine.journal.some((line) => line.startsWith('tls.cert.load')))
+})
+
+void t.test(
+  'a file that is removed or changed is written again without the coordinator',
+  async (t) => {
+    const { engine, coordinator, agent } = await start(t)
+    t.ok(coordinator.description()?.capabilities.includes('tls'))
+    const one = await give(coordinator, 1)
+    await coordinator.apply(2, withCertificates(one))
+    const file = fileOf(agent, one)
+    const text = await readFile(file, 'utf8')
+    await coordinator.close()
+    await rm(file)
+    await eventually('the file is there again', () => readIfThere(file) === text)
+    await writeFile(file, 'something else')
+    await eventually('the file is right again', () => readIfThere(file) === text)
+    await eventually('the cache has it', async () => (await listActive(engine)).includes(one.name))
+  },
+)
+
+void t.test(
+  'what somebody discards is loaded again, and a child that died has all of it',
+  async (t) => {
+    const { engine, coordinator } = await start(t)
+    const one = await give(coordinator, 1)
+    const two = await give(coordinator, 2, ['other.example.com'])
+    await coordinator.apply(2, withCertificates(one, two))
+    await ask(engine, `tls.cert.discard ${one.name}`)
+    await ask(engine, 'tls.cert.commit')
+    await eventually('it is loaded again', async () =>
+      (await listActive(engine)).includes(one.name),
+    )
+    await eventually('the drift is told', () => coordinator.drifts().length > 0)
+    engine.killChild()
+    t.same((await listActive(engine)).toSorted(), [one.name, two.name].toSorted())
+  },
+)
+
+void t.test(
+  'a child that dies between load and commit: the next instruction converges',
+  async (t) => {
+    const { engine, coordinator } = await start(t)
+    const one = await give(coordinator, 1)
+    const two = await give(coordinator, 1)
+    await coordinator.apply(2, withCertificates(one))
+    await coordinator.apply(3, withCertificates(one, { ...two, staged: true }))
+    engine.killChild()
+    await coordinator.apply(4, withCertificates(two))
+    t.same(await listed(engine), [{ id: two.name, status: 'active' }])
+    await coordinator.apply(5, withCertificates(two, { ...one, staged: true }))
+    engine.killChild()
+    await coordinator.apply(6, withCertificates(two))
+    t.same(await listed(engine), [{ id: two.name, status: 'active' }])
+  },
+)
+
+void t.test('a manager that died between load and commit has it again', async (t) => {
+  const { engine, coordinator } = await start(t)
+  const one = await give(coordinator, 1)
+  await coordinator.apply(2, withCertificates({ ...one, staged: true }))
+  engine.restartManager()
+  await coordinator.apply(3, withCertificates(one))
+  await eventually('it is committed', async () => (await listActive(engine)).includes(one.name))
+})
+
+void t.test('another life of the agent goes on where the one before was killed', async (t) => {
+  const { engine, coordinator, agent, config } = await start(t)
+  const one = await give(coordinator, 1)
+  const two = await give(coordinator, 1)
+  await coordinator.apply(2, withCertificates(one))
+  await coordinator.apply(3, withCertificates(one, { ...two, staged: true }))
+  await agent.stop()
+  await runTestAgent(t, coordinator, config, { stateDir: agent.stateDir })
+  await coordinator.hello(2)
+  const report = await coordinator.apply(4, withCertificates(two))
+  t.match(report.certificates, [{ name: two.name, state: 'committed' }])
+  t.same(await listed(engine), [{ id: two.name, status: 'active' }])
+  t.same(await readdir(join(agent.stateDir, 'tls')), [fileName(two)])
+})
+
+void t.test('what somebody else staged is not committed with it', async (t) => {
+  const { engine, coordinator, agent } = await start(t)
+  const one = await give(coordinator, 1)
+  const folder = await makeFolder(t)
+  const { chain, key } = await makeDomainCertificate({ names: ['by-hand.example.com'] })
+  await writeFile(join(folder, 'hand.pem'), `${chain}${key}`)
+  await ask(engine, `tls.cert.load by-hand ${join(folder, 'hand.pem')}`)
+  await coordinator.apply(2, withCertificates(one))
+  t.same(await listActive(engine), [one.name])
+  t.ok(agent.isLinked())
+})
+
+void t.test('no key is in a log line, a report or the saved state', async (t) => {
+  const { coordinator, agent } = await start(t)
+  const one = await give(coordinator, 1)
+  await coordinator.apply(2, withCertificates(one))
+  const state = await readFile(join(agent.stateDir, 'state.json'), 'utf8')
+  const said = [state, JSON.stringify(agent.lines), JSON.stringify(coordinator.received)]
+  for (const text of said) t.notMatch(text, /PRIVATE KEY/)
+})
+
+const fileName = ({ name }: DesiredCertificate): string => `${name.replace(/^cf-/, '')}.pem`
