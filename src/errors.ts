@@ -26,6 +26,7 @@ export type ErrorKey =
   | 'vclgroup'
   | 'deploy'
   | 'invalidation'
+  | 'certificate'
   | 'organization'
   | 'account'
   | 'user'

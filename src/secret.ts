@@ -35,13 +35,23 @@ A backup of the store from before needs the key from before.
 `
 }
 
-function describeReset({ sessions, providers, badKeyFile }: ForgottenSecrets): string {
+function describeReset({
+  sessions,
+  providers,
+  certificates,
+  badKeyFile,
+}: ForgottenSecrets): string {
   const lines = [
     `${sessions} sessions have ended, API tokens among them: users log in again`,
     ...providers.map(
       ({ id, baseUrl, organizationName }) =>
         `organization ${organizationName}: the client secret of its identity provider ${baseUrl} is forgotten; ` +
         `give it again (cachefleet idps update ${id} --client-secret-stdin)`,
+    ),
+    ...certificates.map(
+      (name) =>
+        `the key of certificate ${name} is forgotten; caches that have it serve on. Give it again ` +
+        '(cachefleet certificates renew, with --chain and --key)',
     ),
     ...(badKeyFile === null ? [] : [`the file that held no key is ${badKeyFile} now`]),
     'the next start of a coordinator makes a secret key where there is none',

@@ -7,6 +7,7 @@ import { invalidationVerbs } from './invalidation-verbs.js'
 import { accounts } from './nouns/accounts.js'
 import { agents } from './nouns/agents.js'
 import { apiLogs } from './nouns/apilogs.js'
+import { certificates } from './nouns/certificates.js'
 import { contexts } from './nouns/contexts.js'
 import { deployments } from './nouns/deployments.js'
 import { domains } from './nouns/domains.js'
@@ -43,7 +44,7 @@ export const grammar: Grammar = {
     ...completionVerbs,
   ],
   nouns: [
-    ...[agents, tags, files, deployments, domains, vclGroups, invalidations],
+    ...[agents, tags, files, deployments, domains, vclGroups, certificates, invalidations],
     ...[organizations, accounts, users, permissions, sessions, idps],
     ...[statistics, joinTokens, apiLogs, contexts],
   ],

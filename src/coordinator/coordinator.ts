@@ -48,6 +48,8 @@ import {
   startInvalidationExpiry,
 } from './invalidations/invalidation-expiry.js'
 import { createOwnTokens } from './registration/own-tokens.js'
+import { openCertificateFor } from './certificates/certificate-texts.js'
+import { startCertificateFollower } from './certificates/follow-certificates.js'
 import { createLeases, type Leases } from './store/leases.js'
 import { defaultArchiveUrl } from './places.js'
 import { startPlacementFollower } from './deploying/placement-follower.js'
@@ -169,7 +171,9 @@ async function startOn(
   if (!bus.isShared) await discardUnfinishedDeploys(service, createContext(log))
 
   let phase: 'starting' | 'ready' | 'stopping' = 'starting'
-  const gateway = new AgentGateway(service, log)
+  const gateway = new AgentGateway(service, log, {
+    openCertificate: (agentId, sha) => openCertificateFor({ service, sealing }, agentId, sha),
+  })
   const authenticator = createAuthenticator(identity)
   const apiLog = createApiLog(service, log)
   const sessions = createSessionWatch(service, log)
@@ -283,6 +287,7 @@ async function createServiceApi(routes: readonly Route[]): Promise<Api> {
 /** What a coordinator does again and again without being asked. */
 function startPeriodicTasks(service: StateService, identity: Identity, log: Logger) {
   const follower = startPlacementFollower(service, log)
+  const certificates = startCertificateFollower(service, log)
   const recovery = startDeployRecovery(service, log)
   const invalidations = startInvalidationExpiry(service, log)
   const cleanups = startCleanups(service, identity, log)
@@ -290,6 +295,7 @@ function startPeriodicTasks(service: StateService, identity: Identity, log: Logg
     close: async (): Promise<void> => {
       await Promise.all(cleanups.map((cleanup) => cleanup.stop()))
       await follower.close()
+      await certificates.close()
       await recovery.stop()
       await invalidations.close()
     },
@@ -330,5 +336,6 @@ function mountGateway(http: HttpServer, gateway: AgentGateway): void {
     gateway.handleUpgrade(request, socket, head)
   })
   http.addRawHandler('GET', `${agentLinkPath}/sources/{sha}`, gateway.handleRequest)
+  http.addRawHandler('GET', `${agentLinkPath}/certificates/{sha}`, gateway.handleRequest)
   http.addRawHandler('PUT', `${agentLinkPath}/answers/{sequence}`, gateway.handleRequest)
 }

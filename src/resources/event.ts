@@ -4,7 +4,7 @@ import { may, type Actor } from './permission.js'
 /** Each is also the permission type that is needed to read it. */
 export const eventTypes = ['agent', 'deployment', 'invalidation', 'apilog'] as const
 /** Types of objects that users edit. They are opt-in (`also=`), so that older clients get nothing new. */
-export const optInEventTypes = ['file', 'vclgroup', 'domain', 'tag'] as const
+export const optInEventTypes = ['file', 'vclgroup', 'domain', 'tag', 'certificate'] as const
 export type OptInEventType = (typeof optInEventTypes)[number]
 export type EventType = (typeof eventTypes)[number] | OptInEventType
 

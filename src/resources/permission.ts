@@ -17,6 +17,7 @@ export const permissionTypes = [
   'session',
   'idp',
   'apilog',
+  'certificate',
 ] as const
 export type PermissionType = (typeof permissionTypes)[number]
 export type Access = 'read' | 'write'

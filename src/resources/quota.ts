@@ -61,6 +61,7 @@ export const quotaErrorKeys = {
   tags: 'tag',
   agents: 'agent',
   accounts: 'account',
+  certificates: 'certificate',
 } as const satisfies Partial<Record<QuotaName, ErrorKey>>
 /** Of what is kept in rows: counted where one is made. */
 export type ObjectQuota = keyof typeof quotaErrorKeys

@@ -65,6 +65,12 @@ const commands: Readonly<Record<string, string>> = {
   'GET /agents/{id}/stats/{consolfunc}/{start}/{end}': 'stats agents 99',
   'GET /vclgroups/{id}/stats/{consolfunc}/{start}/{end}': 'stats vclgroups site',
   'GET /counters': 'stats counters',
+  ...crud(
+    'certificates',
+    '--name x --chain config/agent.example.yaml --key config/agent.example.yaml',
+  ),
+  'PUT /certificates/{id}/deploy': 'certificates deploy 99 --detach',
+  'PUT /certificates/{id}/rollback': 'certificates rollback 99 --detach --yes',
   'GET /invalidations': 'invalidations list',
   'POST /invalidations': 'purge https://x.example/ --all --detach',
   'POST /invalidations/preview': 'purge https://x.example/ --all --plan',

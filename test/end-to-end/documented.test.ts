@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { answering } from '../agent/cache-sight.js'
 import { logIn, type ApiClient } from '../support/api-client.js'
 import { startCoordinator, type CoordinatorProcess } from '../support/daemon.js'
+import { makeDomainCertificate } from '../support/domain-certificates.js'
 import { eventually } from '../support/eventually.js'
 import { createBrowser, startIdentityProvider } from '../support/identity-provider.js'
 import { basic } from '../support/start-controller.js'
@@ -163,6 +164,7 @@ async function tryObjects(harness: Harness): Promise<void> {
     },
   })
   await done('listenToEvents')
+  await tryCertificates(harness)
   await tryVerbs(harness, { group, tag: stageTag, file })
   await readAll(harness, { Agent: agent, Tag: tag, File: file, Domain: domain, VclGroup: group })
   await readAll(harness, { Deployment: deployment })
@@ -185,6 +187,22 @@ async function tryObjects(harness: Harness): Promise<void> {
 }
 
 type Reference = { readonly id: number }
+
+/** On no agent: these caches have no TLS listener. */
+async function tryCertificates(harness: Harness): Promise<void> {
+  const { done, made } = harness
+  const names = ['certified.example']
+  const domain = { id: await made('createDomain', { fqdn: names[0] }) }
+  const first = await makeDomainCertificate({ names })
+  const at = { id: await made('createCertificate', { name: 'site', ...first }) }
+  await done('deployCertificate', { at })
+  await done('updateCertificate', { at, body: { ...(await makeDomainCertificate({ names })) } })
+  await done('deployCertificate', { at })
+  await done('rollbackCertificate', { at })
+  await readAll(harness, { Certificate: at })
+  await done('deleteCertificate', { at })
+  await done('deleteDomain', { at: domain })
+}
 
 async function tryVerbs(
   { done }: Harness,

@@ -4,6 +4,7 @@ import { readToken } from '../http/credentials.js'
 import type { Route } from '../http/route.js'
 import type { Authenticator } from '../identity/authenticate.js'
 import type { Identity } from '../identity/identity.js'
+import { certificateRoutes } from '../certificates/certificate-routes.js'
 import { unauthenticated } from '../identity/sessions.js'
 import { accountRoutes } from '../identity/account-routes.js'
 import { authRoutes } from '../identity/auth-routes.js'
@@ -39,6 +40,7 @@ export function createControllerApi(parts: ControllerParts): Api {
       ...userRoutes(identity.service),
       ...permissionRoutes(identity.service),
       ...idpRoutes(identity),
+      ...certificateRoutes(identity),
       ...resources,
     ],
     authenticate: ({ headers, sourceAddress }) => {

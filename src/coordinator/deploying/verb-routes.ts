@@ -6,6 +6,7 @@ import { stage } from '../../resources/vclgroup.js'
 import { initSchema, orNull } from '../api/references.js'
 import { requireReferences } from '../api/resource-routes.js'
 import { givenBody } from '../api/resource-schemas.js'
+import { readWait, waitSchema } from '../api/wait.js'
 import { findGroup, type GroupRecord } from '../fleet/group-queries.js'
 import { readHistory } from '../fleet/history-queries.js'
 import {
@@ -36,15 +37,9 @@ import {
 
 const closed = { additionalProperties: false }
 
-const waitSecondsDefault = 60
-const waitSecondsMost = 600
 const waitQuery = Type.Object(
   {
-    wait: Type.Optional(
-      Type.String({
-        description: `Whole seconds, optionally with s; 0 to ${waitSecondsMost}, default ${waitSecondsDefault}`,
-      }),
-    ),
+    wait: Type.Optional(waitSchema),
     percent: Type.Optional(
       Type.Integer({
         minimum: 0,
@@ -284,18 +279,6 @@ function toRequest({
 /** Undefined when there is no body. Null: the newest revision with other sources. */
 function readRevision(body: Static<typeof rollbackBody> | undefined): number | null {
   return body?.revision ?? null
-}
-
-/** `60s` or `60`. Milliseconds. */
-function readWait(wait = String(waitSecondsDefault)): number {
-  const [, seconds] = /^(\d{1,4})s?$/.exec(wait) ?? []
-  if (seconds === undefined || Number(seconds) > waitSecondsMost)
-    throw new FleetError(
-      'invalid',
-      'deploy',
-      `wait is ${JSON.stringify(wait.slice(0, 80))}; whole seconds from 0 to ${waitSecondsMost} are right, like 60s`,
-    )
-  return Number(seconds) * 1000
 }
 
 /** Throws 'invalid' for force alone. */

@@ -3,19 +3,23 @@ import type { OptInEventType } from '../../resources/event.js'
 import { selectDomains, toDomain, type DomainRecord } from '../domains/domain-queries.js'
 import type { NewEvent } from './event-queries.js'
 import { selectFiles, toFile, type FileRecord } from '../files/file-queries.js'
+import { selectOwned } from '../store/owned-rows.js'
 import { toOwner, type NamedReference } from '../store/owner.js'
+import { within } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 import { fromRow as toTag, selectTags, type TagRecord } from '../fleet/tag-queries.js'
 
 /** How the API shows what changed. */
 export interface EditedViews {
   file(file: FileRecord): object
-  vclgroup(group: EditedGroup): object
+  vclgroup(group: EditedObject): object
   domain(domain: DomainRecord): object
   tag(tag: TagRecord): object
+  certificate(certificate: EditedObject): object
 }
 
-export interface EditedGroup extends NamedReference {
+/** Of a group, or a certificate. */
+export interface EditedObject extends NamedReference {
   readonly organization: NamedReference | null
 }
 
@@ -39,12 +43,16 @@ export async function composeEdited(
     const rows = await selectTags(queries, everything).where('tags.id', 'in', ids).execute()
     return rows.map(toTag)
   })
-  const groups = await readSome(changed.vclgroup, (ids) => readEditedGroups(queries, ids))
+  const groups = await readSome(changed.vclgroup, (ids) => readEdited(queries, 'vclGroups', ids))
+  const certificates = await readSome(changed.certificate, (ids) =>
+    readEdited(queries, 'certificates', ids),
+  )
   return [
     ...files.map((file) => toEvent('file', file, views.file(file))),
     ...domains.map((domain) => toEvent('domain', domain, views.domain(domain))),
     ...tags.map((tag) => toEvent('tag', tag, views.tag(tag))),
     ...groups.map((group) => toEvent('vclgroup', group, views.vclgroup(group))),
+    ...certificates.map((one) => toEvent('certificate', one, views.certificate(one))),
   ]
 }
 
@@ -56,13 +64,13 @@ async function readSome<T>(
   return ids.length === 0 ? [] : read([...ids])
 }
 
-async function readEditedGroups(queries: Queries, ids: number[]): Promise<EditedGroup[]> {
-  const rows = await queries
-    .selectFrom('vclGroups')
-    .leftJoin('organizations', 'organizations.id', 'vclGroups.organizationId')
-    .select(['vclGroups.id', 'vclGroups.name', 'vclGroups.organizationId'])
-    .select('organizations.name as organizationName')
-    .where('vclGroups.id', 'in', ids)
+async function readEdited(
+  queries: Queries,
+  table: 'vclGroups' | 'certificates',
+  ids: number[],
+): Promise<EditedObject[]> {
+  const rows = await selectOwned(queries, table, within(everything, table))
+    .where(`${table}.id`, 'in', ids)
     .execute()
   return rows.map((row) => ({ id: row.id, name: row.name, organization: toOwner(row) }))
 }

@@ -53,6 +53,7 @@ function idsOfEdited(changes: readonly ChangeRow[]) {
     vclgroup: idsOf(changes, 'vclgroup'),
     domain: idsOf(changes, 'domain'),
     tag: idsOf(changes, 'tag'),
+    certificate: idsOf(changes, 'certificate'),
   }
 }
 

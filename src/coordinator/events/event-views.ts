@@ -1,6 +1,6 @@
 /** What events hold: the objects as the API shows them. */
 import { Type } from 'typebox'
-import type { EditedGroup } from './compose-edited.js'
+import type { EditedObject } from './compose-edited.js'
 import type { EventViews } from './compose-events.js'
 import type { DeploymentEvent } from './deployment-events.js'
 import type { ListedInvalidation } from '../invalidations/invalidation-view.js'
@@ -67,11 +67,12 @@ const invalidationEventSchema = Type.Object(
   { ...closed, description: `As in lists, without fields that are longer than ${fieldMost}` },
 )
 
-const editedGroupSchema = Type.Object(
+const editedObjectSchema = Type.Object(
   { id: idSchema, name: Type.String(), organization: organizationSchema },
   {
     ...closed,
-    description: 'event vclgroup: its fields, its stage or its history changed; read it by its id',
+    description:
+      'event vclgroup: its fields, its stage or its history changed; event certificate: its fields, a deploy or its agents changed; read it by its id',
   },
 )
 
@@ -103,7 +104,7 @@ export const eventDataSchema = Type.Union([
   invalidationEventSchema,
   apiLogSchema,
   fileSchema,
-  editedGroupSchema,
+  editedObjectSchema,
   domainSchema,
   tagSchema,
   sampleSchema,
@@ -117,7 +118,8 @@ export const eventViews: EventViews = {
   invalidation: toInvalidationEventView,
   apiLog: toApiLogView,
   file: toFileView,
-  vclgroup: toEditedGroupView,
+  vclgroup: toEditedView,
+  certificate: toEditedView,
   domain: toDomainView,
   tag: toTagView,
 }
@@ -128,7 +130,7 @@ function toDeploymentEventView({ deployment, state, stateName, group }: Deployme
   return { ...Object.fromEntries(fields), vclgroup: group }
 }
 
-function toEditedGroupView({ id, name, organization }: EditedGroup) {
+function toEditedView({ id, name, organization }: EditedObject) {
   return { id, name, organization }
 }
 

@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import { composeDesired } from '../../vcl/desired-engine.js'
 import { groupBy } from '../../group-by.js'
+import { readDesiredCertificates } from './certificate-places.js'
 import { findOldestPrevious, loadedLimit } from './loaded-limit.js'
 import { readSettings } from './setting-queries.js'
 import { listGiven } from '../store/given-rows.js'
@@ -38,6 +39,7 @@ async function composeSome(
 ): Promise<readonly Composed[]> {
   const placed = groupBy(await readPlacements(queries, { agentIds }), ({ agentId }) => agentId)
   const settings = await readSettings(queries, agentIds, placed)
+  const certificates = await readDesiredCertificates(queries, agentIds)
   const agents = await queries
     .selectFrom('agents')
     .select(['id', 'organizationId', 'desired', 'desiredRevision'])
@@ -48,7 +50,12 @@ async function composeSome(
     const { id: agentId, desiredRevision } = agent
     const places = await limitLoaded(queries, placed.get(agentId) ?? [])
     const composed = composeDesired(places, agent)
-    const desired = JSON.stringify({ ...composed.desired, ...settings.get(agentId) })
+    const own = certificates.get(agentId)
+    const desired = JSON.stringify({
+      ...composed.desired,
+      ...settings.get(agentId),
+      ...(own && { certificates: own }),
+    })
     if (desired === agent.desired && !anew.has(agentId)) continue
     const { routings } = composed
     changed.push({ agentId, revision: desiredRevision + 1, desired, routings })

@@ -11,7 +11,7 @@ import type { StateService } from '../service.js'
 import { watchForMs } from '../statistics/live-samples.js'
 import { createSampleRecorder } from '../statistics/sample-recorder.js'
 import { createAdopter } from './adopter.js'
-import { createAgentHttp, type HandleRequest } from './agent-http.js'
+import { createAgentHttp, type HandleRequest, type OpenCertificate } from './agent-http.js'
 import type { AgentSession } from './agent-session.js'
 import { closeCodes } from './close-codes.js'
 import { createDesiredSender } from './desired-sender.js'
@@ -25,13 +25,14 @@ import type { Loop } from '../../runtime/loop.js'
 export interface GatewayOptions {
   /** docs/behaviour.md, Agent link. */
   readonly helloTimeoutMs?: number
+  readonly openCertificate?: OpenCertificate
 }
 
 /** How long a hint may be on its way. */
 const hintGraceMs = 500
 
 export class AgentGateway {
-  /** For GET /agent/v1/sources/{sha} and PUT /agent/v1/answers/{sequence}; the body must not have been read. */
+  /** For GET /agent/v1/sources/{sha} and /agent/v1/certificates/{sha}, and PUT /agent/v1/answers/{sequence}; the body must not have been read. */
   readonly handleRequest: HandleRequest
   readonly #parts: SessionParts
   readonly #upgrades: Upgrades
@@ -68,7 +69,8 @@ export class AgentGateway {
     const limits = createLoginLimits(service, 'agents')
     this.#parts = parts
     this.#upgrades = createUpgrades(parts, limits)
-    this.handleRequest = createAgentHttp({ ...parts, limits })
+    const openCertificate = options.openCertificate ?? (() => Promise.resolve(undefined))
+    this.handleRequest = createAgentHttp({ ...parts, limits, openCertificate })
     this.#loops = [
       startSilenceCheck(log, settings.heartbeatMs, sessions),
       createLiveness(service, log),

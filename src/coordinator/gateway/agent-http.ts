@@ -1,9 +1,10 @@
 /**
- * The two calls beside the link, with the agent's own key: a VCL text by its hash, and an answer too large for a
+ * The calls beside the link, with the agent's own key: a VCL text or a certificate by its hash, and an answer too large for a
  * message (docs/behaviour.md, Agent link). Plain node:http, to be mounted below the link's path. A call may reach another
  * coordinator than the link does: answers are passed on to the process that waits for them.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { TLSSocket } from 'node:tls'
 import { largeAnswerSubject, type OfferedAnswer } from '../bus/subjects.js'
 import { createContext } from '../../context.js'
 import { FleetError } from '../../errors.js'
@@ -21,7 +22,11 @@ const bodyTimeoutMs = 60_000
 /** Enough to send 64 MiB to another coordinator. */
 const offerTimeoutMs = 30_000
 
-type AgentHttpParts = Pick<SessionParts, 'service' | 'log' | 'sessions'> & Door
+/** Chain and key, when this agent's desired state names them; undefined otherwise. */
+export type OpenCertificate = (agentId: number, sha: string) => Promise<string | undefined>
+
+type AgentHttpParts = Pick<SessionParts, 'service' | 'log' | 'sessions'> &
+  Door & { readonly openCertificate: OpenCertificate }
 
 interface AgentHttp extends AgentHttpParts {
   readonly transit: { bytes: number }
@@ -48,12 +53,12 @@ async function route(
   response: ServerResponse,
 ): Promise<void> {
   const path = (request.url ?? '').replace(/\?.*$/s, '')
-  const [noun, what = '', ...more] = path.startsWith(`${agentLinkPath}/`)
+  const [noun = '', what = '', ...more] = path.startsWith(`${agentLinkPath}/`)
     ? path.slice(agentLinkPath.length + 1).split('/')
     : []
-  const method = noun === 'sources' ? 'GET' : noun === 'answers' ? 'PUT' : null
+  const method = methods.get(noun)
   const isPath = what !== '' && more.length === 0
-  if (!isPath || method === null)
+  if (!isPath || method === undefined)
     throw new FleetError('not-found', 'path', 'this path is not one of the agent link')
   if (request.method !== method) {
     response.writeHead(405, { ...noStore, allow: method }).end()
@@ -63,13 +68,50 @@ async function route(
     recognizeKey(http.service, readAgentKey(request)),
   )
   if (method === 'GET') {
-    const text = await readSourceFor(http.service, agentId, what)
+    const text = await readText(http, request, noun, {
+      agentId,
+      sha: what,
+    })
     if (text === undefined) throw new FleetError('not-found', 'agent', `${what} was not found`)
     response.writeHead(200, { ...noStore, 'content-type': 'text/plain; charset=utf-8' }).end(text)
     return
   }
   await receiveAnswer(http, request, { agentId, sequence: Number(what) })
   response.writeHead(204, noStore).end()
+}
+
+interface Wanted {
+  readonly agentId: number
+  readonly sha: string
+}
+
+function readText(
+  http: AgentHttp,
+  request: IncomingMessage,
+  noun: string,
+  { agentId, sha }: Wanted,
+): Promise<string | undefined> {
+  if (noun !== 'certificates') return readSourceFor(http.service, agentId, sha)
+  requirePrivate(request)
+  return http.openCertificate(agentId, sha)
+}
+
+const methods: ReadonlyMap<string, 'GET' | 'PUT'> = new Map([
+  ['sources', 'GET'],
+  ['certificates', 'GET'],
+  ['answers', 'PUT'],
+])
+
+/** A private key leaves over TLS, or stays on this host. By the connection: what a proxy says of its own is not known. */
+function requirePrivate({ socket }: IncomingMessage): void {
+  const address = (socket.remoteAddress ?? '').replace(/^::ffff:/, '')
+  const isLoopback = address === '::1' || address.startsWith('127.')
+  if (socket instanceof TLSSocket || isLoopback) return
+  throw new FleetError(
+    'forbidden',
+    'certificate',
+    'the key of a certificate travels over wss:// or loopback only; give the coordinator a certificate of its own (--tls-cert)',
+  )
 }
 
 const noStore = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }

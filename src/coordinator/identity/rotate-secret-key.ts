@@ -86,6 +86,8 @@ export interface ForgottenSecrets {
   readonly sessions: number
   /** Those that have no client secret now. */
   readonly providers: readonly ForgottenProvider[]
+  /** Names of those that cannot be deployed before their key is given again. */
+  readonly certificates: readonly string[]
   /** Where a file is now that held no key; null: it was in order. */
   readonly badKeyFile: string | null
 }
@@ -110,9 +112,10 @@ export async function resetSecrets(
     )
   const forgotten = await store.decide(async (queries) => {
     const providers = await listProvidersWithSecret(queries)
+    const certificates = await listCertificatesWithKey(queries)
     await forgetSealedTexts(queries, now)
     await deleteLoginCodes(queries)
-    return { providers, sessions: await deleteAllSessions(queries) }
+    return { providers, certificates, sessions: await deleteAllSessions(queries) }
   })
   return { ...forgotten, badKeyFile: await setAsideBadKey(file) }
 }
@@ -123,4 +126,9 @@ async function listProvidersWithSecret(queries: Queries): Promise<ForgottenProvi
     .orderBy('idps.id')
     .execute()
   return rows.map(({ id, baseUrl, organizationName }) => ({ id, baseUrl, organizationName }))
+}
+
+async function listCertificatesWithKey(queries: Queries): Promise<string[]> {
+  const rows = await queries.selectFrom('certificates').select('name').orderBy('id').execute()
+  return rows.map(({ name }) => name)
 }

@@ -14,6 +14,7 @@ export const sealedPurposes = {
   signingKey: 'signing keys',
   clientSecret: 'client secrets',
   refreshKey: 'refresh tokens',
+  certificateKey: 'keys of certificates',
 } as const
 export type SealedKind = keyof typeof sealedPurposes
 
@@ -39,7 +40,9 @@ export async function writeSealedBy(queries: Queries, keyId: string): Promise<vo
   await writeSetting(queries, sealedBySetting, keyId)
 }
 
-/** Few: signing keys live a year, and an organization has one identity provider. */
+/**
+ * Few: signing keys live a year, an organization has one identity provider, and at most 500 certificates of three versions.
+ */
 export async function listSealedTexts(queries: Queries): Promise<SealedText[]> {
   const keys = await queries
     .selectFrom('signingKeys')
@@ -48,10 +51,17 @@ export async function listSealedTexts(queries: Queries): Promise<SealedText[]> {
     .execute()
   const idps = await queries.selectFrom('idps').select(['id', 'sealedClientSecret']).execute()
   const refreshKey = await readRefreshKey(queries)
+  const versions = await queries
+    .selectFrom('certificateVersions')
+    .select(['certificateId', 'sha', 'sealedKey'])
+    .execute()
   return [
     ...keys.map(({ kid, sealedPrivateJwk }) => toText('signingKey', kid, sealedPrivateJwk)),
     ...idps.flatMap(({ id, sealedClientSecret }) =>
       sealedClientSecret === null ? [] : [toText('clientSecret', String(id), sealedClientSecret)],
+    ),
+    ...versions.flatMap(({ certificateId, sha, sealedKey }) =>
+      sealedKey === null ? [] : [toText('certificateKey', `${certificateId} ${sha}`, sealedKey)],
     ),
     ...(refreshKey === undefined ? [] : [toText('refreshKey', refreshKeySetting, refreshKey)]),
   ]
@@ -68,7 +78,15 @@ export async function replaceSealedText(
       .set({ sealedPrivateJwk: sealed })
       .where('kid', '=', id)
       .execute()
-  else
+  else if (kind === 'certificateKey') {
+    const [certificateId, sha = ''] = id.split(' ')
+    await queries
+      .updateTable('certificateVersions')
+      .set({ sealedKey: sealed })
+      .where('certificateId', '=', Number(certificateId))
+      .where('sha', '=', sha)
+      .execute()
+  } else
     await queries
       .updateTable('idps')
       .set({ sealedClientSecret: sealed })
@@ -76,7 +94,7 @@ export async function replaceSealedText(
       .execute()
 }
 
-/** Identity providers stay, each without its client secret. */
+/** Identity providers stay, each without its client secret, and certificates without their keys. */
 export async function forgetSealedTexts(queries: Queries, now: number): Promise<void> {
   await queries.deleteFrom('signingKeys').execute()
   await queries
@@ -84,6 +102,7 @@ export async function forgetSealedTexts(queries: Queries, now: number): Promise<
     .set({ sealedClientSecret: null, updatedAt: now })
     .where('sealedClientSecret', 'is not', null)
     .execute()
+  await queries.updateTable('certificateVersions').set({ sealedKey: null }).execute()
   await deleteSetting(queries, refreshKeySetting)
   await deleteSetting(queries, sealedBySetting)
 }

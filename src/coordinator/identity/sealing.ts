@@ -126,9 +126,11 @@ function describeOtherKey(file: string): string {
 function describeLoss(texts: readonly SealedText[]): string {
   const countOf = (wanted: SealedKind) => texts.filter(({ kind }) => kind === wanted).length
   const secrets = countOf('clientSecret')
+  const certificates = countOf('certificateKey')
   return [
     'the keys of all sessions',
     ...(secrets === 0 ? [] : [`the client secrets of ${secrets} identity providers`]),
+    ...(certificates === 0 ? [] : [`${certificates} keys of certificates`]),
   ].join(' and ')
 }
 

@@ -7,6 +7,12 @@ import { holderId } from '../fleet/agent-index.js'
 import type { PlacedProgram } from '../../vcl/desired-engine.js'
 import { groupBy } from '../../group-by.js'
 import { programOf } from '../fleet/vcl-group.js'
+import {
+  judgeCertificate,
+  readCertificatePlaces,
+  saveCertificatePlaces,
+} from '../fleet/certificate-places.js'
+import type { ReportedCertificate } from '../../vcl/desired-certificates.js'
 import type { Drift } from '../../messages/agent-to-coordinator.js'
 import { readAttempts, writeAttempts, writeDrift } from '../fleet/condition-queries.js'
 import { readPlacements, savePlacementStates } from '../fleet/placement-queries.js'
@@ -70,6 +76,7 @@ async function writeBatch(service: StateService, batch: readonly Waiting[]): Pro
   await service.store.decide(
     async (queries) => {
       await judgeAndSave(queries, batch, now)
+      await saveCertificates(queries, batch, now)
       for (const entry of batch)
         if ('drift' in entry)
           await writeDrift(queries, entry.agentId, entry.drift, { traceId: entry.traceId, at: now })
@@ -100,6 +107,27 @@ async function judgeAndSave(
   await savePlacementStates(
     queries,
     placements.filter((placement) => !before.has(placement)),
+  )
+}
+
+/** Their names say what they are of, whatever the revision. */
+async function saveCertificates(
+  queries: Queries,
+  batch: readonly Waiting[],
+  now: number,
+): Promise<void> {
+  const reported = new Map<number, ReadonlyMap<string, ReportedCertificate>>()
+  for (const entry of batch)
+    if ('apply' in entry && entry.apply.certificates)
+      reported.set(entry.agentId, new Map(entry.apply.certificates.map((one) => [one.name, one])))
+  if (reported.size === 0) return
+  const places = await readCertificatePlaces(queries, { agentIds: [...reported.keys()] })
+  const judged = places.map((place) =>
+    judgeCertificate(place, reported.get(place.agentId) ?? new Map(), now),
+  )
+  await saveCertificatePlaces(
+    queries,
+    judged.filter((place, at) => place !== places[at]),
   )
 }
 

@@ -36,6 +36,7 @@ export type ReportedApply = Pick<
   | 'interrupted'
   | 'changed'
   | 'serving'
+  | 'certificates'
 >
 
 /** Answers the same object when the report says nothing new: it is older than what is known, or of no revision of ours. */

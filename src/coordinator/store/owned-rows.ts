@@ -3,7 +3,14 @@ import type { Expression, Selectable, SelectQueryBuilder, SqlBool } from 'kysely
 import type { Tables } from './schema.js'
 import type { Queries } from './store.js'
 
-type OwnedTable = 'tags' | 'files' | 'domains' | 'deployments' | 'vclGroups' | 'invalidations'
+type OwnedTable =
+  | 'tags'
+  | 'files'
+  | 'domains'
+  | 'deployments'
+  | 'vclGroups'
+  | 'invalidations'
+  | 'certificates'
 
 export type OwnedRow<T extends OwnedTable> = Readonly<Selectable<Tables[T]>> & {
   readonly organizationName: string | null

@@ -1,4 +1,5 @@
 /** An object of each resource that people edit, and two edits of it. */
+import { makeDomainCertificate } from '../../support/domain-certificates.js'
 import { enrol, type Client, type Json } from './client.js'
 
 type Edits = readonly [Json, Json, Json]
@@ -16,6 +17,11 @@ export interface Editable {
 }
 
 const password = 'a long enough password'
+const certified = 'certified.example'
+const certificates = {
+  one: await makeDomainCertificate({ names: [certified] }),
+  other: await makeDomainCertificate({ names: [certified] }),
+}
 
 export async function makeEditables(client: Client): Promise<Editable[]> {
   const post = async (path: string, body: Json): Promise<number> =>
@@ -33,6 +39,8 @@ export async function makeEditables(client: Client): Promise<Editable[]> {
   ]
   const file = await post('/files', { name: 'main.vcl', source: 'vcl 4.1;' })
   const organization = { id: await post('/organizations', { name: 'red' }) }
+  const deployment = { id: await post('/deployments', { name: 'edges', tags: [{ id: tag }] }) }
+  await post('/domains', { fqdn: certified })
   const account = { id: await post('/accounts', { name: 'anna', password }) }
   const first = { id: await post('/accounts', { name: 'bert', password }) }
   await client.expect(200, 'PUT', `/organizations/${organization.id}/assign`, { account: first })
@@ -59,6 +67,12 @@ export async function makeEditables(client: Client): Promise<Editable[]> {
       '/domains',
       { fqdn: 'd.example' },
       inTurn('fqdn', 'a.example', 'b.example', 'c.example'),
+      false,
+    ),
+    made(
+      '/certificates',
+      { name: 'web', ...certificates.one },
+      [{ ...certificates.other }, { name: 'web 2' }, { deployments: [deployment] }],
       false,
     ),
     made('/vclgroups', { name: 'web', mainVCL: { id: file } }, [

@@ -1,11 +1,14 @@
 /** A store with so many of everything, each object referring to so many others. */
 import { addHistory } from '../../../src/coordinator/fleet/history-queries.js'
+import { makeDomainCertificate } from '../../support/domain-certificates.js'
 import type { Client, Json } from './client.js'
 import { placeGroup } from './placed-group.js'
 
 type Reference = { readonly id: number }
 
 const password = 'a long enough password'
+const certified = 'certified.example'
+const certificateText = await makeDomainCertificate({ names: [certified] })
 
 /** Every resource has an object with id 1 that refers to `count` others wherever it may. */
 export async function seed(client: Client, count: number): Promise<void> {
@@ -27,6 +30,10 @@ export async function seed(client: Client, count: number): Promise<void> {
   for (const n of numbers) await put('/files/1', { source: `vcl 4.1; # ${n}` })
   const domains = await makeAll('/domains', (n) => ({ fqdn: `a${n}.example` }))
   const deployments = await makeAll('/deployments', (n) => ({ name: `deployment ${n}`, tags }))
+  await client.expect(201, 'POST', '/domains', { fqdn: certified })
+  await makeAll('/certificates', (n) => ({
+    ...{ name: `certificate ${n}`, ...certificateText, deployments },
+  }))
   const mainVCL = { id: 1 }
   await makeAll('/vclgroups', (n) => ({
     ...{ name: `group ${n}`, mainVCL, includes: files, domains, deployments },

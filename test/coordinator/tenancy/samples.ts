@@ -5,7 +5,7 @@
 import type { Route } from '../../../src/coordinator/http/route.js'
 import type { Access, PermissionType } from '../../../src/resources/permission.js'
 import type { Json } from '../identity/people.js'
-import { kindOfPath, type Kind, type TenantObjects } from './tenant-objects.js'
+import { certificateText, kindOfPath, type Kind, type TenantObjects } from './tenant-objects.js'
 
 export interface Sample {
   /** By what is promised, not by the table of routes. */
@@ -178,6 +178,22 @@ export const samples: Readonly<Record<string, Sample>> = {
   getDomain: { needs: 'domain read' },
   updateDomain: { needs: 'domain write', body: () => ({ fqdn: 'newer.example' }) },
   deleteDomain: { needs: 'domain write' },
+  listCertificates: { needs: 'certificate read' },
+  createCertificate: {
+    needs: 'certificate write',
+    body: (own) => ({
+      ...{ name, ...certificateText, ...owner(own) },
+      deployments: [of(own.deployment)],
+    }),
+  },
+  getCertificate: { needs: 'certificate read' },
+  updateCertificate: {
+    needs: 'certificate write',
+    body: (own) => ({ name: 'newer', deployments: [of(own.deployment)] }),
+  },
+  deleteCertificate: { needs: 'certificate write' },
+  deployCertificate: { needs: 'certificate write', query: 'wait=0' },
+  rollbackCertificate: { needs: 'certificate write', query: 'wait=0' },
 
   listVclGroups: { needs: 'vclgroup read' },
   createVclGroup: { needs: 'vclgroup write', body: (own) => ({ ...group(own), ...owner(own) }) },

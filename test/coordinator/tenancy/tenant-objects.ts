@@ -1,12 +1,14 @@
 /** What an organization owns: one object of every kind, each bearing the organization's mark wherever a text can. */
 import type { Call, Json, Person, Tenants } from '../identity/people.js'
 import { idOf, password, rows } from '../identity/people.js'
+import { makeDomainCertificate } from '../../support/domain-certificates.js'
 import { enrol } from '../controller/client.js'
 
 /** By the first step of their paths. */
 export const kindOfPath = {
   accounts: 'account',
   agents: 'agent',
+  certificates: 'certificate',
   deployments: 'deployment',
   domains: 'domain',
   files: 'file',
@@ -33,6 +35,11 @@ export interface Owner {
   readonly objects: TenantObjects
 }
 
+/** Every owner has this domain. */
+const certifiedName = 'certified.example'
+/** A right one for each of them. */
+export const certificateText = await makeDomainCertificate({ names: [certifiedName] })
+
 /** Such as nobody has; the others are made one after the other from 1. */
 export const nobodysId = 987_654
 
@@ -46,7 +53,7 @@ export async function settleOwner(tenants: Tenants, mark: string): Promise<Omit<
 /** What the system administrator may own too; for nobody else then. */
 export type Objects = Pick<
   TenantObjects,
-  'deployment' | 'domain' | 'file' | 'jointoken' | 'tag' | 'vclgroup'
+  'certificate' | 'deployment' | 'domain' | 'file' | 'jointoken' | 'tag' | 'vclgroup'
 >
 
 export async function makeObjects({ call }: Person, mark: string): Promise<Objects> {
@@ -60,8 +67,12 @@ export async function makeObjects({ call }: Person, mark: string): Promise<Objec
     ...{ name, mainVCL: { id: file }, domains: [{ id: domain }] },
     deployments: [{ id: deployment }],
   })
+  await make('/domains', { fqdn: certifiedName })
+  const certificate = await make('/certificates', {
+    ...{ name, ...certificateText, deployments: [{ id: deployment }] },
+  })
   const jointoken = await make('/jointokens', { label: name, tags: [{ id: tag }] })
-  return { deployment, domain, file, jointoken, tag, vclgroup }
+  return { certificate, deployment, domain, file, jointoken, tag, vclgroup }
 }
 
 export async function seedTenant(

@@ -11,7 +11,8 @@ import type { CallAnswer } from '../../support/start-controller.js'
 import { eventually } from '../../support/eventually.js'
 import { enrol } from '../controller/client.js'
 import { idOf, password, rows, startTenants, type Json, type Tenants } from '../identity/people.js'
-import { kinds, makeObjects, nobodysId, seedTenant, settleOwner } from './tenant-objects.js'
+import { certificateText, kinds, makeObjects, nobodysId } from './tenant-objects.js'
+import { seedTenant, settleOwner } from './tenant-objects.js'
 import type { Kind, Objects, Owner, TenantObjects } from './tenant-objects.js'
 import { addressOf, kindIn, sampleOf } from './samples.js'
 
@@ -84,6 +85,7 @@ async function checkQuotas(t: Test, scene: Scene): Promise<void> {
     '/tags': { name: 'more' },
     '/files': { name: 'more', source: 'vcl 4.1;' },
     '/domains': { fqdn: 'more.example' },
+    '/certificates': { name: 'more', ...certificateText },
     '/deployments': { name: 'more', tags: [] },
     '/vclgroups': { name: 'more', mainVCL: 'file' },
     '/accounts': { name: 'more', password },

@@ -33,6 +33,10 @@ const shownOfFiles = [
   'managedBy',
 ]
 
+const shownOfCertificates = [
+  ...['name', 'organizationId', 'sha', 'released', 'candidate', 'deployError', 'updatedAt'],
+]
+
 export const triggers: readonly Trigger[] = [
   { ...on('agents', 'insert'), work: note('agent', 'new.id') },
   { ...onChange('agents', shownOfAgents), work: note('agent', 'new.id') },
@@ -96,6 +100,16 @@ export const triggers: readonly Trigger[] = [
   { ...on('domains', 'insert'), work: note('domain', 'new.id') },
   { ...onChange('domains', ['fqdn', 'managedBy']), work: note('domain', 'new.id') },
   { ...on('domains', 'delete'), work: noteDeleted('domain') },
+
+  { ...on('certificates', 'insert'), work: note('certificate', 'new.id') },
+  { ...onChange('certificates', shownOfCertificates), work: note('certificate', 'new.id') },
+  { ...on('certificates', 'delete'), work: noteDeleted('certificate') },
+  { ...on('certificateDeployments', 'insert'), work: note('certificate', 'new."certificateId"') },
+  { ...on('certificateAgents', 'insert'), work: note('certificate', 'new."certificateId"') },
+  {
+    ...onChange('certificateAgents', ['state', 'sha', 'candidateState']),
+    work: note('certificate', 'new."certificateId"'),
+  },
 
   { ...on('invalidations', 'insert'), work: note('invalidation', 'new.id') },
   { ...onChange('invalidations', ['outcome', 'failed']), work: note('invalidation', 'new.id') },

@@ -25,6 +25,7 @@ export const grantTypes: readonly { readonly type: PermissionType; readonly titl
   { type: 'session', title: 'Sessions and API tokens' },
   { type: 'idp', title: 'Identity providers' },
   { type: 'apilog', title: 'API log' },
+  { type: 'certificate', title: 'Certificates' },
 ]
 
 /** After a check box was changed: writing includes reading. */

@@ -1,0 +1,22 @@
+/** How long a call that puts something on caches waits for them: whole seconds, optionally with an s. */
+import { Type } from 'typebox'
+import { FleetError } from '../../errors.js'
+
+const waitSecondsDefault = 60
+const waitSecondsMost = 600
+
+export const waitSchema = Type.String({
+  description: `Whole seconds, optionally with s; 0 to ${waitSecondsMost}, default ${waitSecondsDefault}`,
+})
+
+/** `60s` or `60`. Milliseconds. Throws 'invalid'. */
+export function readWait(wait = String(waitSecondsDefault)): number {
+  const [, seconds] = /^(\d{1,4})s?$/.exec(wait) ?? []
+  if (seconds === undefined || Number(seconds) > waitSecondsMost)
+    throw new FleetError(
+      'invalid',
+      'deploy',
+      `wait is ${JSON.stringify(wait.slice(0, 80))}; whole seconds from 0 to ${waitSecondsMost} are right, like 60s`,
+    )
+  return Number(seconds) * 1000
+}

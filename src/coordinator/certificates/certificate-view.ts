@@ -1,0 +1,41 @@
+/** What the API answers of certificates: never a key. */
+import { certificate } from '../../resources/certificate.js'
+import { answerMaker } from '../api/resource-answers.js'
+import { answerSchema } from '../api/resource-schemas.js'
+import { toIso } from '../api/times.js'
+import type { CertificatePlace } from '../fleet/certificate-places.js'
+import type { CertificateRecord } from './certificate-queries.js'
+import type { CertificateView } from './certificates.js'
+
+export const certificateSchema = answerSchema(certificate.fields)
+
+const makeAnswer = answerMaker(certificate.fields)
+
+export function toCertificateView({ record, state, stateName, places }: CertificateView) {
+  const { chain, deployments, released, candidate, deployError } = record
+  return makeAnswer(record, {
+    chain,
+    deployments,
+    deployed: released !== null || candidate !== null,
+    state,
+    stateName,
+    deployError,
+    agentStates: places.map((place) => ({
+      agent: { id: place.agent.id, name: place.agent.name },
+      state: shownState(place),
+      reason: place.reason,
+      error: place.error,
+      deployedAt: place.deployedAt === null ? null : toIso(place.deployedAt),
+    })),
+  })
+}
+
+/** What users edit, as it is answered. */
+export function toCertificateFields(record: CertificateRecord) {
+  const { name, chain, fingerprint, deployments } = record
+  return { name, chain, fingerprint, deployments }
+}
+
+function shownState({ state, candidateState }: CertificatePlace) {
+  return candidateState === 'pending' || candidateState === 'loaded' ? 'applying' : state
+}

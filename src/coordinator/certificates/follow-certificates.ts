@@ -1,0 +1,193 @@
+/**
+ * Certificates follow tags, deployments and agents at once, and deploys of them go on here: loaded everywhere, then committed everywhere
+ * (docs/behaviour.md, Certificates). All of it is decided from rows, so that another coordinator goes on where one ended.
+ */
+import type { Logger } from 'pino'
+import { agentStates, type AgentState } from '../../resources/agent-state.js'
+import type { Capability } from '../../resources/capability.js'
+import type { Context } from '../../context.js'
+import { startLoop } from '../../runtime/loop.js'
+import { notifyDesiredChanged } from '../agents/agent-hints.js'
+import { agentChangedSubject, placementInputsSubject } from '../bus/subjects.js'
+import {
+  deleteCertificatePlaces,
+  readCertificatePlaces,
+  saveCertificatePlaces,
+} from '../fleet/certificate-places.js'
+import { readDeploymentsOf } from '../fleet/deployment-queries.js'
+import { recomposeDesired } from '../fleet/desired-states.js'
+import type { StateService } from '../service.js'
+import { inPieces } from '../store/in-pieces.js'
+import { renewEveryMs } from '../store/leases.js'
+import type { Queries } from '../store/store.js'
+import {
+  deleteUnusedVersions,
+  readDeployed,
+  writeProgress,
+  type CertificateRecord,
+} from './certificate-queries.js'
+import { judgeLoading, type LoadingPlace } from './judge-loading.js'
+import { planCertificatePlaces, type CertificateAgent } from './place-certificates.js'
+
+interface Follower {
+  close(): Promise<void>
+}
+
+/** Arrivals and reports within this time share a run. */
+const gatherMs = 50
+/** A run without any hint, in case one was lost; also how exact a deadline is. */
+const withoutHintMs = 5_000
+
+export function startCertificateFollower(service: StateService, log: Logger): Follower {
+  const loop = startLoop({
+    log,
+    trouble: 'certificates cannot be followed',
+    everyMs: withoutHintMs,
+    pass: async ({ context, nextIn }) => {
+      const ran = await service.leases.run('certificates', () =>
+        followCertificates(service, context),
+      )
+      nextIn(ran === undefined ? renewEveryMs : withoutHintMs)
+    },
+  })
+  const subscriptions = [agentChangedSubject, placementInputsSubject].map((subject) =>
+    service.bus.subscribe(subject, () => {
+      loop.wake(gatherMs)
+    }),
+  )
+  return {
+    close: async () => {
+      for (const subscription of subscriptions) subscription.close()
+      await loop.close()
+    },
+  }
+}
+
+/** Answers how many agents got another desired state. */
+export async function followCertificates(service: StateService, context: Context): Promise<number> {
+  const { queries } = service.store
+  const isAny =
+    (await readDeployed(queries)).length > 0 ||
+    (await queries.selectFrom('certificateAgents').select('agentId').executeTakeFirst()) !==
+      undefined
+  if (!isAny) return 0
+  const agentIds = await service.store.decide(async (deciding) => {
+    const ended = await endLoading(deciding, service.now())
+    return [...new Set([...ended, ...(await placeCertificates(deciding))])]
+  })
+  notifyDesiredChanged(service, agentIds, context.traceId)
+  return agentIds.length
+}
+
+/** Brings the rows up to what is released, and agents' desired states to the rows. Under the decision lock. Answers these agents. */
+export async function placeCertificates(queries: Queries): Promise<readonly number[]> {
+  const certificates = await readDeployed(queries)
+  const tagsOf = await readTagsOf(queries, certificates)
+  const agents = await readBearers(queries, tagsOf)
+  const places = await readAllPlaces(queries)
+  const { save, remove } = planCertificatePlaces({ certificates, tagsOf, agents, places })
+  await saveCertificatePlaces(queries, save)
+  await deleteCertificatePlaces(queries, remove)
+  const changed = [...new Set([...save, ...remove].map(({ agentId }) => agentId))]
+  return recomposeDesired(queries, changed)
+}
+
+/** Of each deploy that can be judged. Answers agents whose desired state changed. */
+async function endLoading(queries: Queries, now: number): Promise<readonly number[]> {
+  const loading = (await readDeployed(queries)).filter(({ candidate }) => candidate !== null)
+  if (loading.length === 0) return []
+  for (const one of loading) await endOne(queries, one, now)
+  return placeCertificates(queries)
+}
+
+async function endOne(queries: Queries, one: CertificateRecord, now: number): Promise<void> {
+  const { id, candidate, released } = one
+  if (candidate === null) return
+  const verdict = judgeLoading(await readLoading(queries, id), candidate.deadlineAt, now)
+  if (verdict.kind === 'wait') return
+  const { deadlineAt: _, ...release } = candidate
+  const isSame = released?.sha === release.sha
+  const change =
+    verdict.kind === 'commit'
+      ? {
+          released: release,
+          ...(!isSame && { previous: released }),
+          candidate: null,
+          deployError: null,
+        }
+      : { candidate: null, deployError: verdict.message }
+  await writeProgress(queries, id, change)
+  await deleteUnusedVersions(queries, { ...one, ...change })
+}
+
+async function readLoading(queries: Queries, certificateId: number): Promise<LoadingPlace[]> {
+  const rows = await queries
+    .selectFrom('certificateAgents')
+    .innerJoin('agents', 'agents.id', 'certificateAgents.agentId')
+    .select(['agents.name', 'agents.state', 'candidateState', 'error'])
+    .where('certificateId', '=', certificateId)
+    .where('candidateSha', 'is not', null)
+    .orderBy('agents.id')
+    .execute()
+  return rows.map(({ state, candidateState, ...row }) => ({
+    ...row,
+    isRunning: (state as AgentState) === agentStates.Running,
+    state: candidateState as LoadingPlace['state'], // written by saveCertificatePlaces only
+  }))
+}
+
+/** The tags of each deployment that a certificate is, or is to be, released with. */
+async function readTagsOf(
+  queries: Queries,
+  certificates: readonly CertificateRecord[],
+): Promise<ReadonlyMap<number, readonly number[]>> {
+  const ids = new Set(
+    certificates.flatMap(({ released, candidate }) => [
+      ...(released?.deploymentIds ?? []),
+      ...(candidate?.deploymentIds ?? []),
+    ]),
+  )
+  const deployments = await readDeploymentsOf(queries, [...ids])
+  return new Map(deployments.map(({ id, tags }) => [id, tags.map((tag) => tag.id)]))
+}
+
+/** Agents that have one of the tags. */
+async function readBearers(
+  queries: Queries,
+  tagsOf: ReadonlyMap<number, readonly number[]>,
+): Promise<readonly CertificateAgent[]> {
+  const tagIds = [...new Set([...tagsOf.values()].flat())]
+  const tags = await inPieces(tagIds, (ids) =>
+    queries
+      .selectFrom('agentTags')
+      .select(['agentId', 'tagId'])
+      .where('tagId', 'in', [...ids])
+      .execute(),
+  )
+  const byAgent = new Map<number, Set<number>>()
+  for (const { agentId, tagId } of tags)
+    byAgent.set(agentId, (byAgent.get(agentId) ?? new Set()).add(tagId))
+  const rows = await inPieces([...byAgent.keys()], (ids) =>
+    queries
+      .selectFrom('agents')
+      .select(['id', 'organizationId', 'capabilities'])
+      .where('id', 'in', [...ids])
+      .execute(),
+  )
+  return rows.map(({ id, organizationId, capabilities }) => ({
+    id,
+    organizationId,
+    tagIds: byAgent.get(id) ?? new Set(),
+    hasTls: (JSON.parse(capabilities) as Capability[]).includes('tls'), // written by registration
+  }))
+}
+
+async function readAllPlaces(queries: Queries) {
+  const rows = await queries
+    .selectFrom('certificateAgents')
+    .select('certificateId')
+    .distinct()
+    .execute()
+  const certificateIds = rows.map(({ certificateId }) => certificateId)
+  return readCertificatePlaces(queries, { certificateIds })
+}

@@ -1,0 +1,125 @@
+/** A coordinator with agents over real links, whose simulated caches have a TLS listener, or none. */
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { pino } from 'pino'
+import type { Test } from 'tap'
+import { openCertificateFor } from '../../../src/coordinator/certificates/certificate-texts.js'
+import { startCertificateFollower } from '../../../src/coordinator/certificates/follow-certificates.js'
+import { startPlacementFollower } from '../../../src/coordinator/deploying/placement-follower.js'
+import { AgentGateway } from '../../../src/coordinator/gateway/agent-gateway.js'
+import type { SimulatedEngine } from '../../../protocol/simulator/simulated-engine.js'
+import { loadLimits } from '../../../src/vcl/compile-limits.js'
+import { startAgent, type RunningAgent } from '../../../src/agent/agent.js'
+import { makeFolder } from '../../agent/run-agent.js'
+import { eventually } from '../../support/eventually.js'
+import { createSimulatedEngine } from '../../support/simulated-engine.js'
+import { startClient, type Client } from '../controller/client.js'
+import { makeToken } from '../gateway/service.js'
+
+export interface TlsFleet {
+  readonly client: Client
+  readonly url: string
+  /** Makes the tag where there is none; resolves when it is Running. */
+  addCache(name: string, tags: readonly string[], options?: CacheOptions): Promise<TlsCache>
+}
+
+interface CacheOptions {
+  readonly hasTls?: boolean
+}
+
+export interface TlsCache {
+  readonly engine: SimulatedEngine
+  readonly agent: RunningAgent
+  readonly stateDir: string
+  /** Its files cannot be read for now. */
+  refusing: boolean
+  /** Lines that the agent sent its cache. */
+  loads(): readonly string[]
+}
+
+const secret = Buffer.from('the secret of this cache\n')
+
+export async function startTlsFleet(t: Test): Promise<TlsFleet> {
+  const client = await startClient(t)
+  const log = pino({ level: 'silent' })
+  const { service, identity } = client
+  const gateway = new AgentGateway(service, log, {
+    openCertificate: (agentId, sha) => openCertificateFor(identity, agentId, sha),
+  })
+  const placement = startPlacementFollower(service, log)
+  const follower = startCertificateFollower(service, log)
+  const server = createServer((request, response) => {
+    void gateway.handleRequest(request, response)
+  })
+  server.on('upgrade', (request, socket, head) => {
+    gateway.handleUpgrade(request, socket, head)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(async () => {
+    await placement.close()
+    await follower.close()
+    await gateway.close()
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  })
+  const { port } = server.address() as AddressInfo // listening on TCP
+  const url = `ws://127.0.0.1:${port}`
+  return {
+    client,
+    url,
+    addCache: (name, tags, options = {}) =>
+      addCache(t, { client, url }, { name, tags, ...options }),
+  }
+}
+
+async function addCache(
+  t: Test,
+  { client, url }: Pick<TlsFleet, 'client' | 'url'>,
+  wanted: CacheOptions & { readonly name: string; readonly tags: readonly string[] },
+): Promise<TlsCache> {
+  const { name, tags, hasTls = true } = wanted
+  let isRefusing = () => false
+  const engine = createSimulatedEngine({
+    secret,
+    version: '9.0.2',
+    journalLines: 1000,
+    ...(hasTls && {
+      readTlsFile: (path: string) => (isRefusing() ? null : readIfThere(path)),
+    }),
+  })
+  const stateDir = await makeFolder(t)
+  const token = await makeToken(client.service, { maxUses: 1 })
+  const agent = await startAgent(
+    {
+      ...{ agentVersion: '0.1.0', name, tags, readOnly: false, stateDir },
+      coordinator: { url, caFile: null },
+      joinToken: () => Promise.resolve(token),
+      engine: { mode: 'simulated', connect: () => engine.connect(), secret },
+      ...{ http: { host: '127.0.0.1', port: 0 }, takeover: 'registration', warmupMs: 0 },
+      ...{ furtherCounters: [], metricsListen: null },
+      checks: { program: null, budgetLimits: loadLimits },
+    },
+    pino({ level: 'silent' }),
+  )
+  t.teardown(async () => {
+    await agent.stop()
+    engine.close()
+  })
+  await eventually(`${name} is Running`, async () => {
+    const agents = await client.list('/agents')
+    return agents.some((one) => one['name'] === name && one['stateName'] === 'Running')
+  })
+  const loads = () => engine.journal.filter((line) => line.startsWith('tls.cert.load'))
+  const cache = { engine, agent, stateDir, loads, refusing: false }
+  isRefusing = () => cache.refusing
+  return cache
+}
+
+function readIfThere(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return null
+  }
+}
