@@ -87,6 +87,13 @@ const rows = {
     answer: 'both forms are read',
     source: 'cache_vcl.c, vcl_cli_list',
   },
+  listsUnsetAsProbed: {
+    releases: [['0', '6.2']],
+    isAssumed: false,
+    fact: 'a backend whose health nobody set is listed as `probe`, also where nothing probes it; later as `healthy`',
+    answer: 'the word is taken as not set',
+    source: 'cache_backend_cfg.c, do_list',
+  },
   refusesJsonBackends: {
     releases: [['0', '6.1']],
     isAssumed: false,

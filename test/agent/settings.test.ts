@@ -2,12 +2,13 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
+import { hasQuirk } from '../../protocol/quirks.js'
 import { parseBackendListText } from '../../protocol/text/backend-list.js'
 import type { DesiredEngine } from '../../src/vcl/desired-engine.js'
 import { createSimulatedEngine } from '../support/simulated-engine.js'
 import { beside } from '../support/beside.js'
 import { isBootFileClosed, openBootFile } from '../support/boot-file.js'
-import { cacheProgram } from '../support/cache-program.js'
+import { cacheProgram, readRelease } from '../support/cache-program.js'
 import { eventually } from '../support/eventually.js'
 import { startVarnishd, type Varnishd } from '../support/varnishd.js'
 import { answering, idle, serving } from './cache-sight.js'
@@ -286,16 +287,17 @@ void t.test('the health of backends is desired state', beside(), async (t) => {
   await t.test(
     'a later rule is an exception; what is no longer desired is as probed',
     async (t) => {
+      const unset = hasQuirk(readRelease().version, 'listsUnsetAsProbed') ? 'probe' : 'healthy'
       await isEffective(coordinator, 3)
       const except = [...health, { backend: 'default', health: 'auto' as const, groups: [2] }]
       await coordinator.apply(4, { ...serving(two, one, other), health: except })
       t.match(await readHealth(cache), {
         'cf-1-bbbbbbbb-1.default': 'sick',
-        'cf-2-cccccccc-1.default': 'healthy',
+        'cf-2-cccccccc-1.default': unset,
       })
       t.match(await coordinator.apply(5, serving(two, one, other)), { result: 'applied' })
       t.match(await readHealth(cache), {
-        'cf-1-bbbbbbbb-1.default': 'healthy',
+        'cf-1-bbbbbbbb-1.default': unset,
         'cf-2-cccccccc-1.other': 'probe',
       })
     },

@@ -26,6 +26,8 @@ const vcl = `vcl 4.0; ${local}`
 /** What ends the child comes last. */
 const probes = {
   joinsStates: async (client) => /auto\/warm/.test((await ask(client, 'vcl.list')).body),
+  listsUnsetAsProbed: async (client) =>
+    /^boot\.default +probe /m.test((await ask(client, 'backend.list')).body),
   refusesJsonBackends: async (client) => (await ask(client, 'backend.list -j')).status === 102,
   lacksBanAges: async (client) => (await ask(client, 'ban obj.age > 1h')).status === 106,
   refusesQuotedNeighbours: async (client) =>
