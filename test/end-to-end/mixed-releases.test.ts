@@ -11,7 +11,7 @@ const broken = 'vcl 4.0;\nbackend default none;\nsub vcl_recv { nonsense; }\n'
 
 void t.test('a mixed fleet', beside(200_000), async (t) => {
   const { coordinator, replaceCache } = await startMixedFleet(t, {
-    ...{ 'edge-6a': '6.0.4', 'edge-6b': '6.0.4', 'edge-7': '7.1.1', 'edge-8': '8.0.0' },
+    ...{ 'edge-6a': '6.0.4', 'edge-6b': '6.0.4', 'edge-7': '7.1.1', 'edge-9': 'vinyl-9.0.1' },
   })
   const { api } = coordinator
   const mainFile = await api.makeFile('main.vcl', late)
@@ -23,14 +23,15 @@ void t.test('a mixed fleet', beside(200_000), async (t) => {
   const readReleases = (text: string): string | undefined => error.exec(text)?.[1]
 
   const refusal = readRefusal(await api.act(id, 'deploy'), 422)
-  t.equal(readReleases(refusal), 'Varnish 6.0.4: agents edge-6a, edge-6b', 'told once')
+  // A deploy ends with the first that leaves too few.
+  t.match(readReleases(refusal), /^Varnish 6\.0\.4: agents? edge-6[ab](?:, edge-6b)?$/)
   const one = readRefusal(await api.act(id, 'validate'), 422)
   t.match(readReleases(one), /^Varnish 6\.0\.4: agent edge-6[ab]$/, 'one of each release')
   const each = readRefusal(await api.act(id, 'validate', '?agents=all'), 422)
-  t.equal(readReleases(each), 'Varnish 6.0.4: agents edge-6a, edge-6b')
+  t.equal(readReleases(each), 'Varnish 6.0.4: agents edge-6a, edge-6b', 'told once')
 
   const put = (body: object) => api.call('PUT', path, body)
-  expectDone(await put({ releases: ['7', '8'] }))
+  expectDone(await put({ releases: ['7', 'vinyl-9'] }))
   t.match(
     readRefusal(await api.act(id, 'deploy'), 503),
     /2 can be used: .*"edge-6a": its release is Varnish 6\.0\.4/,
@@ -40,7 +41,7 @@ void t.test('a mixed fleet', beside(200_000), async (t) => {
   await eventually('the deploy that waited is made', async () => {
     const { stateName, agentStates } = await api.readGroup(id)
     return stateName === 'Active' && agentStates.map(({ agent }) => agent.name).toSorted()
-  }).then((names) => t.same(names, ['edge-7', 'edge-8']))
+  }).then((names) => t.same(names, ['edge-7', 'edge-9']))
   expectDone(await api.act(id, 'validate'))
   expectDone(await api.act(id, 'deploy'))
   const { revision } = await api.readGroup(id)
@@ -48,13 +49,13 @@ void t.test('a mixed fleet', beside(200_000), async (t) => {
 
   await api.editFile(mainFile, broken)
   const told = readRefusal(await api.act(id, 'validate'), 422)
-  t.match(told, /\(Varnish 7\.1\.1: agent edge-7; Varnish 8\.0\.0: agent edge-8\)$/)
+  t.match(told, /\(Varnish 7\.1\.1: agent edge-7; Vinyl 9\.0\.1: agent edge-9\)$/)
   expectDone(await api.act(id, 'validate', '?release=7'))
   const elsewhere = readRefusal(await api.act(id, 'validate', '?release=6.0'), 422)
   t.match(readReleases(elsewhere), /^Varnish 6\.0\.4: agent edge-6[ab]$/, 'what is deployed')
   t.equal(
-    readRefusal(await api.act(id, 'validate', '?release=vinyl-9.0'), 503),
-    'no Running agent is of release vinyl-9.0',
+    readRefusal(await api.act(id, 'validate', '?release=9'), 503),
+    'no Running agent is of release 9',
   )
   t.match(readRefusal(await api.act(id, 'validate', '?release=nine'), 400), /^release must be a/)
 
@@ -62,11 +63,11 @@ void t.test('a mixed fleet', beside(200_000), async (t) => {
   await eventually('the cache that came back as another release has lost its place', async () => {
     const { agentStates, stateName } = await api.readGroup(id)
     const [place, ...others] = agentStates
-    return stateName === 'Active' && place?.agent.name === 'edge-8' && others.length === 0
+    return stateName === 'Active' && place?.agent.name === 'edge-9' && others.length === 0
   })
   t.equal((await api.findAgent('edge-7'))?.engineVersion, '6.0.4')
   const { text } = await api.call('GET', `${path}/placement`)
-  const reason = 'its release is Varnish 6.0.4, and the group is for the releases 7, 8'
+  const reason = 'its release is Varnish 6.0.4, and the group is for the releases 7, vinyl-9'
   t.match(JSON.parse(text), [{ reason }, { reason }, { chosen: false, reason }, { chosen: true }])
 
   replaceCache('edge-7', '7.7.0')
