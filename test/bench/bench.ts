@@ -9,6 +9,7 @@ import { measureAgent } from './agent.js'
 import { measureApi } from './api.js'
 import { measureAgentsArriving } from './arrival.js'
 import { measureBundle } from './bundle.js'
+import { measureCertificates } from './certificates.js'
 import { measureCommandLine } from './command-line.js'
 import { measureCoordinators } from './coordinators.js'
 import { measureCounters } from './counters.js'
@@ -43,6 +44,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   coordinators: measureCoordinators,
   invalidations: measureInvalidations,
   swap: measureSwap,
+  certificates: measureCertificates,
   placement: measurePlacement,
   statistics: measureStatistics,
   bundle: measureBundle,

@@ -5,7 +5,6 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
-import { createServer } from 'node:net'
 import t, { type Test } from 'tap'
 import { isAtLeast } from '../../protocol/release.js'
 import { certificateName, type DesiredCertificate } from '../../src/vcl/desired-certificates.js'
@@ -16,6 +15,7 @@ import { attachTo, runTestAgent, type TestAgent } from '../agent/run-agent.js'
 import { makeDomainCertificate } from '../support/domain-certificates.js'
 import { eventually } from '../support/eventually.js'
 import { readRelease } from '../support/cache-program.js'
+import { findFreePort } from '../../src/agent/host/free-port.js'
 import { startVarnishd, type Varnishd } from '../support/varnishd.js'
 
 const name = 'www.example.com'
@@ -37,15 +37,6 @@ async function start(t: Test): Promise<Harness> {
   const agent = await runTestAgent(t, coordinator, attachTo(cache))
   await coordinator.hello()
   return { cache, tlsPort, coordinator, agent }
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (address === null || typeof address === 'string') throw new Error('not a TCP port')
-  return address.port
 }
 
 interface Given {

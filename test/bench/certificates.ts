@@ -1,0 +1,109 @@
+/** A real cache with a TLS listener that takes handshakes while its certificate is replaced again and again. */
+import { connect } from 'node:tls'
+import { isAtLeast } from '../../protocol/release.js'
+import type { ApiClient } from '../support/api-client.js'
+import { readRelease } from '../support/cache-program.js'
+import { makeStateDir, startAgent, startCoordinator, type TestEnd } from '../support/daemon.js'
+import { makeDomainCertificate } from '../support/domain-certificates.js'
+import { eventually } from '../support/eventually.js'
+import { findFreePort } from '../../src/agent/host/free-port.js'
+import { startVarnishd } from '../support/varnishd.js'
+import { answering } from '../agent/cache-sight.js'
+import { formatCount, formatMs, median, type Report } from './figure.js'
+
+const handshakes = 10_000
+const clients = 8
+const site = 'shop.example'
+const deployGoalMs = 1_000
+
+export async function measureCertificates(t: TestEnd, report: Report): Promise<void> {
+  const { product, version } = readRelease()
+  if (product !== 'varnish' || !isAtLeast(version, '9.0')) {
+    const measured = `not measured: ${product} ${version} has no TLS listener; put Varnish 9.0 first on PATH`
+    report({ name: 'certificates', measured, baseline: null, goal: null })
+    return
+  }
+  const tlsPort = await findFreePort()
+  const args = ['-a', `127.0.0.1:${tlsPort},https`]
+  const cache = await startVarnishd(t, { vcl: answering('foreign'), args })
+  const { api, base } = await startCoordinator(t)
+  startAgent(t, cache, {
+    ...{ coordinatorUrl: base.replace(/^http/, 'ws'), name: 'edge', tags: ['web'] },
+    ...{ stateDir: await makeStateDir(t), joinToken: await api.makeJoinToken() },
+  })
+  await eventually('the agent is Running', async () => {
+    const agent = await api.findAgent('edge')
+    return agent?.stateName === 'Running'
+  })
+  const path = await makeCertificate(api)
+  await put(api, `${path}/deploy`)
+  const took: number[] = []
+  const shaking = new AbortController()
+  const replacing = (async () => {
+    while (!shaking.signal.aborted) {
+      await put(api, path, await makeDomainCertificate({ names: [site] }))
+      const startedAt = performance.now()
+      await put(api, `${path}/deploy`)
+      took.push(performance.now() - startedAt)
+    }
+  })()
+  const failed = await shakeHands(tlsPort)
+  shaking.abort()
+  await replacing
+  report({
+    name: `certificates: failed of ${formatCount(handshakes)} handshakes, ${took.length} replacements`,
+    measured: String(failed),
+    baseline: null,
+    goal: '0',
+    isMet: failed === 0 && took.length > 0,
+  })
+  report({
+    name: 'certificates: one replaced on one cache under load, median',
+    measured: formatMs(median(took)),
+    baseline: null,
+    goal: `<= ${formatMs(deployGoalMs)}`,
+    isMet: median(took) <= deployGoalMs,
+  })
+}
+
+async function makeCertificate(api: ApiClient): Promise<string> {
+  const deployment = await api.makeDeployment('web', await api.findTag('web'), { min: 1, max: 1 })
+  await post(api, '/domains', { fqdn: site })
+  const given = await makeDomainCertificate({ names: [site] })
+  const deployments = [{ id: deployment }]
+  return `/certificates/${await post(api, '/certificates', { name: site, ...given, deployments })}`
+}
+
+async function post(api: ApiClient, path: string, body: object): Promise<number> {
+  const answer = await api.call('POST', path, body)
+  if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${answer.text}`)
+  return (JSON.parse(answer.text) as { id: number }).id // a 201 has the object
+}
+
+async function put(api: ApiClient, path: string, body?: object): Promise<void> {
+  const answer = await api.call('PUT', path, body)
+  if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${answer.text}`)
+}
+
+/** Answers how many failed. */
+async function shakeHands(port: number): Promise<number> {
+  let [left, failed] = [handshakes, 0]
+  const client = async (): Promise<void> => {
+    while (left-- > 0) if (!(await shakeOnce(port))) failed++
+  }
+  await Promise.all(Array.from({ length: clients }, client))
+  return failed
+}
+
+function shakeOnce(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const options = { port, host: '127.0.0.1', servername: site, rejectUnauthorized: false }
+    const socket = connect(options, () => {
+      resolve(true)
+      socket.destroy()
+    })
+    socket.once('error', () => {
+      resolve(false)
+    })
+  })
+}
