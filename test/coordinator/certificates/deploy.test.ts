@@ -170,3 +170,21 @@ void t.test('a key is sealed at rest, and no answer, log line or event has it', 
   t.notMatch(seen, /PRIVATE KEY/)
   t.notMatch(seen, first.key.split('\n')[1] ?? 'x')
 })
+
+void t.test(
+  'a deploy that nobody waits for goes on by itself; a deployment in use stays',
+  async (t) => {
+    const fleet = await startTlsFleet(t)
+    const { client } = fleet
+    const at = await makeSite(client)
+    await fleet.addCache('edge-1', ['tls'])
+    await client.expect(202, 'PUT', `${at}/deploy?wait=0`)
+    await eventually('it is on its agent', async () => {
+      const { stateName } = (await client.expect(200, 'GET', at)) as { stateName?: string }
+      return stateName === 'Active'
+    })
+    const { deployments } = await client.expect(200, 'GET', at)
+    const [one] = deployments as readonly { readonly id: number }[] // as the API answers them
+    await client.expect(409, 'DELETE', `/deployments/${one?.id}`)
+  },
+)
