@@ -11,6 +11,8 @@ export const faultNames = [
   'slow-compile',
   /** A load is refused by the compiler. */
   'compile-error',
+  /** A commit of certificates is refused, and nothing of it is done. */
+  'commit-refused',
   /** A status that no engine knows. */
   'wrong-status',
   /** A header that is none. */
@@ -81,6 +83,7 @@ const natural: Partial<Readonly<Record<FaultName, readonly string[]>>> = {
   'compile-error': loads,
   'child-death-on-load': loads,
   'empty-list': ['vcl.list'],
+  'commit-refused': ['tls.cert.commit'],
   'no-challenge': [],
 }
 

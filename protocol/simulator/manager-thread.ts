@@ -225,6 +225,8 @@ function feignReply(
     refuseCompilation(reply, 'Refused by a simulated fault.\n')
     return reply
   }
+  if (fault === 'commit-refused')
+    return reply.refuse(cliStatus.cannot, 'Refused by a simulated fault.\n')
   if (fault === 'auth-refused') {
     reply.closes = true
     return reply.refuse(cliStatus.close, '')

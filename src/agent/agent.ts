@@ -210,7 +210,7 @@ class Agent implements RunningAgent {
     return {
       name,
       agentVersion,
-      capabilities: capabilitiesOf({ readOnly, hasTls: this.#engine.hasTls }),
+      capabilities: capabilitiesOf({ readOnly, hasTls: this.#reconciler.hasTls }),
       tags,
       coordinatorId,
       keyDigest: this.#key.digest,

@@ -2,11 +2,20 @@
 import { mkdir, open, readFile, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-/** Mode 0600: VCL may hold secrets. The folder must be there. Rejects with the file system's error, and leaves nothing behind. */
-export async function writeDurably(path: string, content: string | Buffer): Promise<void> {
-  const draft = `${path}.new`
+const privateMode = 0o600
+
+/**
+ * Mode 0600 unless told: VCL may hold secrets. The folder must be there. Rejects with the file system's error, and leaves nothing
+ * behind.
+ */
+export async function writeDurably(
+  path: string,
+  content: string | Buffer,
+  mode = privateMode,
+): Promise<void> {
+  const draft = draftOf(path)
   try {
-    await writeWhole(draft, content)
+    await writeWhole(draft, content, mode)
     await rename(draft, path)
   } catch (error) {
     // On a full disk half a draft would only keep it full.
@@ -14,6 +23,11 @@ export async function writeDurably(path: string, content: string | Buffer): Prom
     throw isFull(error) ? new Error(`no space left in ${dirname(path)}`, { cause: error }) : error
   }
   await syncFolder(dirname(path))
+}
+
+/** What a write that was killed may leave. */
+export function draftOf(path: string): string {
+  return `${path}.new`
 }
 
 /** Null when it is not there. */
@@ -38,11 +52,15 @@ function isFull(error: unknown): boolean {
   )
 }
 
-export async function writeWhole(draft: string, content: string | Buffer): Promise<void> {
-  const file = await open(draft, 'w', 0o600)
+export async function writeWhole(
+  draft: string,
+  content: string | Buffer,
+  mode = privateMode,
+): Promise<void> {
+  const file = await open(draft, 'w', privateMode)
   try {
     // Of what lay there already the mode would stay.
-    await file.chmod(0o600)
+    await file.chmod(mode)
     await file.writeFile(content)
     await file.sync()
   } finally {

@@ -1,106 +1,28 @@
 /** An agent holds the certificates of a cache with a TLS listener: two phases, drift, kills, what the cache refuses. */
-import { readFileSync } from 'node:fs'
 import { readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
-import { openManagementConnection } from '../../protocol/connection.js'
-import { typedLine } from '../../protocol/command.js'
-import type { SimulatedEngine } from '../../protocol/simulator/simulated-engine.js'
-import type { AgentConfig } from '../../src/agent/agent-config.js'
-import type { DesiredEngine } from '../../src/vcl/desired-engine.js'
-import { certificateName, type DesiredCertificate } from '../../src/vcl/desired-certificates.js'
+import t from 'tap'
+import { certificateName } from '../../src/vcl/desired-certificates.js'
 import { makeDomainCertificate } from '../support/domain-certificates.js'
 import { eventually } from '../support/eventually.js'
-import { createSimulatedEngine } from '../support/simulated-engine.js'
-import { answering, idle } from './cache-sight.js'
-import { startCoordinatorEnd, type CoordinatorEnd } from './coordinator-end.js'
-import { makeFolder, runTestAgent, type TestAgent } from './run-agent.js'
-
-const secret = Buffer.from('the secret of this cache\n')
-
-interface Harness {
-  readonly engine: SimulatedEngine
-  readonly coordinator: CoordinatorEnd
-  readonly agent: TestAgent
-  readonly config: AgentConfig['engine']
-}
-
-async function start(t: Test, options: { readonly hasTls?: boolean } = {}): Promise<Harness> {
-  const { hasTls = true } = options
-  const engine = createSimulatedEngine({
-    secret,
-    version: '9.0.2',
-    bootVcl: answering('foreign'),
-    journalLines: 1000,
-    ...(hasTls && { readTlsFile: readIfThere }),
-  })
-  t.teardown(() => {
-    engine.close()
-  })
-  const coordinator = await startCoordinatorEnd(t)
-  const config = { mode: 'simulated', connect: () => engine.connect(), secret } as const
-  const agent = await runTestAgent(t, coordinator, config)
-  await coordinator.hello()
-  return { engine, coordinator, agent, config }
-}
-
-function readIfThere(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return null
-  }
-}
-
-/** Published, as an agent is to have it. */
-async function give(
-  coordinator: CoordinatorEnd,
-  id: number,
-  names = ['www.example.com'],
-): Promise<DesiredCertificate> {
-  const { chain, key } = await makeDomainCertificate({ names })
-  const sha = coordinator.publish(`${chain}${key}`)
-  return { name: certificateName(id, sha), sha }
-}
-
-const withCertificates = (...certificates: DesiredCertificate[]): DesiredEngine => ({
-  ...idle,
-  certificates,
-})
-
-/** What handshakes would get, by the cache's own list. */
-async function listActive(engine: SimulatedEngine): Promise<string[]> {
-  return (await listed(engine)).flatMap(({ id, status }) => (status === 'active' ? [id] : []))
-}
-
-/** As somebody with varnishadm. */
-async function ask(engine: SimulatedEngine, line: string): Promise<string> {
-  const connection = await openManagementConnection(engine.connect(), {
-    secret: () => Promise.resolve(secret),
-  })
-  const { body } = await connection.run(typedLine(line))
-  connection.close()
-  return body.toString('utf8')
-}
-
-async function listed(engine: SimulatedEngine): Promise<{ id: string; status: string }[]> {
-  const text = await ask(engine, 'tls.cert.list')
-  return text
-    .split('\n')
-    .filter((line) => line.startsWith('default'))
-    .map((line) => {
-      const [, id = '', status = ''] = line.split('\t')
-      return { id, status }
-    })
-}
-
-const fileOf = ({ stateDir }: TestAgent, { name }: DesiredCertificate): string =>
-  join(stateDir, 'tls', `${name.replace(/^cf-/, '')}.pem`)
+import { idle } from './cache-sight.js'
+import { makeFolder, runTestAgent } from './run-agent.js'
+import {
+  ask,
+  fileName,
+  fileOf,
+  give,
+  listActive,
+  listed,
+  readIfThere,
+  startTlsAgent,
+  withCertificates,
+} from './tls-agent.js'
 
 void t.test(
   'a certificate is loaded in phase one, committed in phase two, and gone when it is not wanted',
   async (t) => {
-    const { engine, coordinator, agent } = await start(t)
+    const { engine, coordinator, agent } = await startTlsAgent(t)
     const one = await give(coordinator, 1)
     const loaded = await coordinator.apply(2, withCertificates({ ...one, staged: true }))
     t.same(loaded.certificates, [{ name: one.name, state: 'staged', error: null }])
@@ -126,7 +48,7 @@ void t.test(
 )
 
 void t.test('what is dropped in phase one is gone, and what served serves on', async (t) => {
-  const { engine, coordinator } = await start(t)
+  const { engine, coordinator } = await startTlsAgent(t)
   const one = await give(coordinator, 1)
   const two = await give(coordinator, 1)
   await coordinator.apply(2, withCertificates(one))
@@ -138,7 +60,7 @@ void t.test('what is dropped in phase one is gone, and what served serves on', a
 void t.test(
   'what the cache refuses is reported in its words, and what served serves on',
   async (t) => {
-    const { engine, coordinator } = await start(t)
+    const { engine, coordinator } = await startTlsAgent(t)
     const one = await give(coordinator, 1)
     await coordinator.apply(2, withCertificates(one))
     const sha = coordinator.publish('no certificate')
@@ -156,7 +78,7 @@ void t.test(
 )
 
 void t.test('a cache without a TLS listener is sent no load, and says why', async (t) => {
-  const { engine, coordinator } = await start(t, { hasTls: false })
+  const { engine, coordinator } = await startTlsAgent(t, { hasTls: false })
   t.notOk(coordinator.description()?.capabilities.includes('tls'))
   const one = await give(coordinator, 1)
   const report = await coordinator.apply(2, withCertificates(one))
@@ -167,7 +89,7 @@ void t.test('a cache without a TLS listener is sent no load, and says why', asyn
 void t.test(
   'a file that is removed or changed is written again without the coordinator',
   async (t) => {
-    const { engine, coordinator, agent } = await start(t)
+    const { engine, coordinator, agent } = await startTlsAgent(t)
     t.ok(coordinator.description()?.capabilities.includes('tls'))
     const one = await give(coordinator, 1)
     await coordinator.apply(2, withCertificates(one))
@@ -185,7 +107,7 @@ void t.test(
 void t.test(
   'what somebody discards is loaded again, and a child that died has all of it',
   async (t) => {
-    const { engine, coordinator } = await start(t)
+    const { engine, coordinator } = await startTlsAgent(t)
     const one = await give(coordinator, 1)
     const two = await give(coordinator, 2, ['other.example.com'])
     await coordinator.apply(2, withCertificates(one, two))
@@ -203,7 +125,7 @@ void t.test(
 void t.test(
   'a child that dies between load and commit: the next instruction converges',
   async (t) => {
-    const { engine, coordinator } = await start(t)
+    const { engine, coordinator } = await startTlsAgent(t)
     const one = await give(coordinator, 1)
     const two = await give(coordinator, 1)
     await coordinator.apply(2, withCertificates(one))
@@ -219,7 +141,7 @@ void t.test(
 )
 
 void t.test('a manager that died between load and commit has it again', async (t) => {
-  const { engine, coordinator } = await start(t)
+  const { engine, coordinator } = await startTlsAgent(t)
   const one = await give(coordinator, 1)
   await coordinator.apply(2, withCertificates({ ...one, staged: true }))
   engine.restartManager()
@@ -228,7 +150,7 @@ void t.test('a manager that died between load and commit has it again', async (t
 })
 
 void t.test('another life of the agent goes on where the one before was killed', async (t) => {
-  const { engine, coordinator, agent, config } = await start(t)
+  const { engine, coordinator, agent, config } = await startTlsAgent(t)
   const one = await give(coordinator, 1)
   const two = await give(coordinator, 1)
   await coordinator.apply(2, withCertificates(one))
@@ -243,7 +165,7 @@ void t.test('another life of the agent goes on where the one before was killed',
 })
 
 void t.test('what somebody else staged is not committed with it', async (t) => {
-  const { engine, coordinator, agent } = await start(t)
+  const { engine, coordinator, agent } = await startTlsAgent(t)
   const one = await give(coordinator, 1)
   const folder = await makeFolder(t)
   const { chain, key } = await makeDomainCertificate({ names: ['by-hand.example.com'] })
@@ -255,12 +177,10 @@ void t.test('what somebody else staged is not committed with it', async (t) => {
 })
 
 void t.test('no key is in a log line, a report or the saved state', async (t) => {
-  const { coordinator, agent } = await start(t)
+  const { coordinator, agent } = await startTlsAgent(t)
   const one = await give(coordinator, 1)
   await coordinator.apply(2, withCertificates(one))
   const state = await readFile(join(agent.stateDir, 'state.json'), 'utf8')
   const said = [state, JSON.stringify(agent.lines), JSON.stringify(coordinator.received)]
   for (const text of said) t.notMatch(text, /PRIVATE KEY/)
 })
-
-const fileName = ({ name }: DesiredCertificate): string => `${name.replace(/^cf-/, '')}.pem`

@@ -134,6 +134,10 @@ export class Reconciler {
     return desired === null ? [] : findUnset({ ...this.#options, context }, desired)
   }
 
+  get hasTls(): boolean {
+    return this.#options.certificates.hasListener
+  }
+
   /** Certificates that are not as desired, in words; rejects as `findUnset`. */
   findCertificateDifferences(
     context: Context,
@@ -302,6 +306,7 @@ export class Reconciler {
           await renderBootFile(state.record, desired, { sources, certificates }),
         )
       if (goodRevision !== heldRevision) await state.change({ goodRevision: heldRevision })
+      await certificates.removeUnneeded()
       // Of a cache that serves what is foreign no state is known to which it could go back.
       if (!isHeld) await state.keepGoodState()
       this.#isUnkept = false

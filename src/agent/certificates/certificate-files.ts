@@ -2,9 +2,9 @@
  * The files of certificates: chain and key in one, which the cache's manager reads at each load and at each start of its child.
  * Simulated agents keep theirs in memory.
  */
-import { chmod, mkdir, rm } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { readIfThere, writeDurably } from '../../runtime/durable-file.js'
+import { draftOf, readIfThere, writeDurably } from '../../runtime/durable-file.js'
 
 export interface CertificateFiles {
   /** What the cache is told to read. */
@@ -23,7 +23,7 @@ interface Folder {
 
 /**
  * Below the state dir only its owner reads them; the manager of a cache that runs as root reads them all the same. `tlsDir` is a
- * folder that the manager's group may enter, and is left as it is.
+ * folder that the manager's group may enter, and is left as it is; it is this agent's alone, as its files are named by what they hold.
  */
 export function chooseCertificateFiles({
   tlsDir,
@@ -49,10 +49,13 @@ function filesOnDisk({ path: folder, mode }: Folder): CertificateFiles {
     read: (name) => readIfThere(pathOf(name)),
     write: async (name, text) => {
       if (mode === 0o600) await mkdir(folder, { recursive: true, mode: 0o700 })
-      await writeDurably(pathOf(name), text)
-      if (mode !== 0o600) await chmod(pathOf(name), mode)
+      await writeDurably(pathOf(name), text, mode)
     },
-    remove: (name) => rm(pathOf(name), { force: true }),
+    remove: async (name) => {
+      await rm(pathOf(name), { force: true })
+      // What a write left that was killed has the key too.
+      await rm(draftOf(pathOf(name)), { force: true })
+    },
   }
 }
 

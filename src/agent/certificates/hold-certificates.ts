@@ -61,6 +61,8 @@ export class Certificates {
   /** Of what is desired, by digest: a file that somebody removes is written again without the coordinator. */
   #texts = new Map<string, string>()
   #isDoubtful = false
+  /** Files that the cache does not need any more; the boot file may still name them. */
+  #unneeded: readonly string[] = []
 
   constructor(options: CertificatesOptions) {
     this.#options = options
@@ -70,6 +72,12 @@ export class Certificates {
   /** What the cache is told to read. */
   pathOf(name: string): string {
     return this.#options.files.pathOf(name)
+  }
+
+  /** Of a cache that was not reached yet what it had: else its certificates would be taken from it while it starts. */
+  get hasListener(): boolean {
+    const { engine, state } = this.#options
+    return engine.connections === 0 ? state.record.certificates.length > 0 : engine.hasTls
   }
 
   forgetFailures(): void {
@@ -99,11 +107,14 @@ export class Certificates {
 
   /** Before the child is started: it stays stopped when a file is missing. Answers what was done, in words. */
   async repairFiles(desired: readonly DesiredCertificate[]): Promise<readonly string[]> {
+    if (!this.#options.engine.hasTls) return []
     const known = this.#memory.listKnown()
     this.#found = new Map()
     const texts = new Map<string, string>()
     const done: string[] = []
-    for (const { name, sha } of desired) {
+    const names = new Set(desired.map(({ name }) => name))
+    const earlier = this.#findFeasible(desired).filter(({ name }) => !names.has(name))
+    for (const { name, sha } of [...desired, ...earlier]) {
       if (known.has(fileOf(name))) continue
       try {
         const { text, isWritten } = await this.#repairFile(name, sha)
@@ -123,9 +134,10 @@ export class Certificates {
     desired: readonly DesiredCertificate[],
   ): Promise<CertificateOutcome> {
     const { engine, state } = this.#options
+    this.#unneeded = []
     if (desired.length === 0 && state.record.certificates.length === 0) return nothing
     if (!engine.hasTls) {
-      await this.#forgetAllBut(desired)
+      await this.#letGo(desired)
       return { done: [], states: desired.map(({ name }) => asFailed(name, noListener)) }
     }
     if ((await engine.run(context, engine.reading.childStatus())) !== 'running')
@@ -137,12 +149,19 @@ export class Certificates {
       const isDoubtful = this.#isDoubtful
       const feasible = this.#findFeasible(desired)
       const steps = planCertificates({ desired: feasible, rows, claims, isDoubtful })
-      if (steps.length === 0) break
+      this.#unneeded = steps.flatMap((step) => (step.do === 'forget' ? [step.name] : []))
+      if (steps.length === this.#unneeded.length) break
       await this.#run(context, steps, done)
     }
     const states = await this.#describeStates(context, desired)
     this.#memory.remember(toFailures(this.#listFailures()))
     return { done, states }
+  }
+
+  /** Once the boot file names them no longer: a cache that starts by it would have none in their place. */
+  async removeUnneeded(): Promise<void> {
+    for (const name of this.#unneeded) await this.#forget(name)
+    this.#unneeded = []
   }
 
   /** Known from before and not to be tried yet, and found now. */
@@ -175,8 +194,10 @@ export class Certificates {
     const there = await files.read(name)
     if (there !== null && digestSource(there) === sha) return { text: there, isWritten: false }
     const text = await this.#getText(sha)
-    await files.write(name, text)
     const claim = state.record.certificates.find((one) => one.name === name)
+    // Written down before the key is: whatever ends this process now, it is known that the file may go.
+    if (claim === undefined) await this.#claim({ name, sha }, 'discarded')
+    await files.write(name, text)
     // The child may have read something else meanwhile.
     const isWritten = claim?.state === 'committed'
     if (isWritten) this.#isDoubtful = true
@@ -204,7 +225,7 @@ export class Certificates {
       case 'resync':
         return this.#resync(context)
       case 'load':
-        await this.#claim(step)
+        await this.#claim(step, 'loading')
         return engine.run(context, tlsCertLoad(step.name, files.pathOf(step.name)))
       case 'discard':
         return engine.run(context, tlsCertDiscard(step.name))
@@ -258,10 +279,13 @@ export class Certificates {
   }
 
   /** Written down before the cache hears of it: after a kill it must be known that it is ours. */
-  async #claim({ name, sha }: { readonly name: string; readonly sha: string }): Promise<void> {
+  async #claim(
+    { name, sha }: { readonly name: string; readonly sha: string },
+    now: CertificateClaim['state'],
+  ): Promise<void> {
     const { state } = this.#options
     const others = state.record.certificates.filter((one) => one.name !== name)
-    await state.change({ certificates: [...others, { name, sha, state: 'loading' }] })
+    await state.change({ certificates: [...others, { name, sha, state: now }] })
   }
 
   async #forget(name: string): Promise<void> {
@@ -271,11 +295,15 @@ export class Certificates {
     await state.change({ certificates })
   }
 
-  /** A cache without a listener holds none, and reads no file. */
-  async #forgetAllBut(desired: readonly DesiredCertificate[]): Promise<void> {
-    const kept = new Set(desired.map(({ name }) => name))
-    for (const { name } of this.#options.state.record.certificates)
-      if (!kept.has(name)) await this.#forget(name)
+  /** A cache without a listener holds none, and reads no file: a load would kill its child, also one of the boot file. */
+  async #letGo(desired: readonly DesiredCertificate[]): Promise<void> {
+    const { state } = this.#options
+    const wanted = new Set(desired.map(({ name }) => name))
+    const certificates = state.record.certificates.map((claim): CertificateClaim => {
+      return { ...claim, state: 'discarded' }
+    })
+    await state.change({ certificates })
+    this.#unneeded = certificates.map(({ name }) => name).filter((name) => !wanted.has(name))
   }
 
   async #describeStates(

@@ -13,8 +13,8 @@ export interface CertificateClaim {
   readonly name: string
   readonly sha: string
   /**
-   * `loading`: written down before it was loaded, and not seen committed. `discarded`: the manager is known not to hold it, so that
-   * its file may go.
+   * `loading`: written down before it was loaded, and not seen committed. `discarded`: the manager is known not to hold it, or never
+   * did, so that its file may go.
    */
   readonly state: 'loading' | 'committed' | 'discarded'
 }
@@ -56,7 +56,7 @@ function planSteps({ desired, rows, claims, isDoubtful }: Seen): readonly Certif
       .filter(({ name, staged = false }) => staged === isStaged && !listed.has(name))
       .map(({ name, sha }) => ({ do: 'load', name, sha }))
   const discards = own
-    .filter(({ name }) => !wanted.has(name) && listed.get(name)?.status === 'active')
+    .filter(({ name }) => !isToServe(name, wanted) && listed.get(name)?.status === 'active')
     .map(({ name }): CertificateStep => ({ do: 'discard', name }))
   const changes = [...load(false), ...discards, ...loadAgain(own, { wanted, listed })]
   const staged = own.filter(({ name }) => listed.get(name)?.status === 'staged')
@@ -91,14 +91,20 @@ function loadAgain(
 ): readonly CertificateStep[] {
   const active = own.filter(({ name }) => listed.get(name)?.status === 'active')
   const leaving = new Set(
-    active.filter(({ name }) => !wanted.has(name)).map(({ name }) => certificateIdOf(name)),
+    active.filter(({ name }) => !isToServe(name, wanted)).map(({ name }) => certificateIdOf(name)),
   )
   return active
-    .filter(({ name }) => wanted.has(name) && leaving.has(certificateIdOf(name)))
+    .filter(({ name }) => isToServe(name, wanted) && leaving.has(certificateIdOf(name)))
     .flatMap(({ name, sha }) => [
       { do: 'discard', name },
       { do: 'load', name, sha },
     ])
+}
+
+/** What is to be staged only and serves already, because a child died of phase one and the next one read it, is staged anew. */
+function isToServe(name: string, wanted: Known['wanted']): boolean {
+  const one = wanted.get(name)
+  return one !== undefined && one.staged !== true
 }
 
 /** The list does not say what the manager holds of it. */
@@ -133,12 +139,15 @@ export function findFeasibleCertificates(
     desired.filter(({ name }) => !failed.has(name)).map((one) => [one.name, one]),
   )
   for (const { name } of desired.filter((one) => failed.has(one.name) && one.staged !== true)) {
-    const earlier = claims.findLast(
+    const others = claims.filter(
       (claim) =>
-        claim.state !== 'loading' &&
-        claim.name !== name &&
-        certificateIdOf(claim.name) === certificateIdOf(name),
+        certificateIdOf(claim.name) === certificateIdOf(name) &&
+        !failed.has(claim.name) &&
+        !desired.some((one) => one.name === claim.name),
     )
+    const earlier =
+      others.findLast(({ state }) => state === 'committed') ??
+      others.findLast(({ state }) => state === 'discarded')
     if (earlier && !feasible.has(earlier.name))
       feasible.set(earlier.name, { name: earlier.name, sha: earlier.sha })
   }
