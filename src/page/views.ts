@@ -43,6 +43,11 @@ export const views: readonly ViewEntry[] = [
     search: 'Search domains',
   }),
   view('/domains/:id', 'domain', () => import('./views/domains/domain.js')),
+  view('/certificates', 'certificate', () => import('./views/certificates/certificates.js'), {
+    menu: { title: 'Certificates', icon: 'certificate' },
+    search: 'Search certificates',
+  }),
+  view('/certificates/:id', 'certificate', () => import('./views/certificates/certificate.js')),
   view('/tags', 'tag', () => import('./views/tags/tags.js'), {
     menu: { title: 'Tags', icon: 'tag' },
     search: 'Search tags',

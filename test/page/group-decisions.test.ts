@@ -12,8 +12,9 @@ import { planPlaces, groupReasons, formatPlaces } from '../../src/page/views/gro
 import { compareRouting } from '../../src/page/views/group/compare-routing.js'
 import { readGroupFields, toGroupBody } from '../../src/page/views/group/group-fields.js'
 import { nameDeployments } from '../../src/page/views/group/name-deployments.js'
-import { groupFailures, measureProgress, stepOf } from '../../src/page/views/group/place-steps.js'
-import { formatNames } from '../../src/page/views/group/format-names.js'
+import { groupFailures } from '../../src/page/parts/group-failures.js'
+import { measureProgress, stepOf } from '../../src/page/views/group/place-steps.js'
+import { formatNames } from '../../src/page/parts/format-names.js'
 import { countPlaces, filterGroups } from '../../src/page/views/groups/filter-groups.js'
 
 const pin = (id: number, version: number) => ({ id, name: `file-${id}`, version })

@@ -27,6 +27,8 @@ export interface TextFieldProps extends FieldProps<string> {
   readonly placeholder?: string
   /** A text area of so many lines. */
   readonly lines?: number
+  /** Of a text area: what is in it is not readable. */
+  readonly isSecret?: boolean
   /** Of a text area that marks what is wrong; null: nothing is. */
   readonly mark?: TextRange | null
 }
@@ -40,6 +42,7 @@ export function TextField(props: TextFieldProps) {
     placeholder,
     lines,
     mark,
+    isSecret = false,
   } = props
   const place = useRef<HTMLInputElement & HTMLTextAreaElement>(null)
   // Before it is painted, as all that moves the focus: later somebody may write elsewhere.
@@ -59,7 +62,7 @@ export function TextField(props: TextFieldProps) {
           ref: place,
           autoComplete,
           placeholder,
-          class: 'field-input',
+          class: `field-input${isSecret ? ' field-secret' : ''}`,
           value: value.value,
           onInput: (event: { readonly currentTarget: { readonly value: string } }) => {
             value.value = event.currentTarget.value

@@ -6,6 +6,7 @@ const paths = {
   file: 'M5 2.5h6.5L15.5 6.5v11H5zM11 2.5v4.5h4.5M8 11h5M8 14h5',
   domain:
     'M10 2.5a7.5 7.5 0 1 0 0 15 7.5 7.5 0 0 0 0-15zM2.5 10h15M10 2.5c5 5 5 10 0 15-5-5-5-10 0-15z',
+  certificate: 'M4.5 9h11v8h-11zM7 9V6.5a3 3 0 0 1 6 0V9M10 12v2',
   deployment: 'M10 17V8M6.5 11.5 10 8l3.5 3.5M4 3h12v2.5H4z',
   tag: 'M3 3h6.5l7.5 7.5L10.5 17 3 9.5zM6.5 6.5h.01',
   invalidation: 'M4 5.5h12M8 5.5V3.5h4v2M6 5.5 6.800 17h6.400L14 5.5',

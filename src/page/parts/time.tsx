@@ -8,7 +8,8 @@ interface TimeProps {
   readonly isAgo?: boolean
 }
 
-const now = signal(Date.now())
+/** Of this machine; a step every 10 s. */
+export const now = signal(Date.now())
 setInterval(() => {
   if (!document.hidden) now.value = Date.now()
 }, 10_000)

@@ -12,6 +12,7 @@ import type { SimulatedEngine } from '../../../protocol/simulator/simulated-engi
 import { loadLimits } from '../../../src/vcl/compile-limits.js'
 import { startAgent, type RunningAgent } from '../../../src/agent/agent.js'
 import { makeFolder } from '../../agent/run-agent.js'
+import type { TestEnd } from '../../support/daemon.js'
 import { eventually } from '../../support/eventually.js'
 import { createSimulatedEngine } from '../../support/simulated-engine.js'
 import { startClient, type Client } from '../controller/client.js'
@@ -78,7 +79,27 @@ async function addCache(
   { client, url }: Pick<TlsFleet, 'client' | 'url'>,
   wanted: CacheOptions & { readonly name: string; readonly tags: readonly string[] },
 ): Promise<TlsCache> {
-  const { name, tags, hasTls = true } = wanted
+  const token = await makeToken(client.service, { maxUses: 1 })
+  const cache = await startTlsCache(t, { url, token, ...wanted })
+  await eventually(`${wanted.name} is Running`, async () => {
+    const agents = await client.list('/agents')
+    return agents.some((one) => one['name'] === wanted.name && one['stateName'] === 'Running')
+  })
+  return cache
+}
+
+interface TlsCacheSetup extends CacheOptions {
+  /** Of the coordinator: `ws://…`. */
+  readonly url: string
+  /** For the first time. */
+  readonly token: string
+  readonly name: string
+  readonly tags: readonly string[]
+}
+
+/** An agent with its simulated cache; both end with the test. */
+export async function startTlsCache(t: TestEnd, setup: TlsCacheSetup): Promise<TlsCache> {
+  const { url, token, name, tags, hasTls = true } = setup
   let isRefusing = () => false
   const engine = createSimulatedEngine({
     secret,
@@ -89,7 +110,6 @@ async function addCache(
     }),
   })
   const stateDir = await makeFolder(t)
-  const token = await makeToken(client.service, { maxUses: 1 })
   const agent = await startAgent(
     {
       ...{ agentVersion: '0.1.0', name, tags, readOnly: false, stateDir },
@@ -105,10 +125,6 @@ async function addCache(
   t.teardown(async () => {
     await agent.stop()
     engine.close()
-  })
-  await eventually(`${name} is Running`, async () => {
-    const agents = await client.list('/agents')
-    return agents.some((one) => one['name'] === name && one['stateName'] === 'Running')
   })
   const loads = () => engine.journal.filter((line) => line.startsWith('tls.cert.load'))
   const cache = { engine, agent, stateDir, loads, refusing: false }

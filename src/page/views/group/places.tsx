@@ -6,8 +6,9 @@ import { formatCount, unknown } from '../../parts/quantity.js'
 import type { Tone } from '../../parts/state-chip.js'
 import { Table, type Column } from '../../parts/table.js'
 import { mayRead } from '../../session/rights.js'
-import { groupFailures, stepOf, type Step } from './place-steps.js'
-import { formatNames } from './format-names.js'
+import { groupFailures } from '../../parts/group-failures.js'
+import { stepOf, type Step } from './place-steps.js'
+import { formatNames } from '../../parts/format-names.js'
 import type { Verbs } from './use-verbs.js'
 
 type Row = Place & { readonly id: number; readonly step: Step }

@@ -5,7 +5,7 @@ import { DiffText } from '../../parts/diff-text.js'
 import { Empty } from '../../parts/empty.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { compareRouting } from './compare-routing.js'
-import { formatNames } from './format-names.js'
+import { formatNames } from '../../parts/format-names.js'
 import { useSettled } from './use-settled.js'
 
 interface Answer {

@@ -1,0 +1,104 @@
+/** The caches that a certificate is for: how far each is, and why it does not have it. */
+import { Link } from 'wouter-preact'
+import type { Certificate } from '../../../resources/certificate.js'
+import { agoColumn, stateColumn } from '../../parts/columns.js'
+import { formatNames } from '../../parts/format-names.js'
+import { groupFailures } from '../../parts/group-failures.js'
+import { Table, type Column } from '../../parts/table.js'
+import { mayRead } from '../../session/rights.js'
+
+type Place = Certificate['agentStates'][number]
+type Row = Place & { readonly id: number }
+
+/** Why it is passed over, and what to do. */
+const reasons: Readonly<Record<string, { readonly why: string; readonly remedy: string }>> = {
+  'no-tls': {
+    why: 'no TLS listener',
+    remedy: 'start the cache with -a :443,https, and it gets the certificate',
+  },
+  conflict: {
+    why: 'another certificate',
+    remedy: 'another certificate there has one of the domains; a domain has one on a cache',
+  },
+}
+
+export function AgentTable({ places }: { readonly places: readonly Place[] }) {
+  if (places.length === 0)
+    return (
+      <p class="quiet">
+        None: no cache has all tags of one of its deployments, or it was not deployed.
+      </p>
+    )
+  return (
+    <>
+      <Table
+        label="Caches of the certificate"
+        rows={places.map((place) => ({ ...place, id: place.agent.id }))}
+        columns={columns}
+        sorting={{ title: 'State', isDescending: false }}
+      />
+      <Explanations places={places} />
+    </>
+  )
+}
+
+/** What needs attention first. */
+const order = ['failed', 'applying', 'wanted', 'passed', 'applied']
+
+const columns: readonly Column<Row>[] = [
+  {
+    title: 'Cache',
+    show: ({ agent }) =>
+      mayRead('agent') ? (
+        <Link href={`/caches/${agent.id}`} class="certificate-link">
+          {agent.name}
+        </Link>
+      ) : (
+        agent.name
+      ),
+    sortBy: ({ agent }) => agent.name,
+  },
+  stateColumn('State', ({ state }) => state, {
+    width: '8.5rem',
+    sortBy: ({ state }) => order.indexOf(state),
+  }),
+  {
+    title: 'Why',
+    width: '45%',
+    from: 'medium',
+    show: (row) => <span title={explain(row)}>{explain(row)}</span>,
+    sortBy: explain,
+  },
+  agoColumn('Since', ({ deployedAt }) => deployedAt, { from: 'wide' }),
+]
+
+function explain({ reason, error }: Place): string {
+  return error ?? (reason === null ? '' : (reasons[reason]?.why ?? reason))
+}
+
+/** Each distinct text once, whole: a row has one line, and none of it on a narrow screen. */
+function Explanations({ places }: { readonly places: readonly Place[] }) {
+  const remedies = places.map(({ agent, reason }) => ({
+    agent,
+    error: (reason === null ? null : reasons[reason]?.remedy) ?? null,
+  }))
+  return (
+    <>
+      {groupFailures(places).map(({ error, agents }) => (
+        <section
+          class="certificate-note tone-bad"
+          key={error}
+          aria-label={`What failed on ${agents[0] ?? ''}`}
+        >
+          <p>{formatNames(agents)}:</p>
+          <pre tabIndex={0}>{error}</pre>
+        </section>
+      ))}
+      {groupFailures(remedies).map(({ error, agents }) => (
+        <p class="quiet certificate-remedy" key={error}>
+          {formatNames(agents)}: {error}
+        </p>
+      ))}
+    </>
+  )
+}
