@@ -4,7 +4,6 @@
  */
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { connect } from 'node:tls'
 import t, { type Test } from 'tap'
 import { isAtLeast } from '../../protocol/release.js'
 import { certificateName, type DesiredCertificate } from '../../src/vcl/desired-certificates.js'
@@ -15,6 +14,7 @@ import { attachTo, runTestAgent, type TestAgent } from '../agent/run-agent.js'
 import { makeDomainCertificate } from '../support/domain-certificates.js'
 import { eventually } from '../support/eventually.js'
 import { readRelease } from '../support/cache-program.js'
+import { shakeHands } from '../support/tls-client.js'
 import { findFreePort } from '../../src/agent/host/free-port.js'
 import { startVarnishd, type Varnishd } from '../support/varnishd.js'
 
@@ -58,20 +58,6 @@ const withCertificates = (...certificates: DesiredCertificate[]): DesiredEngine 
   certificates,
 })
 
-/** The fingerprint of what a client gets; null where the handshake fails. */
-function shakeHands(port: number): Promise<string | null> {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host: '127.0.0.1', servername: name, rejectUnauthorized: false })
-    socket.once('secureConnect', () => {
-      resolve(socket.getPeerCertificate().fingerprint256)
-      socket.destroy()
-    })
-    socket.once('error', () => {
-      resolve(null)
-    })
-  })
-}
-
 void t.test('a cache without a TLS listener is passed over', async (t) => {
   const cache = await startVarnishd(t, { vcl: answering('foreign') })
   const coordinator = await startCoordinatorEnd(t)
@@ -93,21 +79,21 @@ function testListener(): void {
   void t.test('handshakes get what is committed, and a replaced one without a gap', async (t) => {
     const { cache, tlsPort, coordinator, agent } = await start(t)
     t.ok(coordinator.description()?.capabilities.includes('tls'))
-    t.equal(await shakeHands(tlsPort), null, 'there is none')
+    t.equal(await shakeHands(tlsPort, name), null, 'there is none')
     const [one, two] = [await give(coordinator), await give(coordinator)]
     await coordinator.apply(2, withCertificates({ ...one.desired, staged: true }))
-    t.equal(await shakeHands(tlsPort), null, 'it is loaded only')
+    t.equal(await shakeHands(tlsPort, name), null, 'it is loaded only')
     await coordinator.apply(3, withCertificates(one.desired))
-    t.equal(await shakeHands(tlsPort), one.fingerprint)
+    t.equal(await shakeHands(tlsPort, name), one.fingerprint)
 
     let isReplacing = true
     const seen = new Set<string | null>()
     const clients = Array.from({ length: 4 }, async () => {
-      while (isReplacing) seen.add(await shakeHands(tlsPort))
+      while (isReplacing) seen.add(await shakeHands(tlsPort, name))
     })
     await coordinator.apply(4, withCertificates(one.desired, { ...two.desired, staged: true }))
     await coordinator.apply(5, withCertificates(two.desired))
-    t.equal(await shakeHands(tlsPort), two.fingerprint)
+    t.equal(await shakeHands(tlsPort, name), two.fingerprint)
     isReplacing = false
     await Promise.all(clients)
     t.same(
@@ -126,10 +112,10 @@ function testListener(): void {
     await coordinator.apply(2, withCertificates(one.desired))
     await coordinator.apply(3, withCertificates(one.desired, { ...two.desired, staged: true }))
     await coordinator.apply(4, withCertificates(one.desired))
-    t.equal(await shakeHands(tlsPort), one.fingerprint)
+    t.equal(await shakeHands(tlsPort, name), one.fingerprint)
     t.notMatch(await cache.adm('tls.cert.list'), two.desired.name)
     await coordinator.apply(5, withCertificates(two.desired))
-    t.equal(await shakeHands(tlsPort), two.fingerprint)
+    t.equal(await shakeHands(tlsPort, name), two.fingerprint)
   })
 
   void t.test(
@@ -144,7 +130,7 @@ function testListener(): void {
       const wrong = { name: certificateName(1, sha), sha }
       const report = await coordinator.apply(3, withCertificates(wrong))
       t.match(report.certificates, [{ state: 'failed', error: /key values mismatch/ }])
-      t.equal(await shakeHands(tlsPort), one.fingerprint)
+      t.equal(await shakeHands(tlsPort, name), one.fingerprint)
     },
   )
 
@@ -158,23 +144,23 @@ function testListener(): void {
       process.kill((await cache.childPid()) ?? 0, 'SIGKILL')
       await eventually(
         'the first one is served again',
-        async () => (await shakeHands(tlsPort)) === one.fingerprint,
+        async () => (await shakeHands(tlsPort, name)) === one.fingerprint,
       )
       await coordinator.apply(4, withCertificates(two.desired))
       await eventually(
         'the second one is served',
-        async () => (await shakeHands(tlsPort)) === two.fingerprint,
+        async () => (await shakeHands(tlsPort, name)) === two.fingerprint,
       )
       await rm(join(agent.stateDir, 'tls', `${two.desired.name.replace(/^cf-/, '')}.pem`))
       process.kill((await cache.childPid()) ?? 0, 'SIGKILL')
       await eventually(
         'it is served again',
-        async () => (await shakeHands(tlsPort)) === two.fingerprint,
+        async () => (await shakeHands(tlsPort, name)) === two.fingerprint,
       )
       await cache.restart()
       await eventually(
         'after the manager too',
-        async () => (await shakeHands(tlsPort)) === two.fingerprint,
+        async () => (await shakeHands(tlsPort, name)) === two.fingerprint,
       )
     },
   )
@@ -188,7 +174,7 @@ function testListener(): void {
     await runTestAgent(t, coordinator, attachTo(cache), { stateDir: agent.stateDir })
     await coordinator.hello(2)
     await coordinator.apply(4, withCertificates(two.desired))
-    t.equal(await shakeHands(tlsPort), two.fingerprint)
+    t.equal(await shakeHands(tlsPort, name), two.fingerprint)
     t.notMatch(await cache.adm('tls.cert.list'), one.desired.name)
   })
 
@@ -202,7 +188,10 @@ function testListener(): void {
       vcl: null,
       args: [...['-a', `127.0.0.1:${tlsPort},https`], ...['-I', join(agent.stateDir, 'boot.cli')]],
     })
-    await eventually('it is served', async () => (await shakeHands(tlsPort)) === one.fingerprint)
+    await eventually(
+      'it is served',
+      async () => (await shakeHands(tlsPort, name)) === one.fingerprint,
+    )
     t.ok(cache.pid())
   })
 }

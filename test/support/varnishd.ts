@@ -52,8 +52,11 @@ export interface Varnishd {
   adm(...words: string[]): Promise<string>
   /** Ends the manager and waits until it is gone. SIGTERM unless told; what is left after 10 s (1 s of a release that takes a minute) is killed. */
   stop(signal?: NodeJS.Signals): Promise<void>
-  /** Starts again with the same arguments, folder and ports (after `stop`, or stopping first); another release, if told. Started anew it knows its start VCL only. */
-  restart(by?: CacheProgram): Promise<void>
+  /**
+   * Starts again with the same arguments, folder and ports (after `stop`, or stopping first); another release, or other `args`, if told.
+   * Started anew it knows its start VCL only.
+   */
+  restart(by?: CacheProgram, args?: readonly string[]): Promise<void>
 }
 
 /** tap's Test, as far as it is needed here. */
@@ -77,6 +80,7 @@ export async function startVarnishd(t: TestEnd, options: VarnishdOptions = {}): 
     secretFile: join(folder, 'secret'),
     workDir: join(folder, 'n'),
     arguments: await prepareFiles(folder, options),
+    args: options.args ?? [],
     authenticates: options.secret !== null,
   }
   const removeFolder = () => rm(folder, { recursive: true, force: true, maxRetries: 5 })
@@ -101,9 +105,10 @@ export async function startVarnishd(t: TestEnd, options: VarnishdOptions = {}): 
     childPid: async () => readWorkerPid(await adm('pid')),
     adm,
     stop: (signal = 'SIGTERM') => stopProcess(setup, running.process, signal),
-    restart: async (by = setup.program) => {
+    restart: async (by = setup.program, args = setup.args) => {
       await stopProcess(setup, running.process, 'SIGTERM')
       setup.program = by
+      setup.args = args
       running = await startOnSamePorts(setup, { port, httpPort })
     },
   }
@@ -115,6 +120,8 @@ interface Setup {
   readonly secretFile: string
   readonly workDir: string
   readonly arguments: readonly string[]
+  /** Behind the others. */
+  args: readonly string[]
   readonly authenticates: boolean
 }
 
@@ -137,7 +144,6 @@ async function prepareFiles(folder: string, options: VarnishdOptions): Promise<s
     ...['-F', '-n', join(folder, 'n'), '-f', vclFile],
     ...['-S', options.secret === null ? 'none' : secretFile],
     ...['-l', '1m', '-s', 'malloc,32m', '-p', `cc_command=${quickCompiler}`],
-    ...(options.args ?? []),
   ]
 }
 
@@ -192,7 +198,11 @@ async function findFreePort(): Promise<number> {
 async function startProcess(setup: Setup, ports: Ports): Promise<Running> {
   const program = spawn(
     setup.program.daemon,
-    ['-T', `${host}:${ports.port}`, '-a', `${host}:${ports.httpPort}`, ...setup.arguments],
+    [
+      ...['-T', `${host}:${ports.port}`, '-a', `${host}:${ports.httpPort}`],
+      ...setup.arguments,
+      ...setup.args,
+    ],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
     },
