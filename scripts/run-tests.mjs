@@ -1,9 +1,10 @@
 /**
  * Runs the tests, with Node's built-ins only: what the compiler made below `dist/` of each `test/**\/*.test.ts`, in a
- * process of its own. `node scripts/run-tests.mjs [WORD]…` runs the files whose path contains one of the words.
+ * process of its own, or some of one folder in one (`together`). `node scripts/run-tests.mjs [WORD]…` runs the files whose path
+ * contains one of the words.
  *
- * A file has passed when its process ended with 0 and its output (TAP) is whole. Of others all is shown but what passed;
- * everything that a file said is in `dist/test-results` afterwards.
+ * Files have passed when their process ended with 0 and its output (TAP) is whole. Of others all is shown but what passed;
+ * everything that was said is in `dist/test-results` afterwards.
  */
 import { spawn } from 'node:child_process'
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -13,7 +14,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const results = join(root, 'dist', 'test-results')
-const withoutHooks = join(root, 'scripts', 'without-async-hooks.mjs')
+const scripts = join(root, 'scripts')
 /**
  * How many files run at once. A file computes or waits, so their number follows what the cores do: one more starts while they are
  * idle for more than `idleShare` of the time, up to what the memory bears.
@@ -38,6 +39,13 @@ const longestFirst = [
   'test/coordinator/store/postgres.test.ts',
   'test/page/',
 ]
+/** Half of what these compute is to load the program and to warm up, so that files of one folder share a process. */
+const together = {
+  folders: /^test\/(?:cli|coordinator|messages|protocol|resources|runtime|vcl)\//,
+  /** They wait for most of their time, and would do so one after the other. */
+  alone: /^test\/coordinator\/(?:bus|events|gateway|registration)\//,
+  most: 6,
+}
 
 const running = new Set()
 for (const signal of ['SIGINT', 'SIGTERM'])
@@ -53,7 +61,7 @@ if (words.length === 0) rmSync(results, { recursive: true, force: true })
 const startedAt = performance.now()
 const failed = []
 const sum = { assertions: 0, skipped: 0 }
-const waiting = [...files]
+const waiting = groupFiles(files)
 await runAll()
 const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1)
 say(`${files.length} files, ${sum.assertions} assertions, ${sum.skipped} skipped, ${minutes} min`)
@@ -72,6 +80,25 @@ function listTests(parts) {
   )
 }
 
+/** In the same order; what takes long stays alone. */
+function groupFiles(all) {
+  const groups = []
+  const open = new Map()
+  for (const file of all) {
+    const folder = dirname(file)
+    const mayShare = together.folders.test(file) && !together.alone.test(file)
+    const shares = mayShare && rankOf(file) === rankOf('')
+    const group = shares ? open.get(folder) : undefined
+    if (group !== undefined && group.length < together.most) group.push(file)
+    else {
+      const begun = [file]
+      groups.push(begun)
+      if (shares) open.set(folder, begun)
+    }
+  }
+  return groups
+}
+
 function rankOf(file) {
   const rank = longestFirst.findIndex((start) => file.startsWith(start))
   return rank < 0 ? longestFirst.length : rank
@@ -85,7 +112,7 @@ function runAll() {
       const most = readIdle() > idleShare && freemem() > fileBytes ? count + 1 : 0
       while (waiting.length > 0 && count < Math.min(Math.max(most, jobs.least), jobs.most)) {
         count += 1
-        void runFile(waiting.shift()).then(() => {
+        void runGroup(waiting.shift()).then(() => {
           count -= 1
           if (waiting.length === 0 && count === 0) {
             clearInterval(timer)
@@ -116,26 +143,28 @@ function readTimes() {
   return { idle: sum(times.filter(([kind]) => kind === 'idle')), all: sum(times) }
 }
 
-async function runFile(file) {
+async function runGroup(group) {
   const begunAt = performance.now()
-  const { said, end } = await run(file)
+  const { said, end } = await run(group)
   const seconds = ((performance.now() - begunAt) / 1000).toFixed(1)
   const wrong = judge(said, end)
+  const named = group.join(' ')
   sum.assertions += Number(/^# \{ total: (\d+)/m.exec(said)?.[1] ?? 0)
   sum.skipped += said.split('\n').filter(isSkipped).length
-  keep(file, said)
-  if (wrong === undefined) say(`${seconds.padStart(6)} s  ${file}`)
+  keep(group[0], said)
+  if (wrong === undefined) say(`${seconds.padStart(6)} s  ${named}`)
   else {
-    failed.push(file)
-    say(`${leaveOutPassed(said)}\nFAILED after ${seconds} s  ${file}: ${wrong}`)
+    failed.push(named)
+    say(`${leaveOutPassed(said)}\nFAILED after ${seconds} s  ${named}: ${wrong}`)
   }
 }
 
-function run(file) {
-  const compiled = join(root, 'dist', file.replace(/\.ts$/, '.js'))
+function run(group) {
+  const compiled = group.map((file) => join(root, 'dist', file.replace(/\.ts$/, '.js')))
+  const program = group.length === 1 ? compiled[0] : join(scripts, 'run-files.mjs')
   const child = spawn(
     process.execPath,
-    ['--enable-source-maps', '--import', withoutHooks, compiled],
+    ['--enable-source-maps', '--import', join(scripts, 'without-async-hooks.mjs'), program],
     {
       cwd: root,
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -143,6 +172,7 @@ function run(file) {
         ...process.env,
         TAP_TIMEOUT: String(timeoutSeconds),
         CACHEFLEET_SCREENSHOTS: join('dist', 'screenshots'),
+        CACHEFLEET_TEST_FILES: JSON.stringify(compiled),
       },
     },
   )
