@@ -5,6 +5,7 @@
 import { X509Certificate } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import t, { type Test } from 'tap'
 import { isAtLeast } from '../../protocol/release.js'
 import { findFreePort } from '../../src/agent/host/free-port.js'
@@ -120,35 +121,30 @@ async function readAgreement(
   { tlsPort, before, after }: Served,
 ): Promise<string | null> {
   const { stateName, deployError, agentStates } = await read(harness, site)
-  const wanted = deployError === null ? after : before
-  const served = await shakeHands(tlsPort, name)
   const list = await harness.cache.adm('tls.cert.list')
-  const listed = [...list.matchAll(/^default\tcf-(\S+)\t(\S+)/gm)].map(([, id, is]) => [id, is])
   const files = await readdir(join(harness.agentStateDir, 'tls'))
   const boot = await readFile(join(harness.agentStateDir, 'boot.cli'), 'utf8')
-  const [[id = '', status = ''] = []] = listed
-  const isAgreed =
-    stateName === 'Active' &&
-    agentStates.every(({ state }) => state === 'applied') &&
-    served === wanted &&
-    listed.length === 1 &&
-    status === 'active' &&
-    files.join() === `${id}.pem` &&
-    boot.split('-tls.cert.load').length === 2 &&
-    boot.includes(`-tls.cert.load cf-${id} `)
-  if (isAgreed) return served
-  throw new Error(
-    JSON.stringify({ stateName, deployError, agentStates, served, wanted, listed, files }),
-  )
+  const id = files.join().replace('.pem', '')
+  const seen = {
+    served: await shakeHands(tlsPort, name),
+    states: [stateName, ...agentStates.map(({ state }) => state)],
+    listed: [...list.matchAll(/^default\tcf-(\S+)\t(\S+)/gm)].map(([, id, is]) => [id, is]),
+    booted: [...boot.matchAll(/-tls\.cert\.load cf-(\S+)/g)].map(([, id]) => id),
+  }
+  const served = deployError === null ? after : before
+  const right = { served, states: ['Active', 'applied'], listed: [[id, 'active']], booted: [id] }
+  if (!isDeepStrictEqual(seen, right)) throw new Error(JSON.stringify({ seen, right, deployError }))
+  return served
 }
 
 /** One after the other, until it is stopped. */
 function startHandshakes(t: Test, tlsPort: number) {
   const seen = new Set<string | null>()
   let isOn = true
-  const running = (async () => {
+  const run = async (): Promise<void> => {
     while (isOn) seen.add(await shakeHands(tlsPort, name))
-  })()
+  }
+  const running = run()
   const stop = async (): Promise<void> => {
     isOn = false
     await running
