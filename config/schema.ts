@@ -54,6 +54,7 @@ export interface Settings {
   readonly licenseKey: string | null
   readonly simulate: number
   readonly simulateCompileMs: number
+  readonly simulateTls: boolean
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error'
   readonly adminUser: string | null
   readonly adminPassword: string | null
@@ -251,4 +252,9 @@ const engineSettings = {
 const simulationSettings = {
   simulate: setting('extra simulated caches with agents', '0..100000', 0),
   simulateCompileMs: setting('compile time of simulated engines', '0..600000', 0, { unit: 'ms' }),
+  simulateTls: setting(
+    'the extra simulated caches have a TLS listener, as Varnish 9.0 may',
+    'flag',
+    false,
+  ),
 }

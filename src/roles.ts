@@ -250,6 +250,7 @@ async function startSimulation(settings: Settings, home: Home, log: Logger): Pro
       name: settings.name,
       tags: [...settings.tags, 'simulated'],
       compileMs: settings.simulateCompileMs,
+      hasTls: settings.simulateTls,
       stateDir: settings.stateDir,
       coordinator: home.coordinator,
       joinToken: () => home.joinToken('simulated agents', settings.simulate),

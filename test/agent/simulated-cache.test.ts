@@ -192,6 +192,7 @@ void t.test(
           name: 'edge',
           tags: ['simulated'],
           compileMs: 0,
+          hasTls: true,
           stateDir,
           thread: pathToFileURL(join(root, 'dist/src/agent/simulated/simulated-worker.js')),
           coordinator: { url: coordinator.url, caFile: null },
@@ -215,6 +216,7 @@ void t.test(
     t.equal(tokens, 1, 'one token enrols them all')
     t.ok(coordinator.authorizations.every((given) => given === 'Join the-token'))
     t.equal(new Set(hellos.map((hello) => hello.keyDigest)).size, 12)
+    t.ok(hellos.every(({ capabilities }) => capabilities.includes('tls')))
     t.ok(hellos.every((hello) => hello.condition.engineState === 'running'))
     const keys = JSON.parse(
       await readFile(join(stateDir, 'simulated', 'keys.json'), 'utf8'),

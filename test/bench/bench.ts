@@ -9,7 +9,7 @@ import { measureAgent } from './agent.js'
 import { measureApi } from './api.js'
 import { measureAgentsArriving } from './arrival.js'
 import { measureBundle } from './bundle.js'
-import { measureCertificates } from './certificates.js'
+import { measureCertificates, measureCertificatesOfFleet } from './certificates.js'
 import { measureCommandLine } from './command-line.js'
 import { measureCoordinators } from './coordinators.js'
 import { measureCounters } from './counters.js'
@@ -45,6 +45,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   invalidations: measureInvalidations,
   swap: measureSwap,
   certificates: measureCertificates,
+  'certificates-fleet': measureCertificatesOfFleet,
   placement: measurePlacement,
   statistics: measureStatistics,
   bundle: measureBundle,

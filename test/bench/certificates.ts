@@ -1,4 +1,7 @@
-/** A real cache with a TLS listener that takes handshakes while its certificate is replaced again and again. */
+/**
+ * A real cache with a TLS listener that takes handshakes while its certificate is replaced again and again; and a certificate that is
+ * replaced on a fleet of simulated ones.
+ */
 import { connect } from 'node:tls'
 import { isAtLeast } from '../../protocol/release.js'
 import type { ApiClient } from '../support/api-client.js'
@@ -10,11 +13,15 @@ import { findFreePort } from '../../src/agent/host/free-port.js'
 import { startVarnishd } from '../support/varnishd.js'
 import { answering } from '../agent/cache-sight.js'
 import { formatCount, formatMs, median, type Report } from './figure.js'
+import { startFleet, untilAllHold, untilAllRun } from './fleet-harness.js'
 
 const handshakes = 10_000
 const clients = 8
 const site = 'shop.example'
 const deployGoalMs = 1_000
+const fleetSize = 1_000
+const fleetReplacements = 7
+const fleetGoalMs = 1_500
 
 export async function measureCertificates(t: TestEnd, report: Report): Promise<void> {
   const { product, version } = readRelease()
@@ -66,8 +73,34 @@ export async function measureCertificates(t: TestEnd, report: Report): Promise<v
   })
 }
 
-async function makeCertificate(api: ApiClient): Promise<string> {
-  const deployment = await api.makeDeployment('web', await api.findTag('web'), { min: 1, max: 1 })
+/** From the call of a deploy to its answer: all have loaded it, all serve it. */
+export async function measureCertificatesOfFleet(t: TestEnd, report: Report): Promise<void> {
+  const { api, base } = await startCoordinator(t)
+  const joinToken = await api.makeJoinToken(fleetSize + 1)
+  const order = { size: fleetSize, joinToken, bases: [base], name: 'fleet', hasTls: true }
+  const fleet = await startFleet(t, order)
+  await untilAllRun(api, fleet, { size: fleetSize })
+  await untilAllHold(api, fleet)
+  const path = await makeCertificate(api, 'simulated')
+  await put(api, `${path}/deploy?wait=300s`)
+  const took: number[] = []
+  for (let count = 0; count < fleetReplacements; count++) {
+    await put(api, path, await makeDomainCertificate({ names: [site] }))
+    const startedAt = performance.now()
+    await put(api, `${path}/deploy?wait=300s`)
+    took.push(performance.now() - startedAt)
+  }
+  report({
+    name: `certificates: one replaced on ${formatCount(fleetSize)} agents, median of ${took.length}`,
+    measured: formatMs(median(took)),
+    baseline: `shortest ${formatMs(Math.min(...took))}, longest ${formatMs(Math.max(...took))}`,
+    goal: `<= ${formatMs(fleetGoalMs)}`,
+    isMet: median(took) <= fleetGoalMs,
+  })
+}
+
+async function makeCertificate(api: ApiClient, tag = 'web'): Promise<string> {
+  const deployment = await api.makeDeployment(tag, await api.findTag(tag), { min: 1, max: 1 })
   await post(api, '/domains', { fqdn: site })
   const given = await makeDomainCertificate({ names: [site] })
   const deployments = [{ id: deployment }]

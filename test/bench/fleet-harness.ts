@@ -19,11 +19,12 @@ export interface FleetOrder {
   readonly name: string
   /** Borne beside `simulated`. */
   readonly tag?: string
+  readonly hasTls?: boolean
 }
 
 /** Resolves at once. The process's own agent is simulated as well, and bears no tag. */
 export async function startFleet(t: TestEnd, order: FleetOrder): Promise<Daemon> {
-  const { size, joinToken, bases, name, tag } = order
+  const { size, joinToken, bases, name, tag, hasTls = false } = order
   const stateDir = await makeStateDir(t)
   const url = bases.map((base) => base.replace(/^http/, 'ws')).join(',')
   return startDaemon(
@@ -31,6 +32,7 @@ export async function startFleet(t: TestEnd, order: FleetOrder): Promise<Daemon>
     [
       ...['--engine', 'simulate', '--simulate', String(size), '--name', name],
       ...(tag === undefined ? [] : ['--tags', tag]),
+      ...(hasTls ? ['--simulate-tls'] : []),
       ...['--simulate-compile-ms', String(compileMs), '--state-dir', stateDir],
       ...['--coordinator-url', url, '--log-level', 'warn'],
     ],

@@ -26,6 +26,8 @@ interface SimulationOptions {
   readonly name: string
   readonly tags: readonly string[]
   readonly compileMs: number
+  /** Their caches have a TLS listener. */
+  readonly hasTls: boolean
   readonly stateDir: string
   /** Its `url` may name several, separated by commas. */
   readonly coordinator: CoordinatorAddress
@@ -67,13 +69,14 @@ export async function startSimulatedAgents(
   options: SimulationOptions,
   log: Logger,
 ): Promise<RunningSimulation> {
-  const { agentVersion, count, tags, compileMs, coordinator } = options
+  const { agentVersion, count, tags, compileMs, hasTls, coordinator } = options
   const names = Array.from({ length: count }, (_, index) => nameSimulated(options.name, index + 1))
   const order: SimulationOrder = {
     agentVersion,
     count,
     tags,
     compileMs,
+    hasTls,
     coordinator,
     agents: await readKeys(join(options.stateDir, 'simulated'), names),
     logLevel: chooseLevel(log),

@@ -4,6 +4,9 @@ import { createSimulatedEngine } from '../../../protocol/simulator/simulated-eng
 import type { AgentConfig, EngineConfig } from '../agent-config.js'
 import { compileVcl } from './compile-vcl.js'
 
+/** Of the releases that are tested. */
+const firstWithTls = '9.0.2'
+
 interface SimulatedCache {
   readonly engine: Extract<EngineConfig, { mode: 'simulated' }>
   /** What is reported: nobody serves there. */
@@ -15,9 +18,16 @@ export function createSimulatedCache(options: {
   readonly http: AgentConfig['http']
   /** How long a load holds up this cache, as a compiler would. */
   readonly compileMs: number
+  /** What it reads as files by their paths, where it has a TLS listener. */
+  readonly tlsFiles?: ReadonlyMap<string, string> | null
 }): SimulatedCache {
+  const { compileMs, tlsFiles = null } = options
   const secret = randomBytes(32)
-  const engine = createSimulatedEngine({ secret, compileMs: options.compileMs, compileVcl })
+  const tls = tlsFiles && {
+    version: firstWithTls,
+    readTlsFile: (path: string) => tlsFiles.get(path) ?? null,
+  }
+  const engine = createSimulatedEngine({ secret, compileMs, compileVcl, ...tls })
   return {
     engine: { mode: 'simulated', connect: () => engine.connect(), secret },
     http: options.http,

@@ -4,6 +4,7 @@ import { pino, type Logger } from 'pino'
 import { loadLimits } from '../../vcl/compile-limits.js'
 import { Semaphore } from '../../runtime/semaphore.js'
 import { runAgent, type AgentResources, type RunningAgent } from '../agent.js'
+import { certificateFilesInMemory } from '../certificates/certificate-files.js'
 import { spreadAddress } from '../link/coordinator-address.js'
 import { keyOf } from '../link/key.js'
 import type { FromSimulation, SimulationOrder, ToSimulation } from './simulated-agents.js'
@@ -66,7 +67,8 @@ function startOne(
   log: Logger,
 ): Promise<RunningAgent> {
   const http = { host: '127.0.0.1', port: 0 } // nobody serves there
-  const { engine } = createSimulatedCache({ http, compileMs: order.compileMs })
+  const tlsFiles = order.hasTls ? new Map<string, string>() : null
+  const { engine } = createSimulatedCache({ http, compileMs: order.compileMs, tlsFiles })
   return runAgent(
     {
       agentVersion: order.agentVersion,
@@ -88,6 +90,7 @@ function startOne(
       key: { ...keyOf(agent.key), isNew: agent.isKeyNew },
       limitDials: shared.limitDials,
       fetchOnce: shared.fetchOnce,
+      ...(tlsFiles && { certificateFiles: certificateFilesInMemory(tlsFiles) }),
     },
     log.child({ agent: agent.name }),
   )
