@@ -69,6 +69,12 @@ export const certificate = {
       },
     },
     deployed: { kind: 'flag', computed: true, description: 'Whether it is to be on agents' },
+    changed: {
+      kind: 'flag',
+      computed: true,
+      description:
+        'Whether chain and key, or deployments, are others than those that are deployed: agents serve what was before',
+    },
     ...placementState,
     deployError: {
       ...textOrNull,

@@ -35,7 +35,7 @@ void t.test('certificates in the page', async (t) => {
   await t.test('a deploy tells which caches have it, and why others do not', (t) =>
     deploy(t, harness),
   )
-  await t.test('one that a cache refuses is told in its words, and changes nothing', (t) =>
+  await t.test('what a cache refuses is told in its words, and what is not deployed, too', (t) =>
     refuseDeploy(t, harness),
   )
   await t.test('it is rolled back after a question, and is followed live', () => goBack(harness))
@@ -116,7 +116,7 @@ async function deploy(t: Test, { page }: Harness): Promise<void> {
   t.same(await findBarriers(page), [])
 }
 
-async function refuseDeploy(t: Test, { page, edge, second }: Harness): Promise<void> {
+async function refuseDeploy(t: Test, { page, edge, api, first, second }: Harness): Promise<void> {
   edge.refusing = true
   await page.getByRole('button', { name: 'Renew…' }).click()
   await page.getByLabel('Chain', { exact: true }).fill(second.chain)
@@ -136,6 +136,13 @@ async function refuseDeploy(t: Test, { page, edge, second }: Harness): Promise<v
   await page.getByRole('row', { name: /^edge applied/ }).waitFor()
 
   edge.refusing = false
+  const [{ id }] = JSON.parse((await api.call('GET', '/certificates')).text) as [{ id: number }]
+  await api.call('PUT', `/certificates/${id}`, { ...first })
+  await api.call('PUT', `/certificates/${id}/deploy`)
+  await page.getByRole('heading', { name: /^shop Active expires in 4 days$/ }).waitFor()
+  await api.call('PUT', `/certificates/${id}`, { ...second })
+  await page.getByRole('heading', { name: /^shop Active not deployed$/ }).waitFor()
+  await page.getByText('It was changed and not deployed since').waitFor()
   await page.getByRole('button', { name: 'Deploy', exact: true }).click()
   await page.getByText('shop is deployed.').waitFor()
   await page.getByRole('heading', { name: /^shop Active$/ }).waitFor()

@@ -17,6 +17,7 @@ export function toCertificateView({ record, state, stateName, places }: Certific
     chain,
     deployments,
     deployed: released !== null || candidate !== null,
+    changed: isChanged(record),
     state,
     stateName,
     deployError,
@@ -28,6 +29,13 @@ export function toCertificateView({ record, state, stateName, places }: Certific
       deployedAt: place.deployedAt === null ? null : toIso(place.deployedAt),
     })),
   })
+}
+
+/** Since the last deploy that succeeded. */
+function isChanged({ sha, deployments, released }: CertificateRecord): boolean {
+  if (released === null) return false
+  const ids = deployments.map(({ id }) => id)
+  return released.sha !== sha || released.deploymentIds.join() !== ids.join()
 }
 
 /** What users edit, as it is answered. */

@@ -47,7 +47,8 @@ void t.test(
     const plain = await fleet.addCache('plain', ['tls'], { hasTls: false })
     const other = await fleet.addCache('other', ['elsewhere'])
     const done = await client.expect(200, 'PUT', `${at}/deploy`)
-    t.match(done, { stateName: 'Active', deployed: true, domains: names, deployError: null })
+    t.match(done, { stateName: 'Active', deployed: true, changed: false, deployError: null })
+    t.match(done, { domains: names })
     t.same(statesOf(done), [
       ['edge-1', 'applied', null],
       ['edge-2', 'applied', null],
@@ -83,9 +84,14 @@ void t.test(
     const before = await client.expect(200, 'PUT', `${at}/deploy`)
     const put = await client.expect(200, 'PUT', at, { ...second })
     t.not(put['fingerprint'], before['fingerprint'])
+    t.equal(put['changed'], true)
     const [text] = await servedBy(cache)
     t.equal(cache.loads().length, 1, 'a PUT reaches no cache')
-    await client.expect(200, 'PUT', `${at}/deploy`)
+    t.match(await client.expect(200, 'PUT', `${at}/deploy`), { changed: false })
+    const fewer = await client.expect(200, 'PUT', at, { deployments: [] })
+    t.equal(fewer['changed'], true)
+    const { deployments } = before
+    t.match(await client.expect(200, 'PUT', at, { deployments }), { changed: false })
     const served = await servedBy(cache)
     t.equal(served.length, 1)
     t.not(served[0], text)
@@ -112,7 +118,7 @@ void t.test('what one agent refuses is committed on none, and is said', async (t
     async () => JSON.stringify(await servedBy(one)) === JSON.stringify(served),
   )
   const after = await client.expect(200, 'GET', at)
-  t.match(after, { stateName: 'Active', deployError: /edge-2/ })
+  t.match(after, { stateName: 'Active', deployError: /edge-2/, changed: true })
   t.not(after['fingerprint'], before['fingerprint'])
   two.refusing = false
   await client.expect(200, 'PUT', `${at}/deploy`)

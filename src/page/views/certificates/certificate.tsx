@@ -11,7 +11,7 @@ import { mayRead, mayWrite } from '../../session/rights.js'
 import type { ViewProps } from '../../views.js'
 import { AgentTable } from './agent-table.js'
 import { CertificateActions } from './certificate-actions.js'
-import { deployFailed } from './deploy-failed.js'
+import { judgeDeploy } from './judge-deploy.js'
 import { ExpiryChip } from './expiry.js'
 import { useVerbs } from './use-verbs.js'
 
@@ -47,11 +47,13 @@ interface CertificateProps {
   readonly certificate: Certificate
 }
 
-function Beside({ certificate: { stateName, deployError, notAfter } }: CertificateProps) {
+function Beside({ certificate }: CertificateProps) {
+  const { stateName, notAfter } = certificate
+  const note = judgeDeploy(certificate)
   return (
     <>
       <StateChip state={stateName} />
-      {deployError !== null && <StateChip state={deployFailed} tone="bad" />}
+      {note && <StateChip state={note.words} tone={note.tone} />}
       <ExpiryChip at={notAfter} />
     </>
   )
@@ -59,7 +61,7 @@ function Beside({ certificate: { stateName, deployError, notAfter } }: Certifica
 
 /** `told`: why the deploy of this page failed, which is shown already. */
 function Panels({ certificate, told }: CertificateProps & { readonly told: string | null }) {
-  const { domains, notAfter, fingerprint, deployments, deployError, updated } = certificate
+  const { domains, notAfter, fingerprint, deployments, deployError, changed, updated } = certificate
   return (
     <>
       {deployError !== null && (
@@ -70,6 +72,12 @@ function Panels({ certificate, told }: CertificateProps & { readonly told: strin
           </p>
           {deployError !== told && <pre tabIndex={0}>{deployError}</pre>}
         </section>
+      )}
+      {deployError === null && changed && (
+        <p class="certificate-note tone-warn">
+          It was changed and not deployed since: caches serve on what they had before, which may
+          expire earlier than what is shown here.
+        </p>
       )}
       <div class="panels">
         <section class="panel">

@@ -7,7 +7,7 @@ import { ListView } from '../../parts/list-view.js'
 import { StateChip } from '../../parts/state-chip.js'
 import type { Column } from '../../parts/table.js'
 import { mayWrite } from '../../session/rights.js'
-import { deployFailed } from './deploy-failed.js'
+import { judgeDeploy } from './judge-deploy.js'
 import { ExpiryCell } from './expiry.js'
 import { NewCertificate } from './new-certificate.js'
 
@@ -39,14 +39,11 @@ const columns: readonly Column<Certificate>[] = [
     title: 'State',
     width: '9rem',
     from: 'medium',
-    // On an Active one it matters more.
-    show: ({ stateName, deployError }) =>
-      deployError === null ? (
-        <StateChip state={stateName} />
-      ) : (
-        <StateChip state={deployFailed} tone="bad" />
-      ),
-    sortBy: ({ state, deployError }) => (deployError === null ? state : 0),
+    show: (one) => {
+      const note = judgeDeploy(one)
+      return <StateChip state={note?.words ?? one.stateName} {...(note && { tone: note.tone })} />
+    },
+    sortBy: (one) => (judgeDeploy(one) === null ? one.state : 0),
   },
   {
     title: 'Caches',

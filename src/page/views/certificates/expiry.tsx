@@ -12,7 +12,7 @@ export function ExpiryChip({ at }: ExpiryProps) {
   const note = judgeExpiry(Date.parse(at), now.value)
   return (
     note && (
-      <span title={at}>
+      <span class="certificate-expiry" title={at}>
         <StateChip state={note.words} tone={note.tone} />
       </span>
     )
