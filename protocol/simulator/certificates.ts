@@ -1,5 +1,5 @@
 /** Certificates of a simulated engine: what its manager holds, what its child has, and what is read of a file. */
-import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { createHash, createPrivateKey, X509Certificate } from 'node:crypto'
 
 export interface HeldCertificate {
   readonly id: string
@@ -42,10 +42,27 @@ export function pushCertificates({
   return { certificates: pushed }
 }
 
+type ReadResult = { readonly subject: string } | { readonly refusal: string }
+
+/** Of the texts that were read last, by digest: a thousand simulated caches of one process read the same. */
+const known = new Map<string, ReadResult>()
+const knownMost = 16
+
+export function readCertificate(text: string): ReadResult {
+  const digest = createHash('sha256').update(text).digest('hex')
+  const earlier = known.get(digest)
+  if (earlier) return earlier
+  const read = parseCertificate(text)
+  known.set(digest, read)
+  for (const oldest of known.keys()) {
+    if (known.size <= knownMost) break
+    known.delete(oldest)
+  }
+  return read
+}
+
 /** By the library that the child uses too. */
-export function readCertificate(
-  text: string,
-): { readonly subject: string } | { readonly refusal: string } {
+function parseCertificate(text: string): ReadResult {
   let certificate: X509Certificate
   try {
     certificate = new X509Certificate(text)

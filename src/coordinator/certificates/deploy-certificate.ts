@@ -28,7 +28,7 @@ import {
   type CertificateRecord,
   type CertificateRelease,
 } from './certificate-queries.js'
-import { followCertificates, placeCertificates } from './follow-certificates.js'
+import { followCertificates, isLoaded, placeCertificates } from './follow-certificates.js'
 
 interface DeployRequest {
   readonly actor: Actor
@@ -53,7 +53,8 @@ export async function deployCertificate(
   const ended = await watchAgents(
     service,
     async () => {
-      await followCertificates(service, context)
+      // What else there is to follow is followed in the background: of a large fleet it costs more than to look.
+      if (await isLoaded(service, request.id)) await followCertificates(service, context)
       return findEnd(service, request, begun)
     },
     untilMs,

@@ -24,6 +24,7 @@ import {
   deleteUnusedVersions,
   readDeployed,
   writeProgress,
+  type CertificateCandidate,
   type CertificateRecord,
 } from './certificate-queries.js'
 import { judgeLoading, type LoadingPlace } from './judge-loading.js'
@@ -33,8 +34,8 @@ interface Follower {
   close(): Promise<void>
 }
 
-/** Arrivals and reports within this time share a run. */
-const gatherMs = 50
+/** Arrivals and reports within this time share a run, which reads all that is placed; a call that waits looks by itself. */
+const gatherMs = 250
 /** A run without any hint, in case one was lost; also how exact a deadline is. */
 const withoutHintMs = 5_000
 
@@ -77,6 +78,21 @@ export async function followCertificates(service: StateService, context: Context
   })
   notifyDesiredChanged(service, agentIds, context.traceId)
   return agentIds.length
+}
+
+/** Whether what loads of it has loaded, or failed. */
+export async function isLoaded(
+  { store: { queries }, now }: StateService,
+  id: number,
+): Promise<boolean> {
+  const row = await queries
+    .selectFrom('certificates')
+    .select('candidate')
+    .where('id', '=', id)
+    .executeTakeFirst()
+  if (typeof row?.candidate !== 'string') return false
+  const { deadlineAt } = JSON.parse(row.candidate) as CertificateCandidate // written by writeProgress only
+  return judgeLoading(await readLoading(queries, id), deadlineAt, now()).kind !== 'wait'
 }
 
 /** Brings the rows up to what is released, and agents' desired states to the rows. Under the decision lock. Answers these agents. */

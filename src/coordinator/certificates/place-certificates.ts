@@ -98,16 +98,13 @@ function emptyPlace(
   agentId: number,
   before: CertificatePlace | undefined,
 ): CertificatePlace {
-  const blank = {
-    certificateId: id,
-    agentId,
-    organizationId,
-    state: 'wanted',
-    error: null,
-    deployedAt: null,
-  } as const
-  const kept = { ...blank, ...before }
-  return { ...kept, sha: null, reason: null, candidateSha: null, candidateState: null }
+  return {
+    ...{ certificateId: id, agentId, organizationId: before?.organizationId ?? organizationId },
+    ...{ sha: null, reason: null, candidateSha: null, candidateState: null },
+    state: before?.state ?? 'wanted',
+    error: before?.error ?? null,
+    deployedAt: before?.deployedAt ?? null,
+  }
 }
 
 function serve(place: CertificatePlace, sha: string): CertificatePlace {
