@@ -125,6 +125,28 @@ void t.test('what one agent refuses is committed on none, and is said', async (t
   t.notSame(await servedBy(one), served)
 })
 
+void t.test('an agent whose commit fails serves what it served, and is named', async (t) => {
+  const fleet = await startTlsFleet(t)
+  const { client } = fleet
+  const at = await makeSite(client)
+  const one = await fleet.addCache('edge-1', ['tls'])
+  const two = await fleet.addCache('edge-2', ['tls'])
+  await client.expect(200, 'PUT', `${at}/deploy`)
+  const [served] = await servedBy(two)
+  await client.expect(200, 'PUT', at, { ...second })
+  two.engine.setFault('commit-refused')
+  const done = await client.expect(200, 'PUT', `${at}/deploy`)
+  t.match(done, { stateName: 'Degraded', deployError: null })
+  t.match(done['agentStates'], [
+    { state: 'applied', error: null },
+    { state: 'failed', error: /simulated fault/ },
+  ])
+  t.ok((await servedBy(two)).includes(served ?? 'none'))
+  two.engine.setFault(null)
+  t.match(await client.expect(200, 'PUT', `${at}/deploy`), { stateName: 'Active' })
+  t.same(await servedBy(two), await servedBy(one))
+})
+
 void t.test(
   'without an agent that could have it a deploy is 503, and those that come get it',
   async (t) => {
