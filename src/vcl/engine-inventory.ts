@@ -9,6 +9,8 @@ export interface LoadedVcl {
 
 export interface EngineInventory {
   readonly childRunning: boolean
+  /** A VCL that was discarded is still listed: something holds it. */
+  readonly isReleasing?: boolean
   /** Without discarded rows: their names can no longer be addressed. */
   readonly vcls: readonly LoadedVcl[]
 }

@@ -2,7 +2,7 @@
 import type { Test } from 'tap'
 import { openManagementConnection } from '../../protocol/connection.js'
 import type { SimulatedEngine } from '../../protocol/simulator/simulated-engine.js'
-import { createSimulatedEngine } from '../support/simulated-engine.js'
+import { createSimulatedEngine, type EngineOptions } from '../support/simulated-engine.js'
 import type { DesiredEngine, DesiredProgram } from '../../src/vcl/desired-engine.js'
 import { makeRoutingVcl } from '../../src/vcl/routing.js'
 import { eventually } from '../support/eventually.js'
@@ -32,10 +32,14 @@ export interface Harness {
 
 type Connection = Awaited<ReturnType<typeof openManagementConnection>>
 
-export async function start(t: Test, release: string): Promise<Harness> {
+export async function start(
+  t: Test,
+  release: string,
+  more: Pick<EngineOptions, 'keepsDiscarded'> = {},
+): Promise<Harness> {
   const coordinator = await startCoordinatorEnd(t)
   const engine = createSimulatedEngine({
-    ...{ version: release, secret, bootVcl: vcl('foreign'), journalLines: 5000 },
+    ...{ version: release, secret, bootVcl: vcl('foreign'), journalLines: 5000, ...more },
   })
   t.teardown(() => {
     engine.close()

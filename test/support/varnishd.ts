@@ -144,6 +144,8 @@ async function prepareFiles(folder: string, options: VarnishdOptions): Promise<s
     ...['-F', '-n', join(folder, 'n'), '-f', vclFile],
     ...['-S', options.secret === null ? 'none' : secretFile],
     ...['-l', '1m', '-s', 'malloc,32m', '-p', `cc_command=${quickCompiler}`],
+    // Workers that idle let go of their VCL after 1 s, not 60.
+    ...['-p', 'debug=+vclrel'],
   ]
 }
 

@@ -9,7 +9,7 @@ import type { EngineInventory } from '../../vcl/engine-inventory.js'
 import { planVcl, type VclStep } from '../../vcl/plan.js'
 import { leaveUnmanaged } from '../../vcl/takeover.js'
 import type { ProgramFailure } from '../../messages/agent-to-coordinator.js'
-import { findFeasible } from './feasible.js'
+import { findFeasible, leaveStuck } from './feasible.js'
 import { awaitCache } from '../engine/cache-return.js'
 import { LoadRefusal, type SourceChecks } from '../check/source-checks.js'
 import { describeDeath, isOfDeadChild } from '../engine/dead-child.js'
@@ -20,7 +20,7 @@ import { requireLoadable, takeLoads, type LoadStep } from './load-steps.js'
 import { recognizeProcess } from './managed-vcls.js'
 import { applySettings, describeRefusals } from './settings.js'
 import type { SettingsMemory } from './settings-memory.js'
-import { describeStep, runStep, type StepTools } from './vcl-steps.js'
+import { describeStep, discardVcls, runStep, type StepTools } from './vcl-steps.js'
 import { waitForProbes, warmAgain } from './warm-up.js'
 
 interface ApplyOptions extends StepTools {
@@ -113,7 +113,7 @@ class ApplyWork {
     const banFirst = tenancy !== null && (desired.tenancy ?? tenancy) !== tenancy
     const steps = planVcl({ desired: feasible, inventory, managed, startUnfinished, banFirst })
     const held = this.#options.leaveUnmanaged ? leaveUnmanaged(steps, inventory, managed) : steps
-    return this.#leaveStuck(held)
+    return leaveStuck(held, this.#stuck)
   }
 
   /** Whether it is worth another round: the connection was lost, and there is a new one. */
@@ -246,6 +246,7 @@ class ApplyWork {
 
   async #tryStep(step: VclStep): Promise<boolean> {
     try {
+      if (step.do === 'discard') return await this.#discard(step)
       if (step.do === 'load') await requireLoadable(this.#options, step)
       await runStep(this.#options, step)
       if (step.do !== 'save') this.#done.push(describeStep(step))
@@ -259,6 +260,15 @@ class ApplyWork {
       if (isLost) throw error
       return false
     }
+  }
+
+  /** What has to stay for now goes when the cache is healed (reconciler.ts). */
+  async #discard(step: Extract<VclStep, { do: 'discard' }>): Promise<boolean> {
+    const left = await discardVcls(this.#options, step.names)
+    for (const name of left) this.#stuck.add(name)
+    const names = step.names.filter((name) => !left.includes(name))
+    if (names.length > 0) this.#done.push(describeStep({ do: 'discard', names }))
+    return true
   }
 
   async #noteFailure(step: VclStep, error: unknown): Promise<void> {
@@ -331,15 +341,5 @@ class ApplyWork {
         longestMs: warmupMs,
         isSuperseded,
       })
-  }
-
-  #leaveStuck(steps: readonly VclStep[]): readonly VclStep[] {
-    if (this.#stuck.size === 0) return steps
-    return steps.flatMap((step): VclStep[] => {
-      if (step.do === 'save') return this.#stuck.has(step.name) ? [] : [step]
-      if (step.do !== 'discard') return [step]
-      const names = step.names.filter((name) => !this.#stuck.has(name))
-      return names.length > 0 ? [{ do: 'discard', names }] : []
-    })
   }
 }

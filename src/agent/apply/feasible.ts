@@ -4,7 +4,7 @@
  */
 import { idleVclName, type DesiredEngine, type DesiredLabel } from '../../vcl/desired-engine.js'
 import type { EngineInventory, LoadedVcl } from '../../vcl/engine-inventory.js'
-import { idleVclSha } from '../../vcl/plan.js'
+import { idleVclSha, type VclStep } from '../../vcl/plan.js'
 import { findServing } from '../engine/boot-file.js'
 
 interface Feasible {
@@ -87,4 +87,18 @@ export function findUrgent(
     there.has(name) || serving.load.some((program) => program.name === name)
   const load = desired.load.filter((program) => isUrgent(program.name))
   return load.length === desired.load.length ? null : { ...desired, load }
+}
+
+/** Without what was tried and stays: VCLs that cannot be saved, and names that the cache does not let go. */
+export function leaveStuck(
+  steps: readonly VclStep[],
+  stuck: ReadonlySet<string>,
+): readonly VclStep[] {
+  if (stuck.size === 0) return steps
+  return steps.flatMap((step): VclStep[] => {
+    if (step.do === 'save') return stuck.has(step.name) ? [] : [step]
+    if (step.do !== 'discard') return [step]
+    const names = step.names.filter((name) => !stuck.has(name))
+    return names.length > 0 ? [{ do: 'discard', names }] : []
+  })
 }

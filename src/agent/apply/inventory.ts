@@ -20,6 +20,7 @@ export async function readInventory(engine: Engine, context: Context): Promise<E
   const rows = await engine.run(context, engine.reading.vclList())
   return {
     childRunning: state === 'running',
+    isReleasing: rows.some((row) => row.status === 'discarded'),
     vcls: rows
       .filter((row) => row.status !== 'discarded')
       .map((row) => ({

@@ -9,6 +9,7 @@ import type { Context } from '../../context.js'
 import { idleVclName, type DesiredEngine } from '../../vcl/desired-engine.js'
 import type { EngineInventory } from '../../vcl/engine-inventory.js'
 import type { SettingStep } from '../../vcl/settings-plan.js'
+import { leaveHeldLabels } from '../../vcl/held-labels.js'
 import { planVcl } from '../../vcl/plan.js'
 import { leaveUnmanaged, isHeldForFirstDeploy, type Takeover } from '../../vcl/takeover.js'
 import { findAdopted } from './adopt.js'
@@ -160,7 +161,8 @@ export class Reconciler {
       managed,
       startUnfinished,
     })
-    const left = this.#isHeld(desired) ? leaveUnmanaged(steps, inventory, managed) : steps
+    const due = leaveHeldLabels(steps, inventory)
+    const left = this.#isHeld(desired) ? leaveUnmanaged(due, inventory, managed) : due
     if (left.length > 0 || unset.length > 0) return false
     if (this.#failures.isEmpty) this.#effectiveRevision = heldRevision
     return true

@@ -1,4 +1,5 @@
 /** Does one step of a plan on the cache. */
+import { setTimeout as wait } from 'node:timers/promises'
 import { ban } from '../../../protocol/commands/ban.js'
 import { vclDiscard, vclInline, vclLabel, vclUse } from '../../../protocol/commands/vcl.js'
 import { startChild } from '../../../protocol/commands/process.js'
@@ -7,8 +8,13 @@ import type { Context } from '../../context.js'
 import type { VclStep } from '../../vcl/plan.js'
 import type { Engine } from '../engine/engine.js'
 import type { SavedState } from './saved-state.js'
+import { splitLabels } from '../../vcl/held-labels.js'
+import { readInventory } from './inventory.js'
 import { showSource } from './shown-source.js'
 import type { Sources } from './sources.js'
+
+const releaseWaitMs = 2_000
+const releasePauseMs = 50
 
 export interface StepTools {
   readonly context: Context
@@ -18,7 +24,10 @@ export interface StepTools {
 }
 
 /** Rejects with what the cache, the coordinator (a missing source) or the disk said. */
-export async function runStep(tools: StepTools, step: VclStep): Promise<void> {
+export async function runStep(
+  tools: StepTools,
+  step: Exclude<VclStep, { do: 'discard' }>,
+): Promise<void> {
   const { context, engine } = tools
   switch (step.do) {
     case 'load':
@@ -33,8 +42,6 @@ export async function runStep(tools: StepTools, step: VclStep): Promise<void> {
     case 'ban':
       // True of every object, and tested by the ban lurker too, which sees no requests.
       return engine.run(context, ban([{ field: 'obj.status', operator: '!=', value: '0' }]))
-    case 'discard':
-      return discardVcls(tools, step.names)
     case 'start':
       return engine.run(context, startChild())
   }
@@ -66,8 +73,32 @@ async function saveUnmanagedVcl(tools: StepTools, name: string): Promise<void> {
   tools.context.log.info({ vcl: name, file }, 'saved the source of an unmanaged VCL')
 }
 
+/** Answers what has to stay for now: labels that something discarded may still return, and what they stand for. */
+export async function discardVcls(
+  tools: StepTools,
+  names: readonly string[],
+): Promise<readonly string[]> {
+  const { labels, others } = splitLabels(names, await readInventory(tools.engine, tools.context))
+  if (others.length > 0) await discardNames(tools, others)
+  if (labels.length === 0) return []
+  if (!(await isReleased(tools, others.length > 0 ? releaseWaitMs : 0))) return labels
+  await discardNames(tools, labels)
+  return []
+}
+
+/** Requests end soon; a worker that idles takes up to a minute, which nobody waits for. */
+async function isReleased({ engine, context }: StepTools, longestMs: number): Promise<boolean> {
+  const endMs = performance.now() + longestMs
+  for (;;) {
+    const { isReleasing } = await readInventory(engine, context)
+    if (isReleasing !== true) return true
+    if (performance.now() >= endMs) return false
+    await wait(releasePauseMs)
+  }
+}
+
 /** Several names in one command know their dependencies; before 6.6 a command takes one, so dependents go first. */
-async function discardVcls(tools: StepTools, names: readonly string[]): Promise<void> {
+async function discardNames(tools: StepTools, names: readonly string[]): Promise<void> {
   const { context, engine } = tools
   if (engine.capabilities.discardsSeveral) return engine.run(context, vclDiscard(names))
   let left = [...names]

@@ -247,6 +247,8 @@ export class EngineWatch {
       ...unset.map((step) => `to be done: ${describeSetting(step)}`),
       ...certificates,
     ]
+    // Labels that had to stay for a while: nobody else changed anything.
+    if (differences.length === 0) return
     context.log.warn({ differences }, 'the cache is not as desired')
     this.#openDrift = { at, foreign: findUnmanaged(inventory, known), action: '', healedAt: null }
   }
