@@ -265,8 +265,10 @@ void t.test(
     )
     socket.end()
 
-    await eventually('the call ended', () => s.answered.length > before)
-    t.equal(s.answered.at(-1)?.status, 400)
+    // Calls before it may be noted late.
+    await eventually('the call ended', () =>
+      s.answered.slice(before).some(({ status }) => status === 400),
+    )
     t.equal((await send('GET', `${api}/things`)).status, 200)
   },
 )

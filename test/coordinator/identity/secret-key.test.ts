@@ -267,7 +267,7 @@ void t.test('all that the tables call sealed is sealed anew by a rotation', asyn
 
   t.strictSame(
     rows.map(({ name }) => name),
-    ['idps.sealedClientSecret', 'signingKeys.sealedPrivateJwk'],
+    ['certificateVersions.sealedKey', 'idps.sealedClientSecret', 'signingKeys.sealedPrivateJwk'],
     'another column belongs into src/coordinator/identity/sealed-texts.ts',
   )
 })
