@@ -16,6 +16,9 @@ import { answerScript } from './answer-script.js'
 import { answer, authenticate, openTcp, RawClient, type RawReply } from './raw-client.js'
 import type { Tolerance } from './script-steps.js'
 
+/** As the cache comes, not as other tests start it. */
+const args = ['-p', 'debug=none']
+
 /** What of a text may differ, and why. The status never may. */
 const tolerances: Record<
   Tolerance,
@@ -82,7 +85,7 @@ const tolerances: Record<
 }
 
 void t.test('a simulated engine answers like the real one', { timeout: 200_000 }, async (t) => {
-  const cache = await startVarnishd(t)
+  const cache = await startVarnishd(t, { args })
   const secret = await readFile(cache.secretFile, 'latin1')
   const real = await openTcp(cache.port)
   const engine = createSimulatedEngine({ secret: Buffer.from(secret, 'latin1') })
@@ -166,7 +169,7 @@ void t.test(
   'a simulated engine treats strangers like the real one',
   { timeout: 100_000 },
   async (t) => {
-    const cache = await startVarnishd(t)
+    const cache = await startVarnishd(t, { args })
     const secret = await readFile(cache.secretFile, 'latin1')
     const engine = createSimulatedEngine({ secret: Buffer.from(secret, 'latin1') })
     t.teardown(() => {
@@ -183,7 +186,7 @@ void t.test(
 )
 
 void t.test('the real one still answers as it was recorded', async (t) => {
-  const cache = await startVarnishd(t, { secret: null })
+  const cache = await startVarnishd(t, { secret: null, args })
   const client = await openTcp(cache.port)
   await client.next()
   const recorded = join(root, 'test/fixtures/releases/7.1.1/answers.txt')
@@ -193,7 +196,7 @@ void t.test('the real one still answers as it was recorded', async (t) => {
 })
 
 void t.test('without a secret both begin with the banner', { timeout: 100_000 }, async (t) => {
-  const cache = await startVarnishd(t, { secret: null, vcl: null })
+  const cache = await startVarnishd(t, { secret: null, vcl: null, args })
   const engine = createSimulatedEngine({ bootVcl: null })
   t.teardown(() => {
     engine.close()
@@ -207,7 +210,7 @@ void t.test('without a secret both begin with the banner', { timeout: 100_000 },
 
 void t.test('both managers die of the same commands', { timeout: 100_000 }, async (t) => {
   for (const line of ['vcl.use ""', 'vcl.inline "" x', 'vcl.label "" boot', 'debug.panic.master']) {
-    const cache = await startVarnishd(t, { secret: null })
+    const cache = await startVarnishd(t, { secret: null, args })
     const engine = createSimulatedEngine()
     const clients = [await openTcp(cache.port), new RawClient(engine.connect())]
     for (const client of clients) {
@@ -228,7 +231,7 @@ void t.test(
   'both read any line alike, twice where the child answers',
   { timeout: 100_000 },
   async (t) => {
-    const cache = await startVarnishd(t, { secret: null })
+    const cache = await startVarnishd(t, { secret: null, args })
     const engine = createSimulatedEngine()
     t.teardown(() => {
       engine.close()
