@@ -20,7 +20,6 @@ import type { Queries } from '../store/store.js'
 import { deleteRow } from '../store/write-rows.js'
 import {
   certificateReading,
-  deleteUnusedVersions,
   findVersion,
   readDeployed,
   toVersionColumns,
@@ -28,7 +27,12 @@ import {
   type CertificateRecord,
   type CertificateRelease,
 } from './certificate-queries.js'
-import { followCertificates, isLoaded, placeCertificates } from './follow-certificates.js'
+import {
+  followCertificates,
+  isLoaded,
+  placeCertificates,
+  saveRelease,
+} from './follow-certificates.js'
 
 interface DeployRequest {
   readonly actor: Actor
@@ -127,22 +131,6 @@ function busy(): FleetError {
     'deploy',
     'another deploy of a certificate is loading on one of the agents; try again when it has ended',
   )
-}
-
-async function saveRelease(
-  queries: Queries,
-  found: CertificateRecord,
-  release: CertificateRelease,
-): Promise<void> {
-  const isSame = found.released?.sha === release.sha
-  const change = {
-    released: release,
-    ...(!isSame && { previous: found.released }),
-    candidate: null,
-    deployError: null,
-  }
-  await writeProgress(queries, found.id, change)
-  await deleteUnusedVersions(queries, { ...found, ...change })
 }
 
 /** Throws 'conflict' also for what has expired since it was given, and for one whose key was forgotten. */

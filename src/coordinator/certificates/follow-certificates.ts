@@ -6,8 +6,8 @@ import type { Logger } from 'pino'
 import { agentStates, type AgentState } from '../../resources/agent-state.js'
 import type { Capability } from '../../resources/capability.js'
 import type { Context } from '../../context.js'
-import { startLoop } from '../../runtime/loop.js'
 import { notifyDesiredChanged } from '../agents/agent-hints.js'
+import { startHintedLoop, type HintedLoop } from '../bus/hinted-loop.js'
 import { agentChangedSubject, placementInputsSubject } from '../bus/subjects.js'
 import {
   deleteCertificatePlaces,
@@ -26,21 +26,20 @@ import {
   writeProgress,
   type CertificateCandidate,
   type CertificateRecord,
+  type CertificateRelease,
 } from './certificate-queries.js'
 import { judgeLoading, type LoadingPlace } from './judge-loading.js'
 import { planCertificatePlaces, type CertificateAgent } from './place-certificates.js'
-
-interface Follower {
-  close(): Promise<void>
-}
 
 /** Arrivals and reports within this time share a run, which reads all that is placed; a call that waits looks by itself. */
 const gatherMs = 250
 /** A run without any hint, in case one was lost; also how exact a deadline is. */
 const withoutHintMs = 5_000
 
-export function startCertificateFollower(service: StateService, log: Logger): Follower {
-  const loop = startLoop({
+export function startCertificateFollower(service: StateService, log: Logger): HintedLoop {
+  return startHintedLoop(service.bus, {
+    hints: [agentChangedSubject, placementInputsSubject],
+    gatherMs,
     log,
     trouble: 'certificates cannot be followed',
     everyMs: withoutHintMs,
@@ -51,17 +50,6 @@ export function startCertificateFollower(service: StateService, log: Logger): Fo
       nextIn(ran === undefined ? renewEveryMs : withoutHintMs)
     },
   })
-  const subscriptions = [agentChangedSubject, placementInputsSubject].map((subject) =>
-    service.bus.subscribe(subject, () => {
-      loop.wake(gatherMs)
-    }),
-  )
-  return {
-    close: async () => {
-      for (const subscription of subscriptions) subscription.close()
-      await loop.close()
-    },
-  }
 }
 
 /** Answers how many agents got another desired state. */
@@ -117,23 +105,32 @@ async function endLoading(queries: Queries, now: number): Promise<readonly numbe
 }
 
 async function endOne(queries: Queries, one: CertificateRecord, now: number): Promise<void> {
-  const { id, candidate, released } = one
+  const { id, candidate } = one
   if (candidate === null) return
   const verdict = judgeLoading(await readLoading(queries, id), candidate.deadlineAt, now)
   if (verdict.kind === 'wait') return
   const { deadlineAt: _, ...release } = candidate
-  const isSame = released?.sha === release.sha
-  const change =
-    verdict.kind === 'commit'
-      ? {
-          released: release,
-          ...(!isSame && { previous: released }),
-          candidate: null,
-          deployError: null,
-        }
-      : { candidate: null, deployError: verdict.message }
+  if (verdict.kind === 'commit') return saveRelease(queries, one, release)
+  const change = { candidate: null, deployError: verdict.message }
   await writeProgress(queries, id, change)
   await deleteUnusedVersions(queries, { ...one, ...change })
+}
+
+/** What serves from now on; what served until now can be rolled back to. */
+export async function saveRelease(
+  queries: Queries,
+  found: CertificateRecord,
+  release: CertificateRelease,
+): Promise<void> {
+  const isSame = found.released?.sha === release.sha
+  const change = {
+    released: release,
+    ...(!isSame && { previous: found.released }),
+    candidate: null,
+    deployError: null,
+  }
+  await writeProgress(queries, found.id, change)
+  await deleteUnusedVersions(queries, { ...found, ...change })
 }
 
 async function readLoading(queries: Queries, certificateId: number): Promise<LoadingPlace[]> {

@@ -3,6 +3,7 @@
  * deploys when it finds agents for them.
  */
 import type { Logger } from 'pino'
+import { startHintedLoop, type HintedLoop } from '../bus/hinted-loop.js'
 import { agentChangedSubject, placementInputsSubject } from '../bus/subjects.js'
 import type { Context } from '../../context.js'
 import type { HeldPlacement } from '../fleet/placement-input.js'
@@ -17,14 +18,9 @@ import { renewEveryMs } from '../store/leases.js'
 import { followPlacements, type ReconcileOptions } from '../placement/placement-following.js'
 import type { ReadyGroup } from '../placement/save-run.js'
 import type { StateService } from '../service.js'
-import { startLoop } from '../../runtime/loop.js'
 import { pauseAfter } from '../../runtime/backoff.js'
 import type { BeginRequest } from './begin.js'
 import { beginDeploy, runDeploy } from './verbs.js'
-
-interface PlacementFollower {
-  close(): Promise<void>
-}
 
 /** Arrivals and reports within this time share a reconcile run. */
 const gatherMs = 200
@@ -41,14 +37,16 @@ const placementActor: Actor = {
   grants: {},
 }
 
-export function startPlacementFollower(service: StateService, log: Logger): PlacementFollower {
+export function startPlacementFollower(service: StateService, log: Logger): HintedLoop {
   const pendingDeploys = createPendingDeploys()
   const judge = createTextJudge(service, ({ organizationId }, error) => {
     log.warn({ organizationId }, `what is deployed is refused now, no more agents get it: ${error}`)
   })
   /** After its own start a coordinator waits for the agents that come back to it (docs/behaviour.md, Mass loss). */
   const graceUntil = service.now() + missedHeartbeats * service.settings.heartbeatMs
-  const loop = startLoop({
+  return startHintedLoop(service.bus, {
+    hints: [agentChangedSubject, placementInputsSubject],
+    gatherMs,
     log,
     trouble: 'placement failed',
     everyMs: withoutHintMs,
@@ -62,17 +60,6 @@ export function startPlacementFollower(service: StateService, log: Logger): Plac
       nextIn(Math.min(againInMs, withoutHintMs))
     },
   })
-  const subscriptions = [agentChangedSubject, placementInputsSubject].map((subject) =>
-    service.bus.subscribe(subject, () => {
-      loop.wake(gatherMs)
-    }),
-  )
-  return {
-    close: async () => {
-      for (const subscription of subscriptions) subscription.close()
-      await loop.close()
-    },
-  }
 }
 
 interface ReconcileTools {

@@ -11,18 +11,14 @@ import {
   invalidationsEndedSubject,
   placementInputsSubject,
 } from '../bus/subjects.js'
+import { startHintedLoop, type HintedLoop } from '../bus/hinted-loop.js'
 import { FleetError } from '../../errors.js'
 import { hasChanges, takeChanges } from './changes.js'
 import { deleteOldEvents, insertEvents, lockEventCounter } from './event-queries.js'
 import type { StateService } from '../service.js'
 import { composeEvents, type EventViews } from './compose-events.js'
-import { startLoop, type Pass } from '../../runtime/loop.js'
+import type { Pass } from '../../runtime/loop.js'
 import { pauseFor } from '../../runtime/pause.js'
-
-interface EventRecorder {
-  /** Changes that are left are recorded by others, or after this coordinator's next start. */
-  close(): Promise<void>
-}
 
 /** How long a change waits for related ones, so that a moving agent makes one event. */
 const gatherMs = 20
@@ -44,36 +40,26 @@ const keptMost = 100_000
 const cleanEveryMs = 60_000
 const deletedAtOnce = 1000
 
+/** Changes that are left when it closes are recorded by others, or after this coordinator's next start. */
 export function startEventRecorder(
   service: StateService,
   log: Logger,
   views: EventViews,
-): EventRecorder {
+): HintedLoop {
   const { store, bus, now } = service
   let cleanedAt = 0
-  const loop = startLoop({
+  return startHintedLoop(bus, {
+    hints: [
+      ...[changesSubject, agentChangedSubject, desiredChangedSubject, placementInputsSubject],
+      invalidationsEndedSubject,
+    ],
+    gatherMs,
     log,
     trouble: 'events cannot be written',
     everyMs: pollEveryMs,
     firstMs: gatherMs,
     pass: record,
   })
-  const hints = [
-    ...[changesSubject, agentChangedSubject, desiredChangedSubject, placementInputsSubject],
-    invalidationsEndedSubject,
-  ]
-  const subscriptions = hints.map((subject) =>
-    bus.subscribe(subject, () => {
-      loop.wake(gatherMs)
-    }),
-  )
-
-  return {
-    close: async () => {
-      for (const subscription of subscriptions) subscription.close()
-      await loop.close()
-    },
-  }
 
   async function record({ signal }: Pass): Promise<void> {
     try {

@@ -51,7 +51,7 @@ function selectIdentity(queries: Queries) {
 type AgentRow = Selectable<Tables['agents']>
 
 /** What a hello says of an agent, as the row keeps it. */
-const describedColumns = [
+export const describedColumns = [
   ...(['name', 'agentVersion', 'capabilities', 'engineHost', 'enginePort'] as const),
   ...([
     'engineProduct',

@@ -22,6 +22,7 @@ import {
   insertAgent,
   replaceAgent,
   type ConditionColumns,
+  describedColumns,
   type DescribedColumns,
   type RegisteredRow,
 } from '../fleet/agent-rows.js'
@@ -121,7 +122,7 @@ export async function updateDescription(
   const row = await findRegistered(queries, agentId)
   if (!row) return
   const columns = toDescribed(described)
-  const isDescribed = describedNames.every((name) => row[name] === columns[name])
+  const isDescribed = describedColumns.every((name) => row[name] === columns[name])
   const tagNames = await readStaticTagNames(queries, agentId)
   const sentNames = listStaticTags(row, described)
   const isTagged = isSameSet(tagNames, sentNames)
@@ -248,20 +249,6 @@ function findLockReason(
 function isReadOnly(hello: AgentDescription): boolean {
   return !hello.capabilities.includes('deploy')
 }
-
-const describedNames = [
-  'name',
-  'agentVersion',
-  'capabilities',
-  'engineHost',
-  'enginePort',
-  'engineProduct',
-  'engineVersion',
-  'engineWorkingDirectory',
-  'engineRevision',
-  'hostName',
-  'held',
-] as const satisfies readonly (keyof DescribedColumns)[]
 
 function toDescribed(hello: AgentDescription): DescribedColumns {
   return {
