@@ -10,8 +10,8 @@ export interface CacheRelease {
 
 export const unknownRelease: CacheRelease = { product: '', version: '' }
 
-/** Without a product it is Varnish; numbers as they are printed, without zeros before them. */
-const releaseForm = /^(?:(varnish|vinyl)-)?((?:0|[1-9]\d{0,3})(?:\.(?:0|[1-9]\d{0,3})){0,3})$/
+/** Without a product it is Varnish; that of another make is what it calls itself. Numbers as they are printed, without zeros before them. */
+const releaseForm = /^(?:([a-z][a-z0-9]{0,29})-)?((?:0|[1-9]\d{0,3})(?:\.(?:0|[1-9]\d{0,3})){0,3})$/
 
 export const releaseText = {
   pattern: releaseForm,

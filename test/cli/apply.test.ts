@@ -69,7 +69,7 @@ void t.test(
       ['kind: tag\nname: 5', /^a.yaml line 2: name: it is 5; expected a text; quote it/],
       ['kind: tag\n', /^a.yaml line 1: name is missing/],
       ['kind: vg\nreleases: [6.0]', /^a.yaml line 2: releases: it is 6; expected a text; quote/],
-      ['kind: vg\nreleases: [viny-9]', /^a.yaml line 2: releases: it is "viny-9"; expected a rel/],
+      ['kind: vg\nreleases: [vinyl9]', /^a.yaml line 2: releases: it is "vinyl9"; expected a rel/],
       ['kind: vg\nreleases: "7"', /^a.yaml line 2: releases: it is "7"; expected a list of texts/],
       ['kind: tag\nname: "a\\nb"', /^a.yaml line 1: name: a name has no control/],
       ['kind: bogus\nname: x', /^a.yaml line 1: kind is "bogus"; it is one of tag, file,/],

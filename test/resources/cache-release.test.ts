@@ -10,7 +10,7 @@ import {
 
 const number = fc.nat({ max: 99 })
 const numbers = fc.array(number, { minLength: 1, maxLength: 4 })
-const product = fc.constantFrom('varnish', 'vinyl')
+const product = fc.constantFrom('varnish', 'vinyl', 'edge2')
 
 void t.test('a cache is of a release when its first numbers are those that are named', (t) => {
   const property = fc.property(
@@ -57,6 +57,7 @@ void t.test('releases are told apart', (t) => {
   t.ok(isOfRelease(varnish('6.0.13r2'), '6.0.13'), 'with what a packager adds')
   t.ok(isOfRelease({ product: 'vinyl', version: '9.0.1' }, 'vinyl-9.0'))
   t.notOk(isOfRelease({ product: 'vinyl', version: '9.0.1' }, '9'))
+  t.ok(isOfRelease({ product: 'edge', version: '2.1' }, 'edge-2'), 'a cache of another make')
   t.notOk(isOfRelease({ product: '', version: '' }, '7'), 'not reached yet')
   for (const wrong of [
     '',
