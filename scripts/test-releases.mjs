@@ -61,8 +61,10 @@ async function testRelease(name) {
   }
   const words = [join(root, 'scripts', 'run-tests.mjs'), ...files]
   const child = spawn(process.execPath, words, { cwd: root, env, stdio: 'inherit' })
-  process.once('exit', () => child.kill())
+  const stop = () => child.kill()
+  process.once('exit', stop)
   const status = await new Promise((resolve) => child.once('close', resolve))
+  process.off('exit', stop)
   if (status !== 0) return false
   await writeReleasesPage(root, name)
   return true

@@ -16,6 +16,9 @@ import { readRelease } from './read-release.js'
 import type { ReleaseChecker } from './release-checker.js'
 import { describeReport, type Finding, type UpgradeReport } from './report.js'
 
+/** An answer is waited for more than it is computed. */
+const askedAtOnce = 10
+
 export async function checkUpgrade(invocation: Invocation): Promise<ExitCode> {
   const to = textFlag(invocation, 'to')
   if (to === undefined || !releaseText.pattern.test(to))
@@ -36,10 +39,10 @@ export async function checkUpgrade(invocation: Invocation): Promise<ExitCode> {
       findings.push(await checkGroup(checker, group))
     }
     const others = agents.filter((agent) => !isOfRelease(readRelease(agent), to))
-    for (const [index, agent] of others.entries()) {
-      line.draw(`reading parameters ${index + 1}/${others.length}`)
-      findings.push(await checkAgent(api, checker, agent))
+    const isAsked = (count: number): void => {
+      line.draw(`reading parameters ${count}/${others.length}`)
     }
+    findings.push(...(await checkAgents(api, checker, others, isAsked)))
   } finally {
     line.remove()
   }
@@ -66,6 +69,26 @@ async function checkGroup(checker: ReleaseChecker, group: Fields): Promise<Findi
 function readReleases(wish: unknown): readonly string[] | null {
   const releases = isFields(wish) ? wish['releases'] : null
   return Array.isArray(releases) ? releases.map(String) : null
+}
+
+/** In the order of `agents`. */
+async function checkAgents(
+  api: Api,
+  checker: ReleaseChecker,
+  agents: readonly Fields[],
+  isAsked: (count: number) => void,
+): Promise<readonly Finding[]> {
+  const findings: Finding[] = []
+  const rest = agents.entries()
+  let count = 0
+  const askNext = async (): Promise<void> => {
+    for (const [index, agent] of rest) {
+      isAsked((count += 1))
+      findings[index] = await checkAgent(api, checker, agent)
+    }
+  }
+  await Promise.all(Array.from({ length: askedAtOnce }, askNext))
+  return findings
 }
 
 /** What its cache was told beside its defaults, by whomever. */
