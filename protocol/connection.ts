@@ -92,7 +92,7 @@ export class ManagementConnection {
   #isBlocked = false
   #isReading = false
   #closeReason: ManagementPortError | null = null
-  #tellClosed: (reason: ManagementPortError) => void = () => undefined
+  #resolveClosed: (reason: ManagementPortError) => void = () => undefined
   readonly #clock = createReplyClock<AnyPendingCommand>({
     oldest: () => this.#inFlight[0],
     onLate: (late) => {
@@ -107,7 +107,7 @@ export class ManagementConnection {
     this.#timeoutMs = opened.timeoutMs ?? defaultTimeoutMs
     this.#queueLimit = opened.queueLimit ?? defaultQueueLimit
     this.closed = new Promise((resolve) => {
-      this.#tellClosed = resolve
+      this.#resolveClosed = resolve
     })
     const onEnd = () => {
       this.#end('lost', 'the cache closed the connection')
@@ -287,6 +287,6 @@ export class ManagementConnection {
       const detail = { command: command.name, sent: false, cause: this.#closeReason }
       command.fail(new ManagementPortError('lost', `not sent: ${message}`, detail))
     })
-    this.#tellClosed(this.#closeReason)
+    this.#resolveClosed(this.#closeReason)
   }
 }

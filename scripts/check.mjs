@@ -15,7 +15,7 @@ for (const signal of ['SIGINT', 'SIGTERM'])
   })
 
 try {
-  await Promise.all([inTurn('check:lint'), buildAndTest()])
+  await Promise.all([runInOrder('check:lint'), buildAndTest()])
 } catch (error) {
   endAll()
   process.stderr.write(`${error.message}\n`)
@@ -24,11 +24,11 @@ try {
 
 async function buildAndTest() {
   // What is checked is compiled as well: the tests run from it.
-  await inTurn('check:types', 'build:packed', 'build')
-  await Promise.all([inTurn('check:format'), inTurn('check:tests')])
+  await runInOrder('check:types', 'build:packed', 'build')
+  await Promise.all([runInOrder('check:format'), runInOrder('check:tests')])
 }
 
-async function inTurn(...scripts) {
+async function runInOrder(...scripts) {
   for (const script of scripts) await run(script)
 }
 

@@ -42,15 +42,15 @@ function applyLimit(reply: ReplyText, limitBytes: number, mark: string): void {
   if (reply.status === cliStatus.ok) reply.status = cliStatus.truncated
 }
 
-interface Desk {
+interface Dispatch {
   readonly engine: EngineState
   readonly occasion: Occasion
   readonly reply: ReplyText
   readonly side: 'manager' | 'child'
 }
 
-function dispatch(desk: Desk, parsed: Words): void {
-  const { engine, reply, occasion, side } = desk
+function dispatch(call: Dispatch, parsed: Words): void {
+  const { engine, reply, occasion, side } = call
   const prefix = engine.release.isUnknownPrefixed ? unknownRequest : ''
   if ('error' in parsed) {
     reply.refuse(cliStatus.syntax, `${prefix}Syntax Error: ${parsed.error}\n`)
@@ -62,17 +62,17 @@ function dispatch(desk: Desk, parsed: Words): void {
     return
   }
   if (!/^[a-z]/.test(name)) {
-    refuseName(desk, name, prefix)
+    refuseName(call, name, prefix)
     return
   }
   const isChild = side === 'child' || occasion.caller.isAuthenticated
   const command = commandsOf(engine.release).get(name)
-  if (command !== undefined && isKnownAt(desk, command)) runCommand(desk, command, parsed.words)
-  else if (isChild && side === 'manager') askChild(desk, parsed.words)
+  if (command !== undefined && isKnownAt(call, command)) runCommand(call, command, parsed.words)
+  else if (isChild && side === 'manager') askChild(call, parsed.words)
   else reply.refuse(cliStatus.unknown, unknownRequest)
 }
 
-function refuseName({ engine, reply }: Desk, name: string, prefix: string): void {
+function refuseName({ engine, reply }: Dispatch, name: string, prefix: string): void {
   const isCapital = /^[A-Z]/.test(name)
   if (engine.release.isUnknownPrefixed)
     reply.refuse(cliStatus.unknown, prefix + (isCapital ? 'all commands are in lower-case.\n' : ''))
@@ -80,30 +80,34 @@ function refuseName({ engine, reply }: Desk, name: string, prefix: string): void
 }
 
 /** The child knows all commands' names; the manager those it answers itself. */
-function isKnownAt({ side, occasion }: Desk, command: EngineCommand): boolean {
+function isKnownAt({ side, occasion }: Dispatch, command: EngineCommand): boolean {
   if (side === 'child') return command.side === 'child' || command.name === 'help'
   return command.side === 'manager' && (command.isOpen || occasion.caller.isAuthenticated)
 }
 
-function runCommand(desk: Desk, command: EngineCommand, words: readonly string[]): void {
-  const { engine, reply, occasion } = desk
+function runCommand(call: Dispatch, command: EngineCommand, words: readonly string[]): void {
+  const { engine, reply, occasion } = call
   const isJson = words[1] === '-j'
   const args = words.slice(isJson ? 2 : 1)
   if (isJson && !command.hasJson) reply.refuse(cliStatus.unimplemented, 'JSON unimplemented\n')
   else if (args.length < command.least) reply.refuse(cliStatus.tooFew, 'Too few parameters\n')
   else if (command.most !== undefined && args.length > command.most)
     reply.refuse(cliStatus.tooMany, 'Too many parameters\n')
-  else if (command.name === 'help' && desk.side === 'manager' && engine.child !== undefined)
-    askChild(desk, words)
+  else if (command.name === 'help' && call.side === 'manager' && engine.child !== undefined)
+    askChild(call, words)
   else
-    mayPanic(desk, words, () => {
+    mayPanic(call, words, () => {
       const commands = commandsOf(engine.release)
-      command.answer({ engine, commands, words, args, isJson, reply, side: desk.side, ...occasion })
+      command.answer({ engine, commands, words, args, isJson, reply, side: call.side, ...occasion })
     })
 }
 
 /** A child that dies of a command leaves its panic, and no answer. */
-function mayPanic({ engine, reply, occasion }: Desk, words: readonly string[], answer: () => void) {
+function mayPanic(
+  { engine, reply, occasion }: Dispatch,
+  words: readonly string[],
+  answer: () => void,
+) {
   try {
     answer()
   } catch (error) {
@@ -114,8 +118,8 @@ function mayPanic({ engine, reply, occasion }: Desk, words: readonly string[], a
   }
 }
 
-function askChild(desk: Desk, words: readonly string[]): void {
-  const { engine, reply } = desk
+function askChild(call: Dispatch, words: readonly string[]): void {
+  const { engine, reply } = call
   if (words.length - 1 > forwardedWords) {
     reply.refuse(cliStatus.tooMany, 'Too many parameters\n')
     return
@@ -130,17 +134,17 @@ function askChild(desk: Desk, words: readonly string[]): void {
   const reader = new RequestReader(engine.release.quoting)
   reader.push(`${words.map((word) => `${quoteBare(word)} `).join('')}\n`)
   const request = reader.next(true)
-  if (request !== undefined) dispatch({ ...desk, side: 'child' }, request.parsed)
+  if (request !== undefined) dispatch({ ...call, side: 'child' }, request.parsed)
   // The child now waits for the end of a here-document, and the manager for the child.
-  else hangChild(desk)
+  else hangChild(call)
 }
 
 /** After cli_timeout the manager kills a child that does not answer. */
-function hangChild(desk: Desk): void {
-  const timeoutMs = readNumber(desk.engine, 'cli_timeout') * 1000
-  desk.reply.delayMs = timeoutMs > 0 ? timeoutMs : Infinity
-  loseChild(desk.engine, desk.occasion)
-  desk.reply.refuse(cliStatus.communication, 'CLI communication error (hdr)')
+function hangChild(call: Dispatch): void {
+  const timeoutMs = readNumber(call.engine, 'cli_timeout') * 1000
+  call.reply.delayMs = timeoutMs > 0 ? timeoutMs : Infinity
+  loseChild(call.engine, call.occasion)
+  call.reply.refuse(cliStatus.communication, 'CLI communication error (hdr)')
 }
 
 const tables = new Map<string, CommandTable>()

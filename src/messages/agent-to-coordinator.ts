@@ -139,7 +139,7 @@ const answer = Type.Object({
 })
 export type Answer = Fitting<typeof answer>
 
-/** A foreign change that was undone. */
+/** A change by others that was undone. */
 const drift = Type.Object({
   at: shortText,
   foreign: list(text, programsMost),

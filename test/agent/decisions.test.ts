@@ -95,7 +95,7 @@ void t.test('a cache that waits for its first deploy keeps all unmanaged VCL', (
   t.end()
 })
 
-void t.test('drift names what is foreign and says what is not as desired', (t) => {
+void t.test('drift names what is unmanaged and says what is not as desired', (t) => {
   const desired = {
     load: [program('cf-1-a-1'), program('cf-r-b')],
     labels: [{ label: 'cf-l-1', program: 'cf-1-a-1' }],
@@ -118,7 +118,7 @@ void t.test('drift names what is foreign and says what is not as desired', (t) =
   }
   t.same(findUnmanaged(bad, managed), ['hand'])
   t.same(describeDifferences(desired, bad, managed), [
-    'hand is foreign',
+    'hand is unmanaged',
     'cf-1-a-1 is gone',
     'cf-l-1 points to hand, not to cf-1-a-1',
     'hand is active, not cf-r-b',

@@ -37,7 +37,7 @@ async function checkAll(t: Test, coordinators: 1 | 2): Promise<void> {
   })
   await untilAgent(harness, 'Running')
 
-  await t.test('takeover saves what is foreign and leaves the idle VCL', (t) =>
+  await t.test('takeover saves what is unmanaged and leaves the idle VCL', (t) =>
     checkTakeover(t, harness),
   )
   await t.test('a deploy serves, the next one changes it, the same again does nothing', (t) =>

@@ -34,7 +34,7 @@ import { parallel, makeSite, startTraffic, untilAgent } from './harness.js'
 const takeovers = ['registration', 'first-deploy'] as const
 type Takeover = (typeof takeovers)[number]
 
-/** The idle VCL, or the first one that is deployed, is loaded and used; what is foreign is saved and discarded. */
+/** The idle VCL, or the first one that is deployed, is loaded and used; what is unmanaged is saved and discarded. */
 const all = ['vcl.inline', 'vcl.use', 'vcl.discard']
 const rows: Readonly<Record<Victim, Readonly<Record<Takeover, readonly Step[]>>>> = {
   agent: { registration: around(...all), 'first-deploy': around(...all) },

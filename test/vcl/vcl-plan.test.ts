@@ -142,7 +142,7 @@ function engineOf(world: EngineWorld, desired: DesiredEngine): ModelEngine {
   return engine
 }
 
-/** Whether the child will run, and with it what is foreign can be saved. */
+/** Whether the child will run, and with it what is unmanaged can be saved. */
 function canRun(engine: ModelEngine): boolean {
   return engine.running || engine.active === null
 }
@@ -270,7 +270,7 @@ void t.test('an empty cache with a stopped child is loaded, used, started', (t) 
   t.end()
 })
 
-void t.test('takeover saves what is foreign and discards it with one command', (t) => {
+void t.test('takeover saves what is unmanaged and discards it with one command', (t) => {
   const steps = planVcl({
     desired: { load: [], labels: [], active: idleVclName },
     inventory: {

@@ -323,7 +323,7 @@ class ApplyWork {
     return load.find((program) => program.sha === sha)?.name ?? name
   }
 
-  /** A load that was refused because of a foreign VCL of that name must not make that one ours. */
+  /** A load that was refused because of an unmanaged VCL of that name must not make that one ours. */
   async #disclaim(name: string): Promise<void> {
     const { state } = this.#options
     await state.change({ ours: state.record.ours.filter((one) => one !== name) })

@@ -19,7 +19,7 @@ export function describeDifferences(
   const loaded = new Map(inventory.vcls.map((vcl) => [vcl.name, vcl]))
   const active = inventory.vcls.find((vcl) => vcl.active)?.name
   return [
-    ...findUnmanaged(inventory, managed).map((name) => `${name} is foreign`),
+    ...findUnmanaged(inventory, managed).map((name) => `${name} is unmanaged`),
     ...desired.load
       .filter((program) => !loaded.has(program.name))
       .map((program) => `${program.name} is gone`),

@@ -9,7 +9,7 @@ import { findServing } from '../engine/boot-file.js'
 
 interface Feasible {
   readonly desired: DesiredEngine
-  /** What stays only because it serves; foreign ones among them are left alone for now. */
+  /** What stays only because it serves; unmanaged ones among them are left alone for now. */
   readonly kept: readonly string[]
 }
 

@@ -283,7 +283,7 @@ export class Reconciler {
     const isNew =
       desire.revision !== heldRevision || JSON.stringify(desired) !== JSON.stringify(desire.desired)
     if (!isNew) return
-    // In one write: what is adopted must never be taken for foreign, whenever this process dies.
+    // In one write: what is adopted must never be taken for unmanaged, whenever this process dies.
     const ours = [...state.record.ours, ...(await this.#findAdopted(desire, context))]
     await state.change({ heldRevision: desire.revision, desired: desire.desired, ours })
   }
@@ -309,7 +309,7 @@ export class Reconciler {
         )
       if (goodRevision !== heldRevision) await state.change({ goodRevision: heldRevision })
       await certificates.removeUnneeded()
-      // Of a cache that serves what is foreign no state is known to which it could go back.
+      // Of a cache that serves an unmanaged VCL no state is known to which it could go back.
       if (!isHeld) await state.keepGoodState()
       this.#isUnkept = false
     } catch (error) {

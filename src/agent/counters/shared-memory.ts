@@ -75,7 +75,7 @@ class ProcessMemory {
 
   /** Null while the process does not run. */
   read(): ProcessReading | null {
-    this.#lookForCounters()
+    this.#findCounters()
     if (this.#index === null || !this.#isAlive(this.#index.pid)) return null
     const values = new Map<string, bigint>()
     let { isComplete } = this.#places
@@ -89,7 +89,7 @@ class ProcessMemory {
   }
 
   /** Where the list says the same as before they are where they were. */
-  #lookForCounters(): void {
+  #findCounters(): void {
     const text = this.#readIndex()
     if (text === this.#text && this.#places.isSettled) return
     const index = parseMemoryIndex(text)

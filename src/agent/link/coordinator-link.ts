@@ -168,7 +168,7 @@ class Session {
   #welcomed = false
   #heardAt = performance.now()
   #heartbeat: Loop | null = null
-  #tellWelcomed: () => void = () => undefined
+  #resolveWelcomed: () => void = () => undefined
   /** Messages are handed on one after the other, the first after welcome was dealt with. */
   #tail: Promise<void> = Promise.resolve()
   /** Resolves with the reason in words. */
@@ -197,7 +197,7 @@ class Session {
 
   /** Says hello; resolves when the welcome was dealt with. */
   async greet(): Promise<void> {
-    const welcomed = new Promise<void>((resolve) => (this.#tellWelcomed = resolve))
+    const welcomed = new Promise<void>((resolve) => (this.#resolveWelcomed = resolve))
     const late = setTimeout(() => {
       this.end(1002, `no welcome within ${welcomeTimeoutMs} ms`)
     }, welcomeTimeoutMs)
@@ -265,7 +265,7 @@ class Session {
       return
     }
     this.#welcomed = true
-    this.#tellWelcomed()
+    this.#resolveWelcomed()
     this.#beat(message.heartbeatMs)
   }
 

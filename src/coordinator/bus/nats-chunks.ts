@@ -7,8 +7,8 @@ import { FleetError } from '../../errors.js'
 
 /** What travels in place of the text. */
 export interface ChunkReference {
-  /** The subject on which the sender answers chunks; named so on the bus. */
-  readonly shelf: string
+  /** The subject on which the sender answers chunks. */
+  readonly subject: string
   readonly id: string
   readonly sizeBytes: number
   readonly partBytes: number
@@ -44,7 +44,7 @@ export class ChunkStore {
     const id = randomUUID()
     this.#sizeBytes += bytes.length
     this.#values.set(id, { bytes, partBytes, timer: this.#dropLater(id) })
-    return { shelf: this.#subject, id, sizeBytes: bytes.length, partBytes }
+    return { subject: this.#subject, id, sizeBytes: bytes.length, partBytes }
   }
 
   /** `<id> <number of the part, from 0>` → the part; empty when it is not here. The last part removes the value. */
@@ -88,7 +88,7 @@ export async function fetchChunks(
   // Filled part by part: to put them together at the end would take long.
   const bytes = Buffer.allocUnsafe(reference.sizeBytes)
   for (let at = 0; at < reference.sizeBytes; at += reference.partBytes) {
-    const part = await ask(reference.shelf, `${reference.id} ${at / reference.partBytes}`)
+    const part = await ask(reference.subject, `${reference.id} ${at / reference.partBytes}`)
     if (part.length !== Math.min(reference.partBytes, reference.sizeBytes - at))
       throw new FleetError('unavailable', 'store', 'a large value was lost on the bus')
     bytes.set(part, at)

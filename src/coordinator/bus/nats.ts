@@ -45,7 +45,7 @@ const lastWordsMs = 1_000
 /** What a message is: a value, where to fetch one, or why there is none. */
 interface Envelope {
   readonly value?: unknown
-  readonly parcel?: ChunkReference
+  readonly chunks?: ChunkReference
   /** Of the value: they always go in chunks. */
   readonly bytes?: ChunkReference
   readonly refusal?: Refusal
@@ -101,7 +101,7 @@ class NatsBus implements Bus {
     this.#connection = connection
     this.#prefix = prefix
     this.#log = log
-    const subject = `parcels.${randomUUID()}`
+    const subject = `chunks.${randomUUID()}`
     this.#chunks = new ChunkStore(subject)
     this.#listen(subject, (message) => {
       if (this.#isConnected) message.respond(this.#chunks.give(message.string()))
@@ -219,7 +219,7 @@ class NatsBus implements Bus {
     const bytes = Buffer.from(text)
     return bytes.length <= limitBytes
       ? text
-      : toText({ parcel: this.#chunks.put(bytes, limitBytes) })
+      : toText({ chunks: this.#chunks.put(bytes, limitBytes) })
   }
 
   async #unwrap(subject: string, message: Msg): Promise<unknown> {
@@ -227,7 +227,7 @@ class NatsBus implements Bus {
     if (envelope.refusal) throw fromRefusal(envelope.refusal)
     if (envelope.isBug)
       throw new Error(`the answer on ${subject} failed in another coordinator: its log says why`)
-    const reference = envelope.parcel ?? envelope.bytes
+    const reference = envelope.chunks ?? envelope.bytes
     if (!reference) return envelope.value
     const bytes = await fetchChunks(reference, async (subject, asked) => {
       const part = await this.#connection.request(this.#remote(subject), asked, {

@@ -187,7 +187,7 @@ export async function writeDrift(
     .executeTakeFirst()
   if (!agent) return
   const names = drift.foreign.slice(0, namesShown).join(', ')
-  const msg = `agent ${agent.name} found ${names || 'a foreign change'}: ${drift.action}`
+  const msg = `agent ${agent.name} found ${names || 'a change by others'}: ${drift.action}`
   await logOfAgent(queries, { ...agent, id }, { ...found, severity: 2, msg })
 }
 

@@ -117,7 +117,7 @@ export async function explainGroupPlacement(
     chosen: row.chosen,
     reason: row.reason,
   }))
-  const foreign = seen
+  const unmanaged = seen
     .filter((agent) => !isUsableBy(owner, agent))
     .map(({ id, name }) => ({
       agent: { id, name },
@@ -125,7 +125,7 @@ export async function explainGroupPlacement(
       chosen: false,
       reason: 'the agent belongs to another organization',
     }))
-  return [...rows, ...foreign].toSorted((a, b) => a.agent.id - b.agent.id)
+  return [...rows, ...unmanaged].toSorted((a, b) => a.agent.id - b.agent.id)
 }
 
 interface StatusInput {

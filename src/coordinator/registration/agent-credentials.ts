@@ -12,7 +12,7 @@ export interface KnownAgent {
   readonly agentId: number
   readonly name: string
   readonly keyDigest: string
-  /** The link that counted when it knocked. */
+  /** The link that counted when it asked to connect. */
   readonly linkId: string | null
 }
 
@@ -25,7 +25,7 @@ export interface JoiningAgent {
   readonly tagIds: readonly number[]
   /** The Down agent whose name, id and place it would take over; null when the name is free. */
   readonly takesOver: number | null
-  /** Of the agent that it would take over: the link that counted when it knocked. */
+  /** Of the agent that it would take over: the link that counted when it asked to connect. */
   readonly linkId: string | null
 }
 

@@ -1,4 +1,4 @@
-/** Join tokens: made once in plain sight, kept as digests, used up by agents that enrol (docs/behaviour.md, Join tokens). */
+/** Join tokens: shown once when they are made, kept as digests, used up by agents that enrol (docs/behaviour.md, Join tokens). */
 import { randomBytes } from 'node:crypto'
 import type { joinToken } from '../../resources/join-token.js'
 import { parseName } from '../../resources/names.js'

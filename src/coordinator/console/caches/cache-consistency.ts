@@ -54,7 +54,7 @@ function isServing(
   vclName: string,
   observation: CacheObservation,
 ): boolean {
-  // Until the first deploy a foreign VCL may serve, and the agent knows whether it does (docs/behaviour.md, Takeover).
+  // Until the first deploy an unmanaged VCL may serve, and the agent knows whether it does (docs/behaviour.md, Takeover).
   if (desired.active === idleVclName && observation.isEffective) return vclName !== ''
   const targets = new Map(observation.vcls.map(({ name, label }) => [name, label]))
   return (

@@ -48,7 +48,7 @@ export class ArchiveLink {
   readonly #waiting = new Map<number, Waiting>()
   #asked = 0
   #why: FleetError | null = null
-  #tellEnded: (why: FleetError) => void = () => undefined
+  #resolveEnded: (why: FleetError) => void = () => undefined
 
   constructor({ url, options, events, thread }: ArchiveSetup) {
     const order: ArchiveOrder = { url, options }
@@ -56,7 +56,7 @@ export class ArchiveLink {
     this.#worker = new Worker(thread ?? new URL('./archive-thread.js', import.meta.url), {
       workerData: order,
     })
-    this.ended = new Promise((resolve) => (this.#tellEnded = resolve))
+    this.ended = new Promise((resolve) => (this.#resolveEnded = resolve))
     this.#exited = new Promise((resolve) => {
       this.#worker.once('exit', () => {
         this.#end('its thread ended')
@@ -142,7 +142,7 @@ export class ArchiveLink {
     this.#why = noStatistics(reason)
     for (const { reject } of this.#waiting.values()) reject(this.#why)
     this.#waiting.clear()
-    this.#tellEnded(this.#why)
+    this.#resolveEnded(this.#why)
   }
 }
 

@@ -37,7 +37,7 @@ export function TextSection({ edited, file, users, versions }: TextSectionProps)
   }, [line])
 
   return (
-    <div class="file-desk">
+    <div class="file-columns">
       <div class="file-main">
         {mayWrite('file') && <TextActions edited={edited} users={users} check={check} />}
         {state.value && (
