@@ -70,6 +70,13 @@ const forms: Readonly<Record<string, { read: (text: string) => unknown; valid: s
     read: (text) => readWebOrigin(text),
     valid: 'https://HOST[:PORT] or http://HOST[:PORT], without a path',
   },
+  'host-names': {
+    read: (text) => {
+      const names = readList(text)
+      return names.every(isHost) ? names : undefined
+    },
+    valid: 'host names or addresses, separated by commas',
+  },
   'websocket-urls': {
     read: (text) => (areUrls(text, ['ws:', 'wss:']) ? text : undefined),
     valid: 'ws://HOST:PORT or wss://HOST:PORT, several separated by commas',
@@ -171,6 +178,12 @@ function isNetwork(text: string): boolean {
   const [, address = '', prefix] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
   const bits = isIP(address) === 4 ? 32 : isIP(address) === 6 ? 128 : -1
   return prefix === undefined ? bits > 0 : Number(prefix) <= bits
+}
+
+/** As a certificate names it; a wildcard stands for one label, the first. */
+function isHost(text: string): boolean {
+  const isName = /^(?:\*\.)?(?:[\w-]{1,63}\.)*[\w-]{1,63}$/.test(text) && text.length <= 253
+  return isName || isIP(text) !== 0
 }
 
 /** Separated by commas, each with a host. */

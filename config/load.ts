@@ -169,6 +169,10 @@ function validate(config: convict.Config<RawSettings>, schema: Schema): void {
 function checkTogether(settings: Settings): void {
   if ((settings.tlsCert === null) !== (settings.tlsKey === null))
     throw new ConfigError('tlsCert and tlsKey: set both (--tls-cert and --tls-key) or neither')
+  if (settings.tls === 'off' && settings.tlsCert !== null)
+    throw new ConfigError(
+      'tls: it is off, and tlsCert names a certificate; leave out one of them (--tls, --tls-cert)',
+    )
   if (settings.adoptGroup !== null && settings.takeover !== 'adopt')
     throw new ConfigError(
       `adoptGroup: it names the group of what is adopted, and takeover is ${settings.takeover}; set --takeover adopt too (--adopt-group)`,

@@ -18,8 +18,10 @@ export interface Settings {
   readonly stateDir: string
   readonly listen: HostPort
   readonly apis: readonly string[]
+  readonly tls: 'auto' | 'off'
   readonly tlsCert: string | null
   readonly tlsKey: string | null
+  readonly tlsNames: readonly string[]
   readonly store: string | null
   readonly bus: string
   readonly coordinatorUrl: string
@@ -128,8 +130,18 @@ function roleSettings({ stateDir }: HostDefaults) {
 const coordinatorSettings = {
   listen: setting("the coordinator's one HTTP(S) listener", 'host-port', '127.0.0.1:8002'),
   apis: setting('which APIs are served', 'apis', ['controller', 'console']),
+  tls: setting(
+    'auto: a listener that is not on loopback and has no certificate makes one, and a CA for it; off: it speaks no TLS, for a proxy in front that does',
+    ['auto', 'off'],
+    'auto',
+  ),
   tlsCert: setting('certificate (PEM file) for HTTPS and WSS', 'text', null),
   tlsKey: setting('key (PEM file) of the certificate', 'text', null),
+  tlsNames: setting(
+    "further host names and addresses in the certificate that --tls auto makes, beside the host's and that of --public-url",
+    'host-names',
+    [],
+  ),
   store: setting(
     'sqlite:PATH or postgres://…; without it a file in the state dir; with a password not by the flag, which everybody on the host can read',
     'store',

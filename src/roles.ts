@@ -1,11 +1,12 @@
 /** Starts what the settings ask for: a coordinator, an agent, simulated agents. Each part is loaded only where it runs. */
-import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { readCompileLimits } from '../config/formats.js'
 import type { Settings } from '../config/schema.js'
 import type { AgentConfig, EngineConfig } from './agent/agent-config.js'
 import type { RunningCoordinator } from './coordinator/coordinator.js'
 import { defaultSecretKeyFile, defaultStoreUrl } from './coordinator/places.js'
+import { readIfThere } from './runtime/durable-file.js'
 import { openStateDir } from './state-dir.js'
 import { version } from './version.js'
 
@@ -46,7 +47,7 @@ export async function startRoles(
       warnAboutPlainListener(settings, log)
       warnAboutLoneBus(settings, log)
     } else warnAboutPlainLink(settings, log)
-    const home = describeHome(settings, coordinator)
+    const home = await describeHome(settings, coordinator)
     if (!settings.noAgent) parts.push(...(await startOwnAgent(settings, home, log, processContext)))
     if (settings.simulate > 0) parts.push(await startSimulation(settings, home, log))
     return { coordinator, reload: async () => coordinator?.reload(), stop }
@@ -62,12 +63,13 @@ async function startOwnCoordinator(
   processContext: ProcessContext,
 ): Promise<RunningCoordinator> {
   const { startCoordinator } = await import('./coordinator/coordinator.js')
-  const { stateDir, tlsCert, tlsKey } = settings
+  const { stateDir } = settings
   return startCoordinator(
     {
       stateDir,
       listen: settings.listen,
-      tls: tlsCert !== null && tlsKey !== null ? { certFile: tlsCert, keyFile: tlsKey } : null,
+      tls: chooseTls(settings),
+      tlsNames: settings.tlsNames,
       storeUrl: settings.store ?? defaultStoreUrl(stateDir),
       busUrl: settings.bus,
       apis: new Set(settings.apis),
@@ -95,11 +97,18 @@ async function startOwnCoordinator(
   )
 }
 
-function warnAboutPlainListener({ listen, tlsCert }: Settings, log: Logger): void {
-  if (tlsCert === null && !isLoopback(listen.host))
+/** `own`: the coordinator makes its certificate. */
+function chooseTls({ tls, tlsCert, tlsKey, listen }: Settings) {
+  if (tlsCert !== null && tlsKey !== null) return { certFile: tlsCert, keyFile: tlsKey }
+  return tls === 'auto' && !isLoopback(listen.host) ? 'own' : null
+}
+
+function warnAboutPlainListener(settings: Settings, log: Logger): void {
+  const { listen } = settings
+  if (chooseTls(settings) === null && !isLoopback(listen.host))
     log.warn(
       { listen },
-      'passwords and keys travel unencrypted: set --tls-cert and --tls-key, or listen on loopback',
+      'passwords and keys travel unencrypted to this listener: --tls off is for a proxy in front that speaks TLS, and alone reaches it',
     )
 }
 
@@ -133,7 +142,10 @@ interface Home {
   readonly joinToken: (label: string, uses: number) => Promise<string | undefined>
 }
 
-function describeHome(settings: Settings, coordinator: RunningCoordinator | null): Home {
+async function describeHome(
+  settings: Settings,
+  coordinator: RunningCoordinator | null,
+): Promise<Home> {
   if (coordinator)
     return {
       coordinator: {
@@ -143,16 +155,20 @@ function describeHome(settings: Settings, coordinator: RunningCoordinator | null
       },
       joinToken: (label, uses) => coordinator.createJoinToken(label, uses),
     }
+  const { createCaPin } = await import('./agent/link/ca-pin.js')
+  const joinToken = (): Promise<string | undefined> => readJoinToken(settings)
+  const pin = createCaPin({ file: join(settings.stateDir, 'coordinator-ca.pem'), joinToken })
   return {
-    coordinator: { url: settings.coordinatorUrl, caFile: settings.coordinatorCa },
-    joinToken: () => readJoinToken(settings),
+    coordinator: { url: settings.coordinatorUrl, caFile: settings.coordinatorCa, pin },
+    joinToken,
   }
 }
 
 async function readJoinToken({ joinToken, joinTokenFile }: Settings): Promise<string | undefined> {
   if (joinToken !== null) return joinToken
   if (joinTokenFile === null) return undefined
-  return (await readFile(joinTokenFile, 'utf8')).trim()
+  // Needed once: an enrolled agent does not miss it.
+  return (await readIfThere(joinTokenFile))?.trim()
 }
 
 async function startOwnAgent(

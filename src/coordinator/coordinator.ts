@@ -1,6 +1,5 @@
 /** Wires the coordinator: store, bus, use cases, agent gateway and APIs on one listener; starts and stops them. */
 import { randomUUID } from 'node:crypto'
-import { hostname } from 'node:os'
 import type { Logger } from 'pino'
 import type { Bus } from './bus/bus.js'
 import { openBus } from './bus/open-bus.js'
@@ -51,10 +50,11 @@ import { createOwnTokens } from './registration/own-tokens.js'
 import { openCertificateFor } from './certificates/certificate-texts.js'
 import { startCertificateFollower } from './certificates/follow-certificates.js'
 import { createLeases, type Leases } from './store/leases.js'
-import { defaultArchiveUrl } from './places.js'
+import { defaultArchiveUrl, toReachable } from './places.js'
 import { startPlacementFollower } from './deploying/placement-follower.js'
+import { openListenerTls, type ListenerTls } from './tls/listener-tls.js'
 import { createSessionWatch } from './identity/session-watch.js'
-import { openSealing } from './identity/sealing.js'
+import { openSealing, type Sealing } from './identity/sealing.js'
 import { recordCalls } from './recorded-call.js'
 import type { ServiceSettings, StateService } from './service.js'
 import { removeExpiredSessions } from './identity/sessions.js'
@@ -64,7 +64,9 @@ import { createLiveSamples } from './statistics/live-samples.js'
 interface CoordinatorConfig {
   readonly stateDir: string
   readonly listen: { readonly host: string; readonly port: number }
-  readonly tls: TlsFiles | null
+  /** `own`: it makes its certificate. */
+  readonly tls: TlsFiles | 'own' | null
+  readonly tlsNames: readonly string[]
   /** `sqlite:<path>` or `postgres://…`. */
   readonly storeUrl: string
   /** `in-process` or `nats://…`. */
@@ -162,7 +164,8 @@ async function startOn(
   const { store, bus, statistics, metrics } = infrastructure
   const sealing = await openSealing(store, config.secretKeyFile)
   const leases = createLeases({ store, now: Date.now, isAlone: !bus.isShared })
-  const service = createService(infrastructure, leases, config.settings)
+  const tls = await openListenerTls(config, { store, sealing }, log)
+  const service = createService(infrastructure, leases, config.settings, tls)
   const identity = await openIdentity(service, sealing)
   const { licenseKeyFile, adminUser: user, adminPassword: password } = config
   const licenseKey = licenseKeyFile === null ? null : await readLicenseKey(licenseKeyFile)
@@ -178,7 +181,7 @@ async function startOn(
   const apiLog = createApiLog(service, log)
   const sessions = createSessionWatch(service, log)
   const hub = new EventHub(service, sessions, log)
-  const http = await openListener(config, metrics, log)
+  const http = await openListener({ ...config, tls: tls.files }, metrics, log)
   const readBaseUrl = (): string => config.publicUrl ?? toReachable(address)
   const console = openConsole({
     identity,
@@ -202,20 +205,19 @@ async function startOn(
   const address = await http.listen()
   const events = startEventRecorder(service, log, eventViews)
   const periodicTasks = startPeriodicTasks(service, identity, log)
+  const renewal = tls.own?.follow(() => http.reloadCertificates())
   phase = 'ready'
   log.info({ address, version }, 'coordinator is ready')
   return {
     address,
     firstAdministrator,
     createJoinToken: createOwnTokens(service),
-    reload: async () => {
-      await Promise.all([http.reloadCertificates(), sealing.reload()])
-    },
+    reload: () => reloadAll(http, sealing),
     close: async () => {
       phase = 'stopping'
       await hub.close()
       await sessions.close()
-      await periodicTasks.close()
+      await Promise.all([periodicTasks.close(), renewal?.close()])
       const background = service.background.stop()
       await service.liveSamples.close()
       await gateway.close()
@@ -233,14 +235,20 @@ async function startOn(
   }
 }
 
+async function reloadAll(http: HttpServer, sealing: Sealing): Promise<void> {
+  await Promise.all([http.reloadCertificates(), sealing.reload()])
+}
+
 function createService(
   infrastructure: Infrastructure,
   leases: Leases,
   settings: ServiceSettings,
+  { own }: ListenerTls,
 ): StateService {
   const { bus, metrics } = infrastructure
   return {
     ...infrastructure,
+    ...(own && { caFingerprint: own.caFingerprint }),
     liveSamples: createLiveSamples(bus),
     now: Date.now,
     leases,
@@ -256,7 +264,7 @@ function createService(
 }
 
 function openListener(
-  config: CoordinatorConfig,
+  config: Omit<CoordinatorConfig, 'tls'> & { readonly tls: TlsFiles | null },
   metrics: Metrics,
   log: Logger,
 ): Promise<HttpServer> {
@@ -300,13 +308,6 @@ function startPeriodicTasks(service: StateService, identity: Identity, log: Logg
       await invalidations.close()
     },
   }
-}
-
-/** A listener on all addresses is reached by the host name. */
-function toReachable(address: string): string {
-  const url = new URL(address)
-  if (url.hostname === '0.0.0.0' || url.hostname === '[::]') url.hostname = hostname()
-  return url.origin
 }
 
 /** Hourly, each by one of the coordinators. */

@@ -18,6 +18,8 @@ export interface StateService {
   /** Lives as long as the store: agents take the word of this coordinator only (docs/behaviour.md, Locked agents). */
   readonly coordinatorId: string
   readonly settings: ServiceSettings
+  /** Of the CA that made the listener's certificate; left out where it has another's, or none. */
+  readonly caFingerprint?: string
   readonly background: BackgroundWork
   /** The leases of periodic tasks that the coordinators of the store share. */
   readonly leases: Leases

@@ -3,13 +3,15 @@ import { readFile } from 'node:fs/promises'
 import { request as requestPlain } from 'node:http'
 import { request as requestTls, type RequestOptions } from 'node:https'
 import { agentLinkPath } from '../../messages/envelope.js'
+import type { CaPin } from './ca-pin.js'
 import { sizeOf } from './print-answer.js'
 
 export interface CoordinatorAddress {
   /** `ws://` or `wss://`, as configured: the one that is linked, or tried next. */
   readonly url: string
-  /** File with the CA of the coordinator's certificate, read at each connection; null: the system's. */
+  /** File with the CA of the coordinator's certificate, read at each connection; null: the pinned one, else the system's. */
   readonly caFile: string | null
+  readonly pin?: CaPin
   /**
    * The listener of this process: nobody else can answer there, and its certificate names how others reach it, by an
    * authority that this host need not know. It is not verified.
@@ -80,11 +82,15 @@ export function linkUrl(address: CoordinatorAddress): URL {
 
 /** Whom a connection trusts. */
 export async function readTrust({
+  url,
   caFile,
   isOwn,
-}: CoordinatorAddress): Promise<{ ca?: Buffer; rejectUnauthorized?: false }> {
+  pin,
+}: CoordinatorAddress): Promise<{ ca?: Buffer | string; rejectUnauthorized?: false }> {
   if (isOwn) return { rejectUnauthorized: false }
-  return caFile === null ? {} : { ca: await readFile(caFile) }
+  if (caFile !== null) return { ca: await readFile(caFile) }
+  const ca = (await pin?.find(new URL(url))) ?? null
+  return ca === null ? {} : { ca }
 }
 
 interface Call {

@@ -23,8 +23,8 @@ import type {
 import { decodeCoordinatorMessage, encodeMessage } from '../../messages/codec.js'
 import type { CoordinatorToAgent, Welcome } from '../../messages/coordinator-to-agent.js'
 import { dialCoordinator, DialRefused, type DialOptions } from './dial.js'
+import { explainFailure } from './explain-failure.js'
 import { pauseFor } from '../../runtime/pause.js'
-import { findWrongScheme } from './wrong-scheme.js'
 import { pauseAfter, pickBetween } from '../../runtime/backoff.js'
 import { retryForever } from '../../runtime/retry.js'
 import { startLoop, type Loop } from '../../runtime/loop.js'
@@ -150,7 +150,7 @@ export class CoordinatorLink {
     if (this.#isEnding()) return
     const { address, log } = this.#options
     // Asked once an outage: it takes a connection.
-    const mistake = this.#complained ? undefined : await findWrongScheme(address.url, error)
+    const mistake = this.#complained ? undefined : await explainFailure(address, error)
     const why = mistake ?? (error instanceof Error ? error.message : String(error))
     const refused = error instanceof DialRefused && error.status === 401
     const text = refused ? 'the coordinator refuses this agent' : 'the coordinator is not reached'

@@ -1,6 +1,7 @@
 /** Opens the WebSocket to the coordinator: with the agent's own key; with its join token after a 401, or when the key is new. */
 import { WebSocket } from 'ws'
 import type { IncomingMessage } from 'node:http'
+import { parseJoinToken } from '../../resources/join-token-text.js'
 import { agentLinkSubprotocol, messageLimitBytes } from '../../messages/envelope.js'
 import { linkUrl, readTrust, type CoordinatorAddress } from './coordinator-http.js'
 
@@ -55,8 +56,16 @@ export async function dialCoordinator(options: Dialling): Promise<WebSocket> {
   }
 }
 
-function enrol(options: Dialling, token: string): Promise<WebSocket> {
-  return open(options, { authorization: `Join ${token}`, 'x-cachefleet-name': options.name })
+async function enrol(options: Dialling, text: string): Promise<WebSocket> {
+  const parts = parseJoinToken(text)
+  if (!parts)
+    throw new Error(
+      'the join token is not whole: right would be cf1.<token>.<fingerprint>, as it was shown',
+    )
+  return open(options, {
+    authorization: `Join ${parts.token}`,
+    'x-cachefleet-name': options.name,
+  })
 }
 
 async function open(options: Dialling, headers: Record<string, string>): Promise<WebSocket> {

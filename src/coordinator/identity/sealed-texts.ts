@@ -15,11 +15,13 @@ export const sealedPurposes = {
   clientSecret: 'client secrets',
   refreshKey: 'refresh tokens',
   certificateKey: 'keys of certificates',
+  coordinatorCa: "CA of the coordinators' own certificates",
 } as const
 export type SealedKind = keyof typeof sealedPurposes
 
 /** Key of the refresh tokens' MACs. */
 const refreshKeySetting = 'sealedRefreshKey'
+const caSetting = 'sealedCoordinatorCa'
 /** The id of the secret key that all of these are sealed with. */
 const sealedBySetting = 'secretKeyId'
 
@@ -29,6 +31,15 @@ export async function readRefreshKey(queries: Queries): Promise<string | undefin
 
 export async function writeRefreshKey(queries: Queries, sealed: string): Promise<void> {
   await writeSetting(queries, refreshKeySetting, sealed)
+}
+
+/** Certificate and key of the CA that coordinators of this store share. */
+export async function readSealedCa(queries: Queries): Promise<string | undefined> {
+  return readSetting(queries, caSetting)
+}
+
+export async function writeSealedCa(queries: Queries, sealed: string): Promise<void> {
+  await writeSetting(queries, caSetting, sealed)
 }
 
 /** Undefined: nothing is sealed, or an earlier version has sealed it. */
@@ -51,6 +62,7 @@ export async function listSealedTexts(queries: Queries): Promise<SealedText[]> {
     .execute()
   const idps = await queries.selectFrom('idps').select(['id', 'sealedClientSecret']).execute()
   const refreshKey = await readRefreshKey(queries)
+  const ca = await readSealedCa(queries)
   const versions = await queries
     .selectFrom('certificateVersions')
     .select(['certificateId', 'sha', 'sealedKey'])
@@ -64,6 +76,7 @@ export async function listSealedTexts(queries: Queries): Promise<SealedText[]> {
       sealedKey === null ? [] : [toText('certificateKey', `${certificateId} ${sha}`, sealedKey)],
     ),
     ...(refreshKey === undefined ? [] : [toText('refreshKey', refreshKeySetting, refreshKey)]),
+    ...(ca === undefined ? [] : [toText('coordinatorCa', caSetting, ca)]),
   ]
 }
 
@@ -72,6 +85,7 @@ export async function replaceSealedText(
   { kind, id, sealed }: SealedText,
 ): Promise<void> {
   if (kind === 'refreshKey') await writeRefreshKey(queries, sealed)
+  else if (kind === 'coordinatorCa') await writeSealedCa(queries, sealed)
   else if (kind === 'signingKey')
     await queries
       .updateTable('signingKeys')
@@ -94,7 +108,10 @@ export async function replaceSealedText(
       .execute()
 }
 
-/** Identity providers stay, each without its client secret, and certificates without their keys. */
+/**
+ * Identity providers stay, each without its client secret, and certificates without their keys. Coordinators have their CA in their
+ * state dirs, too: the first that starts seals it again.
+ */
 export async function forgetSealedTexts(queries: Queries, now: number): Promise<void> {
   await queries.deleteFrom('signingKeys').execute()
   await queries
@@ -104,6 +121,7 @@ export async function forgetSealedTexts(queries: Queries, now: number): Promise<
     .execute()
   await queries.updateTable('certificateVersions').set({ sealedKey: null }).execute()
   await deleteSetting(queries, refreshKeySetting)
+  await deleteSetting(queries, caSetting)
   await deleteSetting(queries, sealedBySetting)
 }
 

@@ -1,6 +1,7 @@
 /** Join tokens: shown once when they are made, kept as digests, used up by agents that enrol (docs/behaviour.md, Join tokens). */
 import { randomBytes } from 'node:crypto'
 import type { joinToken } from '../../resources/join-token.js'
+import { printJoinToken } from '../../resources/join-token-text.js'
 import { parseName } from '../../resources/names.js'
 import type { Actor } from '../../resources/permission.js'
 import { FleetError } from '../../errors.js'
@@ -45,7 +46,8 @@ export async function createJoinToken(
     const columns = { organizationId: owner, label, digest, expiresAt, maxUses, tagIds }
     return insertJoinToken(inside, columns, now)
   })
-  return { token, record: await joinTokenReading.readAgain(service, actor, id) }
+  const text = printJoinToken({ token, fingerprint: service.caFingerprint ?? null })
+  return { token: text, record: await joinTokenReading.readAgain(service, actor, id) }
 }
 
 /** Agents that it enrolled stay. Throws 'not-found' when somebody else has just deleted it. */

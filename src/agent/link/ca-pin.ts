@@ -1,0 +1,89 @@
+/**
+ * Whom an agent trusts whose join token names a CA: that CA and nobody else, from the first byte on. What the coordinator presents
+ * is compared with the token before anything is said, and kept in the state dir (docs/behaviour.md, TLS).
+ */
+import { createHash, X509Certificate } from 'node:crypto'
+import { parseJoinToken } from '../../resources/join-token-text.js'
+import { readPresentedChain } from '../../presented-chain.js'
+import { readIfThere, writeDurably } from '../../runtime/durable-file.js'
+
+export interface CaPin {
+  /** PEM; null: nobody in particular. Rejects, in words for a log, where the coordinator cannot be who is meant. */
+  find(url: URL): Promise<string | null>
+  /** Whether there is a CA that counts without a token. Never rejects. */
+  keepsOne(): Promise<boolean>
+  /** Where it is kept; for messages. */
+  readonly file: string
+}
+
+interface CaPinOptions {
+  readonly file: string
+  /** Read at each use, as it is for enrolling. */
+  readonly joinToken: () => Promise<string | undefined>
+}
+
+export function createCaPin({ file, joinToken }: CaPinOptions): CaPin {
+  return {
+    file,
+    keepsOne: () =>
+      readKept(file).then(
+        (kept) => kept !== null,
+        () => false,
+      ),
+    find: async (url) => {
+      const kept = await readKept(file)
+      const token = parseJoinToken((await joinToken()) ?? '')
+      // A token for another coordinator than the one before counts.
+      const wanted = token?.fingerprint ?? (kept === null ? null : fingerprintOf(kept))
+      if (wanted === null) return null
+      if (!isOfTls(url)) throw new Error(describePlain(url, token?.fingerprint ? null : file))
+      const isKept = kept !== null && fingerprintOf(kept) === wanted
+      return isKept ? kept : keepPresented(url, wanted, file)
+    },
+  }
+}
+
+function isOfTls({ protocol }: URL): boolean {
+  return protocol === 'wss:' || protocol === 'https:'
+}
+
+/** A file that holds no certificate trusts nobody. */
+async function readKept(file: string): Promise<string | null> {
+  const text = await readIfThere(file)
+  if (text === null) return null
+  try {
+    fingerprintOf(text)
+    return text
+  } catch (cause) {
+    throw new Error(
+      `${file} holds no certificate; a join token of the coordinator, and no such file, are right`,
+      { cause },
+    )
+  }
+}
+
+async function keepPresented(url: URL, wanted: string, file: string): Promise<string> {
+  const chain = await readPresentedChain(url)
+  const ca = chain.find(({ fingerprint }) => fingerprint === wanted)
+  if (!ca) {
+    const issuer = chain.at(-1)?.issuer ?? 'nobody'
+    throw new Error(
+      `the certificate of the coordinator at ${url.host} is by ${issuer} and not by the CA that the join token names (${wanted}): ` +
+        'nothing was sent. Where a proxy in front ends TLS, start the coordinators with --tls off and make another token',
+    )
+  }
+  await writeDurably(file, ca.pem)
+  return ca.pem
+}
+
+function fingerprintOf(certificate: string): string {
+  return createHash('sha256').update(new X509Certificate(certificate).raw).digest('base64url')
+}
+
+/** `file`: where the CA comes from, unless it is the token. */
+function describePlain({ host }: URL, file: string | null): string {
+  const why = file === null ? 'the join token names a CA' : `${file} names the CA`
+  return `${why}, so that nothing is sent without TLS: use wss://${host} in --coordinator-url${
+    file === null ? ', or a token of a coordinator without TLS' : `, or remove ${file}`
+  }`
+}

@@ -1,0 +1,6 @@
+/** One form for an address: that of a URL's host, so that IPv6 is hexadecimal and short. */
+import { isIPv6 } from 'node:net'
+
+export function canonicalAddress(address: string): string {
+  return isIPv6(address) ? new URL(`http://[${address}]`).hostname.slice(1, -1) : address
+}

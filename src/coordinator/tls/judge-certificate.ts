@@ -1,0 +1,73 @@
+/** Which names a coordinator's own certificate has, and when it is time for another one. Pure. */
+import { isIP } from 'node:net'
+import type { X509Certificate } from 'node:crypto'
+import { canonicalAddress } from './canonical-address.js'
+
+export interface NameSources {
+  /** Of `--listen`. */
+  readonly listenHost: string
+  readonly hostName: string
+  /** Of the host's interfaces. */
+  readonly addresses: readonly string[]
+  readonly publicUrl: string | null
+  /** `--tls-names`. */
+  readonly further: readonly string[]
+}
+
+/** A host with many containers has many addresses: a handshake should stay small. */
+const namesMost = 100
+const everyAddress: ReadonlySet<string> = new Set(['0.0.0.0', '::'])
+
+/** What callers may dial; each once. What somebody has configured is never left out. */
+export function listServerNames(sources: NameSources): readonly string[] {
+  const { listenHost, hostName, publicUrl, further } = sources
+  const isOnAll = everyAddress.has(listenHost)
+  const publicName = publicUrl === null ? [] : [new URL(publicUrl).hostname.replace(/^\[|\]$/g, '')]
+  const found = [
+    ...[...publicName, ...further, ...(isOnAll ? [] : [listenHost]), hostName],
+    ...(isOnAll ? ['localhost', ...sources.addresses.filter(isReachable)] : []),
+  ]
+  const names = found.map(toName).filter((name) => name !== null)
+  return [...new Set(names)].slice(0, Math.max(namesMost, further.length + publicName.length))
+}
+
+/** Link-local addresses are dialled with a zone, which no certificate names. */
+function isReachable(address: string): boolean {
+  return !/^fe[89ab]/i.test(address)
+}
+
+function toName(text: string): string | null {
+  if (isIP(text) !== 0) return canonicalAddress(text)
+  return /^(?:[\w*][\w-]*\.)*[\w-]+\.?$/.test(text) ? text.toLowerCase().replace(/\.$/, '') : null
+}
+
+const dayMs = 24 * 3600 * 1000
+const renewBeforeMs = 30 * dayMs
+
+export interface Judged {
+  readonly ca: X509Certificate
+  readonly names: readonly string[]
+  readonly now: number
+}
+
+/** Null: it is good as it is. `certificate` null: there is none that can be read. */
+export function findRenewalReason(
+  certificate: X509Certificate | null,
+  { ca, names, now }: Judged,
+): string | null {
+  if (certificate === null) return 'there is none'
+  if (!certificate.checkIssued(ca) || !certificate.verify(ca.publicKey)) return 'another CA made it'
+  const end = Date.parse(certificate.validTo)
+  // None lives longer than its CA.
+  if (end - now < renewBeforeMs && end < Date.parse(ca.validTo)) return 'it ends soon'
+  if (Date.parse(certificate.validFrom) > now) return 'its time has not begun'
+  const missing = names.find((name) => !isNamed(certificate, name))
+  return missing === undefined ? null : `it does not name ${missing}`
+}
+
+function isNamed(certificate: X509Certificate, name: string): boolean {
+  if (isIP(name) !== 0) return certificate.checkIP(name) !== undefined
+  // A name with a wildcard stands for others; it is there when one of these is served.
+  const one = name.replace(/^\*/, 'any')
+  return certificate.checkHost(one, { subject: 'never' }) !== undefined
+}

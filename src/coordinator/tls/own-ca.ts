@@ -1,0 +1,84 @@
+/**
+ * The coordinators' CA: in the state dir, and sealed in a store that several coordinators share, where the first one's counts for
+ * all (docs/behaviour.md, TLS). Its key leaves neither.
+ */
+import { createHash, X509Certificate } from 'node:crypto'
+import { join } from 'node:path'
+import { splitPem } from '../../resources/pem.js'
+import { FleetError } from '../../errors.js'
+import { readIfThere, writeDurably } from '../../runtime/durable-file.js'
+import { readSealedCa, sealedPurposes, writeSealedCa } from '../identity/sealed-texts.js'
+import type { Sealing } from '../identity/sealing.js'
+import type { Store } from '../store/store.js'
+import { issueCa, type Issued } from './issue-certificate.js'
+
+export interface SharedStore {
+  readonly store: Store
+  readonly sealing: Sealing
+}
+
+export function caFileOf(stateDir: string): string {
+  return join(stateDir, 'ca.pem')
+}
+
+/** Null without one. Throws FleetError 'invalid' for a file that holds none. */
+export async function readCa(stateDir: string): Promise<Issued | null> {
+  const file = caFileOf(stateDir)
+  const text = await readIfThere(file)
+  return text === null ? null : parseCa(text, file)
+}
+
+/** Makes it where there is none. `shared`: null where no other coordinator can have the store. */
+export async function openCa(
+  stateDir: string,
+  shared: SharedStore | null,
+  now: number,
+): Promise<Issued> {
+  const kept = await readCa(stateDir)
+  const ca = shared ? await agreeOnCa(shared, kept, now) : (kept ?? issueCa(now))
+  if (kept !== null && printCa(kept) === printCa(ca)) return ca
+  // Agents may trust it still: an administrator may want it back.
+  if (kept !== null) await writeDurably(`${caFileOf(stateDir)}.before`, printCa(kept))
+  await writeDurably(caFileOf(stateDir), printCa(ca))
+  return ca
+}
+
+/** Of coordinators that start at once the first to write decides. */
+async function agreeOnCa(
+  { store, sealing }: SharedStore,
+  kept: Issued | null,
+  now: number,
+): Promise<Issued> {
+  const purpose = sealedPurposes.coordinatorCa
+  const sealed = await sealing.write(store, async (queries) => {
+    const there = await readSealedCa(queries)
+    if (there !== undefined) return there
+    const made = sealing.seal(printCa(kept ?? issueCa(now)), purpose)
+    await writeSealedCa(queries, made)
+    return made
+  })
+  return parseCa(await sealing.open(sealed, purpose), 'the store')
+}
+
+/** Base64url of the SHA-256 of the certificate: what join tokens and `cachefleet login --fingerprint` name. */
+export function fingerprintOf(certificate: string): string {
+  return createHash('sha256').update(new X509Certificate(certificate).raw).digest('base64url')
+}
+
+function printCa({ certificate, key }: Issued): string {
+  return `${key}${certificate}`
+}
+
+function parseCa(text: string, where: string): Issued {
+  try {
+    const blocks = splitPem(text)
+    const key = blocks.find(({ label }) => label === 'PRIVATE KEY')?.text ?? ''
+    const certificate = blocks.find(({ label }) => label === 'CERTIFICATE')?.text ?? ''
+    if (key === '' || !new X509Certificate(certificate).ca) throw new Error('it has no CA and key')
+    return { key, certificate }
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    const message = `${where} does not hold the coordinators' CA: ${why}; a file from a backup is right, or none: then another CA is made, and agents need new join tokens`
+    throw new FleetError('invalid', 'store', message, { cause })
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * `--tls auto`: the certificate of a listener that was given none. It is made in the state dir and renewed in time while the
+ * listener serves on; a file that `cachefleetd tls renew` wrote is taken up likewise.
+ */
+import { X509Certificate } from 'node:crypto'
+import { hostname, networkInterfaces } from 'node:os'
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import { splitPem } from '../../resources/pem.js'
+import { readIfThere, writeDurably } from '../../runtime/durable-file.js'
+import { startLoop, type Loop } from '../../runtime/loop.js'
+import type { TlsFiles } from '../http/server.js'
+import { issueServerCertificate, type Issued } from './issue-certificate.js'
+import { findRenewalReason, listServerNames, type NameSources } from './judge-certificate.js'
+import { fingerprintOf, openCa, type SharedStore } from './own-ca.js'
+
+export type NameSettings = Pick<NameSources, 'listenHost' | 'publicUrl' | 'further'>
+
+interface OwnTlsConfig {
+  readonly stateDir: string
+  readonly names: NameSettings
+  /** Null: the store is this coordinator's alone. */
+  readonly shared: SharedStore | null
+  readonly now: () => number
+  readonly log: Logger
+}
+
+export interface OwnTls {
+  /** Certificate, CA and key in one file. */
+  readonly files: TlsFiles
+  readonly caFingerprint: string
+  /** Renews what is due; `reload` is called when another certificate is to be served. */
+  renewWhenDue(reload: () => Promise<void>): Promise<void>
+  /** The same again and again, until it is closed. */
+  follow(reload: () => Promise<void>): Loop
+}
+
+/** A day counts in weeks; a certificate that was renewed by hand is wanted soon. */
+const checkEveryMs = 30_000
+
+/** Throws FleetError 'invalid' for a CA that cannot be read. */
+export async function openOwnTls(config: OwnTlsConfig): Promise<OwnTls> {
+  const { stateDir, log, now } = config
+  const ca = await openCa(stateDir, config.shared, now())
+  const issuer = new X509Certificate(ca.certificate)
+  const renew = async (): Promise<string> => {
+    const text = await readIfThere(serverFileOf(stateDir))
+    const names = nameServer(config.names)
+    const kept = readServerCertificate(text)
+    const reason = findRenewalReason(kept, { ca: issuer, names, now: now() })
+    if (reason === null && text !== null) return text
+    log.info({ reason, names }, 'makes a certificate for the listener')
+    return writeServerCertificate(stateDir, ca, names, now())
+  }
+  let served = await renew()
+  const renewWhenDue = async (reload: () => Promise<void>): Promise<void> => {
+    const text = await renew()
+    if (text === served) return
+    await reload()
+    served = text
+    log.info('the listener serves another certificate')
+  }
+  const file = serverFileOf(stateDir)
+  return {
+    files: { certFile: file, keyFile: file },
+    caFingerprint: fingerprintOf(ca.certificate),
+    renewWhenDue,
+    follow: (reload) =>
+      startLoop({
+        log,
+        trouble: 'the certificate of the listener cannot be renewed',
+        everyMs: checkEveryMs,
+        pass: () => renewWhenDue(reload),
+      }),
+  }
+}
+
+export function serverFileOf(stateDir: string): string {
+  return join(stateDir, 'server.pem')
+}
+
+/** The CA is in the chain, so that whoever knows its fingerprint can check it. Answers the file's text. */
+export async function writeServerCertificate(
+  stateDir: string,
+  ca: Issued,
+  names: readonly string[],
+  now: number,
+): Promise<string> {
+  const { certificate, key } = issueServerCertificate(ca, names, now)
+  const text = `${key}${certificate}${ca.certificate}`
+  await writeDurably(serverFileOf(stateDir), text)
+  return text
+}
+
+/** Null for what is none. */
+export function readServerCertificate(text: string | null): X509Certificate | null {
+  const blocks = splitPem(text ?? '')
+  const first = blocks.find(({ label }) => label === 'CERTIFICATE')
+  const hasKey = blocks.some(({ label }) => label === 'PRIVATE KEY')
+  try {
+    return first && hasKey ? new X509Certificate(first.text) : null
+  } catch {
+    return null
+  }
+}
+
+/** By what this host is called now. */
+export function nameServer(settings: NameSettings): readonly string[] {
+  const addresses = Object.values(networkInterfaces()).flatMap((all) => all ?? [])
+  return listServerNames({
+    ...settings,
+    hostName: hostname(),
+    addresses: addresses.map(({ address }) => address),
+  })
+}
