@@ -1,4 +1,4 @@
-/** The certificates that a TLS listener presents, whoever made them: nothing but the handshake is sent. */
+/** The certificates that a TLS listener presents, whoever made them: nothing is sent but the handshake. */
 import { createHash } from 'node:crypto'
 import { isIP } from 'node:net'
 import { connect, type DetailedPeerCertificate } from 'node:tls'
@@ -13,15 +13,22 @@ export interface PresentedCertificate {
   readonly issuer: string
 }
 
+export interface Presented {
+  /** The listener's own first. */
+  readonly chain: readonly PresentedCertificate[]
+  /** OpenSSL's code for why Node does not trust it; null: it does. */
+  readonly problem: string | null
+}
+
 const timeoutMs = 10_000
 /** Chains of public authorities have three or four. */
 const longest = 10
 
-/** The listener's own first. Rejects with the error of network or handshake. */
+/** Rejects with the error of network or handshake. */
 export function readPresentedChain({
   hostname,
   port,
-}: Pick<URL, 'hostname' | 'port'>): Promise<readonly PresentedCertificate[]> {
+}: Pick<URL, 'hostname' | 'port'>): Promise<Presented> {
   const host = hostname.replace(/^\[(.*)\]$/, '$1')
   return new Promise((resolve, reject) => {
     const socket = connect({
@@ -35,7 +42,11 @@ export function readPresentedChain({
     })
     socket.on('error', reject)
     socket.once('secureConnect', () => {
-      resolve(listChain(socket.getPeerCertificate(true)))
+      resolve({
+        chain: listChain(socket.getPeerCertificate(true)),
+        // Declared as an Error, and a text.
+        problem: socket.authorized ? null : String(socket.authorizationError),
+      })
       socket.destroy()
     })
   })

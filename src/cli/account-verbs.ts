@@ -14,6 +14,11 @@ export const accountVerbs: readonly Verb[] = [
       },
       ...passwordFlags,
       {
+        form: '--fingerprint <fingerprint>',
+        summary:
+          "trust the coordinator's own CA with this SHA-256 (cachefleetd tls show), and nobody else; kept with the login",
+      },
+      {
         form: '--oidc',
         summary: "by the organization's identity provider, in a browser on this machine",
       },

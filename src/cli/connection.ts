@@ -1,6 +1,6 @@
 /**
  * Which coordinator, and in whose name: `--server`, else CACHEFLEET_SERVER, else the login's; CACHEFLEET_TOKEN or
- * CACHEFLEET_TOKEN_FILE, else the login. A login's token goes to the server that gave it, and to no other.
+ * CACHEFLEET_TOKEN_FILE, else the login. Whom to trust there: CACHEFLEET_CA, else what the login was told. A login's token goes to the server that gave it, and to no other.
  */
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
@@ -35,7 +35,8 @@ export async function chooseServer(
 ): Promise<Server> {
   const given = server ?? notEmpty(environment['CACHEFLEET_SERVER'])
   const url = given === undefined ? (session?.server ?? defaultServerUrl) : parseServer(given)
-  const ca = await readCa(notEmpty(environment['CACHEFLEET_CA']))
+  const kept = session?.server === url ? session.ca : undefined
+  const ca = (await readCa(notEmpty(environment['CACHEFLEET_CA']))) ?? kept
   return { url, ca, traceId: randomUUID().replaceAll('-', '') }
 }
 

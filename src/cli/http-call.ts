@@ -130,6 +130,9 @@ async function isTlsInstead({ url }: HttpCall, error: unknown): Promise<boolean>
   return url.protocol === 'http:' && isCutOff && (await speaksTls(url))
 }
 
+const untrusted =
+  'its certificate is not trusted; set CACHEFLEET_CA to its CA file, or log in with --fingerprint'
+
 const reasons: Readonly<Record<string, string>> = {
   ENOTFOUND: 'no host has that name',
   EAI_AGAIN: 'the name of the host cannot be looked up now',
@@ -144,13 +147,13 @@ const reasons: Readonly<Record<string, string>> = {
   ERR_SSL_PACKET_LENGTH_TOO_LONG: 'it does not speak TLS; is it http:// instead of https://?',
   HPE_INVALID_CONSTANT: 'it does not speak HTTP; is it https:// instead of http://?',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
-  CERT_HAS_EXPIRED: 'its certificate has expired',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is not trusted; set CACHEFLEET_CA to its CA file',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is not trusted; set CACHEFLEET_CA to its CA file',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-    'its certificate is not trusted; set CACHEFLEET_CA to its CA file',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
-    'its certificate is not trusted; set CACHEFLEET_CA to its CA file',
+  CERT_HAS_EXPIRED: 'its certificate has expired, or the clock here is wrong',
+  CERT_NOT_YET_VALID: 'its certificate is not valid yet, or the clock here is wrong',
+  DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,
+  SELF_SIGNED_CERT_IN_CHAIN: untrusted,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: untrusted,
+  CERT_SIGNATURE_FAILURE: untrusted,
 }
 
 function unreachable({ url, traceId }: HttpCall, error: unknown): CliError {

@@ -5,6 +5,7 @@
 import { checkAnswer, createApi, sendRequest, type ReportCall, type Server } from './api.js'
 import { CliError, exitCodes, usageError } from './cli-error.js'
 import { chooseServer } from './connection.js'
+import { keepTrust, trustServer } from './trust-server.js'
 import { chooseContext, writeContextInUse } from './context-in-use.js'
 import { showText } from './output.js'
 import { readPassword } from './password.js'
@@ -16,12 +17,13 @@ export async function login(invocation: Invocation): Promise<undefined> {
   const { settings, system } = invocation
   const file = sessionFilePath(system.environment)
   const before = await readSession(file, settings.context)
-  const server = await chooseServer(settings, system, before)
+  const server = await trustServer(invocation, await chooseServer(settings, system, before))
   const session = isSet(invocation, 'oidc')
     ? await (await import('./oidc-login.js')).loginByProvider(invocation, server)
     : await loginByPassword(invocation, server)
   const { account, organization } = session
-  await changeSession(file, settings.context, () => Promise.resolve(session))
+  const kept = keepTrust(session, server, system)
+  await changeSession(file, settings.context, () => Promise.resolve(kept))
   warnAboutPlainConnection(server, invocation)
   const where = organization === null ? '' : ` of ${organization}`
   const { context } = settings

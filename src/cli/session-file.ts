@@ -12,6 +12,8 @@ import { withSessionLock } from './session-lock.js'
 
 export interface Session {
   readonly server: string
+  /** PEM: the CA that the login was told to trust there, and nobody else. */
+  readonly ca?: string
   readonly account: string
   /** Null: the system administrator's. */
   readonly organization: string | null
@@ -87,6 +89,7 @@ function isSessionEntry(entry: [string, unknown]): entry is [string, Session] {
       (key) => typeof value[key] === 'string',
     ) &&
     URL.canParse(String(value['server'])) &&
+    (value['ca'] === undefined || typeof value['ca'] === 'string') &&
     (value['organization'] === null || typeof value['organization'] === 'string') &&
     ['accessExpire', 'refreshExpire'].every((key) => typeof value[key] === 'number')
   )

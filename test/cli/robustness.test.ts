@@ -24,7 +24,7 @@ void t.test('a certificate that is not trusted is told with what would help', as
   t.match(refused, { code: exitCodes.refused, out: '' })
   t.match(
     refused.err,
-    /^cachefleet: [^\n]+ not trusted; set CACHEFLEET_CA to its CA file \(trace \w+\)\n$/,
+    /^cachefleet: [^\n]+ not trusted; set CACHEFLEET_CA to its CA file, or log in with --fingerprint \(trace \w+\)\n$/,
   )
 
   const other = { ...environment, CACHEFLEET_CA: join(fixtures, 'two.crt') }

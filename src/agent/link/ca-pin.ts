@@ -63,7 +63,7 @@ async function readKept(file: string): Promise<string | null> {
 }
 
 async function keepPresented(url: URL, wanted: string, file: string): Promise<string> {
-  const chain = await readPresentedChain(url)
+  const { chain } = await readPresentedChain(url)
   const ca = chain.find(({ fingerprint }) => fingerprint === wanted)
   if (!ca) {
     const issuer = chain.at(-1)?.issuer ?? 'nobody'

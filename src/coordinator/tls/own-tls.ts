@@ -35,8 +35,8 @@ export interface OwnTls {
   follow(reload: () => Promise<void>): Loop
 }
 
-/** A day counts in weeks; a certificate that was renewed by hand is wanted soon. */
-const checkEveryMs = 30_000
+/** One that was renewed by hand is wanted soon. */
+const checkEveryMs = 10_000
 
 /** Throws FleetError 'invalid' for a CA that cannot be read. */
 export async function openOwnTls(config: OwnTlsConfig): Promise<OwnTls> {

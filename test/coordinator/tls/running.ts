@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import { createCaPin } from '../../../src/agent/link/ca-pin.js'
 import { dialCoordinator } from '../../../src/agent/link/dial.js'
 import { startCoordinator } from '../../../src/coordinator/coordinator.js'
-import type { TestEnd } from '../../support/daemon.js'
+import { administrator, type TestEnd } from '../../support/daemon.js'
 
 export const log = pino({ level: 'silent' })
 
@@ -28,7 +28,8 @@ export async function startOwnCoordinator(
       ...{ busUrl: 'in-process', apis: new Set(['controller']), licenseKeyFile: null },
       ...{ trustedProxies: [], connectionsPerAddress: 1000, statsArchives: 1 },
       secretKeyFile: join(stateDir, 'secret.key'),
-      ...{ adminUser: null, adminPassword: null, stdoutIsTerminal: false },
+      ...{ adminUser: administrator.user, adminPassword: administrator.password },
+      stdoutIsTerminal: false,
       settings: {
         ...{ heartbeatMs: 5000, statsIntervalMs: 10_000, apiLogDays: 7 },
         ...{ accessTtlSeconds: 600, refreshTtlSeconds: 3600 },

@@ -1,0 +1,76 @@
+/**
+ * Whom a login trusts that meets a coordinator with a CA of its own: the one whose fingerprint was given, or that a person has seen
+ * on the terminal. Asked before anything secret is sent, and kept with the login.
+ */
+import type { Presented } from '../presented-chain.js'
+import type { Server } from './api.js'
+import { CliError, exitCodes, usageError } from './cli-error.js'
+import { confirm } from './confirm.js'
+import type { Session } from './session-file.js'
+import { textFlag, type Invocation, type System } from './verb.js'
+
+/** OpenSSL's codes for a CA that nobody here knows. */
+const unknownCa: ReadonlySet<string> = new Set([
+  ...['SELF_SIGNED_CERT_IN_CHAIN', 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+  ...['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'],
+])
+
+/** Throws CliError for another CA than the one that is meant. */
+export async function trustServer(invocation: Invocation, server: Server): Promise<Server> {
+  const given = textFlag(invocation, 'fingerprint')
+  const wanted = given === undefined ? undefined : readFingerprint(given)
+  const { protocol } = new URL(server.url)
+  if (protocol !== 'https:') {
+    if (wanted === undefined) return server
+    throw usageError(`--fingerprint is of a certificate: https:// is right in ${server.url}`)
+  }
+  if (wanted !== undefined) {
+    const { chain } = await present(server)
+    const ca = chain.find(({ fingerprint }) => fingerprint === wanted)
+    if (ca) return { ...server, ca: ca.pem }
+    throw new CliError(
+      exitCodes.refused,
+      `${server.url} does not present the certificate ${wanted}, but ${chain.at(-1)?.fingerprint ?? 'none'} ` +
+        `(${chain.at(-1)?.subject ?? 'nobody'}); nothing was sent. \`cachefleetd tls show\` on its host tells the right one`,
+    )
+  }
+  const { stdin, stderr } = invocation.system
+  const mayAsk = stdin.isTTY && stderr.isTTY
+  return server.ca === undefined && mayAsk ? askForTrust(invocation, server) : server
+}
+
+async function askForTrust(invocation: Invocation, server: Server): Promise<Server> {
+  const presented = await present(server).catch(() => null) // the login itself says why
+  const ca = presented?.chain.at(-1)
+  if (!ca || presented?.problem == null || !unknownCa.has(presented.problem)) return server
+  const { stderr } = invocation.system
+  stderr.write(`The certificate of ${server.url} is by a CA that is not known here:\n`)
+  stderr.write(`  ${ca.subject}\n  fingerprint ${ca.fingerprint}\n`)
+  stderr.write('`cachefleetd tls show` on its host tells the right one.\n')
+  await confirm(invocation, 'trust it for this login')
+  return { ...server, ca: ca.pem }
+}
+
+async function present({ url }: Server): Promise<Presented> {
+  const { readPresentedChain } = await import('../presented-chain.js')
+  return readPresentedChain(new URL(url)).catch((error: unknown) => {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new CliError(exitCodes.refused, `cannot reach ${url} by TLS: ${why}`)
+  })
+}
+
+/** As we print it, or as others do: 64 hexadecimal digits, with or without colons. */
+function readFingerprint(text: string): string {
+  const digits = text.trim().replaceAll(':', '')
+  if (/^[0-9a-f]{64}$/i.test(digits)) return Buffer.from(digits, 'hex').toString('base64url')
+  if (/^[\w-]{43}$/.test(digits)) return digits
+  throw usageError(
+    '--fingerprint: the SHA-256 of the CA is right, as `cachefleetd tls show` prints it (43 characters), or as 64 hexadecimal digits',
+  )
+}
+
+/** The CA is kept unless a variable names one, which may change. */
+export function keepTrust(session: Session, { ca }: Server, { environment }: System): Session {
+  const isNamed = (environment['CACHEFLEET_CA'] ?? '') !== ''
+  return ca === undefined || isNamed ? session : { ...session, ca }
+}

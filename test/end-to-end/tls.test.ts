@@ -1,0 +1,145 @@
+/** A coordinator that is reached over the network, its agents and its users: no certificate is given to anybody. */
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { findFreePort } from '../../src/agent/host/free-port.js'
+import { makeHome, run, type Environment } from '../cli/run-cli.js'
+import {
+  administrator,
+  makeStateDir,
+  runDaemon,
+  startDaemon,
+  type Daemon,
+} from '../support/daemon.js'
+import { eventually } from '../support/eventually.js'
+import { shakeHands } from '../support/tls-client.js'
+
+interface Fleet {
+  readonly stateDir: string
+  readonly port: number
+  daemon: Daemon
+  start(): void
+}
+
+function startFleet(t: Test, stateDir: string, port: number): Fleet {
+  const launch = (): Daemon =>
+    startDaemon(
+      t,
+      [
+        ...['--coordinator', '--no-agent', '--listen', `0.0.0.0:${port}`],
+        ...['--state-dir', stateDir, '--heartbeat', '1'],
+      ],
+      {
+        CACHEFLEET_ADMIN_USER: administrator.user,
+        CACHEFLEET_ADMIN_PASSWORD: administrator.password,
+      },
+    )
+  const fleet: Fleet = {
+    ...{ stateDir, port, daemon: launch() },
+    start: () => {
+      fleet.daemon = launch()
+    },
+  }
+  return fleet
+}
+
+void t.test('a fleet without a certificate of anybody else', async (t) => {
+  const fleet = startFleet(t, await makeStateDir(t), await findFreePort())
+  const environment = await makeHome(t)
+  const tls = (verb: string) => runDaemon(['tls', verb, '--state-dir', fleet.stateDir])
+  const agentDir = await makeStateDir(t)
+  await eventually('it listens', async () => (await shakeHands(fleet.port, 'localhost')) !== null)
+  t.notMatch(fleet.daemon.output(), 'unencrypted')
+
+  const shown = await tls('show')
+  const fingerprint = /^fingerprint {2}([\w-]{43})/m.exec(shown.output)?.[1] ?? ''
+  t.match(shown.output, /^CA +cachefleet CA \w{8}, until 20\d\d-\d\d-\d\d$/m)
+  t.match(shown.output, /^names .*\blocalhost, 127\.0\.0\.1\b/m)
+
+  const server = `https://127.0.0.1:${fleet.port}`
+  const login = await run(
+    [
+      ...['login', '--server', server, '--user', administrator.user],
+      ...['--fingerprint', fingerprint, '--password-stdin'],
+    ],
+    { environment, input: administrator.password },
+  )
+  t.match(login, { code: 0, err: '' })
+  const made = await run(['jointokens', 'add', '--label', 'edge', '--json'], { environment })
+  const { token } = JSON.parse(made.out) as { token: string } // as the API answers
+  t.match(token, new RegExp(`^cf1\\.[\\w-]{43}\\.${fingerprint}$`))
+
+  const agent = startDaemon(
+    t,
+    [
+      ...['--coordinator-url', `wss://127.0.0.1:${fleet.port}`, '--name', 'edge'],
+      ...['--engine', 'simulate', '--state-dir', agentDir],
+    ],
+    { CACHEFLEET_JOIN_TOKEN: token },
+  )
+  await untilRunning(environment)
+  t.notMatch(agent.output(), token.split('.')[1] ?? token, 'no token in a log')
+
+  await t.test('export gives the CA that the agent keeps', async (t) => {
+    const file = join(agentDir, 'coordinator-ca.pem')
+    t.equal((await tls('export')).output, await readFile(file, 'utf8'))
+    t.equal((await stat(file)).mode & 0o777, 0o600)
+  })
+
+  await t.test('a renewed certificate is served, and the link stays', async (t) => {
+    const before = await shakeHands(fleet.port, 'localhost')
+    t.match(await tls('renew'), { code: 0, output: /serves it within a minute/ })
+    await eventually(
+      'another certificate is served',
+      async () => (await shakeHands(fleet.port, 'localhost')) !== before,
+    )
+    t.notMatch(agent.output(), 'the link to the coordinator closed')
+    t.match(await run(['whoami'], { environment }), { code: 0 })
+  })
+
+  await t.test('started again it has the same CA, and its agent comes back', async (t) => {
+    await fleet.daemon.stop()
+    fleet.start()
+    await eventually(
+      'the agent is linked again',
+      () => agent.lines().filter(({ msg }) => msg === 'linked to the coordinator').length === 2,
+    )
+    await untilRunning(environment)
+    t.match((await tls('show')).output, fingerprint)
+  })
+})
+
+async function untilRunning(environment: Environment): Promise<void> {
+  await eventually('the agent is Running', async () => {
+    const { out } = await run(['agents', 'get', 'edge', '--json'], { environment })
+    return (JSON.parse(out || '{}') as { stateName?: string }).stateName === 'Running'
+  })
+}
+
+void t.test('what has no CA says so', async (t) => {
+  const stateDir = await makeStateDir(t)
+  const ask = (...words: readonly string[]) => runDaemon(['tls', ...words, '--state-dir', stateDir])
+  t.match(await ask('show'), {
+    code: 78,
+    errors:
+      /there is no CA in .*: one is made when a coordinator starts whose listener is not on loopback/,
+  })
+  t.match(await ask('show', '--tls', 'off'), { code: 78, errors: /with --tls off none is made/ })
+  t.match(await ask('turn'), { code: 78, errors: /usage: cachefleetd tls show\|renew\|export/ })
+  const given = ['--tls-cert', '/etc/own.crt', '--tls-key', '/etc/own.key']
+  t.match(await ask('renew', ...given), {
+    code: 78,
+    errors: /the listener has the certificate in \/etc\/own\.crt \(--tls-cert\)/,
+  })
+})
+
+void t.test('a coordinator without TLS beyond loopback is warned about', async (t) => {
+  const port = await findFreePort()
+  const daemon = startDaemon(t, [
+    ...['--coordinator', '--no-agent', '--listen', `0.0.0.0:${port}`, '--tls', 'off'],
+    ...['--state-dir', await makeStateDir(t)],
+  ])
+  await eventually('it runs', () => daemon.output().includes('coordinator is ready'))
+  await eventually('it warns', () => daemon.output().includes('travel unencrypted'))
+  t.equal((await fetch(`http://127.0.0.1:${port}/healthz`)).status, 200)
+})
