@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { stdout } from 'node:process'
 import { ConfigError, type Environment } from '../config/load.js'
 import type { Settings } from '../config/schema.js'
+import type * as OwnTlsModule from './coordinator/tls/own-tls.js'
 import type { Issued } from './coordinator/tls/issue-certificate.js'
 import { becomeOwner, loadServiceSettings, requireStateDir } from './service-settings.js'
 
@@ -45,7 +46,7 @@ export async function runTls(
 async function renew(
   { stateDir, listen, publicUrl, tlsNames }: Settings,
   ca: Issued,
-  own: typeof import('./coordinator/tls/own-tls.js'),
+  own: typeof OwnTlsModule,
 ): Promise<string> {
   const names = own.nameServer({ listenHost: listen.host, publicUrl, further: tlsNames })
   const text = await own.writeServerCertificate(stateDir, ca, names, Date.now())

@@ -19,24 +19,25 @@ const unknownCa: ReadonlySet<string> = new Set([
 export async function trustServer(invocation: Invocation, server: Server): Promise<Server> {
   const given = textFlag(invocation, 'fingerprint')
   const wanted = given === undefined ? undefined : readFingerprint(given)
-  const { protocol } = new URL(server.url)
-  if (protocol !== 'https:') {
-    if (wanted === undefined) return server
+  const isTls = server.url.startsWith('https:')
+  if (wanted !== undefined && !isTls)
     throw usageError(`--fingerprint is of a certificate: https:// is right in ${server.url}`)
-  }
-  if (wanted !== undefined) {
-    const { chain } = await present(server)
-    const ca = chain.find(({ fingerprint }) => fingerprint === wanted)
-    if (ca) return { ...server, ca: ca.pem }
-    throw new CliError(
-      exitCodes.refused,
-      `${server.url} does not present the certificate ${wanted}, but ${chain.at(-1)?.fingerprint ?? 'none'} ` +
-        `(${chain.at(-1)?.subject ?? 'nobody'}); nothing was sent. \`cachefleetd tls show\` on its host tells the right one`,
-    )
-  }
+  if (wanted !== undefined) return trustFingerprint(server, wanted)
   const { stdin, stderr } = invocation.system
-  const mayAsk = stdin.isTTY && stderr.isTTY
-  return server.ca === undefined && mayAsk ? askForTrust(invocation, server) : server
+  const mayAsk = isTls && server.ca === undefined && stdin.isTTY && stderr.isTTY
+  return mayAsk ? askForTrust(invocation, server) : server
+}
+
+async function trustFingerprint(server: Server, wanted: string): Promise<Server> {
+  const { chain } = await present(server)
+  const ca = chain.find(({ fingerprint }) => fingerprint === wanted)
+  if (ca) return { ...server, ca: ca.pem }
+  const last = chain.at(-1)
+  throw new CliError(
+    exitCodes.refused,
+    `${server.url} does not present the certificate ${wanted}, but ${last?.fingerprint ?? 'none'} ` +
+      `(${last?.subject ?? 'nobody'}); nothing was sent. \`cachefleetd tls show\` on its host tells the right one`,
+  )
 }
 
 async function askForTrust(invocation: Invocation, server: Server): Promise<Server> {
