@@ -1,8 +1,7 @@
 /** `cachefleetd admin set-password|add NAME`: works while the daemon runs, reads standard input (docs/behaviour.md, Programs). */
-import { stdin, stderr } from 'node:process'
-import { createInterface } from 'node:readline'
-import { Writable } from 'node:stream'
+import { stderr } from 'node:process'
 import { ConfigError, type Environment } from '../config/load.js'
+import { readSecretLine } from './secret-line.js'
 import { openServiceStore } from './service-store.js'
 
 const usage = 'usage: cachefleetd admin set-password|add NAME [settings of the daemon]'
@@ -16,7 +15,8 @@ export async function runAdmin(
   if (!isVerb || name === undefined || name.startsWith('--')) throw new ConfigError(usage)
   const { administration } = await openServiceStore(settingWords, { environment, usage })
   try {
-    const password = await readPassword()
+    const password = await readSecretLine('New password: ')
+    if (password === null) throw new ConfigError('no password was given on standard input')
     if (verb === 'add') await administration.addAdministrator(name, password)
     else await administration.setPassword(name, password)
   } finally {
@@ -27,23 +27,4 @@ export async function runAdmin(
       ? `${name} is a system administrator\n`
       : `the password of ${name} is set; its sessions have ended\n`,
   )
-}
-
-/** The first line of standard input; on a terminal it is asked for and not shown. */
-async function readPassword(): Promise<string> {
-  const isTerminal = stdin.isTTY
-  if (isTerminal) stderr.write('New password: ')
-  const nowhere = new Writable({
-    write: (_chunk, _encoding, done) => {
-      done()
-    },
-  })
-  const lines = createInterface({ input: stdin, output: nowhere, terminal: isTerminal })
-  try {
-    for await (const line of lines) return line
-    throw new ConfigError('no password was given on standard input')
-  } finally {
-    lines.close()
-    if (isTerminal) stderr.write('\n')
-  }
 }

@@ -25,6 +25,7 @@ const usage = `Usage: cachefleetd [--coordinator] [settings]
        cachefleetd admin add NAME               (another system administrator, its password likewise)
        cachefleetd secret rotate|reset          (a new key for the secrets in the store; the way on when it is lost)
        cachefleetd tls show|renew|export        (the certificate that a coordinator made, and its CA)
+       cachefleetd enroll URL                   (this host's cache at a coordinator, as a service; the token on standard input)
        cachefleetd rollback [NUMBER | --list]   (this host's cache back to an earlier good state)
 
 Runs an agent beside a cache; with --coordinator the coordinator and a local agent on a private cache.
@@ -55,6 +56,11 @@ async function main(arguments_: readonly string[], environment: Environment): Pr
   if (command === 'secret') {
     const { runSecret } = await import('./secret.js')
     await runSecret(arguments_.slice(1), environment)
+    return
+  }
+  if (command === 'enroll') {
+    const { runEnroll } = await import('./enroll/run-enroll.js')
+    await runEnroll(arguments_.slice(1), environment)
     return
   }
   if (command === 'tls') {

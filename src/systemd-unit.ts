@@ -6,6 +6,10 @@ export interface ServiceUnit {
   readonly name: string
   /** Null: the unit has none. */
   readonly stateDir: string | null
+  /** Null: root. */
+  readonly user: string | null
+  /** `SupplementaryGroups=`. */
+  readonly groups: readonly string[]
   /** `Environment=` and `EnvironmentFile=`. */
   readonly environment: Readonly<Record<string, string>>
   /** Of `ExecStart=`, behind the program. */
@@ -22,12 +26,16 @@ const folders = [
 ]
 const stateFolder = '/var/lib'
 
-/** Undefined where it is not installed. `root`: of the host's files. */
+/** Undefined where it is not installed; `NAME@INSTANCE.service` is that of a template. `root`: of the host's files. */
 export function readServiceUnit(name: string, root = '/'): ServiceUnit | undefined {
   const places = folders.map((folder) => join(root, folder))
-  const unit = places.map((place) => join(place, name)).find((file) => existsSync(file))
+  const [template = '', instance] = name.replace('.service', '').split('@')
+  const inFile = instance === undefined ? name : `${template}@.service`
+  const unit = places.map((place) => join(place, inFile)).find((file) => existsSync(file))
   if (unit === undefined) return undefined
-  const lines = [unit, ...listDropIns(places, `${name}.d`)].flatMap(readServiceLines)
+  const lines = [unit, ...listDropIns(places, `${inFile}.d`)]
+    .flatMap(readServiceLines)
+    .map(([key, value]): Line => [key, value.replaceAll(/%[iI]/g, instance ?? '')])
   const environment = readEnvironment(lines, root)
   const [stateDirectory] = valuesOf(lines, 'StateDirectory').flatMap(splitWords)
   return {
@@ -35,6 +43,8 @@ export function readServiceUnit(name: string, root = '/'): ServiceUnit | undefin
     // Behind a colon there may be a link's name.
     stateDir: stateDirectory ? join(root, stateFolder, stateDirectory.split(':')[0] ?? '') : null,
     environment,
+    user: valuesOf(lines, 'User').at(-1) ?? null,
+    groups: valuesOf(lines, 'SupplementaryGroups').flatMap(splitWords),
     words: readProgramWords(valuesOf(lines, 'ExecStart').at(-1) ?? '', environment),
   }
 }

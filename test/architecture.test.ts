@@ -91,6 +91,14 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       ),
     ],
   ],
+  // What root does once on a cache host: it looks with the agent's eyes, and starts the agent's service.
+  [
+    'src/enroll/',
+    [
+      ...['src/enroll/', 'src/agent/', 'protocol/', 'config/', 'src/resources/', 'src/runtime/'],
+      ...['mismatch', 'secret-line', 'systemd-unit'].map((name) => `src/${name}.ts`),
+    ],
+  ],
   // How events are read off their stream is one for both clients.
   ['src/page/', ['src/page/', 'src/resources/', 'src/cli/event-stream.ts']],
   // The composition roots.

@@ -41,6 +41,26 @@ async function makeHost(t: Test, ...stateDirs: readonly string[]): Promise<strin
   return host
 }
 
+void t.test('the unit of an instance is read from its template', beside(), async (t) => {
+  const host = await makeHost(t)
+  await writeFile(
+    join(host, 'etc/systemd/system/cachefleet-agent@.service'),
+    `[Service]
+User=cachefleet
+SupplementaryGroups=varnish vinyl
+StateDirectory=cachefleet-%i
+ExecStart=/usr/bin/cachefleetd --config /etc/cachefleet/agent-%i.yaml
+`,
+  )
+  t.match(readServiceUnit('cachefleet-agent@edge.service', host), {
+    name: 'cachefleet-agent@edge.service',
+    stateDir: join(host, 'var/lib/cachefleet-edge'),
+    user: 'cachefleet',
+    groups: ['varnish', 'vinyl'],
+    words: ['--config', '/etc/cachefleet/agent-edge.yaml'],
+  })
+})
+
 void t.test('a unit tells its state directory, environment and settings', beside(), async (t) => {
   const host = await makeHost(t)
   const dropIns = join(host, 'run/systemd/system/cachefleet-coordinator.service.d')
@@ -65,6 +85,7 @@ ExecStart=/usr/bin/node /usr/lib/cachefleet/dist/bin/cachefleetd.js --coordinato
   t.strictSame(readServiceUnit('cachefleet-coordinator.service', host), {
     name: 'cachefleet-coordinator.service',
     stateDir: join(host, 'var/lib/cachefleet-coordinator'),
+    ...{ user: 'cachefleet-coordinator', groups: [] },
     environment: {
       CACHEFLEET_NAME: 'one',
       ADDRESS: '10.0.0.1:8002',

@@ -338,5 +338,6 @@ function mountGateway(http: HttpServer, gateway: AgentGateway): void {
   })
   http.addRawHandler('GET', `${agentLinkPath}/sources/{sha}`, gateway.handleRequest)
   http.addRawHandler('GET', `${agentLinkPath}/certificates/{sha}`, gateway.handleRequest)
+  http.addRawHandler('GET', `${agentLinkPath}/agents/{which}`, gateway.handleRequest)
   http.addRawHandler('PUT', `${agentLinkPath}/answers/{sequence}`, gateway.handleRequest)
 }

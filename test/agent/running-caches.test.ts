@@ -17,6 +17,7 @@ void t.test('options are read as the program reads them, glued or apart', (t) =>
     product: vinyl,
     program: '/usr/sbin/vinyld',
     managementPorts: [':6082', 'localhost:7000'],
+    listenAddresses: [':80'],
     secretFile: '/etc/s',
     workingDirectory: '/var/lib/vinyl-cache/edge',
   })

@@ -132,14 +132,3 @@ void t.test('what has no CA says so', async (t) => {
     errors: /the listener has the certificate in \/etc\/own\.crt \(--tls-cert\)/,
   })
 })
-
-void t.test('a coordinator without TLS beyond loopback is warned about', async (t) => {
-  const port = await findFreePort()
-  const daemon = startDaemon(t, [
-    ...['--coordinator', '--no-agent', '--listen', `0.0.0.0:${port}`, '--tls', 'off'],
-    ...['--state-dir', await makeStateDir(t)],
-  ])
-  await eventually('it runs', () => daemon.output().includes('coordinator is ready'))
-  await eventually('it warns', () => daemon.output().includes('travel unencrypted'))
-  t.equal((await fetch(`http://127.0.0.1:${port}/healthz`)).status, 200)
-})

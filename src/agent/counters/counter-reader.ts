@@ -100,7 +100,7 @@ async function findPlace(options: CounterReaderOptions): Promise<CounterPlace | 
 }
 
 /** One of the default names is that of this cache only if its manager is: a host may run several. */
-async function findDefaultFolder(
+export async function findDefaultFolder(
   stateFolder: string,
   { defaultName }: Product,
   pid: number | null,

@@ -14,6 +14,8 @@ export interface RunningCache {
   readonly program: string
   /** Each `-T`. */
   readonly managementPorts: readonly string[]
+  /** Each `-a`: where it serves clients. */
+  readonly listenAddresses: readonly string[]
   /** `-S`; null: it made one of its own. */
   readonly secretFile: string | null
   /** `-n` as an absolute path; null: the default of its release. */
@@ -63,6 +65,7 @@ export function parseCommandLine(
     product,
     program,
     managementPorts: values.get('T') ?? [],
+    listenAddresses: values.get('a') ?? [],
     secretFile: values.get('S')?.at(-1) ?? null,
     workingDirectory: name === undefined ? null : resolve(product.stateFolder, name),
   }

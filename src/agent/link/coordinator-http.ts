@@ -54,6 +54,12 @@ export async function fetchCertificate(caller: Caller, sha: string): Promise<str
   return answer.toString('utf8')
 }
 
+/** What the coordinator thinks of this agent, as JSON. */
+export async function fetchOwnState(caller: Caller): Promise<string> {
+  const answer = await call(caller, { method: 'GET', path: '/agents/self' })
+  return answer.toString('utf8')
+}
+
 function isPrivate(url: URL): boolean {
   if (isOfTls(url)) return true
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1')

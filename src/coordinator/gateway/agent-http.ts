@@ -1,6 +1,6 @@
 /**
- * The calls beside the link, with the agent's own key: a VCL text or a certificate by its hash, and an answer too large for a
- * message (docs/behaviour.md, Agent link). Plain node:http, to be mounted below the link's path. A call may reach another
+ * The calls beside the link, with the agent's own key: a VCL text or a certificate by its hash, its own state, and an answer too
+ * large for a message (docs/behaviour.md, Agent link). Plain node:http, to be mounted below the link's path. A call may reach another
  * coordinator than the link does: answers are passed on to the process that waits for them.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -10,6 +10,7 @@ import { createContext } from '../../context.js'
 import { FleetError } from '../../errors.js'
 import { agentLinkPath, answerLimitBytes } from '../../messages/envelope.js'
 import { recognizeKey } from '../registration/agent-credentials.js'
+import { readOwnState } from '../agents/own-state.js'
 import { readSourceFor } from '../agents/agent-desired.js'
 import type { SessionParts } from './session-parts.js'
 import { countFailures, readAgentKey, toRefusal, type Door } from './handshake.js'
@@ -68,36 +69,45 @@ async function route(
     recognizeKey(http.service, readAgentKey(request)),
   )
   if (method === 'GET') {
-    const text = await readText(http, request, noun, {
-      agentId,
-      sha: what,
-    })
+    const text = await readText(http, request, noun, { agentId, what })
     if (text === undefined) throw new FleetError('not-found', 'agent', `${what} was not found`)
-    response.writeHead(200, { ...noStore, 'content-type': 'text/plain; charset=utf-8' }).end(text)
+    response.writeHead(200, { ...noStore, 'content-type': contentTypeOf(noun) }).end(text)
     return
   }
   await receiveAnswer(http, request, { agentId, sequence: Number(what) })
   response.writeHead(204, noStore).end()
 }
 
-interface Wanted {
-  readonly agentId: number
-  readonly sha: string
+function contentTypeOf(noun: string): string {
+  return noun === 'agents' ? 'application/json' : 'text/plain; charset=utf-8'
 }
 
-function readText(
+interface Wanted {
+  readonly agentId: number
+  /** A digest, or `self`. */
+  readonly what: string
+}
+
+async function readText(
   http: AgentHttp,
   request: IncomingMessage,
   noun: string,
-  { agentId, sha }: Wanted,
+  { agentId, what }: Wanted,
 ): Promise<string | undefined> {
-  if (noun !== 'certificates') return readSourceFor(http.service, agentId, sha)
+  if (noun === 'agents') return what === 'self' ? readSelf(http, agentId) : undefined
+  if (noun === 'sources') return readSourceFor(http.service, agentId, what)
   requirePrivate(request)
-  return http.openCertificate(agentId, sha)
+  return http.openCertificate(agentId, what)
+}
+
+async function readSelf({ service }: AgentHttp, agentId: number): Promise<string | undefined> {
+  const own = await readOwnState(service, agentId)
+  return own && JSON.stringify(own)
 }
 
 const methods: ReadonlyMap<string, 'GET' | 'PUT'> = new Map([
   ['sources', 'GET'],
+  ['agents', 'GET'],
   ['certificates', 'GET'],
   ['answers', 'PUT'],
 ])

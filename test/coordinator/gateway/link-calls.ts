@@ -53,6 +53,16 @@ export async function checkCalls(
     t.equal((await call('GET', `/sources/${sha}`, other.key)).status, 404)
   })
 
+  await t.test('an agent is told how it is seen, and nothing of others', async (t) => {
+    const own = await call('GET', '/agents/self', agent.key)
+    t.equal(own.status, 200)
+    const { id, ...rest } = (await own.json()) as { id: number } // as the next line says
+    t.equal(id, agent.agentId)
+    t.match(rest, { name: agent.name, stateName: /^\w+$/, lockedBecause: null })
+    t.equal((await call('GET', '/agents/self', 'nobody-s-key')).status, 401)
+    t.equal((await call('GET', `/agents/${other.agentId}`, agent.key)).status, 404)
+  })
+
   await t.test('other paths are 404, other methods 405', async (t) => {
     t.equal((await call('GET', '/nosuch', agent.key)).status, 404)
     t.equal((await call('GET', `/sources/${sha}/more`, agent.key)).status, 404)

@@ -1,0 +1,222 @@
+/**
+ * `cachefleetd enroll`: from a running cache and a join token to a service that runs. Everything that can be wrong is looked for
+ * before anything is written; what was written is taken back when the agent does not run in time.
+ */
+import { chown, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { hostname, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { loadConfig } from '../../config/load.js'
+import type { Settings } from '../../config/schema.js'
+import { listRunningCaches, type RunningCache } from '../agent/host/running-caches.js'
+import { createCaPin } from '../agent/link/ca-pin.js'
+import { spreadAddress } from '../agent/link/coordinator-address.js'
+import type { CoordinatorAddress } from '../agent/link/coordinator-http.js'
+import { parseJoinToken } from '../resources/join-token-text.js'
+import { readIfThere, writeDurably } from '../runtime/durable-file.js'
+import { requireWelcome } from './ask-coordinator.js'
+import { chooseCache } from './choose-cache.js'
+import { EnrollError, textOf } from './enroll-error.js'
+import type { EnrollWords } from './enroll-words.js'
+import {
+  findUnit,
+  nameUnit,
+  startUnit,
+  stopUnit,
+  type HostUnit,
+  type Systemctl,
+} from './host-unit.js'
+import { findHostUser, type HostUser } from './host-user.js'
+import { inspectCache, requireRights, type InspectedCache } from './inspect-cache.js'
+import { addSettings, takeOutSettings } from './settings-text.js'
+import { untilRunning } from './until-running.js'
+
+export interface EnrollOptions extends EnrollWords {
+  readonly token: string
+  /** Of the host's files. */
+  readonly root: string
+  readonly systemctl: Systemctl
+  readonly now: () => number
+  /** How long the agent may take until it is Running. */
+  readonly waitMs: number
+  /** Aborted with an EnrollError: everything is taken back. */
+  readonly signal: AbortSignal
+  readonly listCaches?: () => Promise<readonly RunningCache[]>
+}
+
+export interface Enrolled {
+  readonly unit: string
+  readonly name: string
+  /** Such as `varnish 7.1.1`. */
+  readonly release: string
+  readonly address: string
+  /** Null: it is Running, or ReadOnly as its settings want. */
+  readonly lockedBecause: string | null
+}
+
+/** As root. Throws EnrollError, and leaves nothing behind then. */
+export async function enrollHost(options: EnrollOptions): Promise<Enrolled> {
+  const { root, instance, token } = options
+  if (!parseJoinToken(token) || /\s/.test(token))
+    throw new EnrollError('the join token is not whole: right is all of what was shown once')
+  const unit = findUnit(nameUnit(instance), root)
+  const user = findHostUser(unit.user ?? 'root', unit.groups)
+  const cache = await inspectCache(
+    chooseCache(await (options.listCaches ?? listRunningCaches)(), instance),
+  )
+  requireRights(cache, user)
+  const place: Place = { ...options, unit, user, cache, undo: [] }
+  try {
+    return await install(place)
+  } catch (error) {
+    for (const takeBack of place.undo.toReversed()) await takeBack()
+    throw error instanceof EnrollError ? error : new EnrollError(textOf(error), { cause: error })
+  }
+}
+
+/** In the agent's state dir. */
+const unmanagedFolder = 'foreign'
+
+interface Place extends EnrollOptions {
+  readonly unit: HostUnit
+  readonly user: HostUser
+  readonly cache: InspectedCache
+  /** What takes back what was done, in the order in which it was. */
+  readonly undo: (() => Promise<void>)[]
+}
+
+async function install(place: Place): Promise<Enrolled> {
+  const { root, unit, token, signal, systemctl, undo } = place
+  const configFile = join(root, unit.configFile)
+  const tokenFile = configFile.replace(/(?:\.\w+)?$/, '.token')
+  const before = await readIfThere(configFile)
+  const text = addSettings(unit.configFile, before, describeSettings(place, tokenFile))
+  const settings = await readSettings(place, configFile, text)
+  await askBeforehand(place, settings)
+  signal.throwIfAborted()
+
+  undo.push(() => rm(tokenFile, { force: true }))
+  await writeDurably(tokenFile, `${token}\n`, 0o640)
+  await chown(tokenFile, 0, place.user.gid)
+  undo.push(() => putBack(configFile, before))
+  await writeDurably(configFile, text, 0o644)
+  const stateBefore = await readdir(settings.stateDir).catch(() => null)
+  undo.push(() => clearState(settings.stateDir, stateBefore))
+  undo.push(() => stopUnit(systemctl, unit.name))
+  await startUnit(systemctl, unit.name)
+  const state = await untilRunning(settings, { waitMs: place.waitMs, unit: unit.name, signal })
+
+  // It has a key of its own now, and trusts what it keeps.
+  await writeDurably(configFile, takeOutSettings(unit.configFile, text, ['joinTokenFile']), 0o644)
+  await rm(tokenFile, { force: true })
+  const { release, address } = place.cache
+  const { name } = settings
+  return { unit: unit.name, name, release, address, lockedBecause: state.lockedBecause }
+}
+
+function describeSettings({ coordinatorUrl, cache, instance }: Place, tokenFile: string) {
+  return {
+    values: {
+      ...{ coordinatorUrl, joinTokenFile: tokenFile },
+      engineAddress: cache.address,
+      engineSecretFile: cache.secretFile,
+      engineName: cache.workingDirectory,
+      ...(cache.program !== null && { engineProgram: cache.program }),
+    },
+    defaults: {
+      // Of two agents on a host each needs a name of its own.
+      ...(instance !== null && { name: nameAgent(hostname(), instance) }),
+      ...(cache.http !== null && { engineHttp: cache.http }),
+    },
+  }
+}
+
+/** As names of agents are: letters, digits and dashes, at most 52. */
+export function nameAgent(hostName: string, instance: string): string {
+  const host = hostName.replaceAll(/[^A-Za-z0-9-]/g, '-').slice(0, 51 - instance.length)
+  return `${host}-${instance}`
+}
+
+/** What the agent wrote there goes; VCL that it took off the cache is the only copy, and stays. */
+export async function clearState(
+  stateDir: string,
+  before: readonly string[] | null,
+): Promise<void> {
+  const names = await readdir(stateDir).catch(() => [])
+  const saved = await readdir(join(stateDir, unmanagedFolder)).catch(() => [])
+  for (const name of names)
+    if (!(before ?? []).includes(name) && !(name === unmanagedFolder && saved.length > 0))
+      await rm(join(stateDir, name), { recursive: true, force: true })
+  if (before === null && saved.length === 0) await rm(stateDir, { recursive: true, force: true })
+}
+
+async function putBack(file: string, text: string | null): Promise<void> {
+  if (text === null) await rm(file, { force: true })
+  else await writeDurably(file, text, 0o644)
+}
+
+/** As the service will read them, with its unit's variables. Throws EnrollError where these do not let ours count. */
+async function readSettings(
+  { unit, coordinatorUrl }: Place,
+  configFile: string,
+  text: string,
+): Promise<Settings> {
+  const draft = `${configFile}.draft.yaml`
+  try {
+    await writeDurably(draft, text, 0o600)
+    const words = unit.words.map((word) => (word === unit.configFile ? draft : word))
+    const stateDir = unit.stateDir === null ? {} : { STATE_DIRECTORY: unit.stateDir }
+    const loaded = loadConfig(words, { ...unit.environment, ...stateDir })
+    if (loaded.kind !== 'run') throw new Error(`${unit.name} only prints its settings`)
+    if (loaded.settings.coordinatorUrl !== coordinatorUrl)
+      throw new Error(
+        `${unit.name} sets another coordinator, ${loaded.settings.coordinatorUrl}, beside ${unit.configFile}: take CACHEFLEET_COORDINATOR_URL out of its environment file`,
+      )
+    if (loaded.settings.joinToken !== null)
+      throw new Error(
+        `${unit.name} has a join token in its environment, which would win over this one: take CACHEFLEET_JOIN_TOKEN out of it`,
+      )
+    return loaded.settings
+  } catch (error) {
+    throw new EnrollError(textOf(error).replaceAll(draft, unit.configFile), { cause: error })
+  } finally {
+    await rm(draft, { force: true })
+  }
+}
+
+/** What is learnt of the coordinator's CA is kept by the agent, once it runs. */
+async function askBeforehand(place: Place, settings: Settings): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'cachefleet-enroll-'))
+  try {
+    const { name, coordinatorCa, coordinatorUrl } = settings
+    const { token, now } = place
+    const pin = createCaPin({
+      file: join(folder, 'coordinator-ca.pem'),
+      joinToken: () => Promise.resolve(token),
+    })
+    const address = spreadAddress({ url: coordinatorUrl, caFile: coordinatorCa, pin }, name)
+    await askOneOf(address, coordinatorUrl.split(',').length, (one) =>
+      requireWelcome({ address: one, name, token, now }),
+    )
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Of several coordinators one is enough; what the first says is told. */
+async function askOneOf(
+  address: CoordinatorAddress,
+  count: number,
+  ask: (address: CoordinatorAddress) => Promise<void>,
+): Promise<void> {
+  const failures: unknown[] = []
+  while (failures.length < count) {
+    try {
+      await ask(address)
+      return
+    } catch (error) {
+      failures.push(error)
+      address.moveOn?.()
+    }
+  }
+  throw failures[0]
+}

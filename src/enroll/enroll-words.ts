@@ -1,0 +1,58 @@
+/** What `cachefleetd enroll` is given on its command line. Pure. */
+import { parseArgs } from 'node:util'
+import { ConfigError } from '../../config/load.js'
+
+export interface EnrollWords {
+  /** `ws://` or `wss://`, several separated by commas, as the setting has it. */
+  readonly coordinatorUrl: string
+  /** Of several caches on this host; null: there is one. */
+  readonly instance: string | null
+  readonly tokenFile: string | null
+}
+
+export const usage = `usage: cachefleetd enroll URL [--instance NAME] [--token-file FILE]
+Enrols the cache that runs on this host at the coordinator URL, such as https://fleet.example:8002; as root.
+The join token is read from FILE, from CACHEFLEET_JOIN_TOKEN or from standard input, and is never an argument.
+--instance NAME: of several caches on this host the one whose -n ends in NAME; its agent is cachefleet-agent@NAME.`
+
+/** Part of a unit's name, of a file's and of an agent's. */
+const instanceForm = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,29}[A-Za-z0-9])?$/
+
+/** Throws ConfigError saying what would be right. */
+export function readEnrollWords(words: readonly string[]): EnrollWords {
+  const { values, positionals } = parse(words)
+  const [url, ...more] = positionals
+  if (url === undefined || more.length > 0) throw new ConfigError(usage)
+  const { instance = null, 'token-file': tokenFile = null } = values
+  if (instance !== null && !instanceForm.test(instance))
+    throw new ConfigError(
+      '--instance: up to 31 letters, digits and dashes are right, as in -n /var/lib/varnish/NAME',
+    )
+  return { coordinatorUrl: url.split(',').map(toLinkUrl).join(','), instance, tokenFile }
+}
+
+function parse(words: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...words],
+      options: { instance: { type: 'string' }, 'token-file': { type: 'string' } },
+      allowPositionals: true,
+    })
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new ConfigError(`${why}\n${usage}`)
+  }
+}
+
+/** People know the address that a browser takes. */
+function toLinkUrl(text: string): string {
+  const url = URL.canParse(text.trim()) ? new URL(text.trim()) : null
+  const scheme = { 'https:': 'wss', 'wss:': 'wss', 'http:': 'ws', 'ws:': 'ws' }[url?.protocol ?? '']
+  const isPlain = url?.username === '' && url.password === '' && url.search + url.hash === ''
+  if (!url || !isPlain || scheme === undefined || url.hostname === '')
+    throw new ConfigError(
+      `${JSON.stringify(text)} is not the address of a coordinator; such as https://fleet.example:8002 is right`,
+    )
+  const path = url.pathname.endsWith('/') ? url.pathname.slice(0, -1) : url.pathname
+  return `${scheme}://${url.host}${path}`
+}
