@@ -109,7 +109,8 @@ void t.test('a host is enrolled in one step', onlyRoot, async (t) => {
   await t.rejects(host.enroll(), {
     message: /agent\.yaml enrols at wss:\/\/\S+ already: .*--instance NAME/,
   })
-  t.same(await host.list(), names)
+  t.equal(await host.read('etc/cachefleet/agent.yaml'), settings)
+  t.ok((await host.list()).includes(`enabled-${unitName}`), 'what runs goes on')
 })
 
 void t.test('a host that cannot be enrolled is left as it was', onlyRoot, async (t) => {

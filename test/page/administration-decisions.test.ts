@@ -4,8 +4,9 @@ import fc from 'fast-check'
 import t from 'tap'
 import type { ApiLogEntry } from '../../src/resources/api-log-entry.js'
 import {
+  enrolHost,
   quoteForShell,
-  startAgentBySystemd,
+  startAgent,
   toLinkUrl,
   writeTokenFile,
 } from '../../src/page/views/administration/enrolment.js'
@@ -117,9 +118,13 @@ void t.test('a command for a host holds the address, and the token in the file o
   t.equal(toLinkUrl(enrolment.origin), 'wss://fleet.example:8002')
   t.equal(toLinkUrl('http://127.0.0.1:80'), 'ws://127.0.0.1:80')
   t.match(writeTokenFile(enrolment), /^secret$/m)
-  const unit = startAgentBySystemd(enrolment)
-  t.match(unit, 'CACHEFLEET_TAGS="a b,\\$c"')
-  t.notMatch(unit, /secret|x,y/)
+  const byHand = startAgent(enrolment)
+  t.match(byHand, "--tags 'a b,$c'")
+  t.notMatch(byHand, /secret|x,y/)
+  t.equal(
+    enrolHost(enrolment),
+    "cachefleetd enroll https://fleet.example:8002 <<'END'\nsecret\nEND",
+  )
   t.end()
 })
 

@@ -218,7 +218,7 @@ void t.test('the administration', async (t) => {
       .locator('pre')
       .innerText()
     const command = await page
-      .getByRole('region', { name: /by hand/ })
+      .getByRole('region', { name: /^2\. .* by hand/ })
       .locator('pre')
       .innerText()
     const url = `ws://127.0.0.1:${port}`
@@ -226,8 +226,8 @@ void t.test('the administration', async (t) => {
     t.equal(command, String.raw`cachefleetd ${words} --tags 'web,it'\''s new'`)
     t.notMatch(command, token.trim())
     await page
-      .getByRole('region', { name: /systemd/ })
-      .getByText(`COORDINATOR_URL=${url}`)
+      .getByRole('region', { name: /as a service/ })
+      .getByText(`cachefleetd enroll http://127.0.0.1:${port} <<'END'`)
       .waitFor()
     await keepScreenshot(page, 'join-token-made')
     t.same(await findBarriers(page), [])

@@ -2,13 +2,19 @@
 import { once } from 'node:events'
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import { connect, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import type { Duplex } from 'node:stream'
+import { connect as connectTls, createServer as createTlsServer } from 'node:tls'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { createCaPin } from '../../../src/agent/link/ca-pin.js'
 import { explainFailure } from '../../../src/agent/link/explain-failure.js'
-import { issueCa, issueServerCertificate } from '../../../src/coordinator/tls/issue-certificate.js'
+import {
+  issueCa,
+  issueServerCertificate,
+  type Issued,
+} from '../../../src/coordinator/tls/issue-certificate.js'
 import { fingerprintOf } from '../../../src/coordinator/tls/own-ca.js'
 import { parseJoinToken, printJoinToken } from '../../../src/resources/join-token-text.js'
 import { makeStateDir } from '../../support/daemon.js'
@@ -115,6 +121,49 @@ void t.test('nothing is said to anybody but the CA of the token', async (t) => {
   await t.rejects(dial({ url, folder, isKeyNew: false }), { code: 'SELF_SIGNED_CERT_IN_CHAIN' })
   t.same(stranger.heard, [])
 })
+
+void t.test(
+  'behind a proxy that ends TLS tokens name no CA, and its certificate counts',
+  async (t) => {
+    const ca = issueCa(Date.now())
+    const folder = await makeStateDir(t)
+    const caFile = join(folder, 'proxy-ca.crt')
+    await writeFile(caFile, ca.certificate)
+
+    const plain = await startOwnCoordinator(t, await makeStateDir(t), null)
+    const good = await startProxy(t, ca, () => connect(plain.port, '127.0.0.1'))
+    const token = await plain.makeToken()
+    const url = `wss://127.0.0.1:${good}`
+    await t.rejects(dial({ url, folder, token }), { code: 'SELF_SIGNED_CERT_IN_CHAIN' })
+    await dial({ url, folder, token, caFile })
+
+    const own = await startOwnCoordinator(t, await makeStateDir(t))
+    const bad = await startProxy(t, ca, () =>
+      connectTls({ port: own.port, host: '127.0.0.1', rejectUnauthorized: false }),
+    )
+    const pinned = await own.makeToken()
+    const beside = { url: `wss://127.0.0.1:${bad}`, folder, token: pinned }
+    await t.rejects(dial(beside), /start the coordinators with --tls off and make another token/)
+    await dial({ ...beside, caFile })
+  },
+)
+
+/** Ends TLS with a certificate of its own, and passes on what comes. Answers its port. */
+async function startProxy(t: Test, ca: Issued, open: () => Duplex): Promise<number> {
+  const { certificate, key } = issueServerCertificate(ca, ['127.0.0.1'], Date.now())
+  const server = createTlsServer({ cert: certificate + ca.certificate, key }, (socket) => {
+    const behind = open()
+    for (const [from, to] of [
+      [socket, behind],
+      [behind, socket],
+    ] as const)
+      from.pipe(to).on('error', () => from.destroy())
+  })
+  server.on('tlsClientError', () => undefined)
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => server.close())
+  return (server.address() as AddressInfo).port // of a TCP listener
+}
 
 void t.test('a token that names a CA is not sent without TLS', async (t) => {
   const own = await startOwnCoordinator(t, await makeStateDir(t))

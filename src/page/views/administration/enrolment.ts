@@ -7,8 +7,13 @@ interface Enrolment {
   readonly tags: readonly string[]
 }
 
-/** Where systemd's unit looks for it too; the daemon runs as user cachefleet there. */
+/** For an agent that is started by hand, as user cachefleet. */
 const tokenFile = '/etc/cachefleet/join-token'
+
+/** For a shell, as root: finds the cache, writes the settings and starts the service. The token is read from standard input. */
+export function enrolHost({ origin, token }: Enrolment): string {
+  return [`cachefleetd enroll ${quoteForShell(origin)} <<'END'`, token, 'END'].join('\n')
+}
 
 /** For a shell, as root. The token is read from standard input: it is in no process's arguments. */
 export function writeTokenFile({ token }: Enrolment): string {
@@ -30,20 +35,6 @@ export function startAgent({ origin, tags }: Enrolment): string {
   ].join(' ')
 }
 
-/** The unit reads `/etc/default/cachefleet-agent`; of two lines for one setting the later counts. */
-export function startAgentBySystemd({ origin, tags }: Enrolment): string {
-  const named = joinTags(tags)
-  return [
-    "cat >> /etc/default/cachefleet-agent <<'END'",
-    `CACHEFLEET_COORDINATOR_URL=${quoteForSystemd(toLinkUrl(origin))}`,
-    `CACHEFLEET_JOIN_TOKEN_FILE=${tokenFile}`,
-    ...(named === '' ? [] : [`CACHEFLEET_TAGS=${quoteForSystemd(named)}`]),
-    'END',
-    'systemctl enable cachefleet-agent',
-    'systemctl restart cachefleet-agent',
-  ].join('\n')
-}
-
 /** Agents dial by WebSocket. */
 export function toLinkUrl(origin: string): string {
   return origin.replace(/^http/, 'ws')
@@ -62,9 +53,4 @@ function joinTags(tags: readonly string[]): string {
 /** A word for a POSIX shell, as it is if it needs no quotes. */
 export function quoteForShell(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
-}
-
-/** systemd.exec(5), EnvironmentFile: in double quotes a backslash keeps `"`, `\`, `` ` `` and `$` as they are. */
-function quoteForSystemd(value: string): string {
-  return /^[\w@%+=:,./-]+$/.test(value) ? value : `"${value.replace(/["\\`$]/g, String.raw`\$&`)}"`
 }

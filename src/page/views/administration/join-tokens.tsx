@@ -7,7 +7,7 @@ import { endColumn } from './administration-head.js'
 import { viewOf } from './administration-list.js'
 import { CopyBox, SecretDialog } from './copy-box.js'
 import type { FormExtras } from './edit-dialog.js'
-import { isLoopback, startAgent, startAgentBySystemd, writeTokenFile } from './enrolment.js'
+import { enrolHost, isLoopback, startAgent, writeTokenFile } from './enrolment.js'
 import { toExpiry } from './lifetime.js'
 import { useOwner } from './owner-field.js'
 
@@ -55,7 +55,7 @@ export const View = viewOf<JoinToken>({
   empty: {
     icon: 'cache',
     title: 'No join tokens yet',
-    text: 'Make one, then start an agent beside a cache with the command that is shown.',
+    text: 'Make one, then enrol the host of a cache with the command that is shown.',
   },
 })
 
@@ -119,12 +119,19 @@ function showMade({ token, label, tags }: MadeJoinToken, onClose: () => void) {
       isWide
     >
       <CopyBox
-        title="1. Keep the token in a file"
+        title="Enrol the cache that runs there, as a service"
+        hint="It says in a line what is wrong, and changes nothing then."
+        text={enrolHost(enrolment)}
+      />
+      <CopyBox
+        title="Or by hand: 1. Keep the token in a file"
         hint="Needed once; afterwards the agent has a key of its own."
         text={writeTokenFile(enrolment)}
       />
-      <CopyBox title="2. Start the agent by systemd" text={startAgentBySystemd(enrolment)} />
-      <CopyBox title="Or by hand, as user cachefleet" text={startAgent(enrolment)} />
+      <CopyBox
+        title="2. Start the agent by hand, as user cachefleet"
+        text={startAgent(enrolment)}
+      />
     </SecretDialog>
   )
 }
