@@ -3,6 +3,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { findFreePort } from '../../src/agent/host/free-port.js'
+import { readPresentedChain } from '../../src/presented-chain.js'
 import { makeHome, run, type Environment } from '../cli/run-cli.js'
 import {
   administrator,
@@ -12,6 +13,8 @@ import {
   type Daemon,
 } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
+import { startNats } from '../support/nats.js'
+import { startPostgres } from '../support/postgres.js'
 import { shakeHands } from '../support/tls-client.js'
 
 interface Fleet {
@@ -21,13 +24,13 @@ interface Fleet {
   start(): void
 }
 
-function startFleet(t: Test, stateDir: string, port: number): Fleet {
+function startFleet(t: Test, stateDir: string, port: number, words: readonly string[] = []): Fleet {
   const launch = (): Daemon =>
     startDaemon(
       t,
       [
         ...['--coordinator', '--no-agent', '--listen', `0.0.0.0:${port}`],
-        ...['--state-dir', stateDir, '--heartbeat', '1'],
+        ...['--state-dir', stateDir, '--heartbeat', '1', ...words],
       ],
       {
         CACHEFLEET_ADMIN_USER: administrator.user,
@@ -56,17 +59,7 @@ void t.test('a fleet without a certificate of anybody else', async (t) => {
   t.match(shown.output, /^CA +cachefleet CA \w{8}, until 20\d\d-\d\d-\d\d$/m)
   t.match(shown.output, /^names .*\blocalhost, 127\.0\.0\.1\b/m)
 
-  const server = `https://127.0.0.1:${fleet.port}`
-  const login = await run(
-    [
-      ...['login', '--server', server, '--user', administrator.user],
-      ...['--fingerprint', fingerprint, '--password-stdin'],
-    ],
-    { environment, input: administrator.password },
-  )
-  t.match(login, { code: 0, err: '' })
-  const made = await run(['jointokens', 'add', '--label', 'edge', '--json'], { environment })
-  const { token } = JSON.parse(made.out) as { token: string } // as the API answers
+  const token = await makeToken(fleet.port, fingerprint, environment)
   t.match(token, new RegExp(`^cf1\\.[\\w-]{43}\\.${fingerprint}$`))
 
   const agent = startDaemon(
@@ -109,12 +102,59 @@ void t.test('a fleet without a certificate of anybody else', async (t) => {
   })
 })
 
+/** By a login that trusts the CA's fingerprint, and stays for later calls. */
+async function makeToken(
+  port: number,
+  fingerprint: string,
+  environment: Environment,
+): Promise<string> {
+  const words = ['--user', administrator.user, '--fingerprint', fingerprint, '--password-stdin']
+  const server = `https://127.0.0.1:${port}`
+  const input = administrator.password
+  const login = await run(['login', '--server', server, ...words], { environment, input })
+  if (login.code !== 0) throw new Error(`login: ${login.err}`)
+  const made = await run(['jointokens', 'add', '--label', 'edge', '--json'], { environment })
+  return (JSON.parse(made.out) as { token: string }).token // as the API answers
+}
+
 async function untilRunning(environment: Environment): Promise<void> {
   await eventually('the agent is Running', async () => {
     const { out } = await run(['agents', 'get', 'edge', '--json'], { environment })
     return (JSON.parse(out || '{}') as { stateName?: string }).stateName === 'Running'
   })
 }
+
+void t.test('coordinators of one PostgreSQL store have one CA', async (t) => {
+  const [postgres, nats] = await Promise.all([startPostgres(t), startNats(t)])
+  const secretKeyFile = join(await makeStateDir(t), 'secret.key')
+  const words = [
+    ...['--store', await postgres.url(), '--bus', nats.url, '--secret-key-file', secretKeyFile],
+  ]
+  const launch = async (): Promise<Fleet> =>
+    startFleet(t, await makeStateDir(t), await findFreePort(), words)
+  const [one, two] = await Promise.all([launch(), launch()])
+  const fingerprints = await Promise.all(
+    [one, two].map(({ port }) =>
+      eventually('it presents its CA', async () => {
+        const { chain } = await readPresentedChain({ hostname: '127.0.0.1', port: String(port) })
+        return chain.at(-1)?.fingerprint
+      }),
+    ),
+  )
+  t.equal(fingerprints[0], fingerprints[1])
+
+  const environment = await makeHome(t)
+  const token = await makeToken(one.port, fingerprints[0] ?? '', environment)
+  startDaemon(
+    t,
+    [
+      ...['--coordinator-url', `wss://127.0.0.1:${two.port}`, '--name', 'edge'],
+      ...['--engine', 'simulate', '--state-dir', await makeStateDir(t)],
+    ],
+    { CACHEFLEET_JOIN_TOKEN: token },
+  )
+  await untilRunning(environment)
+})
 
 void t.test('what has no CA says so', async (t) => {
   const stateDir = await makeStateDir(t)

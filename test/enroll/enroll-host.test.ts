@@ -13,6 +13,7 @@ import { call, makeHome } from '../cli/run-cli.js'
 import { administrator, makeStateDir, program } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
 import { root as checkout } from '../support/root.js'
+import { createSimulatedEngine } from '../support/simulated-engine.js'
 import { startVarnishd, type Varnishd } from '../support/varnishd.js'
 
 const onlyRoot = { skip: geteuid?.() === 0 ? false : 'only root enrols a host' }
@@ -122,6 +123,11 @@ void t.test('a host that cannot be enrolled is left as it was', onlyRoot, async 
   const good = await coordinator.makeToken()
   const { token = '', fingerprint } = parseJoinToken(good) ?? {}
   const closed = await findFreePort()
+  const newer = await createSimulatedEngine({
+    version: '10.0.0',
+    secret: await readFile(cache.secretFile),
+  }).listen()
+  t.teardown(() => newer.close())
   const plain = await startOwnCoordinator(t, await makeStateDir(t), null)
   const changed = (change: Partial<RunningCache>) => async (): Promise<readonly RunningCache[]> =>
     (await listRunningCaches())
@@ -173,6 +179,10 @@ void t.test('a host that cannot be enrolled is left as it was', onlyRoot, async 
       { token: good, listCaches: changed({ secretFile: '/proc/version' }) },
       /cannot be used: .*the file \/proc\/version, must be those of the cache that runs/,
     ],
+    'a cache of an unknown release': [
+      { token: good, listCaches: changed({ managementPorts: [`127.0.0.1:${newer.port}`] }) },
+      /the cache is varnish 10\.0\.0; cachefleet knows Varnish 6\.0 to 9\.x and Vinyl Cache 9\.x/,
+    ],
     'no cache': [
       { token: good, listCaches: () => Promise.resolve([]) },
       /no cache runs on this host: start varnishd or vinyld/,
@@ -191,7 +201,10 @@ void t.test('a host that cannot be enrolled is left as it was', onlyRoot, async 
     ],
   }
   for (const [name, [options, message]] of Object.entries(faults)) {
-    await t.rejects(host.enroll(options), { name: 'EnrollError', message }, name)
+    const failed = await host.enroll(options).catch((error: unknown) => error)
+    t.match(failed, { name: 'EnrollError', message }, name)
+    t.notMatch(String(failed), /\n/, 'one line')
+    t.notOk(String(failed).includes(token), 'no secret is told')
     t.same(await host.list(), before, `${name}: nothing is left behind`)
     t.equal(await host.read('etc/cachefleet/agent.yaml'), mine)
   }
@@ -259,3 +272,24 @@ void t.test('an agent that does not run in time is taken back', onlyRoot, async 
   t.same(await host.list(), [...before, 'etc/cachefleet/agent.yaml'].toSorted())
   t.equal(await host.read('etc/cachefleet/agent.yaml'), 'engine: attach\nwarmup: 1\n')
 })
+
+void t.test(
+  'a host that moves to another coordinator is Locked there at first',
+  onlyRoot,
+  async (t) => {
+    const host = await makeHost(t)
+    await host.enroll()
+    const other = await startOwnCoordinator(t, await makeStateDir(t))
+    const settings = join(host.root, 'etc/cachefleet/agent.yaml')
+    const without = (await readFile(settings, 'utf8')).replace(/^coordinatorUrl: .*\n/m, '')
+    await writeFile(settings, without)
+
+    const enrolled = await host.enroll({
+      coordinatorUrl: `wss://127.0.0.1:${other.port}`,
+      token: await other.makeToken(),
+    })
+
+    t.match(enrolled.lockedBecause, /is enrolled at coordinator /)
+    t.match(await readFile(settings, 'utf8'), `coordinatorUrl: wss://127.0.0.1:${other.port}`)
+  },
+)

@@ -13,6 +13,7 @@ appendFileSync(join(root, 'systemctl.log'), `${[verb, ...words].join(' ')}\n`)
 
 if (verb === 'enable') writeFileSync(enabled, '')
 else if (verb === 'restart') {
+  await endOld()
   const log = openSync(join(root, 'agent.log'), 'a')
   const config = join(root, 'etc/cachefleet/agent.yaml')
   const child = spawn(process.execPath, [program, '--config', config], {
@@ -24,6 +25,10 @@ else if (verb === 'restart') {
   child.unref()
 } else if (verb === 'disable') {
   rmSync(enabled, { force: true })
+  await endOld()
+}
+
+async function endOld() {
   if (existsSync(pidFile)) await end(Number(readFileSync(pidFile, 'utf8')))
   rmSync(pidFile, { force: true })
 }
