@@ -3,14 +3,30 @@
  * Its default collation is English, so that what must be sorted by bytes is seen to be.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { chownSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { Client } from 'pg'
 import { eventually } from './eventually.js'
+import { root } from './root.js'
 
+const initdbWords = [
+  ...['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync'],
+  ...['--locale=C.UTF-8', '--locale-provider=icu', '--icu-locale=en-US'],
+]
 const versionsFolder = '/usr/lib/postgresql'
 /** Below the ephemeral range, where no outgoing connection takes the port between the probe and its use. */
 const portLowest = 20_000
@@ -63,7 +79,7 @@ export async function startPostgres(t: Teardown): Promise<PostgresServer> {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  await initialize(join(bin, 'initdb'), data, owner)
+  await makeData(join(bin, 'initdb'), data, owner)
   for (let attempt = 1; running === undefined; attempt++) {
     port = await freePort()
     const child = await serve({ program: join(bin, 'postgres'), data, port, owner })
@@ -123,13 +139,33 @@ function newestBin(): string {
   return join(versionsFolder, String(newest), 'bin')
 }
 
+/** To make them takes 0.4 s of a core, to copy them a twentieth: the first test that needs them keeps what it made. */
+async function makeData(program: string, data: string, owner: Owner): Promise<void> {
+  const madeBy = JSON.stringify([program, statSync(program).mtimeMs, owner, initdbWords])
+  const digest = createHash('sha256').update(madeBy).digest('hex').slice(0, 16)
+  const kept = join(root, 'dist', `postgres-${digest}`)
+  if (existsSync(kept)) {
+    await copyFolder(kept, data)
+    return
+  }
+  await initialize(program, data, owner)
+  const copy = `${kept}-${process.pid}`
+  mkdirSync(dirname(kept), { recursive: true })
+  await copyFolder(data, copy)
+  try {
+    renameSync(copy, kept)
+  } catch {
+    // Another test was first.
+    rmSync(copy, { recursive: true, force: true })
+  }
+}
+
 async function initialize(program: string, data: string, owner: Owner): Promise<void> {
-  const collation = ['--locale=C.UTF-8', '--locale-provider=icu', '--icu-locale=en-US']
-  const child = spawn(
-    program,
-    ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync', ...collation],
-    { ...owner, cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] },
-  )
+  const child = spawn(program, ['-D', data, ...initdbWords], {
+    ...owner,
+    cwd: '/',
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
   const log = keepLog(child)
   const [code] = (await once(child, 'close')) as [number | null] // of the event 'close'
   if (code !== 0) throw new Error(`initdb failed: ${log()}`)
