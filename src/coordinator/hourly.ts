@@ -1,49 +1,31 @@
-/** Work that is done once an hour, the only use of the scheduler. */
-import { schedule, type TaskOptions } from 'node-cron'
+/** Work that is done once an hour, at the same minute of each, so that coordinators which share a store meet at its lease. */
 import type { Logger } from 'pino'
-import { createContext } from '../context.js'
+import { startLoop } from '../runtime/loop.js'
 
 export interface HourlyWork {
   stop(): Promise<void>
 }
 
-type TaskLogger = NonNullable<TaskOptions['logger']>
+const hourMs = 3_600_000
+const minuteOfHourMs = 7 * 60_000
 
 /** `name` is what a failure is logged as; the next hour tries again. */
 export function startHourly(name: string, log: Logger, work: () => Promise<void>): HourlyWork {
-  let running: Promise<void> = Promise.resolve()
-  const task = schedule(
-    '7 * * * *',
-    () => {
-      running = work().catch((error: unknown) => {
-        createContext(log).log.error({ err: error }, `${name} failed`)
-      })
-      return running
+  const loop = startLoop({
+    ...{ log, trouble: `${name} failed`, everyMs: hourMs, holdsProcess: false },
+    firstMs: msToNextPass(Date.now()),
+    pass: async ({ nextIn }) => {
+      try {
+        await work()
+      } finally {
+        nextIn(msToNextPass(Date.now()))
+      }
     },
-    { name, noOverlap: true, unref: true, logger: schedulerLog(log) },
-  )
-  return {
-    stop: async () => {
-      await task.destroy()
-      await running
-    },
-  }
+  })
+  return { stop: () => loop.close() }
 }
 
-/** The scheduler writes to the console otherwise. */
-function schedulerLog(log: Logger): TaskLogger {
-  return {
-    info: (message) => {
-      log.debug(message)
-    },
-    warn: (message) => {
-      log.warn(message)
-    },
-    error: (message, error) => {
-      log.error({ err: error ?? message }, String(message))
-    },
-    debug: (message) => {
-      log.debug(String(message))
-    },
-  }
+/** `nowAt` as of `Date.now()`. More than 0, at most an hour. */
+export function msToNextPass(nowAt: number): number {
+  return hourMs - ((nowAt - minuteOfHourMs) % hourMs)
 }
