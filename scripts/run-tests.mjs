@@ -107,13 +107,17 @@ function rankOf(file) {
 function runAll() {
   return new Promise((resolve) => {
     let count = 0
+    // Each that runs has ports of its own (test/support/free-port.ts).
+    const shares = Array.from({ length: jobs.most }, (_, number) => number)
     const readIdle = watchIdle()
     const startMore = () => {
       const most = readIdle() > idleShare && freemem() > fileBytes ? count + 1 : 0
       while (waiting.length > 0 && count < Math.min(Math.max(most, jobs.least), jobs.most)) {
         count += 1
-        void runGroup(waiting.shift()).then(() => {
+        const share = shares.shift()
+        void runGroup(waiting.shift(), share).then(() => {
           count -= 1
+          shares.push(share)
           if (waiting.length === 0 && count === 0) {
             clearInterval(timer)
             resolve()
@@ -143,9 +147,9 @@ function readTimes() {
   return { idle: sum(times.filter(([kind]) => kind === 'idle')), all: sum(times) }
 }
 
-async function runGroup(group) {
+async function runGroup(group, share) {
   const begunAt = performance.now()
-  const { said, end } = await run(group)
+  const { said, end } = await run(group, share)
   const seconds = ((performance.now() - begunAt) / 1000).toFixed(1)
   const wrong = judge(said, end)
   const named = group.join(' ')
@@ -159,7 +163,7 @@ async function runGroup(group) {
   }
 }
 
-function run(group) {
+function run(group, share) {
   const compiled = group.map((file) => join(root, 'dist', file.replace(/\.ts$/, '.js')))
   const program = group.length === 1 ? compiled[0] : join(scripts, 'run-files.mjs')
   const child = spawn(
@@ -173,6 +177,7 @@ function run(group) {
         TAP_TIMEOUT: String(timeoutSeconds),
         CACHEFLEET_SCREENSHOTS: join('dist', 'screenshots'),
         CACHEFLEET_TEST_FILES: JSON.stringify(compiled),
+        CACHEFLEET_TEST_SHARE: `${share}/${jobs.most}`,
       },
     },
   )

@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
 import t from 'tap'
-import { findFreePort } from '../src/agent/host/free-port.js'
+import { findFreePort } from './support/free-port.js'
 import { logIn } from './support/api-client.js'
 import { makeCertificate } from './support/certificate.js'
 import {

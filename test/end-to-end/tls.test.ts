@@ -2,7 +2,7 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { findFreePort } from '../../src/agent/host/free-port.js'
+import { findFreePort } from '../support/free-port.js'
 import { readPresentedChain } from '../../src/presented-chain.js'
 import { makeHome, run, type Environment } from '../cli/run-cli.js'
 import {

@@ -3,7 +3,7 @@ import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promis
 import { join } from 'node:path'
 import { geteuid } from 'node:process'
 import t, { type Test } from 'tap'
-import { findFreePort } from '../../src/agent/host/free-port.js'
+import { findFreePort } from '../support/free-port.js'
 import { listRunningCaches, type RunningCache } from '../../src/agent/host/running-caches.js'
 import { EnrollError } from '../../src/enroll/enroll-error.js'
 import { enrollHost, type Enrolled, type EnrollOptions } from '../../src/enroll/enroll-host.js'

@@ -15,7 +15,7 @@ import { makeDomainCertificate } from '../support/domain-certificates.js'
 import { eventually } from '../support/eventually.js'
 import { readRelease } from '../support/cache-program.js'
 import { shakeHands } from '../support/tls-client.js'
-import { findFreePort } from '../../src/agent/host/free-port.js'
+import { findFreePort } from '../support/free-port.js'
 import { startVarnishd, type Varnishd } from '../support/varnishd.js'
 
 const name = 'www.example.com'

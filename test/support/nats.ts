@@ -2,8 +2,8 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { findFreePort } from '../../src/agent/host/free-port.js'
 import { eventually } from './eventually.js'
+import { findFreePort } from './free-port.js'
 
 export interface NatsServer {
   readonly url: string

@@ -16,11 +16,11 @@ import {
   rmSync,
   statSync,
 } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Client } from 'pg'
 import { eventually } from './eventually.js'
+import { findFreePort } from './free-port.js'
 import { root } from './root.js'
 
 const initdbWords = [
@@ -28,9 +28,6 @@ const initdbWords = [
   ...['--locale=C.UTF-8', '--locale-provider=icu', '--icu-locale=en-US'],
 ]
 const versionsFolder = '/usr/lib/postgresql'
-/** Below the ephemeral range, where no outgoing connection takes the port between the probe and its use. */
-const portLowest = 20_000
-const portCount = 10_000
 const startAttempts = 5
 const logKeptBytes = 8192
 
@@ -81,7 +78,7 @@ export async function startPostgres(t: Teardown): Promise<PostgresServer> {
 
   await makeData(join(bin, 'initdb'), data, owner)
   for (let attempt = 1; running === undefined; attempt++) {
-    port = await freePort()
+    port = await findFreePort()
     const child = await serve({ program: join(bin, 'postgres'), data, port, owner })
     if (typeof child !== 'string') running = child
     else if (attempt === startAttempts) throw new Error(`PostgreSQL did not start: ${child}`)
@@ -226,23 +223,5 @@ async function administrate(port: number, statement: string): Promise<unknown> {
     return rows[0]?.[0]
   } finally {
     await client.end()
-  }
-}
-
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = portLowest + Math.floor(Math.random() * portCount)
-    const probe = createServer()
-    const taken = await new Promise<boolean>((resolve) => {
-      probe.once('error', () => {
-        resolve(true)
-      })
-      probe.listen(port, '127.0.0.1', () => {
-        resolve(false)
-      })
-    })
-    if (taken) continue
-    await new Promise((resolve) => probe.close(resolve))
-    return port
   }
 }

@@ -14,15 +14,15 @@ import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { randomInt } from 'node:crypto'
 import { hasQuirk } from '../../protocol/quirks.js'
 import { readPidsOnDisk } from '../../src/agent/apply/inventory.js'
 import { cacheProgram, readRelease, type CacheProgram } from './cache-program.js'
 import { patienceMs } from './eventually.js'
+import { findFreePort } from './free-port.js'
 
 export interface VarnishdOptions {
   /** Source of the VCL `boot`; null starts without one, the child stopped. */
@@ -176,26 +176,6 @@ async function startOnSamePorts(setup: Setup, ports: Ports): Promise<Running> {
 const isPortTaken = (error: unknown) =>
   error instanceof Error &&
   /Address already in use|Could not get socket|could not be listened on/.test(error.message)
-
-/** Ports below the ephemeral range (from 32768): no outgoing connection of another test takes one between stop and restart. */
-async function findFreePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(10_000, 32_000)
-    const probe = createServer()
-    const free = await new Promise<boolean>((resolve) => {
-      probe.once('error', () => {
-        resolve(false)
-      })
-      probe.listen(port, host, () => {
-        resolve(true)
-      })
-    })
-    if (!free) continue
-    probe.close()
-    await once(probe, 'close')
-    return port
-  }
-}
 
 async function startProcess(setup: Setup, ports: Ports): Promise<Running> {
   const program = spawn(

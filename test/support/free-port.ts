@@ -1,0 +1,37 @@
+/**
+ * Loopback ports for the servers of tests. Each test process has ports of its own, which it hands out in turn: a server that is
+ * stopped finds its port free when it starts again. They are below those that a daemon takes for its cache
+ * (`src/agent/host/free-port.ts`) and those of outgoing connections.
+ */
+import { createServer } from 'node:net'
+
+/** Above 10080, the highest that browsers and `fetch` refuse. */
+const lowest = 10_100
+const count = 4_900
+/** `scripts/run-tests.mjs` gives each process that runs at once another share: `NUMBER/OF`. A file run alone has a tenth. */
+const [number, of] = (process.env['CACHEFLEET_TEST_SHARE'] ?? `${process.pid % 10}/10`)
+  .split('/')
+  .map(Number) as [number, number]
+const shareCount = Math.floor(count / of)
+let handedOut = 0
+
+export async function findFreePort(): Promise<number> {
+  for (;;) {
+    const port = lowest + number * shareCount + (handedOut++ % shareCount)
+    if (await isFree(port)) return port
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer()
+    probe.once('error', () => {
+      resolve(false)
+    })
+    probe.listen(port, '127.0.0.1', () => {
+      probe.close(() => {
+        resolve(true)
+      })
+    })
+  })
+}
