@@ -124,6 +124,7 @@ const outsiders: readonly (readonly [name: string, files: readonly string[]])[] 
   ['jose', ['src/coordinator/identity/', 'src/coordinator/console/']],
   ['@node-rs/argon2', ['src/coordinator/identity/passwords.ts']],
   ['@peculiar/asn1-x509', ['src/coordinator/tls/issue-certificate.ts']],
+  ['node-cron', ['src/coordinator/hourly.ts']],
   ['p-retry', ['src/runtime/']],
   ['lru-cache', ['src/runtime/']],
   ['commander', ['src/cli/']],

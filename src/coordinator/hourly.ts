@@ -1,31 +1,49 @@
-/** Work that is done once an hour, at the same minute of each, so that coordinators which share a store meet at its lease. */
+/** Work that is done once an hour, the only use of the scheduler. */
+import { schedule, type TaskOptions } from 'node-cron'
 import type { Logger } from 'pino'
-import { startLoop } from '../runtime/loop.js'
+import { createContext } from '../context.js'
 
 export interface HourlyWork {
   stop(): Promise<void>
 }
 
-const hourMs = 3_600_000
-const minuteOfHourMs = 7 * 60_000
+type TaskLogger = NonNullable<TaskOptions['logger']>
 
 /** `name` is what a failure is logged as; the next hour tries again. */
 export function startHourly(name: string, log: Logger, work: () => Promise<void>): HourlyWork {
-  const loop = startLoop({
-    ...{ log, trouble: `${name} failed`, everyMs: hourMs, holdsProcess: false },
-    firstMs: msToNextPass(Date.now()),
-    pass: async ({ nextIn }) => {
-      try {
-        await work()
-      } finally {
-        nextIn(msToNextPass(Date.now()))
-      }
+  let running: Promise<void> = Promise.resolve()
+  const task = schedule(
+    '7 * * * *',
+    () => {
+      running = work().catch((error: unknown) => {
+        createContext(log).log.error({ err: error }, `${name} failed`)
+      })
+      return running
     },
-  })
-  return { stop: () => loop.close() }
+    { name, noOverlap: true, unref: true, logger: schedulerLog(log) },
+  )
+  return {
+    stop: async () => {
+      await task.destroy()
+      await running
+    },
+  }
 }
 
-/** `nowAt` as of `Date.now()`. More than 0, at most an hour. */
-export function msToNextPass(nowAt: number): number {
-  return hourMs - ((nowAt - minuteOfHourMs) % hourMs)
+/** The scheduler writes to the console otherwise. */
+function schedulerLog(log: Logger): TaskLogger {
+  return {
+    info: (message) => {
+      log.debug(message)
+    },
+    warn: (message) => {
+      log.warn(message)
+    },
+    error: (message, error) => {
+      log.error({ err: error ?? message }, String(message))
+    },
+    debug: (message) => {
+      log.debug(String(message))
+    },
+  }
 }
