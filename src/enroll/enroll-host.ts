@@ -2,7 +2,7 @@
  * `cachefleetd enroll`: from a running cache and a join token to a service that runs. Everything that can be wrong is looked for
  * before anything is written; what was written is taken back when the agent does not run in time.
  */
-import { chown, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { chown, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadConfig } from '../../config/load.js'
@@ -68,9 +68,17 @@ export async function enrollHost(options: EnrollOptions): Promise<Enrolled> {
   try {
     return await install(place)
   } catch (error) {
-    for (const takeBack of place.undo.toReversed()) await takeBack()
-    throw error instanceof EnrollError ? error : new EnrollError(textOf(error), { cause: error })
+    const left = await takeAllBack(place.undo)
+    throw new EnrollError(`${textOf(error)}${left}`, { cause: error })
   }
+}
+
+/** The last first. Answers what could not be, for the message; empty: nothing. */
+async function takeAllBack(undo: Place['undo']): Promise<string> {
+  const failures: string[] = []
+  for (const takeBack of undo.toReversed())
+    await takeBack().catch((error: unknown) => failures.push(textOf(error)))
+  return failures.length === 0 ? '' : `; not all could be taken back: ${failures.join(', ')}`
 }
 
 /** In the agent's state dir. */
@@ -97,7 +105,10 @@ async function install(place: Place): Promise<Enrolled> {
   undo.push(() => rm(tokenFile, { force: true }))
   await writeDurably(tokenFile, `${token}\n`, 0o640)
   await chown(tokenFile, 0, place.user.gid)
-  undo.push(() => putBack(configFile, before))
+  // Moved away: owner and mode are to be what they were.
+  const kept = `${configFile}.before`
+  if (before !== null) await rename(configFile, kept)
+  undo.push(() => (before === null ? rm(configFile, { force: true }) : rename(kept, configFile)))
   await writeDurably(configFile, text, 0o644)
   const stateBefore = await readdir(settings.stateDir).catch(() => null)
   undo.push(() => clearState(settings.stateDir, stateBefore))
@@ -107,7 +118,7 @@ async function install(place: Place): Promise<Enrolled> {
 
   // It has a key of its own now, and trusts what it keeps.
   await writeDurably(configFile, takeOutSettings(unit.configFile, text, ['joinTokenFile']), 0o644)
-  await rm(tokenFile, { force: true })
+  await Promise.all([tokenFile, kept].map((file) => rm(file, { force: true })))
   const { release, address } = place.cache
   const { name } = settings
   return { unit: unit.name, name, release, address, lockedBecause: state.lockedBecause }
@@ -147,11 +158,6 @@ export async function clearState(
     if (!(before ?? []).includes(name) && !(name === unmanagedFolder && saved.length > 0))
       await rm(join(stateDir, name), { recursive: true, force: true })
   if (before === null && saved.length === 0) await rm(stateDir, { recursive: true, force: true })
-}
-
-async function putBack(file: string, text: string | null): Promise<void> {
-  if (text === null) await rm(file, { force: true })
-  else await writeDurably(file, text, 0o644)
 }
 
 /** As the service will read them, with its unit's variables. Throws EnrollError where these do not let ours count. */
