@@ -1,10 +1,10 @@
 /** What is done on a host beside the service: with its unit's settings, and as the user whose state it is. */
 import {
   chown,
-  copyFile,
   mkdir,
   mkdtemp,
   readdir,
+  readFile,
   rename,
   rm,
   stat,
@@ -35,8 +35,13 @@ async function makeHost(t: Test, ...stateDirs: readonly string[]): Promise<strin
   t.teardown(() => rm(host, { recursive: true, force: true }))
   const units = join(host, 'etc/systemd/system')
   await mkdir(units, { recursive: true })
-  for (const unit of ['cachefleet-agent.service', 'cachefleet-coordinator.service'])
-    await copyFile(join(checkout, 'systemd', unit), join(units, unit))
+  await mkdir(join(host, 'etc/cachefleet'))
+  for (const kind of ['agent', 'coordinator']) {
+    const unit = `cachefleet-${kind}.service`
+    const text = await readFile(join(checkout, 'systemd', unit), 'utf8')
+    await writeFile(join(units, unit), text.replace('--config /etc/', `--config ${host}/etc/`))
+    await writeFile(join(host, 'etc/cachefleet', `${kind}.yaml`), '# Nothing is set.\n')
+  }
   for (const folder of stateDirs) await mkdir(join(host, 'var/lib', folder), { recursive: true })
   return host
 }

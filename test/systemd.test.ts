@@ -16,7 +16,11 @@ const isInstalled = spawnSync('systemd-analyze', ['--version']).status === 0
 /** Of 10; systemd's own services are between 1 and 9. */
 const exposureLimit = 2.5
 
-const units = ['cachefleet-agent.service', 'cachefleet-coordinator.service']
+const units = [
+  'cachefleet-agent.service',
+  'cachefleet-agent@.service',
+  'cachefleet-coordinator.service',
+]
 
 for (const unit of units)
   void t.test(unit, async (t) => {
@@ -62,8 +66,8 @@ void t.test(
   'the agent reaches the secret and the counters by its group, not as root',
   async (t) => {
     const text = await readFile(join(folder, 'cachefleet-agent.service'), 'utf8')
-    const users = await readFile(join(folder, 'cachefleet.sysusers'), 'utf8')
-    const files = await readFile(join(folder, 'cachefleet.tmpfiles'), 'utf8')
+    const users = await readFile(join(folder, 'cachefleet-agent.sysusers'), 'utf8')
+    const files = await readFile(join(folder, 'cachefleet-agent.tmpfiles'), 'utf8')
     const listed = (name: string) => new RegExp(`^${name}=(.+)$`, 'm').exec(text)?.[1]?.split(' ')
     for (const { title, group, unit, secretFile } of products) {
       t.ok(listed('SupplementaryGroups')?.includes(group), title)
@@ -74,10 +78,26 @@ void t.test(
     }
     for (const unit of units) {
       const [, user = ''] = /^User=(.+)$/m.exec(await readFile(join(folder, unit), 'utf8')) ?? []
-      t.match(users, new RegExp(`^u ${user} `, 'm'), user)
+      const users = unit.replace(/@?\.service$/, '.sysusers')
+      t.match(await readFile(join(folder, users), 'utf8'), new RegExp(`^u ${user} `, 'm'), user)
     }
   },
 )
+
+void t.test('the agents of several caches on a host share nothing but the program', async (t) => {
+  const [alone, instance] = await Promise.all(
+    ['', '@'].map((at) => readFile(join(folder, `cachefleet-agent${at}.service`), 'utf8')),
+  )
+  const withoutInstance = instance?.replaceAll(/-%i| of the cache %i/g, '')
+  const stateDir = /^StateDirectory=.*$/m
+  t.equal(
+    withoutInstance?.replace(/.*\n/, '').replace(stateDir, ''),
+    alone?.replace(/.*\n/, '').replace(stateDir, ''),
+  )
+  t.match(alone, /^StateDirectory=cachefleet$/m)
+  t.match(instance, /^StateDirectory=cachefleet-agent-%i$/m, 'never that of the coordinator')
+  t.match(instance, / --config \/etc\/cachefleet\/agent-%i\.yaml$/m)
+})
 
 /** Each of them was started by the real program of each of these releases. */
 const dropIns: Readonly<Record<string, readonly string[]>> = {
@@ -136,11 +156,11 @@ function withoutRelease(text: string): string {
 }
 
 void t.test('the boot file is there before the agent ever wrote it', async (t) => {
-  const text = await readFile(join(folder, 'cachefleet.tmpfiles'), 'utf8')
+  const text = await readFile(join(folder, 'cachefleet-agent.tmpfiles'), 'utf8')
   t.match(text, /^f \/var\/lib\/cachefleet\/boot\.cli 0600 cachefleet cachefleet -$/m)
   const files = (await readdir(folder, { recursive: true })).filter((name) => name.includes('.d/'))
   t.same(files.toSorted(), Object.keys(dropIns), 'no drop-in that is not looked at above')
-  t.equal((await readdir(folder)).length, 6, 'and nothing else')
+  t.equal((await readdir(folder)).length, 8, 'and nothing else')
 })
 
 /** A copy, with programs and users that this machine has: those are not the unit's fault. */
