@@ -40,8 +40,11 @@ interface SimulationOptions {
 /** What the thread is given at its start. */
 export interface SimulationOrder extends Omit<
   SimulationOptions,
-  'joinToken' | 'stateDir' | 'name' | 'thread'
+  'joinToken' | 'stateDir' | 'name' | 'thread' | 'coordinator'
 > {
+  readonly coordinator: Omit<CoordinatorAddress, 'pin'>
+  /** Of the CA that their token names, which all share (`CaPin`); null: they are not pinned. */
+  readonly caFile: string | null
   readonly agents: readonly {
     readonly name: string
     readonly key: string
@@ -69,7 +72,8 @@ export async function startSimulatedAgents(
   options: SimulationOptions,
   log: Logger,
 ): Promise<RunningSimulation> {
-  const { agentVersion, count, tags, compileMs, hasTls, coordinator } = options
+  const { agentVersion, count, tags, compileMs, hasTls } = options
+  const { pin, ...coordinator } = options.coordinator
   const names = Array.from({ length: count }, (_, index) => nameSimulated(options.name, index + 1))
   const order: SimulationOrder = {
     agentVersion,
@@ -78,6 +82,7 @@ export async function startSimulatedAgents(
     compileMs,
     hasTls,
     coordinator,
+    caFile: pin?.file ?? null,
     agents: await readKeys(join(options.stateDir, 'simulated'), names),
     logLevel: chooseLevel(log),
   }

@@ -5,7 +5,9 @@ import { loadLimits } from '../../vcl/compile-limits.js'
 import { Semaphore } from '../../runtime/semaphore.js'
 import { runAgent, type AgentResources, type RunningAgent } from '../agent.js'
 import { certificateFilesInMemory } from '../certificates/certificate-files.js'
+import { createCaPin } from '../link/ca-pin.js'
 import { spreadAddress } from '../link/coordinator-address.js'
+import type { CoordinatorAddress } from '../link/coordinator-http.js'
 import { keyOf } from '../link/key.js'
 import type { FromSimulation, SimulationOrder, ToSimulation } from './simulated-agents.js'
 import { createSimulatedCache } from './simulated-cache.js'
@@ -48,10 +50,15 @@ async function simulate(port: MessagePort, order: SimulationOrder): Promise<void
     }
   })
   const shared = createShared()
+  const { caFile } = order
+  const pin = caFile === null ? {} : { pin: createCaPin({ file: caFile, joinToken: tokens.get }) }
+  const coordinator = { ...order.coordinator, ...pin }
   const waiting = [...order.agents]
   const startSome = async (): Promise<void> => {
     for (let next = waiting.shift(); next && !isStopping; next = waiting.shift())
-      running.push(await startOne(order, next, { ...shared, joinToken: tokens.get }, log))
+      running.push(
+        await startOne({ ...order, coordinator }, next, { ...shared, joinToken: tokens.get }, log),
+      )
   }
   await Promise.all(Array.from({ length: startsLimit }, startSome))
 }
@@ -61,7 +68,7 @@ interface Shared extends Required<Pick<AgentResources, 'limitDials' | 'fetchOnce
 }
 
 function startOne(
-  order: SimulationOrder,
+  order: SimulationOrder & { readonly coordinator: CoordinatorAddress },
   agent: SimulationOrder['agents'][number],
   shared: Shared & { readonly joinToken: () => Promise<string | undefined> },
   log: Logger,
