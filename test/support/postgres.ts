@@ -3,7 +3,7 @@
  * Its default collation is English, so that what must be sorted by bytes is seen to be.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import {
   chownSync,
@@ -146,7 +146,7 @@ async function makeData(program: string, data: string, owner: Owner): Promise<vo
     return
   }
   await initialize(program, data, owner)
-  const copy = `${kept}-${process.pid}`
+  const copy = `${kept}-${randomUUID()}`
   mkdirSync(dirname(kept), { recursive: true })
   await copyFolder(data, copy)
   try {
