@@ -43,6 +43,6 @@ export function createServiceManager(socket: string | undefined, log: Logger): S
 }
 
 async function notify(states: readonly string[]): Promise<void> {
-  // --no-block: a receiver that never closes its barrier would hold us for 5 s.
-  await run('systemd-notify', ['--no-block', `--pid=${process.pid}`, ...states])
+  // Not --no-block: systemd looks up whose process it was that told it, and drops what is told by one that has ended.
+  await run('systemd-notify', [`--pid=${process.pid}`, ...states])
 }

@@ -57,7 +57,7 @@ const hardening = [
   /^ProtectHome=yes$/m,
   /^PrivateTmp=yes$/m,
   /^PrivateDevices=yes$/m,
-  /^RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX$/m,
+  /^RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX(?: AF_NETLINK)?$/m,
   /^RestrictNamespaces=yes$/m,
   /^SystemCallFilter=@system-service$/m,
 ]
@@ -97,6 +97,11 @@ void t.test('the agents of several caches on a host share nothing but the progra
   t.match(alone, /^StateDirectory=cachefleet$/m)
   t.match(instance, /^StateDirectory=cachefleet-agent-%i$/m, 'never that of the coordinator')
   t.match(instance, / --config \/etc\/cachefleet\/agent-%i\.yaml$/m)
+})
+
+void t.test('the coordinator may ask for the addresses that its certificate names', async (t) => {
+  const text = await readFile(join(folder, 'cachefleet-coordinator.service'), 'utf8')
+  t.match(text, /^RestrictAddressFamilies=.* AF_NETLINK$/m)
 })
 
 /** Each of them was started by the real program of each of these releases. */
