@@ -69,6 +69,9 @@ export async function logIn(credentials: {
 }
 
 export async function logOut(): Promise<void> {
+  // A renewal that is under way, or began now, would take up the session again after its end.
+  await renewing
+  clearTimeout(timer)
   const isEnded = await endSession()
   end(isEnded ? '' : notTold)
   notifyTabs(null)
