@@ -42,6 +42,7 @@ interface Pair {
 const tag = 'web'
 /** Of a group (docs/behaviour.md, VCL groups). */
 const active = 1
+const deploying = 6
 
 export async function startPair(t: Test): Promise<Pair> {
   const words = ['--no-agent', '--heartbeat', '2']
@@ -174,6 +175,12 @@ export async function untilIdle({ here, there }: Pair): Promise<string> {
 }
 
 /** The newest entry of the history is a deploy that its coordinator left. */
+/** A message of the deploy under way: agents also report what they did after the one before. */
+export function duringDeploy(name: 'apply' | 'applyReport', { id }: Site, api: ApiClient) {
+  const onlyIf = async (): Promise<boolean> => (await api.readGroup(id)).state === deploying
+  return { name, moment: 'before', fate: 'pass', onlyIf } as const
+}
+
 export async function untilDiscarded(api: ApiClient, site: Site): Promise<void> {
   await eventually('the deploy is discarded', async () => {
     const [entry] = await api.readHistory(site.id)

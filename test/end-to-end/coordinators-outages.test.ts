@@ -9,6 +9,7 @@ import { eventually } from '../support/eventually.js'
 import {
   checkTraffic,
   deployMark,
+  duringDeploy,
   readReadiness,
   startSite,
   untilDiscarded,
@@ -72,7 +73,7 @@ void t.test('they go away', parallel(), async (t) => {
   await t.test('when the store goes away in mid-deploy the deploy is discarded', async (t) => {
     await editSite(here.coordinator, site, 'discarded')
     const gone = there.link.trap({
-      ...{ name: 'applyReport', moment: 'before', fate: 'pass' },
+      ...duringDeploy('applyReport', site, there.coordinator.api),
       act: () => pair.postgres.stop(),
     })
     const answer = here.coordinator.api.act(site.id, 'deploy')

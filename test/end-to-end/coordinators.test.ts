@@ -8,6 +8,7 @@ import {
   apisOf,
   checkTraffic,
   deployMark,
+  duringDeploy,
   startSite,
   untilDiscarded,
   untilIdle,
@@ -55,7 +56,7 @@ await t.test(
     const before = await deployMark(site, there, 'before-kill')
     await editSite(there.coordinator, site, 'discarded')
     const killed = there.link.trap({
-      ...{ name: 'applyReport', moment: 'before', fate: 'pass' },
+      ...duringDeploy('applyReport', site, there.coordinator.api),
       act: async () => {
         await here.coordinator.daemon.kill()
       },
@@ -79,7 +80,8 @@ await t.test('killed after the decision: it completes with the other', async (t)
   await editSite(there.coordinator, site, 'completed')
   const killed = there.link.trap({
     // Since the first kill both agents are here: two of phase one, then the switch.
-    ...{ name: 'apply', nth: 3, moment: 'before', fate: 'pass' },
+    ...duringDeploy('apply', site, there.coordinator.api),
+    nth: 3,
     act: async () => {
       await here.coordinator.daemon.kill()
     },
@@ -98,7 +100,7 @@ await t.test('killed after the decision: it completes with the other', async (t)
 await t.test('a coordinator that slept through its deploy writes nothing', async (t) => {
   await editSite(there.coordinator, site, 'slept')
   const asleep = there.link.trap({
-    ...{ name: 'applyReport', moment: 'before', fate: 'pass' },
+    ...duringDeploy('applyReport', site, there.coordinator.api),
     act: () => {
       here.coordinator.daemon.signal('SIGSTOP')
     },
@@ -117,7 +119,7 @@ await t.test('a coordinator that slept through its deploy writes nothing', async
 await t.test('a deploy that one runs is cancelled through the other', async (t) => {
   await editSite(here.coordinator, site, 'cancelled')
   const ended = there.link.trap({
-    ...{ name: 'applyReport', moment: 'before', fate: 'pass' },
+    ...duringDeploy('applyReport', site, there.coordinator.api),
     act: async () => {
       const answer = await there.coordinator.api.act(site.id, 'cancel')
       t.equal(answer.status, 200, answer.text)

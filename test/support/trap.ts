@@ -6,6 +6,8 @@ export interface Trap {
   /** Counted from when the trap is set; 1 unless told. */
   readonly nth?: number
   readonly moment: 'before' | 'after'
+  /** Asked at each of the name: one that it does not hold for passes uncounted. */
+  readonly onlyIf?: () => Promise<boolean>
   /** What passes by waits until this is done. */
   readonly act: () => void | Promise<void>
   /** Whether what was caught goes on afterwards; `drop` closes the connection, as a killed peer would. */
@@ -26,6 +28,8 @@ export class Traps {
   async meet(name: string, moment: Trap['moment']): Promise<Trap['fate']> {
     const set = this.#set
     if (set?.trap.name !== name || set.trap.moment !== moment) return 'pass'
+    if (set.trap.onlyIf && !(await set.trap.onlyIf())) return 'pass'
+    if (this.#set !== set) return 'pass' // it sprang at another meanwhile
     set.left -= 1
     if (set.left > 0) return 'pass'
     this.#set = null
