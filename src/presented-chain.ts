@@ -1,7 +1,7 @@
 /** The certificates that a TLS listener presents, whoever made them: nothing is sent but the handshake. */
-import { createHash } from 'node:crypto'
 import { isIP } from 'node:net'
 import { connect, type DetailedPeerCertificate } from 'node:tls'
+import { fingerprintOf } from './runtime/fingerprint.js'
 
 export interface PresentedCertificate {
   /** PEM. */
@@ -69,7 +69,7 @@ function describe({ raw, subject, issuer }: DetailedPeerCertificate): PresentedC
   const lines = raw.toString('base64').match(/.{1,64}/g) ?? []
   return {
     pem: ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n'),
-    fingerprint: createHash('sha256').update(raw).digest('base64url'),
+    fingerprint: fingerprintOf(raw),
     subject: printName(subject),
     issuer: printName(issuer),
   }

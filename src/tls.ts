@@ -6,6 +6,7 @@ import { ConfigError, type Environment } from '../config/load.js'
 import type { Settings } from '../config/schema.js'
 import type * as OwnTlsModule from './coordinator/tls/own-tls.js'
 import type { Issued } from './coordinator/tls/issue-certificate.js'
+import { fingerprintOf } from './runtime/fingerprint.js'
 import { becomeOwner, loadServiceSettings, requireStateDir } from './service-settings.js'
 
 const usage = `usage: cachefleetd tls show|renew|export [settings of the daemon]
@@ -24,7 +25,7 @@ export async function runTls(
   const { settings } = loaded
   requireStateDir('coordinator', loaded)
   const own = await import('./coordinator/tls/own-tls.js')
-  const { readCa, fingerprintOf } = await import('./coordinator/tls/own-ca.js')
+  const { readCa } = await import('./coordinator/tls/own-ca.js')
   becomeOwner(settings.stateDir)
   if (settings.tlsCert !== null) {
     if (verb !== 'show') throw givenCertificate(settings.tlsCert)

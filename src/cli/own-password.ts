@@ -4,8 +4,7 @@ import { chooseServer } from './connection.js'
 import { readSecretFile, readSecretLines } from './given-text.js'
 import { beginSession } from './login.js'
 import { showText } from './output.js'
-import { readNewPassword } from './password.js'
-import { promptHidden } from './hidden-prompt.js'
+import { askHidden, readNewPassword } from './password.js'
 import { changeSession, readSession, sessionFilePath } from './session-file.js'
 import { isSet, textFlag, type Invocation } from './verb.js'
 
@@ -55,7 +54,7 @@ async function readPasswords(invocation: Invocation): Promise<Passwords> {
 function askPresent({ system }: Invocation): Promise<string> {
   if (!system.stdin.isTTY || !system.stderr.isTTY)
     throw usageError('without a terminal --password-stdin or --old-password-file is needed')
-  return promptHidden('Present password: ', system)
+  return askHidden('Present password: ', system)
 }
 
 function hasToken(environment: Invocation['system']['environment']): boolean {

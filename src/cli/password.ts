@@ -1,8 +1,9 @@
 /** Reads a password that is given to the client. */
-import { usageError } from './cli-error.js'
+import { promptHidden } from '../runtime/hidden-prompt.js'
+import { CliError, exitCodes, usageError } from './cli-error.js'
 import { readSecretFile, readSecretInput } from './given-text.js'
-import { promptHidden } from './hidden-prompt.js'
-import { isSet, textFlag, type Invocation } from './verb.js'
+import { toPrintableLine } from './printable-text.js'
+import { isSet, textFlag, type Invocation, type System } from './verb.js'
 
 /** Whether a password is given at all: without a flag it would be asked for. */
 export function hasPassword(invocation: Invocation): boolean {
@@ -19,14 +20,22 @@ export async function readPassword(invocation: Invocation, question: string): Pr
   if (isSet(invocation, 'password-stdin')) return readSecretInput(system)
   if (!system.stdin.isTTY || !system.stderr.isTTY)
     throw usageError('without a terminal --password-stdin or --password-file is needed')
-  return promptHidden(question, system)
+  return askHidden(question, system)
 }
 
 /** As readPassword; on a terminal it is asked for twice. */
 export async function readNewPassword(invocation: Invocation, question: string): Promise<string> {
   const password = await readPassword(invocation, question)
   if (hasPassword(invocation)) return password
-  const again = await promptHidden('The same again: ', invocation.system)
+  const again = await askHidden('The same again: ', invocation.system)
   if (again !== password) throw usageError('these are two different passwords; nothing was done')
   return password
+}
+
+/** Throws CliError on Ctrl-C and when nothing is typed. */
+export async function askHidden(question: string, system: System): Promise<string> {
+  const typed = await promptHidden(toPrintableLine(question), system)
+  if (typed === null) throw new CliError(exitCodes.interrupted, 'nothing was done')
+  if (typed === '') throw usageError('nothing was typed')
+  return typed
 }

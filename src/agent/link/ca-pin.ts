@@ -2,10 +2,10 @@
  * Whom an agent trusts whose join token names a CA: that CA and nobody else, from the first byte on. What the coordinator presents
  * is compared with the token before anything is said, and kept in the state dir (docs/behaviour.md, TLS).
  */
-import { createHash, X509Certificate } from 'node:crypto'
 import { parseJoinToken } from '../../resources/join-token-text.js'
 import { readPresentedChain } from '../../presented-chain.js'
 import { readIfThere, writeDurably } from '../../runtime/durable-file.js'
+import { fingerprintOf } from '../../runtime/fingerprint.js'
 
 export interface CaPin {
   /** PEM; null: nobody in particular. Rejects, in words for a log, where the coordinator cannot be who is meant. */
@@ -74,10 +74,6 @@ async function keepPresented(url: URL, wanted: string, file: string): Promise<st
   }
   await writeDurably(file, ca.pem)
   return ca.pem
-}
-
-function fingerprintOf(certificate: string): string {
-  return createHash('sha256').update(new X509Certificate(certificate).raw).digest('base64url')
 }
 
 /** `file`: where the CA comes from, unless it is the token. */

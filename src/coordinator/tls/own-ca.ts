@@ -2,7 +2,7 @@
  * The coordinators' CA: in the state dir, and sealed in a store that several coordinators share, where the first one's counts for
  * all (docs/behaviour.md, TLS). Its key leaves neither.
  */
-import { createHash, X509Certificate } from 'node:crypto'
+import { X509Certificate } from 'node:crypto'
 import { join } from 'node:path'
 import { splitPem } from '../../resources/pem.js'
 import { FleetError } from '../../errors.js'
@@ -58,11 +58,6 @@ async function agreeOnCa(
     return made
   })
   return parseCa(await sealing.open(sealed, purpose), 'the store')
-}
-
-/** Base64url of the SHA-256 of the certificate: what join tokens and `cachefleet login --fingerprint` name. */
-export function fingerprintOf(certificate: string): string {
-  return createHash('sha256').update(new X509Certificate(certificate).raw).digest('base64url')
 }
 
 function printCa({ certificate, key }: Issued): string {

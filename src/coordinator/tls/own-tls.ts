@@ -12,7 +12,8 @@ import { startLoop, type Loop } from '../../runtime/loop.js'
 import type { TlsFiles } from '../http/server.js'
 import { issueServerCertificate, type Issued } from './issue-certificate.js'
 import { findRenewalReason, listServerNames, type NameSources } from './judge-certificate.js'
-import { fingerprintOf, openCa, type SharedStore } from './own-ca.js'
+import { fingerprintOf } from '../../runtime/fingerprint.js'
+import { openCa, type SharedStore } from './own-ca.js'
 
 export type NameSettings = Pick<NameSources, 'listenHost' | 'publicUrl' | 'further'>
 

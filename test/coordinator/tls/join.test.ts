@@ -15,7 +15,7 @@ import {
   issueServerCertificate,
   type Issued,
 } from '../../../src/coordinator/tls/issue-certificate.js'
-import { fingerprintOf } from '../../../src/coordinator/tls/own-ca.js'
+import { fingerprintOf } from '../../../src/runtime/fingerprint.js'
 import { parseJoinToken, printJoinToken } from '../../../src/resources/join-token-text.js'
 import { makeStateDir } from '../../support/daemon.js'
 import { caFileIn, dial, startOwnCoordinator } from './running.js'

@@ -1,7 +1,9 @@
 /** Asks for a secret on a terminal; what is typed is not shown. */
-import { CliError, exitCodes, usageError } from './cli-error.js'
-import { toPrintableLine } from './printable-text.js'
-import type { System } from './verb.js'
+
+export interface Terminal {
+  readonly stdin: NodeJS.ReadStream
+  readonly stderr: NodeJS.WriteStream
+}
 
 const enter = /[\r\n\x04]/
 const interrupt = '\x03'
@@ -9,18 +11,16 @@ const erase = /[\x7f\b]/
 /** Characters. */
 const longest = 4096
 
-/** Rejects with CliError on Ctrl-C and when nothing is typed. */
+/** Null on Ctrl-C. */
 export async function promptHidden(
   question: string,
-  { stdin, stderr }: Pick<System, 'stdin' | 'stderr'>,
-): Promise<string> {
-  stderr.write(toPrintableLine(question))
+  { stdin, stderr }: Terminal,
+): Promise<string | null> {
+  stderr.write(question)
   stdin.setRawMode(true)
   stdin.setEncoding('utf8')
   try {
-    const typed = await readTyped(stdin)
-    if (typed === '') throw usageError('nothing was typed')
-    return typed
+    return await readTyped(stdin)
   } finally {
     stdin.setRawMode(false)
     stdin.pause()
@@ -32,8 +32,8 @@ export async function promptHidden(
 const pasted = new WeakMap<object, string>()
 
 /** In raw mode the terminal edits nothing: erasing and Ctrl-C are ours. */
-function readTyped(stdin: NodeJS.ReadStream): Promise<string> {
-  return new Promise((resolve, reject) => {
+function readTyped(stdin: NodeJS.ReadStream): Promise<string | null> {
+  return new Promise((resolve) => {
     let typed: readonly string[] = []
     const finish = (end: () => void): void => {
       stdin.off('data', take)
@@ -50,7 +50,7 @@ function readTyped(stdin: NodeJS.ReadStream): Promise<string> {
       for (const [index, character] of characters.entries()) {
         if (character === interrupt) {
           finish(() => {
-            reject(new CliError(exitCodes.interrupted, 'nothing was done'))
+            resolve(null)
           })
           return
         }
