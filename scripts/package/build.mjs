@@ -1,6 +1,10 @@
 /**
  * `npm run package [amd64|arm64]…`: Debian packages of the built checkout, in `build`. They need neither compiler nor registry where they
- * are installed. Two builds of one commit by the same tools are byte for byte equal. `--quick`: larger, and sooner there.
+ * are installed. Two builds of one commit by the same tools are byte for byte equal. For tests:
+ *   --quick                not compressed: larger, and sooner there
+ *   --local                with this machine's Node and the checkout's libraries: nothing is fetched, and only for its architecture
+ *   --as VERSION           another version than the checkout's
+ *   --into FOLDER          instead of `build`
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,23 +16,32 @@ import { root, run } from './run.mjs'
 import { writeDocumentation } from './write-documentation.mjs'
 
 const { values, positionals } = parseArgs({
-  options: { quick: { type: 'boolean', default: false } },
+  options: {
+    quick: { type: 'boolean', default: false },
+    local: { type: 'boolean', default: false },
+    as: { type: 'string' },
+    into: { type: 'string', default: join(root, 'build') },
+  },
   allowPositionals: true,
 })
-const wanted = positionals.length > 0 ? positionals : Object.keys(architectures)
-const unknown = wanted.find((arch) => !Object.hasOwn(architectures, arch))
-if (unknown !== undefined) {
-  process.stderr.write(
-    `there is no package for ${unknown}: ${Object.keys(architectures).join(' and ')} are right\n`,
-  )
+const possible = Object.keys(architectures).filter(
+  (arch) => !values.local || architectures[arch] === process.arch,
+)
+const wanted = positionals.length > 0 ? positionals : possible
+const unknown = wanted.find((arch) => !possible.includes(arch))
+if (unknown !== undefined || wanted.length === 0) {
+  const right = possible.join(' and ') || 'without --local others'
+  process.stderr.write(`there is no package for ${unknown ?? process.arch}: ${right} are right\n`)
   process.exit(1)
 }
 
-const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const own = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const version = values.as ?? own.version
+const isLocal = values.local
 /** Seconds since 1970: when what is packed was written. */
 const writtenAt =
   process.env.SOURCE_DATE_EPOCH ?? run('git', ['log', '-1', '--format=%ct'], { cwd: root }).trim()
-const target = join(root, 'build')
+const target = values.into
 mkdirSync(target, { recursive: true })
 const work = mkdtempSync(join(target, 'tree-'))
 const needsCommon = [`cachefleet-common (= ${version})`]
@@ -60,7 +73,7 @@ const services = [
 const common = wanted.map((arch) => ({
   name: 'cachefleet-common',
   arch,
-  stage: (tree) => stageCommon(tree, arch),
+  stage: (tree) => stageCommon(tree, arch, isLocal),
   // What the runtime and the libraries with native code are linked with.
   depends: ['libc6 (>= 2.34)', 'libgcc-s1', 'libstdc++6'],
   summary: 'programs and runtime of cachefleet',
@@ -72,7 +85,7 @@ try {
     const tree = join(work, `${about.name}-${about.arch ?? 'all'}`)
     mkdirSync(tree)
     await stage(tree)
-    writeDocumentation(tree, about.name)
+    writeDocumentation(tree, about.name, isLocal)
     const file = packDeb(tree, { ...about, version, writtenAt, target, isQuick: values.quick })
     process.stdout.write(`${file}\n`)
   }

@@ -39,7 +39,7 @@ export function packDeb(tree, about) {
   }
   makeUniform(tree, Number(writtenAt))
   const file = join(target, `${name}_${version}_${arch}.deb`)
-  const packing = isQuick ? ['-Zgzip', '-z1'] : ['-Zxz']
+  const packing = isQuick ? ['-Znone'] : ['-Zxz']
   // More threads would pack in blocks, as many as there are cores.
   const words = ['--root-owner-group', '--threads-max=1', ...packing, '--build', tree, file]
   run('dpkg-deb', words, { env: { ...process.env, SOURCE_DATE_EPOCH: writtenAt } })

