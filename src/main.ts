@@ -26,6 +26,8 @@ const usage = `Usage: cachefleetd [--coordinator] [settings]
        cachefleetd secret rotate|reset          (a new key for the secrets in the store; the way on when it is lost)
        cachefleetd tls show|renew|export        (the certificate that a coordinator made, and its CA)
        cachefleetd enroll URL                   (this host's cache at a coordinator, as a service; the token on standard input)
+       cachefleetd backup FILE                  (the coordinator's store and keys, encrypted, while it runs)
+       cachefleetd restore FILE                 (the same into an empty state directory)
        cachefleetd rollback [NUMBER | --list]   (this host's cache back to an earlier good state)
 
 Runs an agent beside a cache; with --coordinator the coordinator and a local agent on a private cache.
@@ -38,6 +40,24 @@ Runs an agent beside a cache; with --coordinator the coordinator and a local age
 Settings: flag, variable, meaning. A flag wins over a variable, a variable over the file.
 `
 
+interface Command {
+  readonly load: () => Promise<
+    (words: readonly string[], environment: Environment) => Promise<void>
+  >
+  /** What it prints is made for a reader, who may have enough of it. */
+  readonly isRead?: true
+}
+
+const commands: Readonly<Record<string, Command>> = {
+  admin: { load: async () => (await import('./admin.js')).runAdmin },
+  secret: { load: async () => (await import('./secret.js')).runSecret },
+  backup: { load: async () => (await import('./backup/run-backup.js')).runBackup },
+  restore: { load: async () => (await import('./backup/run-restore.js')).runRestore },
+  enroll: { load: async () => (await import('./enroll/run-enroll.js')).runEnroll },
+  tls: { load: async () => (await import('./tls.js')).runTls, isRead: true },
+  rollback: { load: async () => (await import('./rollback.js')).runRollback, isRead: true },
+}
+
 const [, , ...words] = process.argv
 /** Resolves when it runs, or has answered. */
 export const done = main(words, process.env).catch((error: unknown) => {
@@ -47,35 +67,15 @@ export const done = main(words, process.env).catch((error: unknown) => {
 })
 
 async function main(arguments_: readonly string[], environment: Environment): Promise<void> {
-  const command = arguments_.includes('--help') ? '--help' : arguments_[0]
-  if (command === 'admin') {
-    const { runAdmin } = await import('./admin.js')
-    await runAdmin(arguments_.slice(1), environment)
+  const word = arguments_.includes('--help') ? '--help' : (arguments_[0] ?? '')
+  const command = Object.hasOwn(commands, word) ? commands[word] : undefined
+  if (command) {
+    if (command.isRead) endWhenUnread()
+    const runCommand = await command.load()
+    await runCommand(arguments_.slice(1), environment)
     return
   }
-  if (command === 'secret') {
-    const { runSecret } = await import('./secret.js')
-    await runSecret(arguments_.slice(1), environment)
-    return
-  }
-  if (command === 'enroll') {
-    const { runEnroll } = await import('./enroll/run-enroll.js')
-    await runEnroll(arguments_.slice(1), environment)
-    return
-  }
-  if (command === 'tls') {
-    endWhenUnread()
-    const { runTls } = await import('./tls.js')
-    await runTls(arguments_.slice(1), environment)
-    return
-  }
-  if (command === 'rollback') {
-    endWhenUnread()
-    const { runRollback } = await import('./rollback.js')
-    await runRollback(arguments_.slice(1), environment)
-    return
-  }
-  const loaded = loadConfig(command === '--help' ? [command] : arguments_, environment)
+  const loaded = loadConfig(word === '--help' ? [word] : arguments_, environment)
   if (loaded.kind !== 'run') endWhenUnread()
   if (loaded.kind === 'help') process.stdout.write(`${usage}\n${describeSettings(environment)}\n`)
   else if (loaded.kind === 'version')

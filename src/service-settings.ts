@@ -4,7 +4,7 @@
  */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { geteuid, setgid, setgroups, setuid } from 'node:process'
+import { geteuid, getgroups, setegid, seteuid, setgid, setgroups, setuid } from 'node:process'
 import { ConfigError, loadConfig, type Environment, type Loaded } from '../config/load.js'
 import { readServiceUnit, type ServiceUnit } from './systemd-unit.js'
 
@@ -27,7 +27,7 @@ const markOf: Readonly<Record<ServiceKind, string>> = { agent: 'history', coordi
 export function loadServiceSettings(
   kind: ServiceKind,
   words: readonly string[],
-  { environment, usage, root }: LoadOptions,
+  { environment, usage, root, isNew = false }: LoadOptions,
 ): RunSettings {
   const given = requireRun(loadConfig(words, environment), usage)
   if (!given.isOwnStateDir) return given
@@ -35,7 +35,7 @@ export function loadServiceSettings(
   const found = units
     .filter((unit) => unit !== undefined)
     .map((unit) => requireRun(loadAsUnit(unit, words, environment), usage))
-    .filter(({ settings }) => isFolder(settings.stateDir))
+    .filter(({ settings }) => isNew || isFolder(settings.stateDir))
   const marked = found.find(({ settings }) => isFolder(join(settings.stateDir, markOf[kind])))
   return marked ?? found[0] ?? given
 }
@@ -45,6 +45,8 @@ interface LoadOptions {
   readonly usage: string
   /** Of the host's files. */
   readonly root?: string
+  /** The state dir is to be made: that of a unit counts where there is no folder, too. */
+  readonly isNew?: boolean
 }
 
 function loadAsUnit(unit: ServiceUnit, words: readonly string[], environment: Environment): Loaded {
@@ -94,6 +96,41 @@ export function becomeOwner(stateDir: string): void {
       { cause: error },
     )
   }
+}
+
+/**
+ * Root has the rights of the user who owns the folder meanwhile, and of nobody else. Nothing else may run: the rights are those
+ * of the whole process.
+ */
+export async function actAsOwner<T>(stateDir: string, work: () => Promise<T>): Promise<T> {
+  const { uid, gid } = statSync(stateDir)
+  if (geteuid?.() !== 0 || uid === 0) return work()
+  const groups = getgroups?.() ?? []
+  takeRights({ uid, gid, groups: [gid] })
+  try {
+    return await work()
+  } finally {
+    seteuid?.(0)
+    takeRights({ uid: 0, gid: 0, groups })
+  }
+}
+
+interface Rights {
+  readonly uid: number
+  readonly gid: number
+  readonly groups: readonly number[]
+}
+
+/** The user last: after that nothing else may be changed. */
+function takeRights({ uid, gid, groups }: Rights): void {
+  setgroups?.([...groups])
+  setegid?.(gid)
+  seteuid?.(uid)
+}
+
+/** Who runs the service of this host by its unit; null: it has no unit, or root does. */
+export function findUnitUser(kind: ServiceKind): string | null {
+  return unitsOf[kind].map((name) => readServiceUnit(name)).find((unit) => unit)?.user ?? null
 }
 
 function isFolder(path: string): boolean {

@@ -99,6 +99,17 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
       ...['mismatch', 'secret-line', 'systemd-unit'].map((name) => `src/${name}.ts`),
     ],
   ],
+  // What root does for a coordinator's service, beside it.
+  [
+    'src/backup/',
+    [
+      ...['src/backup/', 'src/coordinator/', 'src/enroll/', 'config/', ...base],
+      ...['src/resources/', 'src/runtime/'],
+      ...['secret-line', 'service-settings', 'hide-arguments', 'state-dir'].map(
+        (name) => `src/${name}.ts`,
+      ),
+    ],
+  ],
   // How events are read off their stream is one for both clients.
   ['src/page/', ['src/page/', 'src/resources/', 'src/cli/event-stream.ts']],
   // The composition roots.
@@ -110,7 +121,10 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
 const outsiders: readonly (readonly [name: string, files: readonly string[]])[] = [
   [
     'better-sqlite3',
-    ['src/coordinator/store/sqlite.ts', 'src/coordinator/statistics/store/sqlite-rows.ts'],
+    [
+      ...['src/coordinator/store/sqlite.ts', 'src/coordinator/store/copy-sqlite.ts'],
+      'src/coordinator/statistics/store/sqlite-rows.ts',
+    ],
   ],
   [
     'pg',

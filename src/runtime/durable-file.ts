@@ -81,7 +81,7 @@ export async function limitFiles(folder: string, pattern: RegExp, limit: number)
 }
 
 /** Without it the new name may be lost by a power cut. */
-async function syncFolder(path: string): Promise<void> {
+export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r')
   try {
     await folder.sync()

@@ -1,0 +1,115 @@
+/** `cachefleetd backup FILE`: what a coordinator needs, in one encrypted file, while it runs (docs/behaviour.md, Backup). */
+import { createWriteStream } from 'node:fs'
+import { open, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { pid, stdout } from 'node:process'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { ConfigError, type Environment } from '../../config/load.js'
+import { findSqliteFile } from '../coordinator/store/open-store.js'
+import { loadSqlite } from '../coordinator/store/sqlite.js'
+import { defaultSecretKeyFile, defaultStoreUrl } from '../coordinator/places.js'
+import { hideArguments } from '../hide-arguments.js'
+import { syncFolder } from '../runtime/durable-file.js'
+import { actAsOwner, loadServiceSettings, requireStateDir } from '../service-settings.js'
+import { version } from '../version.js'
+import { BackupError, sealBackup, type BackupContents } from './backup-file.js'
+import { readBackupWords } from './backup-words.js'
+import { gatherThings, type Place, type Thing } from './gather-things.js'
+import { readPassphrase } from './passphrase.js'
+
+const usage = `usage: cachefleetd backup FILE [--passphrase-file F] [settings of the daemon]
+Writes the coordinator's store (SQLite), secret key and CA to FILE, encrypted; the coordinator may run.
+The passphrase is read from F or from standard input. cachefleetd restore FILE brings them back.`
+
+/** Rejects with ConfigError or BackupError, and leaves FILE as it was then. */
+export async function runBackup(
+  arguments_: readonly string[],
+  environment: Environment,
+): Promise<void> {
+  const { file, passphraseFile, settings: words } = readBackupWords(arguments_, usage)
+  const loaded = loadServiceSettings('coordinator', words, { environment, usage })
+  hideArguments(loaded.secretFlags)
+  requireStateDir('coordinator', loaded)
+  const { stateDir, store: url } = loaded.settings
+  const storeUrl = url ?? defaultStoreUrl(stateDir)
+  const place: Place = {
+    stateDir,
+    storeFile: findSqliteFile(storeUrl),
+    secretKeyFile: loaded.settings.secretKeyFile ?? defaultSecretKeyFile(stateDir),
+  }
+  if (place.storeFile === null && storeUrl.startsWith('sqlite:'))
+    throw new ConfigError(`${storeUrl} ends with its process: there is nothing to back up`)
+  const passphrase = await readPassphrase(passphraseFile, true)
+  const ending = new AbortController()
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(name, () => {
+      ending.abort(new BackupError('interrupted: nothing was written'))
+    })
+  const things = await backUp(place, { file, passphrase, signal: ending.signal })
+  stdout.write(describe(file, things, storeUrl))
+  process.exit(0)
+}
+
+interface Target {
+  readonly file: string
+  readonly passphrase: string
+  readonly signal: AbortSignal
+}
+
+async function backUp(place: Place, target: Target): Promise<readonly Thing[]> {
+  loadSqlite()
+  const { stateDir } = place
+  const { things, release } = await actAsOwner(stateDir, () => gatherThings(place))
+  try {
+    const contents: BackupContents = {
+      version,
+      at: new Date().toISOString(),
+      store: place.storeFile === null ? 'postgres' : 'sqlite',
+      things: things.map(({ name, bytes }) => ({ name, bytes })),
+    }
+    await writeFile(target, sealBackup(target.passphrase, contents, readAll(things)))
+    return things
+  } finally {
+    await actAsOwner(stateDir, release)
+  }
+}
+
+async function* readAll(things: readonly Thing[]): AsyncGenerator<Buffer> {
+  for (const { read } of things) yield* read()
+}
+
+/** Beside its place first: a file of that name is a whole backup at every moment. */
+async function writeFile({ file, signal }: Target, content: AsyncGenerator<Buffer>): Promise<void> {
+  const draft = `${file}.${pid}.new`
+  try {
+    await rm(draft, { force: true })
+    // Exclusive: nothing that others put there is followed.
+    const handle = await open(draft, 'wx', 0o600)
+    await pipeline(Readable.from(content), createWriteStream('', { fd: handle, flush: true }), {
+      signal,
+    })
+    await rename(draft, file)
+  } catch (error) {
+    await rm(draft, { force: true }).catch(() => undefined)
+    signal.throwIfAborted()
+    const why = error instanceof Error ? error.message : String(error)
+    throw new BackupError(`the backup ${file} cannot be written: ${why}`, { cause: error })
+  }
+  await syncFolder(dirname(file))
+}
+
+function describe(file: string, things: readonly Thing[], storeUrl: string): string {
+  const names = { store: 'the store', secretKey: 'the secret key', ca: 'the CA' }
+  const first = `${file} has ${things.map(({ name }) => names[name]).join(', ')}, encrypted: keep the passphrase elsewhere\n`
+  return things.some(({ name }) => name === 'store')
+    ? first
+    : `${first}the store is PostgreSQL; back it up beside this file:\n  ${describeDump(storeUrl)}\n`
+}
+
+/** Without the password, which pg_dump takes from ~/.pgpass or PGPASSWORD. */
+function describeDump(storeUrl: string): string {
+  const url = new URL(storeUrl)
+  url.password = ''
+  return `pg_dump --format=custom --file=cachefleet.dump '${url.href.replaceAll("'", '%27')}'`
+}
