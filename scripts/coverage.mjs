@@ -12,7 +12,8 @@ const measured = ['protocol/*.ts', 'protocol/commands/*.ts', 'src/vcl/*.ts']
 const tests = [
   ...['test/protocol/', 'test/vcl/', 'test/messages/', 'test/resources/', 'test/json-excess'],
   ...['test/agent/compile-limits', 'test/agent/decisions', 'test/agent/protectable'],
-  'placement/replacing-decision',
+  'test/agent/plan-certificates',
+  ...['placement/replacing-decision', 'placement/several-groups'],
 ]
 
 const { status } = spawnSync(

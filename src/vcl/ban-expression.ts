@@ -45,13 +45,15 @@ export function parseBanExpression(text: string): readonly BanTerm[] {
   if (found) throw refusal(text, found.index, `the character ${describe(found[0])} is not allowed`)
   const words = splitWords(text)
   const terms: BanTerm[] = []
-  for (let next = 0; ; next += 4) {
+  let next = 0
+  do {
     terms.push(readTerm(text, words.slice(next, next + 3)))
     const joint = words[next + 3]
-    if (!joint) return terms
-    if (joint.isQuoted || joint.text !== '&&')
+    if (joint && (joint.isQuoted || joint.text !== '&&'))
       throw refusal(text, joint.at, `${shown(joint)} stands where && must join two terms`)
-  }
+    next += 4
+  } while (next <= words.length)
+  return terms
 }
 
 /** The same terms in one form: values in quotes where they need them. */

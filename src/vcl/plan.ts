@@ -159,13 +159,16 @@ function loadIdle(plan: Plan): string {
 }
 
 function loadFree(plan: Plan, wanted: string, sha: string): string {
-  for (let count = 1; ; count++) {
-    const name = count === 1 ? wanted : `${wanted}-${count}`
-    const there = plan.loaded.get(name)
-    if (there !== undefined && (there !== null || !plan.managed.has(name))) continue
-    load(plan, name, sha)
-    return name
-  }
+  let name = wanted
+  for (let count = 2; isTaken(plan, name); count++) name = `${wanted}-${count}`
+  load(plan, name, sha)
+  return name
+}
+
+/** By a label, or by a VCL that is not ours. */
+function isTaken(plan: Plan, name: string): boolean {
+  const there = plan.loaded.get(name)
+  return there !== undefined && (there !== null || !plan.managed.has(name))
 }
 
 function loadAndLabel(plan: Plan): void {

@@ -63,8 +63,8 @@ export function* rebuildInSteps(
     if (!bundle.ok) return refuse(bundle.errors.join('\n'))
     return { ok: true, main, includes: [...files.values()], bundle }
   } catch (error) {
-    if (error instanceof Mismatch) return refuse(error.message)
-    throw error
+    if (!(error instanceof Mismatch)) throw error
+    return refuse(error.message)
   }
 }
 

@@ -7,7 +7,11 @@ import {
   type CertificateClaim,
   type CertificateStep,
 } from '../../src/agent/certificates/plan-certificates.js'
-import type { DesiredCertificate } from '../../src/vcl/desired-certificates.js'
+import {
+  certificateIdOf,
+  certificateName,
+  type DesiredCertificate,
+} from '../../src/vcl/desired-certificates.js'
 
 interface Row {
   readonly id: string
@@ -109,5 +113,12 @@ void t.test('the cache ends with what is desired, ours and no more', (t) => {
     }),
     { numRuns: 300 },
   )
+  t.end()
+})
+
+void t.test('a name on the cache leads back to the certificate, and another name to none', (t) => {
+  t.equal(certificateName(17, `01234567${'f'.repeat(56)}`), 'cf-17-01234567')
+  t.equal(certificateIdOf('cf-17-01234567'), '17')
+  t.equal(certificateIdOf('cf-17-by-hand'), '')
   t.end()
 })

@@ -83,6 +83,10 @@ void t.test('every expression is taken or refused with a position within it', (t
 })
 
 void t.test('what is taken is the same after it was printed', (t) => {
+  for (const value of ['a b', 'a"b', 'a \\d', 'a "\\d']) {
+    const terms: readonly BanTerm[] = [{ field: 'req.url', operator: '~', value }]
+    t.match(parse(printBanExpression(terms)), terms)
+  }
   fc.assert(
     fc.property(anything, (expression) => {
       const parsed = parse(expression)

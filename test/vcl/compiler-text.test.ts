@@ -235,6 +235,13 @@ void t.test('names on the cache are no news to the author', (t) => {
   t.end()
 })
 
+void t.test('a line that only begins as a place does is told as it is', (t) => {
+  const { sourceMap } = bundled({ name: 'main.vcl', text: 'vcl 4.1;' })
+  for (const line of ["('' Line x Pos 1)", "('<vcl.inline>' Line 1 Pos 9) and more)", "('none)"])
+    t.equal(translateError(`Message from VCC-compiler:\n${line}\n`, sourceMap), `main.vcl: ${line}`)
+  t.end()
+})
+
 void t.test('an answer stays readable: long lines, many errors, many agents', (t) => {
   const filler = 'x'.repeat(5000)
   const line = `/* ${filler} */ set a = b; /* ${filler} */`

@@ -3,7 +3,13 @@ import fc from 'fast-check'
 import t from 'tap'
 import { compileVcl } from '../../src/agent/simulated/compile-vcl.js'
 import { locateSource } from '../../src/vcl/source-map.js'
-import { bundleVcl, vclDeclaresVersion, type Bundle, type VclText } from '../../src/vcl/bundle.js'
+import {
+  bundleInSteps,
+  bundleVcl,
+  vclDeclaresVersion,
+  type Bundle,
+  type VclText,
+} from '../../src/vcl/bundle.js'
 import { lexVcl, type Token } from '../../src/vcl/lexer.js'
 import { vclFilesOf, vclPieces, type VclFiles } from '../support/arbitraries.js'
 
@@ -269,5 +275,22 @@ void t.test('a main file is one that begins with its version', (t) => {
     ['', false],
   ]
   for (const [text, declares] of table) t.equal(vclDeclaresVersion(text), declares, text)
+  t.end()
+})
+
+void t.test('a long text is read in several steps, so that others get their turn', (t) => {
+  const steps = bundleInSteps(
+    {
+      name: 'main.vcl',
+      text: `vcl 4.1;\nsub vcl_recv {\n${'set req.url = "/";\n'.repeat(12_000)}}\n`,
+    },
+    new Map(),
+    none,
+  )
+  let pauses = 0
+  let step = steps.next()
+  for (; !step.done; step = steps.next()) pauses += 1
+  t.match(step.value, { ok: true })
+  t.ok(pauses > 0)
   t.end()
 })

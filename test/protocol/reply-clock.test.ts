@@ -1,0 +1,24 @@
+/** When the oldest command in flight is late, and when the process itself was. */
+import t from 'tap'
+import { createReplyClock } from '../../protocol/reply-clock.js'
+
+void t.test(
+  'an answer that lay unread is not late; the next command has its own time',
+  async (t) => {
+    const commands = ['first', 'second'].map((name) => ({ name, timeoutMs: 0 }))
+    let looks = 0
+    const late = await new Promise((tell) => {
+      const clock = createReplyClock({
+        oldest: () => {
+          looks += 1
+          // The answer is read in the turn of the event loop between the first two looks.
+          if (looks === 1) setImmediate(() => commands.shift())
+          return commands[0]
+        },
+        onLate: tell,
+      })
+      clock.start({ name: 'first', timeoutMs: 0 })
+    })
+    t.match(late, { name: 'second' })
+  },
+)
