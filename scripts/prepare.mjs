@@ -21,6 +21,8 @@ import { canInstall, installPackages, onPath } from './debian-packages.mjs'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 /** The one package whose own script has to run: it is compiled for this Node. */
 const built = 'better-sqlite3'
+/** Behind its own -O3, which takes 58 s of CPU instead of 46 and makes neither writing nor reading rows quicker. */
+const quickCompile = { CFLAGS: '-O2', CXXFLAGS: '-O2' }
 const mode = process.argv[2]
 if (mode !== 'run' && mode !== 'test') stop('say `run` or `test`: node scripts/setup.mjs run|test')
 
@@ -77,7 +79,7 @@ function builtModules() {
   // node-gyp would download Node's headers; where they lie beside this Node they are taken from there.
   const prefix = dirname(dirname(process.execPath))
   const headers = existsSync(join(prefix, 'include', 'node', 'node_api.h'))
-  const env = headers ? { ...process.env, npm_config_nodedir: prefix } : process.env
+  const env = { ...process.env, ...quickCompile, ...(headers && { npm_config_nodedir: prefix }) }
   return run('npm', ['rebuild', built, '--ignore-scripts=false', '--loglevel=error'], { env })
 }
 
