@@ -49,7 +49,12 @@ interface LoadOptions {
   readonly isNew?: boolean
 }
 
-function loadAsUnit(unit: ServiceUnit, words: readonly string[], environment: Environment): Loaded {
+/** As systemd would start it. Throws ConfigError. */
+export function loadAsUnit(
+  unit: ServiceUnit,
+  words: readonly string[],
+  environment: Environment,
+): Loaded {
   const stateDir = unit.stateDir === null ? {} : { STATE_DIRECTORY: unit.stateDir }
   return loadConfig([...unit.words, ...words], { ...unit.environment, ...stateDir, ...environment })
 }
@@ -98,15 +103,17 @@ export function becomeOwner(stateDir: string): void {
   }
 }
 
-/**
- * Root has the rights of the user who owns the folder meanwhile, and of nobody else. Nothing else may run: the rights are those
- * of the whole process.
- */
+/** Root has the rights of the user who owns the folder meanwhile, and of nobody else. */
 export async function actAsOwner<T>(stateDir: string, work: () => Promise<T>): Promise<T> {
   const { uid, gid } = statSync(stateDir)
-  if (geteuid?.() !== 0 || uid === 0) return work()
+  return withRights({ uid, gid, groups: [gid] }, work)
+}
+
+/** Of root; others have what they have. Nothing else may run: the rights are those of the whole process. */
+export async function withRights<T>(rights: Rights, work: () => Promise<T>): Promise<T> {
+  if (geteuid?.() !== 0 || rights.uid === 0) return work()
   const groups = getgroups?.() ?? []
-  takeRights({ uid, gid, groups: [gid] })
+  takeRights(rights)
   try {
     return await work()
   } finally {

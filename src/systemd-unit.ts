@@ -14,6 +14,8 @@ export interface ServiceUnit {
   readonly environment: Readonly<Record<string, string>>
   /** Of `ExecStart=`, behind the program. */
   readonly words: readonly string[]
+  /** The last value of each setting of its service. */
+  readonly settings: Readonly<Record<string, string>>
 }
 
 /** systemd.unit(5), the first that has the unit wins. */
@@ -45,6 +47,7 @@ export function readServiceUnit(name: string, root = '/'): ServiceUnit | undefin
     environment,
     user: valuesOf(lines, 'User').at(-1) ?? null,
     groups: valuesOf(lines, 'SupplementaryGroups').flatMap(splitWords),
+    settings: Object.fromEntries(lines),
     words: readProgramWords(valuesOf(lines, 'ExecStart').at(-1) ?? '', environment),
   }
 }

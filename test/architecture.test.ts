@@ -103,13 +103,15 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   [
     'src/backup/',
     [
-      ...['src/backup/', 'src/coordinator/', 'src/enroll/', 'config/', ...base],
-      ...['src/resources/', 'src/runtime/'],
+      ...['backup', 'coordinator', 'enroll', 'resources', 'runtime'].map((name) => `src/${name}/`),
+      ...['config/', ...base],
       ...['secret-line', 'service-settings', 'hide-arguments', 'state-dir'].map(
         (name) => `src/${name}.ts`,
       ),
     ],
   ],
+  // Both sides of a host, as their services see it.
+  ['src/doctor/', ['src/', 'protocol/', 'config/']],
   // How events are read off their stream is one for both clients.
   ['src/page/', ['src/page/', 'src/resources/', 'src/cli/event-stream.ts']],
   // The composition roots.

@@ -87,7 +87,9 @@ ExecStart=/usr/bin/node /usr/lib/cachefleet/dist/bin/cachefleetd.js --coordinato
 `,
   )
 
-  t.strictSame(readServiceUnit('cachefleet-coordinator.service', host), {
+  const { settings, ...unit } = readServiceUnit('cachefleet-coordinator.service', host) ?? {}
+  t.match(settings, { ProtectSystem: 'strict', CapabilityBoundingSet: '', UMask: '0077' })
+  t.strictSame(unit, {
     name: 'cachefleet-coordinator.service',
     stateDir: join(host, 'var/lib/cachefleet-coordinator'),
     ...{ user: 'cachefleet-coordinator', groups: [] },

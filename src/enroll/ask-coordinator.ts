@@ -52,7 +52,8 @@ export function findSkew(hereMs: number, coordinatorMs: number | null): string |
   return `the clock of this host is ${seconds} s ${way} the coordinator's: set it (timedatectl set-ntp true), then enrol again`
 }
 
-const reasons: Readonly<Record<string, string>> = {
+/** Why a coordinator is not reached, by the code of the error. */
+export const reasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there; is the port right, and does a firewall let it through?',
   ENOTFOUND: 'no host has that name',
   EAI_AGAIN: 'the name cannot be looked up now',
@@ -60,8 +61,8 @@ const reasons: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'there is no route to that host',
 }
 
-/** By the `Date` of an answer that needs no login. */
-async function readClock(address: CoordinatorAddress): Promise<number | null> {
+/** By the `Date` of an answer that needs no login. Null: it told none. */
+export async function readClock(address: CoordinatorAddress): Promise<number | null> {
   const url = new URL(address.url)
   const isTls = url.protocol === 'wss:'
   url.protocol = isTls ? 'https:' : 'http:'

@@ -11,7 +11,7 @@ const postgresPattern = /^postgres(ql)?:\/\//
 
 /**
  * `sqlite:<path>`, `sqlite::memory:` (gone at close) or `postgres://…` (docs/behaviour.md, Settings). Throws FleetError
- * 'invalid' for another URL, 'unavailable' when the database cannot be opened or a newer version has written it.
+ * 'invalid' for another URL and for a store that a newer version has written, 'unavailable' when it cannot be opened.
  */
 export async function openStore(url: string, log: Logger): Promise<Store> {
   const database = await openDatabase(url, log)
@@ -36,8 +36,8 @@ export function findSqliteFile(url: string): string | null {
   return path === '' || path === ':memory:' ? null : path
 }
 
-/** Each database's library is loaded only where it is used. */
-async function openDatabase(url: string, log: Logger): Promise<Database> {
+/** As it is: its tables are not brought up to date. Each database's library is loaded only where it is used. */
+export async function openDatabase(url: string, log: Logger): Promise<Database> {
   if (url.startsWith(sqlitePrefix) && url.length > sqlitePrefix.length) {
     const { openSqlite } = await import('./sqlite.js')
     return openSqlite(url.slice(sqlitePrefix.length))

@@ -193,7 +193,7 @@ void t.test('refuses a store that a newer version has written', async (t) => {
   await store.close()
 
   await t.rejects(openStore(url, log), {
-    kind: 'unavailable',
+    kind: 'invalid',
     errorKey: 'store',
     message: /newer version.*0999-later.*knows up to \d{4}-/,
   })

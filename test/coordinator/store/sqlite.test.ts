@@ -245,11 +245,11 @@ void t.test('says why it cannot be opened', async (t) => {
     )
     .close()
   const refusals: [string, string, RegExp][] = [
-    [`sqlite:${folder}/early.db`, 'unavailable', /before release 0\.1\.0 .*0085-waiting-rows/],
+    [`sqlite:${folder}/early.db`, 'invalid', /before release 0\.1\.0 .*0085-waiting-rows/],
     [`sqlite:${folder}/none/x.db`, 'unavailable', /cannot open the store .*none\/x\.db: ENOENT/],
     [`sqlite:${folder}`, 'unavailable', /EISDIR/],
     [`sqlite:${folder}/other.db`, 'unavailable', /not a database/],
-    [`sqlite:${path}`, 'unavailable', /newer version.*0999-later.*knows up to \d{4}-/],
+    [`sqlite:${path}`, 'invalid', /newer version.*0999-later.*knows up to \d{4}-/],
     ['sqlite:', 'invalid', /sqlite:<path>/],
     ['', 'invalid', /sqlite:<path>/],
     ['mysql://user:hunter2@host/x', 'invalid', /^(?!.*hunter2).*sqlite:<path>/],

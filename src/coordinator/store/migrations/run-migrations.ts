@@ -11,7 +11,7 @@ const firstTables = '0001-tables'
 /** Since the first release, in their order. What they change is in `schema.ts` too: a new store needs none of them. */
 const released: readonly Migration[] = []
 
-/** Throws FleetError 'unavailable' for a store that is newer than this version or older than any. Nothing is done in part. */
+/** Throws FleetError 'invalid' for a store that is newer than this version or older than any. Nothing is done in part. */
 export async function runMigrations(
   database: Database,
   known: readonly Migration[] = released,
@@ -39,6 +39,19 @@ export async function runMigrations(
   })
 }
 
+/** Changes nothing. Throws FleetError as `runMigrations` does. */
+export async function requireKnownMigrations({
+  queries,
+}: Pick<Database, 'queries'>): Promise<void> {
+  const { rows } = await sql<{ name: string }>`select name from migrations order by name`.execute(
+    queries,
+  )
+  requireKnown(
+    rows.map(({ name }) => name),
+    [firstTables, ...released.map(({ name }) => name)],
+  )
+}
+
 async function execute(queries: Transaction<Tables>, statements: readonly string[]): Promise<void> {
   for (const statement of statements) await queries.executeQuery(CompiledQuery.raw(statement))
 }
@@ -57,6 +70,7 @@ function requireKnown(ran: readonly string[], known: readonly string[]): void {
     )
 }
 
+/** Trying again does not help: the daemon ends with 78. */
 function refuse(message: string): FleetError {
-  return new FleetError('unavailable', 'store', message)
+  return new FleetError('invalid', 'store', message)
 }
