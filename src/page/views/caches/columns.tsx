@@ -75,7 +75,7 @@ const described: readonly Column<Agent>[] = [
   },
   {
     title: 'Version',
-    width: '7.5rem',
+    width: '9.25rem',
     from: 'wide',
     show: ({ engineProduct, engineVersion }) => `${engineProduct} ${engineVersion}`,
     sortBy: ({ engineProduct, engineVersion }) => `${engineProduct} ${engineVersion}`,
