@@ -1,6 +1,6 @@
 /**
  * The file of a backup: a line that tells what it is, a salt, a code that knows the passphrase, and a stream sealed with a key
- * that follows from both (docs/behaviour.md, Backup). In the stream: how many bytes tell what follows, that as JSON, the things.
+ * that follows from both (docs/behaviour.md, Backup). In the stream: how many bytes tell what follows, that as JSON, the parts.
  */
 import { createHmac, randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 import { Type } from 'typebox'
@@ -10,7 +10,7 @@ import { DamagedStream, openStream, sealStream } from './sealed-stream.js'
 
 const firstLine = 'cachefleet backup 1\n'
 /** Another version of the file may have others. N = 2^17, r = 8: 128 MiB for each guess (OWASP, Password Storage). */
-const hardness = { N: 131_072, r: 8, p: 1, maxmem: 256 * 1_048_576 }
+const scryptCost = { N: 131_072, r: 8, p: 1, maxmem: 256 * 1_048_576 }
 const saltBytes = 32
 const codeBytes = 32
 const keyBytes = 32
@@ -24,7 +24,7 @@ const contents = Type.Object({
   at: text,
   /** Of PostgreSQL there are only the keys. */
   store: Type.Union([Type.Literal('sqlite'), Type.Literal('postgres')]),
-  things: Type.Array(
+  parts: Type.Array(
     Type.Object({
       name: Type.Union([Type.Literal('store'), Type.Literal('secretKey'), Type.Literal('ca')]),
       bytes: whole(0),
@@ -42,34 +42,34 @@ export class BackupError extends Error {
 
 const damaged = 'the backup was cut or changed; nothing was restored'
 
-/** What is to be written. `things`: the bytes of all things, one behind the other. */
+/** What is to be written. `parts`: the bytes of all parts, one behind the other. */
 export async function* sealBackup(
   passphrase: string,
   description: BackupContents,
-  things: AsyncIterable<Buffer>,
+  parts: AsyncIterable<Buffer>,
 ): AsyncGenerator<Buffer> {
   const start = Buffer.concat([Buffer.from(firstLine), randomBytes(saltBytes)])
   const { codeKey, streamKey } = await deriveKeys(passphrase, start.subarray(firstLine.length))
   yield start
   yield codeOf(codeKey, start)
-  yield* sealStream(streamKey, describeFirst(description, things))
+  yield* sealStream(streamKey, describeFirst(description, parts))
 }
 
 async function* describeFirst(
   description: BackupContents,
-  things: AsyncIterable<Buffer>,
+  parts: AsyncIterable<Buffer>,
 ): AsyncGenerator<Buffer> {
   const json = Buffer.from(JSON.stringify(description))
   const length = Buffer.alloc(lengthBytes)
   length.writeUInt32BE(json.length)
   yield Buffer.concat([length, json])
-  yield* things
+  yield* parts
 }
 
 export interface OpenedBackup {
   readonly contents: BackupContents
-  /** To be called for each thing in its turn. Throws BackupError, and so may every piece. */
-  readonly readThing: (bytes: number) => AsyncGenerator<Buffer>
+  /** To be called for each part in its turn. Throws BackupError, and so may every piece. */
+  readonly readPart: (bytes: number) => AsyncGenerator<Buffer>
   /** Throws BackupError when anything follows. */
   readonly end: () => Promise<void>
 }
@@ -93,7 +93,7 @@ export async function openBackup(
   if (!described) throw new BackupError(damaged)
   return {
     contents: described,
-    readThing: (bytes) => inside.pieces(bytes),
+    readPart: (bytes) => inside.pieces(bytes),
     end: async () => {
       if (!(await inside.isAtEnd())) throw new BackupError(damaged)
     },
@@ -112,7 +112,7 @@ async function deriveKeys(
   salt: Buffer,
 ): Promise<{ readonly codeKey: Buffer; readonly streamKey: Buffer }> {
   const keys = await new Promise<Buffer>((resolve, reject) => {
-    scrypt(passphrase.normalize('NFC'), salt, 2 * keyBytes, hardness, (error, derived) => {
+    scrypt(passphrase.normalize('NFC'), salt, 2 * keyBytes, scryptCost, (error, derived) => {
       if (error) reject(error)
       else resolve(derived)
     })

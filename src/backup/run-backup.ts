@@ -15,7 +15,7 @@ import { actAsOwner, loadServiceSettings, requireStateDir } from '../service-set
 import { version } from '../version.js'
 import { BackupError, sealBackup, type BackupContents } from './backup-file.js'
 import { readBackupWords } from './backup-words.js'
-import { gatherThings, type Place, type Thing } from './gather-things.js'
+import { collectParts, type Place, type Part } from './collect-parts.js'
 import { readPassphrase } from './passphrase.js'
 
 const usage = `usage: cachefleetd backup FILE [--passphrase-file F] [settings of the daemon]
@@ -46,8 +46,8 @@ export async function runBackup(
     process.on(name, () => {
       ending.abort(new BackupError('interrupted: nothing was written'))
     })
-  const things = await backUp(place, { file, passphrase, signal: ending.signal })
-  stdout.write(describe(file, things, storeUrl))
+  const parts = await backUp(place, { file, passphrase, signal: ending.signal })
+  stdout.write(describe(file, parts, storeUrl))
   process.exit(0)
 }
 
@@ -57,26 +57,26 @@ interface Target {
   readonly signal: AbortSignal
 }
 
-async function backUp(place: Place, target: Target): Promise<readonly Thing[]> {
+async function backUp(place: Place, target: Target): Promise<readonly Part[]> {
   loadSqlite()
   const { stateDir } = place
-  const { things, release } = await actAsOwner(stateDir, () => gatherThings(place))
+  const { parts, release } = await actAsOwner(stateDir, () => collectParts(place))
   try {
     const contents: BackupContents = {
       version,
       at: new Date().toISOString(),
       store: place.storeFile === null ? 'postgres' : 'sqlite',
-      things: things.map(({ name, bytes }) => ({ name, bytes })),
+      parts: parts.map(({ name, bytes }) => ({ name, bytes })),
     }
-    await writeFile(target, sealBackup(target.passphrase, contents, readAll(things)))
-    return things
+    await writeFile(target, sealBackup(target.passphrase, contents, readAll(parts)))
+    return parts
   } finally {
     await actAsOwner(stateDir, release)
   }
 }
 
-async function* readAll(things: readonly Thing[]): AsyncGenerator<Buffer> {
-  for (const { read } of things) yield* read()
+async function* readAll(parts: readonly Part[]): AsyncGenerator<Buffer> {
+  for (const { read } of parts) yield* read()
 }
 
 /** Beside its place first: a file of that name is a whole backup at every moment. */
@@ -99,10 +99,10 @@ async function writeFile({ file, signal }: Target, content: AsyncGenerator<Buffe
   await syncFolder(dirname(file))
 }
 
-function describe(file: string, things: readonly Thing[], storeUrl: string): string {
+function describe(file: string, parts: readonly Part[], storeUrl: string): string {
   const names = { store: 'the store', secretKey: 'the secret key', ca: 'the CA' }
-  const first = `${file} has ${things.map(({ name }) => names[name]).join(', ')}, encrypted: keep the passphrase elsewhere\n`
-  return things.some(({ name }) => name === 'store')
+  const first = `${file} has ${parts.map(({ name }) => names[name]).join(', ')}, encrypted: keep the passphrase elsewhere\n`
+  return parts.some(({ name }) => name === 'store')
     ? first
     : `${first}the store is PostgreSQL; back it up beside this file:\n  ${describeDump(storeUrl)}\n`
 }

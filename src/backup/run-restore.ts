@@ -11,9 +11,9 @@ import { becomeOwner, findUnitUser, loadServiceSettings } from '../service-setti
 import { openStateDir } from '../state-dir.js'
 import { BackupError, openBackup } from './backup-file.js'
 import { readBackupWords } from './backup-words.js'
-import type { Place } from './gather-things.js'
+import type { Place } from './collect-parts.js'
 import { readPassphrase } from './passphrase.js'
-import { putBack, requireNothing, type PutBack } from './put-back.js'
+import { restoreParts, requireEmpty, type Restored } from './restore-parts.js'
 
 const usage = `usage: cachefleetd restore FILE [--passphrase-file F] [settings of the daemon]
 Brings back what cachefleetd backup wrote, into an empty state directory; the coordinator must not run.
@@ -37,7 +37,7 @@ export async function runRestore(
     ...{ stateDir, storeFile },
     secretKeyFile: loaded.settings.secretKeyFile ?? defaultSecretKeyFile(stateDir),
   }
-  await requireNothing(place)
+  await requireEmpty(place)
   const source = await openFile(file)
   try {
     const passphrase = await readPassphrase(passphraseFile, false)
@@ -47,7 +47,7 @@ export async function runRestore(
     await loadDatabase(defaultStoreUrl(stateDir))
     await makeStateDir(stateDir, loaded.isOwnStateDir)
     becomeOwner(stateDir)
-    stdout.write(describe(place, await putBack(place, backup), backup.contents.at))
+    stdout.write(describe(place, await restoreParts(place, backup), backup.contents.at))
   } finally {
     await source.close()
   }
@@ -71,7 +71,7 @@ async function makeStateDir(stateDir: string, isOwn: boolean): Promise<void> {
   await chown(stateDir, uid, gid)
 }
 
-function describe({ stateDir, storeFile }: Place, { sessions, agents }: PutBack, at: string) {
+function describe({ stateDir, storeFile }: Place, { sessions, agents }: Restored, at: string) {
   const head = `the backup of ${at} is restored to ${stateDir}`
   return storeFile === null
     ? `${head}: the secret key and the CA

@@ -1,4 +1,4 @@
-/** Who knocks: an agent with its own key, or a new one with a join token. Both are kept as SHA-256 digests only. */
+/** Who calls: an agent with its own key, or a new one with a join token. Both are kept as SHA-256 digests only. */
 import { agentStates } from '../../resources/agent-state.js'
 import { findAgentNameProblem, linkedAgentNameLimit } from '../../resources/names.js'
 import { FleetError } from '../../errors.js'

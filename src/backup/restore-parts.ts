@@ -1,4 +1,4 @@
-/** The things of a backup, each in its place or none: written beside them, looked at, then renamed, the store last. */
+/** The parts of a backup, each in its place or none: written beside them, looked at, then renamed, the store last. */
 import { createWriteStream, existsSync } from 'node:fs'
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
@@ -13,16 +13,16 @@ import { caFileOf } from '../coordinator/tls/own-ca.js'
 import { createLog } from '../log.js'
 import { draftOf, syncFolder } from '../runtime/durable-file.js'
 import { BackupError, type BackupContents, type OpenedBackup } from './backup-file.js'
-import type { Place } from './gather-things.js'
+import type { Place } from './collect-parts.js'
 
-export interface PutBack {
+export interface Restored {
   /** Ended ones. */
   readonly sessions: number
   readonly agents: number
 }
 
-type ThingName = BackupContents['things'][number]['name']
-type Targets = Readonly<Partial<Record<ThingName, string>>>
+type PartName = BackupContents['parts'][number]['name']
+type Targets = Readonly<Partial<Record<PartName, string>>>
 
 /** Of SQLite, beside a store that is open. */
 const journals = ['-wal', '-shm', '-journal'] as const
@@ -38,7 +38,7 @@ function listTargets({ stateDir, storeFile, secretKeyFile }: Place): Targets {
 }
 
 /** Throws BackupError where there is something already, but for what a restore that was killed has left. */
-export async function requireNothing(place: Place): Promise<void> {
+export async function requireEmpty(place: Place): Promise<void> {
   const targets = Object.values(listTargets(place))
   const last = targets.at(-1) ?? ''
   const isHalf = existsSync(draftOf(last)) && !existsSync(last)
@@ -64,16 +64,16 @@ function withDrafts(path: string): readonly string[] {
 }
 
 /** Throws BackupError, and leaves nothing behind then. */
-export async function putBack(place: Place, backup: OpenedBackup): Promise<PutBack> {
+export async function restoreParts(place: Place, backup: OpenedBackup): Promise<Restored> {
   const targets = listTargets(place)
   requireFit(place, backup.contents)
   try {
-    for (const { name, bytes } of backup.contents.things)
-      await writeDraft(draftOf(targets[name] ?? ''), backup.readThing(bytes))
+    for (const { name, bytes } of backup.contents.parts)
+      await writeDraft(draftOf(targets[name] ?? ''), backup.readPart(bytes))
     await backup.end()
     const done = await checkDrafts(targets)
     for (const [name, path] of Object.entries(targets))
-      if (backup.contents.things.some((thing) => thing.name === name)) {
+      if (backup.contents.parts.some((part) => part.name === name)) {
         await rename(draftOf(path), path)
         await syncFolder(dirname(path))
       }
@@ -84,9 +84,9 @@ export async function putBack(place: Place, backup: OpenedBackup): Promise<PutBa
   }
 }
 
-function requireFit({ storeFile }: Place, { store, things }: BackupContents): void {
-  const wanted: readonly ThingName[] = store === 'sqlite' ? ['store', 'secretKey'] : ['secretKey']
-  if (!wanted.every((name) => things.some((thing) => thing.name === name)))
+function requireFit({ storeFile }: Place, { store, parts }: BackupContents): void {
+  const wanted: readonly PartName[] = store === 'sqlite' ? ['store', 'secretKey'] : ['secretKey']
+  if (!wanted.every((name) => parts.some((part) => part.name === name)))
     throw new BackupError('the backup lacks a part; nothing was restored')
   if (store === 'sqlite' && storeFile === null)
     throw new BackupError(
@@ -105,7 +105,7 @@ async function writeDraft(draft: string, pieces: AsyncIterable<Buffer>): Promise
   await pipeline(pieces, createWriteStream('', { fd: file, flush: true }))
 }
 
-async function checkDrafts({ secretKey = '', store }: Targets): Promise<PutBack> {
+async function checkDrafts({ secretKey = '', store }: Targets): Promise<Restored> {
   const key = parseSecretKey(await readFile(draftOf(secretKey), 'utf8'))
   if (!key) throw new BackupError('the backup holds no secret key; nothing was restored')
   if (store === undefined) return { sessions: 0, agents: 0 }

@@ -20,17 +20,17 @@ export interface Place {
   readonly secretKeyFile: string
 }
 
-type ThingName = BackupContents['things'][number]['name']
+type PartName = BackupContents['parts'][number]['name']
 
-export interface Thing {
-  readonly name: ThingName
+export interface Part {
+  readonly name: PartName
   readonly bytes: number
   /** Once. */
   readonly read: () => AsyncIterable<Buffer>
 }
 
-export interface Gathered {
-  readonly things: readonly Thing[]
+export interface CollectedParts {
+  readonly parts: readonly Part[]
   /** Removes the copy of the store. */
   readonly release: () => Promise<void>
 }
@@ -40,13 +40,13 @@ const attempts = 10
 const folderForm = /^backup-(\d+)$/
 
 /** Throws BackupError. */
-export async function gatherThings(place: Place): Promise<Gathered> {
+export async function collectParts(place: Place): Promise<CollectedParts> {
   const ca = await readIfThere(caFileOf(place.stateDir))
-  const rest = ca === null ? [] : [toThing('ca', ca)]
+  const rest = ca === null ? [] : [toPart('ca', ca)]
   if (place.storeFile === null) {
     const key = await requireKey(place.secretKeyFile)
     return {
-      things: [toThing('secretKey', formatSecretKey(key)), ...rest],
+      parts: [toPart('secretKey', formatSecretKey(key)), ...rest],
       release: () => Promise.resolve(),
     }
   }
@@ -60,12 +60,12 @@ export async function gatherThings(place: Place): Promise<Gathered> {
     // Opened now: whoever reads it may be another user, who must not follow links here.
     const file = await open(copy, 'r')
     const { size } = await file.stat()
-    const store: Thing = {
+    const store: Part = {
       name: 'store',
       bytes: size,
       read: () => createReadStream('', { fd: file, highWaterMark: 65_536 }),
     }
-    return { things: [store, toThing('secretKey', formatSecretKey(key)), ...rest], release }
+    return { parts: [store, toPart('secretKey', formatSecretKey(key)), ...rest], release }
   } catch (error) {
     await release()
     throw error
@@ -107,7 +107,7 @@ async function requireKey(file: string): Promise<SecretKey> {
   )
 }
 
-function toThing(name: ThingName, text: string): Thing {
+function toPart(name: PartName, text: string): Part {
   const bytes = Buffer.from(text)
   return {
     name,
