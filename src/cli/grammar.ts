@@ -24,6 +24,7 @@ import { users } from './nouns/users.js'
 import { vclGroups } from './nouns/vclgroups.js'
 import { upgradeVerb } from './upgrade-verb.js'
 import type { Flag, Grammar } from './verb.js'
+import { versionVerb } from './version-verb.js'
 
 const globalFlags: readonly Flag[] = [
   { form: '--server <url>', summary: 'the coordinator; else CACHEFLEET_SERVER, else of the login' },
@@ -39,6 +40,7 @@ export const grammar: Grammar = {
     ...accountVerbs,
     applyVerb,
     upgradeVerb,
+    versionVerb,
     ...invalidationVerbs,
     ...eventVerbs,
     ...completionVerbs,

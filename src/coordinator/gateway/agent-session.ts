@@ -42,7 +42,7 @@ import {
   updateDescription,
   type RegisteredAgent,
 } from '../registration/registration.js'
-import { isNewerMinor } from '../agents/version-skew.js'
+import { isNewerMinor } from '../../resources/version-skew.js'
 import { needsApply, type KnownRevisions, type Offer } from './apply-offer.js'
 import { closeCodes } from './close-codes.js'
 import { LinkSocket, type LinkReceiver } from './link-socket.js'

@@ -36,7 +36,7 @@ import { version } from '../../version.js'
 import { mayTakeOver, nameTaken, type JoiningAgent, type KnownAgent } from './agent-credentials.js'
 import { notifyAgentsChanged } from '../agents/agent-hints.js'
 import type { StateService } from '../service.js'
-import { findSkew } from '../agents/version-skew.js'
+import { findSkew } from '../../resources/version-skew.js'
 
 export interface RegisteredAgent {
   readonly agentId: number

@@ -9,7 +9,7 @@ import {
 } from '../../../src/coordinator/reports/report-outcome.js'
 import { composeNextRouting, composeRouting } from '../../../src/vcl/desired-engine.js'
 import { needsApply } from '../../../src/coordinator/gateway/apply-offer.js'
-import { findSkew } from '../../../src/coordinator/agents/version-skew.js'
+import { findSkew } from '../../../src/resources/version-skew.js'
 import type { PlacementRecord } from '../../../src/coordinator/fleet/placement-queries.js'
 
 const now = 5000
