@@ -5,7 +5,7 @@
 import type { Test } from 'tap'
 import type { ApiAnswer } from '../support/api-client.js'
 import { eventually } from '../support/eventually.js'
-import { agentName, untilAgent, type Harness, type Traffic } from './harness.js'
+import { untilAgent, type Harness, type Traffic } from './harness.js'
 
 /** The n-th command of a name on the management port, or the n-th message of a kind, since the trap was set. */
 export interface Step {
@@ -152,9 +152,10 @@ function isAlive(pid: number): boolean {
 
 /**
  * An agent whose cache failed again and again waits longer each time until it believes it (src/agent/engine/flap-damper.ts); a new
- * process of it remembers no failure.
+ * process of it, as there is after its own loss, remembers no failure.
  */
-export async function forgetFailures(harness: Harness): Promise<void> {
+export async function forgetFailures(harness: Harness, victim: Victim): Promise<void> {
+  if (victim === 'coordinator' || victim === 'agent') return
   await harness.agent.stop()
   harness.link.forget()
   harness.startAgent()
@@ -200,6 +201,6 @@ export async function checkTraffic(
     `${title}: nothing else was served`,
   )
   if (!isUnseen(victim)) return
-  const agent = await harness.api.findAgent(agentName)
+  const agent = await harness.api.findAgent(harness.agentName)
   t.equal(agent?.drift, null, `${title}: no step of ours is taken for a change from outside`)
 }

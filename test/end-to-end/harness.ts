@@ -22,6 +22,9 @@ import { startVarnishd, type Varnishd } from '../support/varnishd.js'
 
 export interface Harness {
   readonly cache: Varnishd
+  readonly agentName: string
+  /** Its agent bears it. */
+  readonly agentTag: string
   /** Whose API is called; where there are two, agents are linked to the other. */
   readonly coordinator: CoordinatorProcess
   readonly api: ApiClient
@@ -40,6 +43,11 @@ export interface HarnessSetup {
   readonly heartbeatSeconds?: number
   /** 1, on SQLite, unless told; 2: over one PostgreSQL and one NATS. */
   readonly coordinators?: 1 | 2
+  /** That stand already, and that other harnesses use, too. */
+  readonly shared?: Coordinators
+  /** Another name, and another tag, than other harnesses have at the same coordinators. */
+  readonly agentName?: string
+  readonly agentTag?: string
   readonly agentWords?: readonly string[]
   /** Another release than the one that is tested. */
   readonly program?: CacheProgram
@@ -67,40 +75,53 @@ export const agentTag = 'web'
 
 /** Resolves when the agent is known; what it does to the cache may still be going on. */
 export async function startHarness(t: Test, setup: HarnessSetup = {}): Promise<Harness> {
-  const words = ['--no-agent', '--heartbeat', String(setup.heartbeatSeconds ?? 3)]
   const [cache, { coordinator, linked }] = await Promise.all([
     startVarnishd(t, {
       vcl: answering('foreign'),
       args: setup.cacheWords ?? [],
       ...(setup.program && { program: setup.program }),
     }),
-    setup.coordinators === 2 ? startPair(t, words) : startAlone(t, words),
+    setup.shared ?? startShared(t, setup),
   ])
   const link = await startLinkProxy(t, linked.port)
   const port = await startManagementProxy(t, cache)
   const stateDir = setup.agentStateDir ?? (await makeStateDir(t))
+  const names = {
+    agentName: setup.agentName ?? agentName,
+    agentTag: setup.agentTag ?? agentTag,
+  }
   const launch = (words: readonly string[] = setup.agentWords ?? [], joinToken?: string): Daemon =>
     startAgent(t, cache, {
-      ...{ coordinatorUrl: link.url, name: agentName, stateDir, words, port: port.port },
-      tags: [agentTag, ...(setup.tags ?? [])],
+      ...{ coordinatorUrl: link.url, name: names.agentName, stateDir, words, port: port.port },
+      tags: [names.agentTag, ...(setup.tags ?? [])],
       through: setup.agentThrough?.() ?? [],
       ...(joinToken === undefined ? {} : { joinToken }),
     })
   const harness: Harness = {
-    ...{ cache, coordinator, link, port, api: coordinator.api, agentStateDir: stateDir },
+    ...{ cache, ...names, coordinator, link, port, api: coordinator.api, agentStateDir: stateDir },
     agent: launch(undefined, await coordinator.api.makeJoinToken()),
     startAgent: (words) => {
       harness.agent = launch(words)
     },
   }
-  await eventually('the agent is known', () => harness.api.findAgent(agentName))
+  await eventually('the agent is known', () => harness.api.findAgent(names.agentName))
   return harness
 }
 
-interface Coordinators {
+export interface Coordinators {
+  /** Whose API is called. */
   readonly coordinator: CoordinatorProcess
   /** The one that agents dial. */
   readonly linked: CoordinatorProcess
+}
+
+/** For several harnesses, whose agents, tags and groups have names of their own. */
+export function startShared(
+  t: Test,
+  { heartbeatSeconds = 3, coordinators = 1 }: HarnessSetup = {},
+): Promise<Coordinators> {
+  const words = ['--no-agent', '--heartbeat', String(heartbeatSeconds)]
+  return coordinators === 2 ? startPair(t, words) : startAlone(t, words)
 }
 
 async function startAlone(t: Test, words: readonly string[]): Promise<Coordinators> {
@@ -127,9 +148,9 @@ export async function startCoordinators(
 }
 
 export function untilAgent(
-  harness: Pick<Harness, 'api'>,
+  harness: Pick<Harness, 'api'> & Partial<Pick<Harness, 'agentName'>>,
   stateName: string,
-  name = agentName,
+  name = harness.agentName ?? agentName,
 ): Promise<AgentView> {
   return eventually(`${name} is ${stateName}`, async () => {
     const agent = await harness.api.findAgent(name)
@@ -153,12 +174,12 @@ export interface Site {
 }
 
 export async function makeSite(
-  harness: Pick<Harness, 'api'>,
+  harness: Pick<Harness, 'api'> & Partial<Pick<Harness, 'agentTag'>>,
   name: string,
   placed: { readonly tag?: string; readonly min?: number; readonly max?: number } = {},
 ): Promise<Site> {
   const { api } = harness
-  const { tag = agentTag, min = 1, max = 1 } = placed
+  const { tag = harness.agentTag ?? agentTag, min = 1, max = 1 } = placed
   const mark = `${name}-first`
   const file = await api.makeFile(`${name}.vcl`, answering(mark))
   const deployment = await api.makeDeployment(name, await api.findTag(tag), { min, max })
@@ -205,7 +226,7 @@ export async function readAgreement(
   agree(group.stateName === 'Active' && group.deployed, group)
   agree(group.agentStates.length === 1 && place?.state === 'applied', group)
   agree(place?.revision === group.revision && place.error === null, group)
-  const agent = await harness.api.findAgent(agentName)
+  const agent = await harness.api.findAgent(harness.agentName)
   agree(agent?.stateName === 'Running', agent)
   agree(agent?.config.effective.revision === agent?.config.desired.revision, agent)
   const served = await fetchMark(harness.cache, site.host)

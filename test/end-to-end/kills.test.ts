@@ -28,6 +28,7 @@ import {
   makeSite,
   readAgreement,
   startHarness,
+  startShared,
   startTraffic,
   untilAgent,
   type Site,
@@ -71,15 +72,19 @@ const rows: Readonly<Record<Victim, readonly Row[]>> = {
   manager: commands,
 }
 
-/** Each victim has a coordinator, an agent and a cache of its own; they run side by side, for most of it is waiting. */
+/** Each victim has an agent and a cache of its own, and the coordinator that is killed is one of its own; they run side by side. */
 t.jobs = victims.length
+const shared = startShared(t)
 for (const victim of victims)
   void t.test(`deploys and rollbacks survive the loss of the ${victim}`, beside(500_000), (t) =>
     loseVictim(t, victim),
   )
 
 async function loseVictim(t: Test, victim: Victim): Promise<void> {
-  const harness = await startHarness(t)
+  const harness = await startHarness(t, {
+    ...(victim !== 'coordinator' && { shared: await shared }),
+    ...{ agentName: `edge-${victim}`, agentTag: `web-${victim}` },
+  })
   await untilAgent(harness, 'Running')
   const site = await makeSite(harness, victim)
   await deploySite(harness, site)
@@ -100,7 +105,7 @@ async function loseVictim(t: Test, victim: Victim): Promise<void> {
     const mark = await untilAgreed(title, read, readPromise(answer, { before, wanted }))
     t.ok([before, wanted].includes(mark), `${title}: the wanted or the old one serves`)
     await checkTraffic(t, { harness, victim, title, traffic }, [before, wanted])
-    if (step.on === 'port' && victim !== 'coordinator') await forgetFailures(harness)
+    if (step.on === 'port') await forgetFailures(harness, victim)
   }
   await editSite(harness, site, 'last')
   await deploySite(harness, site)
@@ -111,7 +116,10 @@ async function loseVictim(t: Test, victim: Victim): Promise<void> {
 
 /** Of groups of one text each. */
 async function checkReplaces(t: Test, harness: Harness, victim: ReplaceVictim): Promise<void> {
-  const [one, two] = [await makeSite(harness, 'one'), await makeSite(harness, 'two')] as const
+  const [one, two] = [
+    await makeSite(harness, `${victim}-one`),
+    await makeSite(harness, `${victim}-two`),
+  ] as const
   expectDone(await harness.api.act(one.id, 'deploy', '?replace=true'))
   await checkReplaceRows(t, { harness, victim }, [one, two])
 }
