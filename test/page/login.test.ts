@@ -1,4 +1,5 @@
 /** Logging in to the page by an organization's identity provider, and who may see nothing yet. */
+import type { Route } from 'playwright-core'
 import t from 'tap'
 import { findBarriers, keepScreenshot, openPage, startBrowser } from '../support/browser.js'
 import { startCoordinator } from '../support/daemon.js'
@@ -50,5 +51,34 @@ void t.test('the page takes up a login by an identity provider', async (t) => {
   await field.waitFor()
   const left = await api.call('GET', `/sessions?organization.id=${organization.id}`)
   t.equal(left.text, '[]', 'logging out ends the session, also with a token that ran out')
+
+  await t.test('logging out waits for a renewal that is under way', async (t) => {
+    const seen: string[] = []
+    page.on('request', (request) => {
+      if (request.url().endsWith('/auth/logout')) seen.push('logout')
+    })
+    let release = (): void => undefined
+    const released = new Promise<void>((resolve) => (release = resolve))
+    const renew = async (route: Route): Promise<void> => {
+      const response = await route.fetch()
+      await released
+      seen.push('renewed')
+      await route.fulfill({ response })
+    }
+    await field.fill('red')
+    await way.click()
+    await page.getByText('There is nothing that you may see yet').waitFor()
+    const asked = page.waitForRequest('**/auth/refresh')
+    await page.route('**/auth/refresh', renew, { times: 1 })
+    await asked
+    await page.getByRole('button', { name: 'Log out' }).click()
+    // What the click asked for was sent before this.
+    await page.evaluate(() => fetch('/readyz'))
+    release()
+    await field.waitFor()
+    t.same(seen, ['renewed', 'logout'])
+    const { text } = await api.call('GET', `/sessions?organization.id=${organization.id}`)
+    t.equal(text, '[]')
+  })
   t.same(wrongs, [])
 })
