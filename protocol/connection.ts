@@ -15,7 +15,7 @@ import { authenticate, type HandshakeOptions } from './handshake.js'
 import type { Banner } from './release.js'
 import { createReplyClock } from './reply-clock.js'
 
-export interface ConnectionOptions extends HandshakeOptions {
+interface ConnectionOptions extends HandshakeOptions {
   /** For commands that name no time of their own. Default 10 s: another client's compile holds up ours. */
   readonly timeoutMs?: number
   /** Commands that may wait unsent; one more is refused. Default 1,000. */
@@ -32,7 +32,7 @@ export interface RunOptions {
   readonly timeoutMs?: number
 }
 
-export interface RunAllOptions extends RunOptions {
+interface RunAllOptions extends RunOptions {
   /** Commands in flight at most. Default 8: from there on the cache's one thread is the bound. */
   readonly window?: number
 }

@@ -4,7 +4,7 @@
  */
 import { isAtLeast } from './release.js'
 
-export interface Quirk {
+interface Quirk {
   /** From the first release on, before the second; null: all later ones. */
   readonly releases: readonly (readonly [from: string, before: string | null])[]
   /** Whether it is taken for granted of a build that names no version. */

@@ -8,7 +8,7 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Script } from 'node:vm'
 
-export interface LoadedProgram {
+interface LoadedProgram {
   readonly script: Script
   /** Resolves as the program's `done`. */
   run(): Promise<unknown>

@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { connect, type DetailedPeerCertificate } from 'node:tls'
 import { fingerprintOf } from './runtime/fingerprint.js'
 
-export interface PresentedCertificate {
+interface PresentedCertificate {
   /** PEM. */
   readonly pem: string
   /** Base64url of its SHA-256. */

@@ -17,7 +17,7 @@ import { childCommandLine, commandLine, hereDocument } from '../quote.js'
 /** Of a VCL with its includes, each as often as it is included; ours have at most a thousand. */
 const partsMost = 2_000
 
-export type VclTemperature = 'auto' | 'cold' | 'warm'
+type VclTemperature = 'auto' | 'cold' | 'warm'
 
 export interface VclRow {
   /** Unique only among rows that are not `discarded`: a discarded program stays while something still refers to it. */

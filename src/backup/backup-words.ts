@@ -1,7 +1,7 @@
 /** What `cachefleetd backup` and `restore` are given on their command line. Pure. */
 import { ConfigError } from '../../config/load.js'
 
-export interface BackupWords {
+interface BackupWords {
   readonly file: string
   /** Null: the passphrase is read from standard input. */
   readonly passphraseFile: string | null

@@ -29,7 +29,7 @@ export interface Part {
   readonly read: () => AsyncIterable<Buffer>
 }
 
-export interface CollectedParts {
+interface CollectedParts {
   readonly parts: readonly Part[]
   /** Removes the copy of the store. */
   readonly release: () => Promise<void>

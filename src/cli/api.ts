@@ -18,7 +18,7 @@ export interface Credentials {
   renewToken(used: string): Promise<string | undefined>
 }
 
-export interface ApiRequest {
+interface ApiRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Below `/api/v1`. */
   readonly path: string

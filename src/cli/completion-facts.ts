@@ -3,7 +3,7 @@ import { isOfApi, toKebab, type Flag, type Grammar, type Verb } from './verb.js'
 
 export type AnyNoun = Grammar['nouns'][number]
 
-export interface CompletionFacts {
+interface CompletionFacts {
   readonly first: readonly string[]
   /** By each spelling of a noun. */
   readonly verbsOf: ReadonlyMap<string, readonly string[]>

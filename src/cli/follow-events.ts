@@ -13,7 +13,7 @@ export interface ReceivedEvent {
   readonly data: Fields
 }
 
-export interface Following {
+interface Following {
   /** The last event that is known already; undefined: begin now. */
   readonly after?: string | undefined
   /** Opt-in types. */

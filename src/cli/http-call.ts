@@ -3,7 +3,7 @@ import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import { speaksTls } from '../speaks-tls.js'
 import { unanswered, type CliError } from './cli-error.js'
 
-export interface HttpCall {
+interface HttpCall {
   readonly method: string
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>

@@ -5,7 +5,7 @@ import { describeAge, describeTime, readTime } from './human-time.js'
 import { toPrintableLine, toPrintableText } from './printable-text.js'
 import { formatTable } from './table.js'
 
-export interface Style {
+interface Style {
   readonly colour: boolean
   readonly widthColumns: number
   readonly now: () => number
@@ -60,6 +60,6 @@ function formatRows(list: readonly Fields[], style: Style, nowMs: number): strin
 }
 
 /** `deployedAt` → `DEPLOYED AT`. */
-export function toTitle(field: string): string {
+function toTitle(field: string): string {
   return field.replace(/([a-z])([A-Z])/g, '$1 $2').toUpperCase()
 }

@@ -7,7 +7,7 @@ import { changeSession, readSession, type Session } from './session-file.js'
 /** Shorter than the lock is valid (session-lock.ts). */
 const refreshTimeoutMs = 15_000
 
-export interface SessionPlace {
+interface SessionPlace {
   readonly file: string
   readonly context: string
 }

@@ -1,7 +1,7 @@
 /** One line on a terminal that is redrawn in its place, for what takes long. Elsewhere nothing is written. */
 import { toPrintableLine } from './printable-text.js'
 
-export interface StatusLine {
+interface StatusLine {
   draw(line: string): void
   /** Takes the line away. */
   remove(): void

@@ -15,7 +15,7 @@ const green = new Set(['Running', 'Active', 'applied', 'healthy'])
 const red = new Set(['Failing', 'Down', 'Error', 'failed', 'sick'])
 const yellow = new Set(['Degraded', 'Orphan', 'Deploying', 'Locked', 'wanted', 'applying'])
 
-export interface TableStyle {
+interface TableStyle {
   readonly colour: boolean
   /** Longer rows are cut where their cells are longest; Infinity: nothing is. */
   readonly widthColumns?: number
@@ -55,7 +55,7 @@ const narrowestColumn = 8
 /** Of the columns behind these two, which identify a row, the widest give way first; then these. */
 const keptColumns = 2
 
-export function fitWidths(needed: readonly number[], widthColumns: number): readonly number[] {
+function fitWidths(needed: readonly number[], widthColumns: number): readonly number[] {
   const cut = (keptCap: number, cap: number): readonly number[] =>
     needed.map((width, column) => Math.min(width, column < keptColumns ? keptCap : cap))
   const fits = (widths: readonly number[]): boolean =>

@@ -16,7 +16,7 @@ const ownState = Type.Object({
   engineError: orNull(text),
   lockedBecause: orNull(text),
 })
-export type SeenState = Fitting<typeof ownState>
+type SeenState = Fitting<typeof ownState>
 
 const isOwnState = prepareGuard(ownState)
 

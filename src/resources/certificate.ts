@@ -8,7 +8,7 @@ import type { Answer, Resource } from './resource.js'
 export const chainMost = { certificates: 20, bytes: 64 * 1024 } as const
 
 /** How far a certificate is on an agent; `passed`: it fits, and does not get it. */
-export const certificateAgentStates = ['wanted', 'applying', 'applied', 'failed', 'passed'] as const
+const certificateAgentStates = ['wanted', 'applying', 'applied', 'failed', 'passed'] as const
 
 const agentStates = {
   kind: 'list',

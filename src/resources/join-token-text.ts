@@ -3,7 +3,7 @@
  * new agent knows whom to trust before it says anything.
  */
 
-export interface JoinTokenParts {
+interface JoinTokenParts {
   /** What the coordinator is told. */
   readonly token: string
   /** Base64url of the SHA-256 of the CA's certificate; null: the token names none. */

@@ -204,7 +204,7 @@ export function plainFields(
 }
 
 /** Typed as words; not the fixed words of the kind `words`. */
-export function isWordList(field: Field): field is Field & { readonly kind: 'list' } {
+function isWordList(field: Field): field is Field & { readonly kind: 'list' } {
   return field.kind === 'list' && field.of.kind === 'text'
 }
 

@@ -7,7 +7,7 @@ import { flag, list, matching, orAbsent, orNull, sha256, text } from '../resourc
 import type { Fitting } from '../resources/json-fields.js'
 
 /** Of one agent; an organization has 500. */
-export const certificatesMost = 10_000
+const certificatesMost = 10_000
 
 /** It is also part of a file's name on the agent's host. */
 const certificateNameForm = /^cf-([1-9][0-9]{0,15})-[0-9a-f]{8}$/

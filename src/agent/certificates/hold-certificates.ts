@@ -41,7 +41,7 @@ interface CertificatesOptions {
   readonly now: () => number
 }
 
-export interface CertificateOutcome {
+interface CertificateOutcome {
   /** What was done on the cache, in words. */
   readonly done: readonly string[]
   readonly states: readonly ReportedCertificate[]

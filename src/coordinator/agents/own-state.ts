@@ -2,7 +2,7 @@
 import { agentStateName, type AgentState } from '../../resources/agent-state.js'
 import type { StateService } from '../service.js'
 
-export interface OwnState {
+interface OwnState {
   readonly id: number
   readonly name: string
   readonly stateName: ReturnType<typeof agentStateName>

@@ -138,7 +138,7 @@ export async function writeVersion(
     .execute()
 }
 
-export interface CertificateVersion {
+interface CertificateVersion {
   readonly sha: string
   readonly chain: string
   /** Null: it was forgotten. */

@@ -5,7 +5,7 @@
 import type { CertificatePlace } from '../fleet/certificate-places.js'
 import type { CertificateCandidate, CertificateRelease } from './certificate-queries.js'
 
-export interface PlacedCertificate {
+interface PlacedCertificate {
   readonly id: number
   readonly organizationId: number | null
   readonly released: CertificateRelease | null
@@ -64,7 +64,7 @@ export function planCertificatePlaces(input: PlacesInput): PlacesChange {
   }
 }
 
-export function isFor(
+function isFor(
   { organizationId }: Pick<PlacedCertificate, 'organizationId'>,
   { deploymentIds }: CertificateRelease,
   agent: CertificateAgent,

@@ -54,7 +54,7 @@ export interface Issued {
 
 const dayMs = 24 * 3600 * 1000
 const caLifeMs = 3653 * dayMs
-export const serverLifeMs = 90 * dayMs
+const serverLifeMs = 90 * dayMs
 /** A host whose clock is late takes a new certificate all the same. */
 const backdatedMs = dayMs
 /** ecdsa-with-SHA256 (RFC 5758), without parameters. */

@@ -15,7 +15,7 @@ import { findRenewalReason, listServerNames, type NameSources } from './judge-ce
 import { fingerprintOf } from '../../runtime/fingerprint.js'
 import { openCa, type SharedStore } from './own-ca.js'
 
-export type NameSettings = Pick<NameSources, 'listenHost' | 'publicUrl' | 'further'>
+type NameSettings = Pick<NameSources, 'listenHost' | 'publicUrl' | 'further'>
 
 interface OwnTlsConfig {
   readonly stateDir: string

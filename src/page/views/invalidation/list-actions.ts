@@ -1,7 +1,7 @@
 /** What the API would do with an invalidation as it is now (docs/behaviour.md, Invalidations). */
 import type { Invalidation } from '../../../resources/invalidation.js'
 
-export interface AvailableActions {
+interface AvailableActions {
   readonly retry: boolean
   readonly cancel: boolean
   readonly remove: boolean
