@@ -13,7 +13,8 @@ const longestTimerMs = 2 ** 31 - 1
 export const processClock: Clock = {
   nowMs: () => performance.now(),
   after: (waitMs, ring, holdsProcess) => {
-    const timer = setTimeout(ring, Math.min(waitMs, longestTimerMs))
+    // What was due a moment ago: Node 24 warns of negative waits.
+    const timer = setTimeout(ring, Math.min(Math.max(waitMs, 0), longestTimerMs))
     if (!holdsProcess) timer.unref()
     return () => {
       clearTimeout(timer)
