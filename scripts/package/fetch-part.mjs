@@ -12,14 +12,14 @@ const folder = join(root, 'build', 'parts')
 
 /** Its folder. Throws where npm does not have it, or has something else. */
 export function fetchPart(name) {
-  const { version, integrity } = parts[name]
+  const { package: from = name, version, integrity } = parts[name]
   const target = join(folder, `${name.replace('/', '-').replace('@', '')}-${version}`)
   const marker = join(target, '.integrity')
   if (existsSync(marker) && readFileSync(marker, 'utf8') === integrity) return target
   const work = `${target}.${process.pid}`
   mkdirSync(work, { recursive: true })
   try {
-    const words = ['pack', '--silent', `--pack-destination=${work}`, `${name}@${version}`]
+    const words = ['pack', '--silent', `--pack-destination=${work}`, `${from}@${version}`]
     const archive = join(work, run('npm', words, { cwd: work }).trim().split('\n').at(-1))
     const found = `sha512-${createHash('sha512').update(readFileSync(archive)).digest('base64')}`
     if (found !== integrity)
