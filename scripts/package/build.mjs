@@ -1,6 +1,6 @@
 /**
- * `npm run package [amd64|arm64]…`: Debian packages of the built checkout, in `build`. They need neither compiler nor registry where they
- * are installed. Two builds of one commit by the same tools are byte for byte equal. For tests:
+ * `npm run package [amd64|arm64]…`: packages of the built checkout, in `build`: for Debian, which need neither compiler nor registry
+ * where they are installed, and one for npm. Two builds of one commit by the same tools are byte for byte equal. For tests:
  *   --quick                not compressed: larger, and sooner there
  *   --local                with this machine's Node and the checkout's libraries: nothing is fetched, and only for its architecture
  *   --as VERSION           another version than the checkout's
@@ -10,6 +10,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { packDeb } from './pack-deb.mjs'
+import { packNpm } from './pack-npm.mjs'
 import { architectures, stageCommon } from './stage-common.mjs'
 import { stageAgent, stageClient, stageCoordinator } from './stage-services.mjs'
 import { root, run } from './run.mjs'
@@ -89,6 +90,7 @@ try {
     const file = packDeb(tree, { ...about, version, writtenAt, target, isQuick: values.quick })
     process.stdout.write(`${file}\n`)
   }
+  process.stdout.write(`${packNpm(work, { version, writtenAt, target })}\n`)
 } finally {
   rmSync(work, { recursive: true, force: true })
 }

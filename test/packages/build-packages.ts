@@ -38,9 +38,9 @@ export async function buildPackages(t: TestEnd): Promise<string> {
   return folder
 }
 
-/** Of each by its name. */
+/** Debian's, each by its name. */
 export async function listPackages(folder: string): Promise<Readonly<Record<string, string>>> {
-  const files = (await readdir(folder)).toSorted()
+  const files = (await readdir(folder)).filter((file) => file.endsWith('.deb'))
   return Object.fromEntries(files.map((file) => [file.split('_', 1)[0] ?? '', join(folder, file)]))
 }
 

@@ -1,9 +1,9 @@
 /**
- * The Debian packages, without installing them: what is in them, and that what is in them runs where it was unpacked. That they
+ * The packages, without installing them: what is in them, and that what is in them runs where it was unpacked. That they
  * install, upgrade and go away again is tried on a Debian of their own (`npm run test:packages`).
  */
-import { readFile, readdir, readlink, rm } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { mkdir, readFile, readdir, readlink, rm, symlink } from 'node:fs/promises'
+import { dirname, join, relative } from 'node:path'
 import t, { type Test } from 'tap'
 import { version } from '../../src/version.js'
 import { answering } from '../agent/cache-sight.js'
@@ -44,12 +44,15 @@ const tree = await makeFolder(t)
 for (const file of Object.values(files)) await execute('dpkg-deb', ['-x', file, tree])
 
 void t.test('two builds are byte for byte equal', async (t) => {
-  const again = await listPackages(await buildPackages(t))
-  t.same(Object.keys(again).toSorted(), [
+  const again = await buildPackages(t)
+  const names = (await readdir(again)).toSorted()
+  t.same((await readdir(folder)).toSorted(), names)
+  t.same(Object.keys(files).toSorted(), [
     ...['cachefleet', 'cachefleet-agent', 'cachefleet-common', 'cachefleet-coordinator'],
   ])
-  for (const [name, file] of Object.entries(again)) {
-    const [one, two] = await Promise.all([file, files[name] ?? ''].map((path) => readFile(path)))
+  t.equal(names.length, 5, 'and one for npm')
+  for (const name of names) {
+    const [one, two] = await Promise.all([folder, again].map((path) => readFile(join(path, name))))
     t.ok(two && one?.equals(two), name)
   }
 })
@@ -173,6 +176,26 @@ void t.test('coordinator and agent run from there, and deploy into a cache', asy
   await untilAgent({ api }, 'Running')
   await deploySite({ api }, await makeSite({ api }, 'packed'))
   await untilServing(cache, 'packed-first')
+})
+
+void t.test('the package for npm runs with the libraries that it names', async (t) => {
+  const inside = await makeFolder(t)
+  await execute('tar', ['-xf', join(folder, `cachefleet-${version}.tgz`), '-C', inside])
+  const home = join(inside, 'package')
+  const { dependencies, bin } = JSON.parse(await readFile(join(home, 'package.json'), 'utf8')) as {
+    readonly dependencies: Readonly<Record<string, string>>
+    readonly bin: Readonly<Record<string, string>>
+  }
+  for (const name of Object.keys(dependencies)) {
+    const link = join(home, 'node_modules', name)
+    await mkdir(dirname(link), { recursive: true })
+    await symlink(join(root, 'node_modules', name), link)
+  }
+  for (const name of ['cachefleet', 'cachefleetd'])
+    t.match(await execute(process.execPath, [join(home, bin[name] ?? ''), '--version']), version)
+  const by: StartedBy = [process.execPath, join(home, bin['cachefleetd'] ?? '')]
+  const { base } = await startCoordinator(t, { by })
+  await checkServed(t, base)
 })
 
 /** Page, guides and the API's document are files of the package. */
