@@ -28,6 +28,7 @@ const usage = `Usage: cachefleetd [--coordinator] [settings]
        cachefleetd enroll URL                   (this host's cache at a coordinator, as a service; the token on standard input)
        cachefleetd backup FILE                  (the coordinator's store and keys, encrypted, while it runs)
        cachefleetd restore FILE                 (the same into an empty state directory)
+       cachefleetd migrate --from sqlite:FILE --to postgres://…   (a store into an empty database, while no coordinator runs)
        cachefleetd doctor [--json]              (whether this host is as agent and coordinator need it)
        cachefleetd rollback [NUMBER | --list]   (this host's cache back to an earlier good state)
 
@@ -54,6 +55,7 @@ const commands: Readonly<Record<string, Command>> = {
   secret: { load: async () => (await import('./secret.js')).runSecret },
   backup: { load: async () => (await import('./backup/run-backup.js')).runBackup },
   restore: { load: async () => (await import('./backup/run-restore.js')).runRestore },
+  migrate: { load: async () => (await import('./migrate.js')).runMigrate },
   enroll: { load: async () => (await import('./enroll/run-enroll.js')).runEnroll },
   doctor: { load: async () => (await import('./doctor/run-doctor.js')).runDoctor, isRead: true },
   tls: { load: async () => (await import('./tls.js')).runTls, isRead: true },

@@ -3,6 +3,7 @@ import { accountVerbs } from './account-verbs.js'
 import { applyVerb } from './apply-verb.js'
 import { completionVerbs } from './completion-verbs.js'
 import { eventVerbs } from './event-verbs.js'
+import { exportVerb } from './export-verb.js'
 import { invalidationVerbs } from './invalidation-verbs.js'
 import { accounts } from './nouns/accounts.js'
 import { agents } from './nouns/agents.js'
@@ -39,6 +40,7 @@ export const grammar: Grammar = {
   verbs: [
     ...accountVerbs,
     applyVerb,
+    exportVerb,
     upgradeVerb,
     versionVerb,
     ...invalidationVerbs,

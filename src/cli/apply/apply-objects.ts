@@ -33,6 +33,8 @@ export interface PresentObject extends ApplyObject {
   readonly pins?: Pins | undefined
   /** Of a group: whether it shall be deployed. */
   readonly deployed?: boolean
+  /** Of a group: it is the console's, and only read here. */
+  readonly isOfConsole?: boolean
   /** Of a group: a cache that it is placed on has failed to load it. */
   readonly hasFailed?: boolean
 }

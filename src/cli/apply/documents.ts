@@ -5,7 +5,7 @@ import type { Problems } from './problems.js'
 import type { Folder } from './folder.js'
 
 /** As many as the coordinator places in one call. */
-const documentsMost = 1_000
+export const documentsMost = 1_000
 /** What anchors may blow a file up to. */
 const aliasesMost = 100
 

@@ -53,6 +53,7 @@ function toObject(
     ...(kind === 'vclgroup'
       ? {
           deployed: deployed === true,
+          isOfConsole: row['console'] === true,
           pins: toPins(row['wish'], deployments),
           hasFailed: readGroup(row).places.some(({ state }) => state === 'failed'),
         }

@@ -34,12 +34,32 @@ type Descriptions = typeof tables
 /** What queries are checked by: columns by table. */
 export type Tables = { [Name in keyof Descriptions]: RowOf<Descriptions[Name]> }
 
+/** What others refer to comes before them. */
+export const tableNames = Object.keys(tables) as readonly (keyof Tables)[]
+
 /** All that an empty database lacks. */
 export function createSchema(dialect: DialectSql): string[] {
   return [
     ...Object.entries(tables).flatMap(([name, table]) => createTable(name, table, dialect)),
     `insert into "eventCounter" values (1, 0)`,
     `insert into "invalidationLog" values (1, 0)`,
-    ...triggers.flatMap(dialect.trigger),
+    ...createTriggers(dialect),
   ]
+}
+
+/** Empty ones, for the rows of another store. */
+export function createTables(dialect: DialectSql): string[] {
+  return [
+    createMigrationsTable(dialect),
+    ...Object.entries(tables).flatMap(([name, table]) => createTable(name, table, dialect)),
+  ]
+}
+
+export function createTriggers(dialect: DialectSql): string[] {
+  return triggers.flatMap(dialect.trigger)
+}
+
+/** Which migrations ran. */
+export function createMigrationsTable({ text, integer, tableOptions }: DialectSql): string {
+  return `create table if not exists migrations (name ${text} not null primary key, "ranAt" ${integer} not null) ${tableOptions}`
 }

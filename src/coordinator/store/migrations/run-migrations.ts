@@ -2,7 +2,7 @@
 import { CompiledQuery, sql, type Transaction } from 'kysely'
 import { FleetError } from '../../../errors.js'
 import type { Database } from '../database.js'
-import { createSchema, type Tables } from '../schema.js'
+import { createMigrationsTable, createSchema, type Tables } from '../schema.js'
 import type { Migration } from './migration.js'
 
 /** What the first release made: the oldest store that is opened. */
@@ -18,9 +18,7 @@ export async function runMigrations(
 ): Promise<void> {
   const { dialect } = database
   await database.migrate(async (queries) => {
-    await execute(queries, [
-      `create table if not exists migrations (name ${dialect.text} not null primary key, "ranAt" ${dialect.integer} not null) ${dialect.tableOptions}`,
-    ])
+    await execute(queries, [createMigrationsTable(dialect)])
     const { rows } = await sql<{ name: string }>`select name from migrations order by name`.execute(
       queries,
     )
