@@ -54,7 +54,7 @@ const services = [
     stage: stageAgent,
     depends: [...needsCommon, 'systemd'],
     summary: 'agent of cachefleet, beside an HTTP cache',
-    text: 'Deploys VCL to the Varnish Cache or Vinyl Cache of this host as its coordinator says, and keeps its state.',
+    text: 'Deploys VCL to the Varnish Cache or Vinyl Cache of this host as its\n coordinator says, and keeps its state.',
   },
   {
     name: 'cachefleet-coordinator',
@@ -86,7 +86,7 @@ try {
     const tree = join(work, `${about.name}-${about.arch ?? 'all'}`)
     mkdirSync(tree)
     await stage(tree)
-    writeDocumentation(tree, about.name, isLocal)
+    writeDocumentation(tree, { name: about.name, version, writtenAt, isLocal })
     const file = packDeb(tree, { ...about, version, writtenAt, target, isQuick: values.quick })
     process.stdout.write(`${file}\n`)
   }

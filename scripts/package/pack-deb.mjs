@@ -13,6 +13,7 @@ import {
 } from 'node:fs'
 import { join, relative } from 'node:path'
 import { run } from './run.mjs'
+import { maintainer } from './write-documentation.mjs'
 
 const scripts = ['postinst', 'prerm', 'postrm']
 const executable = 0o100
@@ -50,7 +51,7 @@ function printControl({ name, version, depends, summary, text }, arch, kilobytes
   return `Package: ${name}
 Version: ${version}
 Architecture: ${arch}
-Maintainer: The cachefleet authors <authors@cachefleet.invalid>
+Maintainer: ${maintainer}
 Installed-Size: ${kilobytes}
 Depends: ${depends.join(', ')}
 Section: net

@@ -87,8 +87,11 @@ export function writePackageFile(target, more) {
 }
 
 function copyLibrary(modules, name, files, source = join(root, 'node_modules', name)) {
-  for (const file of ['package.json', ...files])
+  for (const file of ['package.json', ...files]) {
     cpSync(join(source, file), join(modules, name, file), { recursive: true })
+    // Debian has libraries that nobody may run.
+    if (file.endsWith('.node')) chmodSync(join(modules, name, file), 0o644)
+  }
 }
 
 /** One file of seventy: an agent reads its settings with it at each start. */

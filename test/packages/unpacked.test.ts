@@ -4,6 +4,7 @@
  */
 import { mkdir, readFile, readdir, readlink, rm, symlink } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { version } from '../../src/version.js'
 import { answering } from '../agent/cache-sight.js'
@@ -21,6 +22,7 @@ const contents: Readonly<Record<string, readonly string[]>> = {
     'usr/bin/cachefleet',
     'usr/share/bash-completion/completions/cachefleet',
     'usr/share/fish/vendor_completions.d/cachefleet.fish',
+    'usr/share/man/man1/cachefleet.1.gz',
     'usr/share/zsh/vendor-completions/_cachefleet',
   ],
   'cachefleet-agent': [
@@ -83,10 +85,8 @@ void t.test('everything is of root, and only programs may be run', async (t) => 
     const wrong = lines.filter((line) => {
       const [mode = '', owner, , , , path = ''] = line.split(/ +/)
       const isProgram = /\/bin\/node$|\/cachefleetd?\.js$/.test(path)
-      // Libraries with native code are as npm has them.
-      const isLibrary = path.endsWith('.node')
       const right = isProgram ? /^-rwxr-xr-x$/ : /^(?:drwxr-xr-x|-rw-r--r--|lrwxrwxrwx)$/
-      return owner !== 'root/root' || !(right.test(mode) || (isLibrary && mode === '-rwxr-xr-x'))
+      return owner !== 'root/root' || !right.test(mode)
     })
     t.same(wrong, [], name)
   }
@@ -97,7 +97,8 @@ void t.test('agent, coordinator and client have their files, and no other', asyn
     const inside = await makeFolder(t)
     await execute('dpkg-deb', ['-x', files[name] ?? '', inside])
     const documentation = join(inside, 'usr/share/doc', name)
-    t.ok((await readdir(documentation)).includes('copyright'), name)
+    const found = (await readdir(documentation)).filter((file) => file !== 'examples')
+    t.same(found.toSorted(), ['NEWS.gz', 'changelog.gz', 'copyright'], name)
     await rm(documentation, { recursive: true })
     t.same(await listFiles(inside), wanted, name)
   }
@@ -153,13 +154,36 @@ void t.test('the client says what it is, and completes words', async (t) => {
   for (const [shell, path] of [
     ['bash', contents['cachefleet']?.[1]],
     ['fish', contents['cachefleet']?.[2]],
-    ['zsh', contents['cachefleet']?.[3]],
+    ['zsh', contents['cachefleet']?.[4]],
   ] as const)
     t.equal(
       await readFile(join(tree, path ?? ''), 'utf8'),
       await call('completion', shell),
       `completion for ${shell} is what the client prints`,
     )
+})
+
+void t.test('the manual pages have what --help prints', async (t) => {
+  for (const [name, section] of [
+    ['cachefleetd', 8],
+    ['cachefleet', 1],
+  ] as const) {
+    const [node, program] = startedBy(name)
+    const help = await execute(node, [program, '--help'])
+    const file = join(tree, `usr/share/man/man${section}/${name}.${section}.gz`)
+    const page = gunzipSync(await readFile(file))
+      .toString('latin1')
+      .replaceAll('\\-', '-')
+    t.match(
+      page,
+      new RegExp(`^\\.TH ${name.toUpperCase()} ${section} .* "cachefleet ${version}"\n`),
+    )
+    const terms = [...help.matchAll(/^ {2}(--\S+)/gm)].map(([, term = '']) => term)
+    const missing = terms.filter((term) => !page.includes(`\n.TP\n.B ${term}`))
+    t.ok(terms.length > 5, `${name}: ${terms.length} flags`)
+    t.same(missing, [], name)
+    t.notMatch(page, /[^\n -~]/, 'letters that are not ASCII are named')
+  }
 })
 
 void t.test('coordinator and agent run from there, and deploy into a cache', async (t) => {
