@@ -7,6 +7,7 @@ import { readSealedBy } from '../coordinator/identity/sealed-texts.js'
 import { parseSecretKey } from '../coordinator/identity/secret-key.js'
 import { deleteAllSessions } from '../coordinator/identity/session-queries.js'
 import { deleteLoginCodes } from '../coordinator/identity/idp-logins.js'
+import { noteRestoredRevisions } from '../coordinator/fleet/restored-revisions.js'
 import { checkPages } from '../coordinator/store/copy-sqlite.js'
 import { openStore } from '../coordinator/store/open-store.js'
 import { caFileOf } from '../coordinator/tls/own-ca.js'
@@ -121,6 +122,7 @@ async function checkDrafts({ secretKey = '', store }: Targets): Promise<Restored
       await queries.deleteFrom('signingKeys').execute()
       await deleteLoginCodes(queries)
       await queries.deleteFrom('joinTokens').execute()
+      await noteRestoredRevisions(queries)
       const sessions = await deleteAllSessions(queries)
       const { count } = await queries
         .selectFrom('agents')

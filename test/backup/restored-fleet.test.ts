@@ -28,7 +28,7 @@ import { eventually } from '../support/eventually.js'
 const passphrase = 'a word that nobody guesses'
 const fleetSize = 50
 
-t.jobs = 2
+t.jobs = 3
 
 async function backUp(t: Test, { stateDir }: CoordinatorProcess): Promise<string> {
   const file = join(await makeStateDir(t), 'fleet.backup')
@@ -92,6 +92,47 @@ void t.test('a cache serves on, and nothing reaches it', beside(200_000), async 
   await untilAgent({ api }, 'Running')
   t.same([...traffic.failures], [], 'back in time without an outage')
 })
+
+void t.test(
+  'deploys before an agent returns do not hide what it holds',
+  beside(200_000),
+  async (t) => {
+    const harness = await startHarness(t, { heartbeatSeconds: 60 })
+    await untilAgent(harness, 'Running')
+    const site = await makeSite(harness, 'site')
+    await deploySite(harness, site)
+    const file = await backUp(t, harness.coordinator)
+    await editSite(harness, site, 'today')
+    await deploySite(harness, site)
+    const held = (await untilAgent(harness, 'Running')).config.effective.revision
+    await harness.agent.kill()
+
+    const api = await startRestored(t, harness.coordinator, file)
+    await api.editFile(site.file, answering('tomorrow'))
+    await eventually('its revision is counted on past what the agent holds', async () => {
+      await api.act(site.id, 'deploy', '?wait=1')
+      await api.act(site.id, 'cancel')
+      return (await untilAgent({ api }, 'Running')).config.desired.revision > held
+    })
+    harness.port.forget()
+    harness.startAgent()
+    const { id } = await untilAgent({ api }, 'Locked')
+    t.match(
+      (await readAgent(api, id)).lockedBecause,
+      new RegExp(`^holds revision ${held}, the coor`),
+    )
+    t.same(harness.port.changes(), [])
+    t.equal((await fetchMark(harness.cache)).mark, 'today')
+
+    t.equal((await api.call('PUT', `/agents/${id}/unlock`)).status, 200)
+    await untilServing(harness.cache, 'site-first')
+    harness.link.forget()
+    await harness.agent.kill()
+    harness.startAgent()
+    await eventually('it is let in again', () => harness.link.count('welcome') > 0)
+    await untilAgent({ api }, 'Running')
+  },
+)
 
 void t.test('fifty agents wait for an unlock', beside(200_000), async (t) => {
   const coordinator = await startCoordinator(t, { words: ['--no-agent', '--heartbeat', '2'] })

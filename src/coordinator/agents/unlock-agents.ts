@@ -11,6 +11,7 @@ import {
   type AgentDetail,
   type AgentRecord,
 } from '../fleet/agent-queries.js'
+import { forgetRestoredRevision } from '../fleet/restored-revisions.js'
 import type { NamedReference } from '../store/owner.js'
 import { Semaphore } from '../../runtime/semaphore.js'
 import { notThere, requireOwner } from '../api/find-references.js'
@@ -152,6 +153,7 @@ export async function unlockAgent(
     question: { kind: 'unlock' },
     timeoutMs: answerTimeoutMs,
   })
+  await forgetRestoredRevision(service.store.queries, agent.id)
   const unlocked = await watchAgents(
     service,
     async () => {

@@ -30,6 +30,7 @@ import { parseAdoption } from '../fleet/agent-queries.js'
 import { setAdopting } from '../fleet/adoption-queries.js'
 import { hasMissedEntries } from '../invalidations/delivery-queries.js'
 import { countJoinTokenUse } from './join-token-queries.js'
+import { forgetRestoredRevision, readRestoredRevision } from '../fleet/restored-revisions.js'
 import { isUniqueViolation } from '../store/violation.js'
 import type { Queries } from '../store/store.js'
 import { version } from '../../version.js'
@@ -43,6 +44,7 @@ export interface RegisteredAgent {
   readonly organizationId: number | null
   readonly name: string
   readonly keyDigest: string
+  /** What it is told of the newest revision that is known here. */
   readonly desiredRevision: number
   readonly readOnly: boolean
   /** It was Down, or had not caught up when its last link ended: it is not Running before it has done what it missed. */
@@ -213,36 +215,41 @@ async function keepAgent(
   return known.id
 }
 
-function toRegistered(
+async function toRegistered(
   service: StateService,
   row: RegisteredRow,
   hello: AgentDescription,
   wasAway: boolean,
-): RegisteredAgent {
+): Promise<RegisteredAgent> {
+  const { queries } = service.store
+  const restored = await readRestoredRevision(queries, row.id)
+  const known = Math.min(restored ?? row.desiredRevision, row.desiredRevision)
+  const reason = findLockReason(service, known, hello)
+  if (restored !== undefined && reason === null) await forgetRestoredRevision(queries, row.id)
   return {
     agentId: row.id,
     organizationId: row.organizationId,
     name: row.name,
     keyDigest: row.keyDigest,
-    desiredRevision: row.desiredRevision,
+    desiredRevision: reason === null ? row.desiredRevision : known,
     readOnly: isReadOnly(hello),
     wasAway,
-    lockedBecause: hello.condition.lockedBecause ?? findLockReason(service, row, hello),
+    lockedBecause: hello.condition.lockedBecause ?? reason,
   }
 }
 
 /** The agent judges the same from the welcome; until it says so, this coordinator must not send it changes. */
 function findLockReason(
   service: StateService,
-  row: RegisteredRow,
+  knownRevision: number,
   hello: AgentDescription,
 ): string | null {
   if (hello.coordinatorId === null) return null
   if (hello.coordinatorId !== service.coordinatorId)
     return `is enrolled at coordinator ${hello.coordinatorId}, this is coordinator ${service.coordinatorId}`
   const { heldRevision } = hello.condition
-  return heldRevision > row.desiredRevision
-    ? `holds revision ${heldRevision}, the coordinator knows ${row.desiredRevision}`
+  return heldRevision > knownRevision
+    ? `holds revision ${heldRevision}, the coordinator knows ${knownRevision}`
     : null
 }
 
