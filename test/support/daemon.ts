@@ -3,6 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { atExit } from './at-exit.js'
 import { logIn, type ApiClient } from './api-client.js'
 import { eventually } from './eventually.js'
 import { findFreePort } from './free-port.js'
@@ -53,10 +54,6 @@ export interface Start {
   readonly by?: StartedBy | undefined
 }
 const stopTimeoutMs = 30_000
-const endings: (() => void)[] = []
-process.once('exit', () => {
-  for (const end of endings) end()
-})
 
 /** Nothing of this process's settings is passed on. */
 function environmentWith(given: Readonly<Record<string, string>>): Record<string, string> {
@@ -93,7 +90,10 @@ export function startDaemon(
       clearTimeout(late)
     })
   }
-  endings.push(() => child.kill('SIGKILL'))
+  child.once(
+    'exit',
+    atExit(() => child.kill('SIGKILL')),
+  )
   // Killed, it would leave a cache of its own behind.
   const hasCache = !words.includes('--no-agent') && !words.includes('--engine')
   t.teardown(async () => {

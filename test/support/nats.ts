@@ -2,6 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { atExit } from './at-exit.js'
 import { eventually } from './eventually.js'
 import { findFreePort } from './free-port.js'
 
@@ -32,13 +33,10 @@ export async function startNats(t: Teardown, words: readonly string[] = []): Pro
     child.kill('SIGKILL')
     await exited
   }
-  const endAtExit = (): void => {
-    running?.kill('SIGKILL')
-  }
-  process.once('exit', endAtExit)
+  const forget = atExit(() => running?.kill('SIGKILL'))
   t.teardown(async () => {
     await end()
-    process.removeListener('exit', endAtExit)
+    forget()
   })
 
   for (let attempt = 1; running === undefined; attempt++) {

@@ -19,6 +19,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Client } from 'pg'
+import { atExit } from './at-exit.js'
 import { eventually } from './eventually.js'
 import { findFreePort } from './free-port.js'
 import { root } from './root.js'
@@ -65,14 +66,13 @@ export async function startPostgres(t: Teardown): Promise<PostgresServer> {
     await exited
   }
   /** A test that dies has no teardown; what its server still writes may stay. */
-  const endAtExit = (): void => {
+  const forget = atExit(() => {
     running?.kill('SIGQUIT')
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
-  }
-  process.once('exit', endAtExit)
+  })
   t.teardown(async () => {
     await end('SIGQUIT')
-    process.removeListener('exit', endAtExit)
+    forget()
     rmSync(folder, { recursive: true, force: true })
   })
 

@@ -20,6 +20,7 @@ import { join } from 'node:path'
 
 import { hasQuirk } from '../../protocol/quirks.js'
 import { readPidsOnDisk } from '../../src/agent/apply/inventory.js'
+import { atExit } from './at-exit.js'
 import { cacheProgram, readRelease, type CacheProgram } from './cache-program.js'
 import { patienceMs } from './eventually.js'
 import { findFreePort } from './free-port.js'
@@ -195,11 +196,10 @@ async function startProcess(setup: Setup, ports: Ports): Promise<Running> {
   }
   program.stdout.on('data', collect)
   program.stderr.on('data', collect)
-  const killNow = () => program.kill('SIGKILL')
-  process.once('exit', killNow) // a test process that ends without teardown
+  const forget = atExit(() => program.kill('SIGKILL'))
   const end = { reason: '' }
   program.once('exit', (code, signal) => {
-    process.off('exit', killNow)
+    forget()
     end.reason = `${setup.program.daemon} ended (${code ?? signal ?? ''})`
   })
   program.once('error', (error) => {
