@@ -24,7 +24,7 @@ try {
 
 async function buildAndTest() {
   // What is checked is compiled as well: the tests run from it.
-  await runInOrder('check:types', 'build:packed', 'build')
+  await runInOrder('check:types', 'build:tests', 'build')
   await Promise.all([runInOrder('check:format'), runInOrder('check:tests')])
 }
 

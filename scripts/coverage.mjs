@@ -1,6 +1,6 @@
 /**
  * Which lines of the pure parts (`protocol` without its simulator, `src/vcl`) their own unit tests run. Prints a table, with the
- * lines that none has run. `c8` is what tap brings along. It reads what `npm run check:types && npm run build:packed` made.
+ * lines that none has run. `c8` is what tap brings along. It reads what `npm run check:types` made.
  */
 import { spawnSync } from 'node:child_process'
 import { dirname, join } from 'node:path'
@@ -21,7 +21,7 @@ const { status } = spawnSync(
   [
     ...['--clean', '--temp-directory', 'dist/coverage', '--reporter', 'text'],
     ...['--exclude-after-remap', ...measured.flatMap((files) => ['--include', files])],
-    ...[process.execPath, 'scripts/run-tests.mjs', ...tests],
+    ...[process.execPath, 'scripts/run-tests.mjs', '--apart', ...tests],
   ],
   { cwd: root, stdio: 'inherit' },
 )

@@ -1,13 +1,14 @@
 /**
- * Runs the tests, with Node's built-ins only: what the compiler made below `dist/` of each `test/**\/*.test.ts`, in a
- * process of its own, or some of one folder in one (`together`). `node scripts/run-tests.mjs [WORD]…` runs the files whose path
- * contains one of the words.
+ * Runs the tests, with Node's built-ins only: each `test/**\/*.test.ts` in a process of its own, or some of one folder in one
+ * (`together`). `node scripts/run-tests.mjs [WORD]…` runs the files whose path contains one of the words. They come from the bundle of
+ * all of them (`build-tests.mjs`); with `--apart` first, from what the compiler made of each, for who measures that (`coverage.mjs`).
  *
  * Files have passed when their process ended with 0 and its output (TAP) is whole. Of others all is shown but what passed;
  * everything that was said is in `dist/test-results` afterwards.
  */
 import { spawn } from 'node:child_process'
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { SourceMap } from 'node:module'
 import { availableParallelism, cpus, freemem } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -54,7 +55,8 @@ for (const signal of ['SIGINT', 'SIGTERM'])
     process.exit(1)
   })
 
-const words = process.argv.slice(2)
+const isApart = process.argv[2] === '--apart'
+const words = process.argv.slice(isApart ? 3 : 2)
 const files = listTests(words)
 if (files.length === 0) stop(`no test has ${words.join(' or ')} in its path`)
 if (words.length === 0) rmSync(results, { recursive: true, force: true })
@@ -159,28 +161,24 @@ async function runGroup(group, share) {
   if (wrong === undefined) say(`${seconds.padStart(6)} s  ${named}`)
   else {
     failed.push(named)
-    say(`${leaveOutPassed(said)}\nFAILED after ${seconds} s  ${named}: ${wrong}`)
+    say(`${nameSources(leaveOutPassed(said))}\nFAILED after ${seconds} s  ${named}: ${wrong}`)
   }
 }
 
 function run(group, share) {
-  const compiled = group.map((file) => join(root, 'dist', file.replace(/\.ts$/, '.js')))
-  const program = group.length === 1 ? compiled[0] : join(scripts, 'run-files.mjs')
-  const child = spawn(
-    process.execPath,
-    ['--enable-source-maps', '--import', join(scripts, 'without-async-hooks.mjs'), program],
-    {
-      cwd: root,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: {
-        ...process.env,
-        TAP_TIMEOUT: String(timeoutSeconds),
-        CACHEFLEET_SCREENSHOTS: join('dist', 'screenshots'),
-        CACHEFLEET_TEST_FILES: JSON.stringify(compiled),
-        CACHEFLEET_TEST_SHARE: `${share}/${jobs.most}`,
-      },
+  const how = isApart ? ['--enable-source-maps'] : []
+  const program = [join(scripts, 'run-files.mjs'), ...(isApart ? ['apart'] : [])]
+  const child = spawn(process.execPath, [...how, ...program], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      ...process.env,
+      TAP_TIMEOUT: String(timeoutSeconds),
+      CACHEFLEET_SCREENSHOTS: join('dist', 'screenshots'),
+      CACHEFLEET_TEST_FILES: JSON.stringify(group),
+      CACHEFLEET_TEST_SHARE: `${share}/${jobs.most}`,
     },
-  )
+  })
   running.add(child)
   let said = ''
   for (const stream of [child.stdout, child.stderr])
@@ -219,6 +217,20 @@ function leaveOutPassed(said) {
     .split('\n')
     .filter((line) => !/^\s*ok \d+/.test(line))
     .join('\n')
+}
+
+/** Lines and columns of the bundle become those of the sources. */
+function nameSources(said) {
+  if (isApart) return said
+  const bundle = join(root, 'dist', 'tests', 'tests.js')
+  const map = new SourceMap(JSON.parse(readFileSync(`${bundle}.map`, 'utf8')))
+  return said
+    .replaceAll(`${root}/`, '')
+    .replaceAll(/\bdist\/tests\/tests\.js:(\d+):(\d+)/g, (whole, line, column) => {
+      const { originalSource, originalLine, originalColumn } = map.findEntry(line - 1, column - 1)
+      if (originalSource === undefined) return whole
+      return `${originalSource.replace(/^(\.\.\/)+/, '')}:${originalLine + 1}:${originalColumn + 1}`
+    })
 }
 
 function keep(file, said) {

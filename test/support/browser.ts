@@ -37,6 +37,8 @@ export async function startBrowser(t: TestEnd): Promise<Browser> {
     args: [
       '--no-sandbox',
       '--disable-dev-shm-usage',
+      // Nothing is drawn by a GPU here: a process for it would only have to be started.
+      '--in-process-gpu',
       // To browsers this machine is as good as HTTPS; a name of another one is not.
       `--host-resolver-rules=MAP ${otherHost} 127.0.0.1`,
     ],
