@@ -3,7 +3,7 @@ import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/pr
 import { join } from 'node:path'
 import t from 'tap'
 import { eventually } from '../support/eventually.js'
-import { idle } from './cache-sight.js'
+import { idle } from '../support/observe-cache.js'
 import { makeFolder, runTestAgent } from './run-agent.js'
 import {
   ask,

@@ -5,7 +5,7 @@ import t from 'tap'
 import { certificateName } from '../../src/vcl/desired-certificates.js'
 import { makeDomainCertificate } from '../support/domain-certificates.js'
 import { eventually } from '../support/eventually.js'
-import { idle } from './cache-sight.js'
+import { idle } from '../support/observe-cache.js'
 import { makeFolder, runTestAgent } from './run-agent.js'
 import {
   ask,

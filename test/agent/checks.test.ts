@@ -6,7 +6,7 @@ import type { CompileAnswer } from '../../src/messages/answers.js'
 import { eventually } from '../support/eventually.js'
 import { startManagementProxy } from '../support/management-proxy.js'
 import { startVarnishd } from '../support/varnishd.js'
-import { answering, listVcls, quoted, serving } from './cache-sight.js'
+import { answering, listVcls, quoted, serving } from '../support/observe-cache.js'
 import { startCoordinatorEnd } from './coordinator-end.js'
 import { attachTo, makeFolder, runTestAgent, type AgentSettings } from './run-agent.js'
 

@@ -9,7 +9,7 @@ import type { AgentConfig } from '../../src/agent/agent-config.js'
 import { encodeMessage } from '../../src/messages/codec.js'
 import { eventually } from '../support/eventually.js'
 import { root } from '../support/root.js'
-import { idle } from './cache-sight.js'
+import { idle } from '../support/observe-cache.js'
 import { startCoordinatorEnd, type CoordinatorEnd } from './coordinator-end.js'
 import { makeFolder, runTestAgent } from './run-agent.js'
 

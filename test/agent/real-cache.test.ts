@@ -6,7 +6,7 @@ import { openBootFile } from '../support/boot-file.js'
 import { readRelease } from '../support/cache-program.js'
 import { eventually } from '../support/eventually.js'
 import { startVarnishd } from '../support/varnishd.js'
-import { answering, fetchMark, idle, listVcls, quoted, serving } from './cache-sight.js'
+import { answering, fetchMark, idle, listVcls, quoted, serving } from '../support/observe-cache.js'
 import { startCoordinatorEnd } from './coordinator-end.js'
 import { attachTo, changesIn, runTestAgent } from './run-agent.js'
 

@@ -11,7 +11,7 @@ import { isBootFileClosed, openBootFile } from '../support/boot-file.js'
 import { cacheProgram, readRelease } from '../support/cache-program.js'
 import { eventually } from '../support/eventually.js'
 import { startVarnishd, type Varnishd } from '../support/varnishd.js'
-import { answering, idle, serving } from './cache-sight.js'
+import { answering, idle, serving } from '../support/observe-cache.js'
 import { startCoordinatorEnd, type CoordinatorEnd } from './coordinator-end.js'
 import { attachTo, changesIn, runTestAgent } from './run-agent.js'
 

@@ -15,7 +15,7 @@ import { eventually } from '../support/eventually.js'
 import { root } from '../support/root.js'
 import type { DesiredProgram } from '../../src/vcl/desired-engine.js'
 import type { Hello } from '../../src/messages/agent-to-coordinator.js'
-import { answering, idle, serving } from './cache-sight.js'
+import { answering, idle, serving } from '../support/observe-cache.js'
 import { startCoordinatorEnd, type CoordinatorEnd } from './coordinator-end.js'
 import { changesIn, makeFolder, runTestAgent, type TestAgent } from './run-agent.js'
 

@@ -10,7 +10,7 @@ import { endCacheProcesses } from '../../src/agent/host/cache-processes.js'
 import { startSpawnedEngine } from '../../src/agent/engine/spawned-engine.js'
 import { cacheProgram } from '../support/cache-program.js'
 import { eventually } from '../support/eventually.js'
-import { fetchMark, answering, idle, serving } from './cache-sight.js'
+import { fetchMark, answering, idle, serving } from '../support/observe-cache.js'
 import { startCoordinatorEnd, type CoordinatorEnd } from './coordinator-end.js'
 import { makeFolder, runTestAgent } from './run-agent.js'
 

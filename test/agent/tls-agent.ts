@@ -10,7 +10,7 @@ import type { DesiredEngine } from '../../src/vcl/desired-engine.js'
 import { certificateName, type DesiredCertificate } from '../../src/vcl/desired-certificates.js'
 import { makeDomainCertificate } from '../support/domain-certificates.js'
 import { createSimulatedEngine } from '../support/simulated-engine.js'
-import { answering, idle } from './cache-sight.js'
+import { answering, idle } from '../support/observe-cache.js'
 import { startCoordinatorEnd, type CoordinatorEnd } from './coordinator-end.js'
 import { runTestAgent, type AgentSettings, type TestAgent } from './run-agent.js'
 

@@ -11,7 +11,7 @@ import { makeDomainCertificate } from '../support/domain-certificates.js'
 import { eventually } from '../support/eventually.js'
 import { findFreePort } from '../support/free-port.js'
 import { startVarnishd } from '../support/varnishd.js'
-import { answering } from '../agent/cache-sight.js'
+import { answering } from '../support/observe-cache.js'
 import { formatCount, formatMs, median, type Report } from './figure.js'
 import { startFleet, untilAllHold, untilAllRun } from './fleet-harness.js'
 

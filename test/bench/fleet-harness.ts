@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.js'
 
 /** What a simulated cache takes for a compilation. */
 export const compileMs = 200
-const patienceMs = 120_000
+const waitLimitMs = 120_000
 /** Looking at a fleet costs the coordinator something, too. */
 const pollMs = 100
 
@@ -89,7 +89,7 @@ async function until(what: string, fleet: Daemon, look: () => Promise<boolean>):
       await pause(pollMs)
       return look()
     },
-    patienceMs,
+    waitLimitMs,
   )
 }
 

@@ -1,6 +1,6 @@
 /** What the tests of packages do on a machine, as an operator types it. */
 import { eventually } from '../support/eventually.js'
-import { answering } from '../agent/cache-sight.js'
+import { answering } from '../support/observe-cache.js'
 import type { Machine } from './machine.js'
 
 export const site = 'http://127.0.0.1:6081/'

@@ -1,7 +1,7 @@
 /** From packages on a fresh host to a host without them, on one booted machine: what each step leaves. */
 import t, { type Test } from 'tap'
 import { eventually } from '../support/eventually.js'
-import { answering } from '../agent/cache-sight.js'
+import { answering } from '../support/observe-cache.js'
 import {
   deploy,
   enroll,

@@ -1,6 +1,6 @@
 /** `--adopt-group`: hosts that run the same VCL become one group, without a command that changes a cache or a failed request. */
 import t from 'tap'
-import { answering, fetchMark, listVcls, quoted } from '../agent/cache-sight.js'
+import { answering, fetchMark, listVcls, quoted } from '../support/observe-cache.js'
 import {
   addHost,
   adopt,

@@ -2,7 +2,7 @@
 import { readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { fetchMark, listVcls } from '../agent/cache-sight.js'
+import { fetchMark, listVcls } from '../support/observe-cache.js'
 import { logIn, type GroupView } from '../support/api-client.js'
 import { makeStateDir, runDaemon, startAgent } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'

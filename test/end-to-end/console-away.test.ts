@@ -4,7 +4,7 @@
  */
 import t, { type Test } from 'tap'
 import { toObjectId } from '../../src/resources/object-id.js'
-import { answering, fetchMark } from '../agent/cache-sight.js'
+import { answering, fetchMark } from '../support/observe-cache.js'
 import { callsTo } from '../coordinator/console/console-client.js'
 import { makeStateDir, startAgent, type Daemon } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'

@@ -1,7 +1,7 @@
 /** A real cache joins and leaves a deployed group of the console, by what it serves (docs/behaviour.md, Console groups). */
 import t from 'tap'
 import { toObjectId } from '../../src/resources/object-id.js'
-import { answering, fetchMark } from '../agent/cache-sight.js'
+import { answering, fetchMark } from '../support/observe-cache.js'
 import { callsTo } from '../coordinator/console/console-client.js'
 import { eventually } from '../support/eventually.js'
 import {

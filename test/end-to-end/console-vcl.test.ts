@@ -1,7 +1,7 @@
 /** A VCL branch of the console on a real cache: pushed, deployed, refused, rolled back, taken away (docs/behaviour.md, Console VCL). */
 import t, { type Test } from 'tap'
 import { toObjectId } from '../../src/resources/object-id.js'
-import { answering, fetchMark } from '../agent/cache-sight.js'
+import { answering, fetchMark } from '../support/observe-cache.js'
 import { callsTo } from '../coordinator/console/console-client.js'
 import type { CallAnswer } from '../support/start-controller.js'
 import { eventually } from '../support/eventually.js'

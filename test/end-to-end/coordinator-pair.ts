@@ -4,7 +4,7 @@
  */
 import type { Test } from 'tap'
 import { spreadAddress } from '../../src/agent/link/coordinator-address.js'
-import { answering, fetchMark, listVcls } from '../agent/cache-sight.js'
+import { answering, fetchMark, listVcls } from '../support/observe-cache.js'
 import type { ApiClient } from '../support/api-client.js'
 import { makeStateDir, startAgent, type CoordinatorProcess } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'

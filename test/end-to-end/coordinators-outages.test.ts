@@ -3,7 +3,7 @@
  * and again, or comes back with the data of yesterday.
  */
 import t, { type Test } from 'tap'
-import { answering, fetchMark } from '../agent/cache-sight.js'
+import { answering, fetchMark } from '../support/observe-cache.js'
 import type { ApiClient } from '../support/api-client.js'
 import { eventually } from '../support/eventually.js'
 import {

@@ -1,6 +1,6 @@
 /** A VCL whose load kills the child of a real cache: the deploy says so, with the panic, and what served is served again. */
 import t from 'tap'
-import { answering } from '../agent/cache-sight.js'
+import { answering } from '../support/observe-cache.js'
 import {
   deploySite,
   parallel,

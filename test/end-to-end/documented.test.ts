@@ -1,6 +1,6 @@
 /** Every call of the controller API answers what its document says: a success of each, and a refusal (docs/behaviour.md, Documents). */
 import t, { type Test } from 'tap'
-import { answering } from '../agent/cache-sight.js'
+import { answering } from '../support/observe-cache.js'
 import { logIn, type ApiClient } from '../support/api-client.js'
 import { startCoordinator, type CoordinatorProcess } from '../support/daemon.js'
 import { makeDomainCertificate } from '../support/domain-certificates.js'

@@ -1,6 +1,6 @@
 /** What changes about groups with domains while they serve: VCL, names, who is there, and what becomes a root group. */
 import type { Test } from 'tap'
-import { answering, fetchMark, listVcls } from '../agent/cache-sight.js'
+import { answering, fetchMark, listVcls } from '../support/observe-cache.js'
 import { caching, type Sites } from './domain-sites.js'
 import { ask } from './origin.js'
 import { expectDone, readRefusal, type Harness } from './harness.js'

@@ -1,6 +1,6 @@
 /** Two groups with domains, each with an origin of its own. */
 import type { Test } from 'tap'
-import { listVcls } from '../agent/cache-sight.js'
+import { listVcls } from '../support/observe-cache.js'
 import type { Varnishd } from '../support/varnishd.js'
 import { startOrigin, type Origin } from './origin.js'
 import type { Harness } from './harness.js'

@@ -4,7 +4,7 @@
  * coordinators over PostgreSQL and NATS: agents are linked to the one that is not called.
  */
 import t, { type Test } from 'tap'
-import { listVcls } from '../agent/cache-sight.js'
+import { listVcls } from '../support/observe-cache.js'
 import type { ApiAnswer } from '../support/api-client.js'
 import { beside } from '../support/beside.js'
 import {

@@ -6,7 +6,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { answering, fetchMark, listVcls, quoted } from '../agent/cache-sight.js'
+import { answering, fetchMark, listVcls, quoted } from '../support/observe-cache.js'
 import {
   makeStateDir,
   startAgent,

@@ -5,7 +5,7 @@
 import { copyFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { answering, fetchMark, listVcls } from '../agent/cache-sight.js'
+import { answering, fetchMark, listVcls } from '../support/observe-cache.js'
 import type { GroupView } from '../support/api-client.js'
 import { makeStateDir, startAgent } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'

@@ -1,6 +1,6 @@
 /** Fleets of simulated caches in processes of their own, which stop, return and arrive in crowds: where the group goes. */
 import t, { type Test } from 'tap'
-import { answering } from '../agent/cache-sight.js'
+import { answering } from '../support/observe-cache.js'
 import type { ApiClient } from '../support/api-client.js'
 import { makeStateDir, startCoordinator, startDaemon, type Daemon } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
-import { fetchMark, listVcls } from '../agent/cache-sight.js'
+import { fetchMark, listVcls } from '../support/observe-cache.js'
 import { eventually } from '../support/eventually.js'
 import {
   deploySite,

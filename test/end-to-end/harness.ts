@@ -2,7 +2,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { answering, fetchMark, listVcls } from '../agent/cache-sight.js'
+import { answering, fetchMark, listVcls } from '../support/observe-cache.js'
 import type { AgentView, ApiAnswer, ApiClient, GroupView } from '../support/api-client.js'
 import { beside } from '../support/beside.js'
 import {

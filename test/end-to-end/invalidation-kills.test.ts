@@ -5,7 +5,7 @@
  */
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { answering } from '../agent/cache-sight.js'
+import { answering } from '../support/observe-cache.js'
 import type { ApiAnswer, ApiClient } from '../support/api-client.js'
 import {
   makeStateDir,

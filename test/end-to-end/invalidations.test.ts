@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { beside } from '../support/beside.js'
 import { eventually } from '../support/eventually.js'
-import { answering } from '../agent/cache-sight.js'
+import { answering } from '../support/observe-cache.js'
 import {
   invalidate,
   readInvalidation,

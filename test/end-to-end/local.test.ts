@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { fetchMark } from '../agent/cache-sight.js'
+import { fetchMark } from '../support/observe-cache.js'
 import { startCoordinator, type CoordinatorProcess } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
 import {

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { fetchMark, listVcls } from '../agent/cache-sight.js'
+import { fetchMark, listVcls } from '../support/observe-cache.js'
 import { beside } from '../support/beside.js'
 import { openBootFile } from '../support/boot-file.js'
 import { eventually } from '../support/eventually.js'

@@ -3,7 +3,7 @@
  * that change, an unlock for which a group waits. Real caches under requests that never pause.
  */
 import t, { type Test } from 'tap'
-import { answering, fetchMark, listVcls } from '../agent/cache-sight.js'
+import { answering, fetchMark, listVcls } from '../support/observe-cache.js'
 import {
   makeStateDir,
   startAgent,

@@ -1,6 +1,6 @@
 /** The stage of a group with domains: beside the group under other names, on other agents, promoted under load, dropped. */
 import type { Test } from 'tap'
-import { listVcls } from '../agent/cache-sight.js'
+import { listVcls } from '../support/observe-cache.js'
 import { eventually } from '../support/eventually.js'
 import type { Varnishd } from '../support/varnishd.js'
 import { ask, startOrigin, type Origin } from './origin.js'

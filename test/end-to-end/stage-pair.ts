@@ -1,6 +1,6 @@
 /** Two caches, each behind its agent, and what one asks about stages there. */
 import type { Test } from 'tap'
-import { answering, listVcls } from '../agent/cache-sight.js'
+import { answering, listVcls } from '../support/observe-cache.js'
 import { makeStateDir, startAgent } from '../support/daemon.js'
 import { startVarnishd, type Varnishd } from '../support/varnishd.js'
 import { startHarness, untilAgent, type Harness } from './harness.js'

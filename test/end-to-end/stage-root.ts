@@ -1,6 +1,6 @@
 /** The stage of a root group: where nothing else is, following the tags, promoted in place, left by a dead coordinator. */
 import type { Test } from 'tap'
-import { fetchMark, listVcls } from '../agent/cache-sight.js'
+import { fetchMark, listVcls } from '../support/observe-cache.js'
 import { eventually } from '../support/eventually.js'
 import type { Varnishd } from '../support/varnishd.js'
 import { listOf, readActions, readGroup, secondName, stage, type Pair } from './stage-pair.js'

@@ -4,7 +4,7 @@
  */
 import t, { type Test } from 'tap'
 import { startTraffic } from '../agent/counters/cache-traffic.js'
-import { listVcls } from '../agent/cache-sight.js'
+import { listVcls } from '../support/observe-cache.js'
 import {
   makeStateDir,
   startAgent,

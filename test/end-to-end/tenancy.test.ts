@@ -3,7 +3,7 @@
  * the other (docs/behaviour.md, Shared agents). The walk over all routes, without caches: coordinator/tenancy.
  */
 import t from 'tap'
-import { answering } from '../agent/cache-sight.js'
+import { answering } from '../support/observe-cache.js'
 import { logIn, type ApiAnswer, type ApiClient } from '../support/api-client.js'
 import { startCoordinator, type CoordinatorProcess } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'

@@ -1,6 +1,6 @@
 /** The graphs in the page, of a real cache with traffic: lines with values and units, zoom, a table, and why there may be none. */
 import t, { type Test } from 'tap'
-import { answering } from '../agent/cache-sight.js'
+import { answering } from '../support/observe-cache.js'
 import {
   findBarriers,
   keepScreenshot,

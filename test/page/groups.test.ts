@@ -1,6 +1,6 @@
 /** Groups in the page, on a real cache: made, looked at before a deploy, deployed, changed, rolled back, refused, taken away. */
 import t, { type Test } from 'tap'
-import { answering, fetchMark } from '../agent/cache-sight.js'
+import { answering, fetchMark } from '../support/observe-cache.js'
 import {
   findBarriers,
   keepScreenshot,

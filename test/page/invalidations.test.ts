@@ -1,6 +1,6 @@
 /** Bans and purges in the page, on a real cache: written, judged while they are written, followed, cancelled and deleted. */
 import t, { type Test } from 'tap'
-import { answering } from '../agent/cache-sight.js'
+import { answering } from '../support/observe-cache.js'
 import {
   findBarriers,
   keepScreenshot,

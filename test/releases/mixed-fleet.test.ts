@@ -3,7 +3,7 @@
  * compiled on each, what a release refuses names it, and a host is moved to another release.
  */
 import t, { type Test } from 'tap'
-import { answering, fetchMark } from '../agent/cache-sight.js'
+import { answering, fetchMark } from '../support/observe-cache.js'
 import { attachTo, runTestAgent } from '../agent/run-agent.js'
 import { call, makeHome } from '../cli/run-cli.js'
 import { expectDone, readRefusal } from '../end-to-end/harness.js'

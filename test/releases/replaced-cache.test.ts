@@ -4,7 +4,7 @@
  */
 import t from 'tap'
 import { isAtLeast } from '../../protocol/release.js'
-import { answering, fetchMark } from '../agent/cache-sight.js'
+import { answering, fetchMark } from '../support/observe-cache.js'
 import {
   cacheProgram,
   findCacheProgram,

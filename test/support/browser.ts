@@ -8,7 +8,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { chromium, type Browser, type Locator, type Page } from 'playwright-core'
 import { administrator, type TestEnd } from './daemon.js'
-import { patienceMs } from './eventually.js'
+import { waitLimitMs } from './eventually.js'
 import { root } from './root.js'
 
 export interface OpenPage {
@@ -58,7 +58,7 @@ export async function openPage(
     // What is looked at is not on its way from one colour to another.
     reducedMotion: 'reduce',
   })
-  context.setDefaultTimeout(patienceMs)
+  context.setDefaultTimeout(waitLimitMs)
   const openTab = async (to = '/'): Promise<OpenPage> => {
     const page = await context.newPage()
     const wrongs = collectWrongs(page)

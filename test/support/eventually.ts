@@ -4,7 +4,7 @@
  * After this a thing is broken and not slow, on a busy machine too: twice as long as the product itself waits at most (30 s, a
  * deploy for its agents). What passes never waits for it.
  */
-export const patienceMs = 60_000
+export const waitLimitMs = 60_000
 /** Longer the longer it takes already, by a twentieth: looking costs the processors that what is awaited needs. */
 const shortestPauseMs = 20
 const longestPauseMs = 100
@@ -13,7 +13,7 @@ const longestPauseMs = 100
 export async function eventually<T>(
   what: string,
   look: () => T | Promise<T>,
-  timeoutMs: number = patienceMs,
+  timeoutMs: number = waitLimitMs,
 ): Promise<NonNullable<T>> {
   const startedAt = performance.now()
   let last: unknown = 'it stayed false'

@@ -40,9 +40,9 @@ export async function startLinkProxy(t: TestEnd, coordinatorPort: number): Promi
   const traps = new Traps()
   const sockets = new Set<Socket>()
   const watches = new Set<Watch>()
-  const weather: Weather = { delayMs: 0, fault: 'none', disorder: null }
+  const disturbance: Disturbance = { delayMs: 0, fault: 'none', disorder: null }
   const server = createServer((agent) => {
-    if (weather.fault === 'refuse') {
+    if (disturbance.fault === 'refuse') {
       agent.destroy()
       return
     }
@@ -51,7 +51,7 @@ export async function startLinkProxy(t: TestEnd, coordinatorPort: number): Promi
       agent.destroy()
       coordinator.destroy()
     }
-    const watch = { counts, traps, weather, isDead: weather.fault === 'swallow', cut }
+    const watch = { counts, traps, disturbance, isDead: disturbance.fault === 'swallow', cut }
     watches.add(watch)
     agent.on('close', () => watches.delete(watch))
     for (const socket of [agent, coordinator]) {
@@ -81,28 +81,28 @@ export async function startLinkProxy(t: TestEnd, coordinatorPort: number): Promi
     },
     trap: (trap) => traps.set(trap),
     setDelay: (delayMs) => {
-      weather.delayMs = delayMs
+      disturbance.delayMs = delayMs
     },
     setFault: (fault) => {
-      weather.fault = fault
+      disturbance.fault = fault
       if (fault === 'swallow') for (const watch of watches) watch.isDead = true
       if (fault === 'refuse') for (const socket of sockets) socket.destroy()
     },
     disorder: (kind, how) =>
       new Promise((tell) => {
-        weather.disorder = { kind, how, tell }
+        disturbance.disorder = { kind, how, tell }
       }),
   }
 }
 
-interface Weather {
+interface Disturbance {
   delayMs: number
   fault: LinkFault
   disorder: { readonly kind: string; readonly how: Disorder; readonly tell: () => void } | null
 }
 
 interface Watch {
-  readonly weather: Weather
+  readonly disturbance: Disturbance
   isDead: boolean
   readonly counts: Map<string, number>
   readonly traps: Traps
@@ -110,9 +110,9 @@ interface Watch {
 }
 
 function relay(from: Socket, to: Socket, watch: Watch): void {
-  const { counts, traps, weather, cut } = watch
+  const { counts, traps, disturbance, cut } = watch
   const frames = new FrameSplitter()
-  const line = new Disorderly(weather, to)
+  const line = new Disorderly(disturbance, to)
   let turn = Promise.resolve()
   from.on('data', (chunk: Buffer) => {
     turn = turn.then(() => handle(chunk))
@@ -124,7 +124,8 @@ function relay(from: Socket, to: Socket, watch: Watch): void {
         cut()
         return
       }
-      if (weather.delayMs > 0) await new Promise((resume) => setTimeout(resume, weather.delayMs))
+      if (disturbance.delayMs > 0)
+        await new Promise((resume) => setTimeout(resume, disturbance.delayMs))
       if (watch.isDead) continue
       line.write(kind, bytes)
       if (kind === '') continue
@@ -139,19 +140,19 @@ function relay(from: Socket, to: Socket, watch: Watch): void {
 
 /** One way of a connection, on which a message may be told to come late or twice. */
 class Disorderly {
-  readonly #weather: Weather
+  readonly #disturbance: Disturbance
   readonly #to: Socket
   #late: { readonly bytes: Buffer; readonly tell: () => void } | null = null
 
-  constructor(weather: Weather, to: Socket) {
-    this.#weather = weather
+  constructor(disturbance: Disturbance, to: Socket) {
+    this.#disturbance = disturbance
     this.#to = to
   }
 
   write(kind: string, bytes: Buffer): void {
-    const { disorder } = this.#weather
+    const { disorder } = this.#disturbance
     if (kind !== '' && disorder?.kind === kind) {
-      this.#weather.disorder = null
+      this.#disturbance.disorder = null
       if (disorder.how === 'late') {
         this.#late = { bytes, tell: disorder.tell }
         return

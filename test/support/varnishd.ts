@@ -22,7 +22,7 @@ import { hasQuirk } from '../../protocol/quirks.js'
 import { readPidsOnDisk } from '../../src/agent/apply/inventory.js'
 import { atExit } from './at-exit.js'
 import { cacheProgram, readRelease, type CacheProgram } from './cache-program.js'
-import { patienceMs } from './eventually.js'
+import { waitLimitMs } from './eventually.js'
 import { findFreePort } from './free-port.js'
 
 export interface VarnishdOptions {
@@ -164,7 +164,7 @@ async function startOnFreePorts(setup: Setup): Promise<Running> {
 
 /** The old worker may hold the HTTP port a moment longer than the manager lived. */
 async function startOnSamePorts(setup: Setup, ports: Ports): Promise<Running> {
-  const giveUpAt = performance.now() + patienceMs
+  const giveUpAt = performance.now() + waitLimitMs
   for (;;) {
     try {
       return await startProcess(setup, ports)
@@ -205,7 +205,7 @@ async function startProcess(setup: Setup, ports: Ports): Promise<Running> {
   program.once('error', (error) => {
     end.reason = error.message
   })
-  const giveUpAt = performance.now() + patienceMs
+  const giveUpAt = performance.now() + waitLimitMs
   while (!((await isGreeting(ports.port)) && (await isOurs(setup, ports.port, program)))) {
     if (end.reason !== '') throw new Error(`${end.reason}: ${output}`)
     if (performance.now() > giveUpAt) {

@@ -8,7 +8,7 @@ import { kindOfCounter, resolveCounter } from '../../../src/resources/counters.j
 import { eventually } from '../../support/eventually.js'
 import { cacheProgram } from '../../support/cache-program.js'
 import { startVarnishd, type Varnishd } from '../../support/varnishd.js'
-import { quoted, serving } from '../cache-sight.js'
+import { quoted, serving } from '../../support/observe-cache.js'
 import { startCoordinatorEnd } from '../coordinator-end.js'
 import { attachTo, runTestAgent } from '../run-agent.js'
 import { countEvents, listSamples, startTraffic } from './cache-traffic.js'

@@ -1,7 +1,7 @@
 /** What tests see of a real cache without the agent: its VCLs, what it serves; and VCL texts with a mark. */
 import { connect } from 'node:net'
 import type { DesiredEngine, DesiredProgram } from '../../src/vcl/desired-engine.js'
-import type { Varnishd } from '../support/varnishd.js'
+import type { Varnishd } from './varnishd.js'
 
 /** Answers by itself, marked. */
 export const answering = (mark: string): string =>
