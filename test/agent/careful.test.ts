@@ -89,7 +89,7 @@ void t.test(
     await cache.adm('vcl.use', 'intruder')
     const isTold = () =>
       coordinator.description()?.held?.vcls.find(({ active }) => active)?.name === 'intruder'
-    await eventually('it tells what its cache holds', isTold, 15_000)
+    await eventually('it tells what its cache holds', isTold)
     t.match(coordinator.description()?.held, {
       ...{ childRunning: true, takeover: 'registration', takenOver: true },
       vcls: [
@@ -118,8 +118,11 @@ void t.test(
     const from = agent.lines.length
     await cache.restart()
     await eventually('running', () => coordinator.condition()?.engineState === 'running')
-    const held = await eventually('told', () => coordinator.description()?.held, 15_000)
-    t.ok(held.vcls.every(({ ours }) => !ours) && !held.takenOver, 'nothing is ours any more')
+    // What it held before the restart may have been told as well.
+    await eventually('nothing is ours any more', () => {
+      const held = coordinator.description()?.held
+      return held?.vcls.every(({ ours }) => !ours) === true && !held.takenOver
+    })
     await coordinator.ask({ kind: 'query', query: 'vcls' })
     t.same(changesIn(agent, from), [], 'a locked agent heals nothing')
 

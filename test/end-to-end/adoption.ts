@@ -108,18 +108,14 @@ export function untilAdopted(
   name: string,
   groupName = `adopted-${name}`,
 ): Promise<AdoptedGroup> {
-  return eventually(
-    `${name} is adopted`,
-    async () => {
-      const agent = (await place.api.findAgent(name)) as AdoptedAgent | undefined
-      if (!agent || !isHolding(agent) || agent.adoption?.result !== 'adopted')
-        throw new Error(JSON.stringify(agent))
-      const group = await readAdopted(place, groupName)
-      if (group.stateName !== 'Active') throw new Error(JSON.stringify(group))
-      return group
-    },
-    30_000,
-  )
+  return eventually(`${name} is adopted`, async () => {
+    const agent = (await place.api.findAgent(name)) as AdoptedAgent | undefined
+    if (!agent || !isHolding(agent) || agent.adoption?.result !== 'adopted')
+      throw new Error(JSON.stringify(agent))
+    const group = await readAdopted(place, groupName)
+    if (group.stateName !== 'Active') throw new Error(JSON.stringify(group))
+    return group
+  })
 }
 
 function isHolding({ stateName, config, drift }: AdoptedAgent): boolean {
