@@ -80,13 +80,12 @@ for (const [what, behave] of Object.entries(faults))
     })
     await eventually('running', () => coordinator.condition()?.engineState === 'running')
     await eventually('healed', () => coordinator.condition()?.effectiveRevision === 1)
-    t.match(
-      coordinator.received.findLast((one) => one.kind === 'applyReport'),
-      {
-        result: 'applied',
-        revision: 1,
-      },
+    const report = await eventually('it reports that', () =>
+      coordinator.received.findLast(
+        (one) => one.kind === 'applyReport' && one.result === 'applied',
+      ),
     )
+    t.match(report, { revision: 1 })
   })
 
 interface Listening {
