@@ -3,7 +3,7 @@
  * stopped finds its port free when it starts again. They are below those that a daemon takes for its cache
  * (`src/agent/host/free-port.ts`) and those of outgoing connections.
  */
-import { createServer } from 'node:net'
+import { isFree } from '../../src/agent/host/free-port.js'
 
 /** Above 10080, the highest that browsers and `fetch` refuse. */
 const lowest = 10_100
@@ -20,18 +20,4 @@ export async function findFreePort(): Promise<number> {
     const port = lowest + number * shareCount + (handedOut++ % shareCount)
     if (await isFree(port)) return port
   }
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = createServer()
-    probe.once('error', () => {
-      resolve(false)
-    })
-    probe.listen(port, '127.0.0.1', () => {
-      probe.close(() => {
-        resolve(true)
-      })
-    })
-  })
 }

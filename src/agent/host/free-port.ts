@@ -13,7 +13,7 @@ export async function findFreePort(preferred: number | null = null): Promise<num
   }
 }
 
-function isFree(port: number): Promise<boolean> {
+export function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = createServer()
     probe.once('error', () => {
