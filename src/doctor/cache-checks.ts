@@ -62,20 +62,23 @@ export async function checkCache(
   }).catch((error: unknown) => error)
   if (!(found instanceof ManagementConnection)) return [describeRefusal(found, address, file)]
   try {
-    const { product, version } = found.banner
-    const release = `${nameProduct(product)} ${version ?? ''}`.trim()
-    const own = findProduct(nameProduct(product)) ?? varnish
-    return await checkSeen({
-      connection: found,
-      settings,
-      product: own,
-      release,
-      running,
-      userName,
-    })
+    return await checkSeen({ ...nameSeen(found), settings, running, userName })
+  } catch (error) {
+    // It went while it was asked.
+    if (error instanceof ManagementPortError) return [describeRefusal(error, address, file)]
+    throw error
   } finally {
     found.close()
   }
+}
+
+function nameSeen(
+  connection: ManagementConnection,
+): Pick<Seen, 'connection' | 'product' | 'release'> {
+  const { product, version } = connection.banner
+  const name = nameProduct(product)
+  const release = `${name} ${version ?? ''}`.trim()
+  return { connection, product: findProduct(name) ?? varnish, release }
 }
 
 function describeRefusal(error: unknown, address: string, file: string): Finding {

@@ -87,15 +87,16 @@ function findSides(
 
 async function checkSide({ name, unit, load }: Side): Promise<readonly Finding[]> {
   let settings: Settings
+  let user: HostUser | null
   try {
     const loaded = load()
     if (loaded.kind !== 'run') throw new ConfigError(usage)
     hideArguments(loaded.secretFlags)
     settings = loaded.settings
+    user = unit?.user == null ? null : findHostUser(unit.user, unit.groups)
   } catch (error) {
     return [problem('settings', 'bad', { reason: textOf(error) })]
   }
-  const user = unit?.user == null ? null : findHostUser(unit.user, unit.groups)
   // Its parts are read from disk at the first use: by then this process may be a user who cannot read them.
   if (name === 'coordinator')
     await loadDatabase(settings.store ?? defaultStoreUrl(settings.stateDir))
