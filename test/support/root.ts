@@ -1,4 +1,4 @@
-/** Where the checkout is: a test runs from what the compiler made of it below `dist/`, or from its source. */
+/** Where the checkout is: a test runs from a bundle below `dist/`, or from its source. */
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
