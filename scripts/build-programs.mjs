@@ -38,7 +38,7 @@ const shared = {
   target: 'node20.19',
   minifySyntax: true,
   external: [
-    ...['better-sqlite3', '@node-rs/argon2', 'swagger-ui-dist'],
+    ...['@node-rs/argon2', 'swagger-ui-dist'],
     // Asked for by others, and not needed.
     ...['pg-native', '@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler'],
     'light-my-request',

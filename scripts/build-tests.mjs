@@ -12,7 +12,7 @@ import { build } from 'esbuild'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const target = join(root, 'dist', 'tests')
 const apart = [
-  ...['better-sqlite3', '@node-rs/argon2', 'swagger-ui-dist', 'playwright-core', 'axe-core'],
+  ...['@node-rs/argon2', 'swagger-ui-dist', 'playwright-core', 'axe-core'],
   ...['oidc-provider', '@tapjs/processinfo', 'light-my-request'],
   // Asked for by others, and not needed.
   ...['pg-native', '@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler'],

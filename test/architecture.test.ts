@@ -121,13 +121,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
 
 /** Third-party packages that speak to the outside, and the files that may import them. */
 const outsiders: readonly (readonly [name: string, files: readonly string[]])[] = [
-  [
-    'better-sqlite3',
-    [
-      ...['src/coordinator/store/sqlite.ts', 'src/coordinator/store/copy-sqlite.ts'],
-      'src/coordinator/statistics/store/sqlite-rows.ts',
-    ],
-  ],
+  ['better-sqlite3', ['src/coordinator/store/sqlite-library.ts']],
   [
     'pg',
     ['src/coordinator/store/postgres.ts', 'src/coordinator/statistics/store/postgres-rows.ts'],

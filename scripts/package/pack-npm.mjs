@@ -5,7 +5,9 @@ import { root, run } from './run.mjs'
 import { copyPrograms, writePackageFile } from './stage-common.mjs'
 
 /** What is not in the programs' files: native code, files that are served, and what is loaded when it is asked for. */
-const libraries = ['@node-rs/argon2', 'better-sqlite3', 'swagger-ui-dist', 'yaml']
+const libraries = [
+  ...['@node-rs/argon2', 'better-sqlite3', 'better-sqlite3-13', 'swagger-ui-dist', 'yaml'],
+]
 
 /** Its file. Equal for equal contents, whoever packs it. */
 export function packNpm(work, { version, writtenAt, target }) {

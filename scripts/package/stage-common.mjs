@@ -41,20 +41,23 @@ function copyParts(modules, executable, node) {
   const [argon2, argon2File] = nameArgon2(node)
   const sqlite = `prebuilds/linux-${node}.node`
   copyLibrary(modules, argon2, [argon2File], fetchPart(argon2))
-  copyLibrary(modules, 'better-sqlite3', ['lib', sqlite], fetchPart('better-sqlite3'))
+  copyLibrary(modules, 'better-sqlite3-13', ['lib', sqlite])
   copyFileSync(join(fetchPart(`node-linux-${node}`), 'bin', 'node'), executable)
   strip(executable)
-  for (const file of [`${argon2}/${argon2File}`, `better-sqlite3/${sqlite}`])
+  for (const file of [`${argon2}/${argon2File}`, `better-sqlite3-13/${sqlite}`])
     strip(join(modules, file))
 }
 
 function copyLocal(modules, executable, node) {
   const [argon2, argon2File] = nameArgon2(node)
   copyLibrary(modules, argon2, [argon2File])
-  copyLibrary(modules, 'better-sqlite3', ['lib', 'build/Release/better_sqlite3.node'])
-  // By which this version of it finds its file.
-  copyLibrary(modules, 'bindings', ['bindings.js'])
-  copyLibrary(modules, 'file-uri-to-path', ['index.js'])
+  copyLibrary(modules, 'better-sqlite3-13', ['lib', `prebuilds/linux-${node}.node`])
+  if (process.versions.node.startsWith('20.')) {
+    copyLibrary(modules, 'better-sqlite3', ['lib', 'build/Release/better_sqlite3.node'])
+    // By which this version of it finds its file.
+    copyLibrary(modules, 'bindings', ['bindings.js'])
+    copyLibrary(modules, 'file-uri-to-path', ['index.js'])
+  }
   copyFileSync(process.execPath, executable)
 }
 

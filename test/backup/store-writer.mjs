@@ -1,5 +1,8 @@
 /** Writes to a store as fast as it can, two things in each transaction, until its standard input ends: `DB`. */
-import BetterSqlite3 from 'better-sqlite3'
+import { createRequire } from 'node:module'
+
+const isOld = process.versions.node.startsWith('20.')
+const BetterSqlite3 = createRequire(import.meta.url)(isOld ? 'better-sqlite3' : 'better-sqlite3-13')
 
 const store = new BetterSqlite3(process.argv[2], { timeout: 10_000 })
 const set = store.prepare(

@@ -6,8 +6,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import BetterSqlite3 from 'better-sqlite3'
 import { WebSocketServer, type WebSocket } from 'ws'
+import { BetterSqlite3 } from '../../src/coordinator/store/sqlite-library.js'
 
 /** From the hub at its start, and after each round. */
 export interface HubSaid {

@@ -1,7 +1,7 @@
 /** Invalidations: a fleet of simulated caches told at once, an agent that catches up, and how fast one real cache is fed. */
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import BetterSqlite3 from 'better-sqlite3'
+import { BetterSqlite3 } from '../../src/coordinator/store/sqlite-library.js'
 import type * as BanModule from '../../protocol/commands/ban.js'
 import type * as ConnectionModule from '../../protocol/connection.js'
 import type { ApiClient } from '../support/api-client.js'

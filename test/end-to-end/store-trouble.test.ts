@@ -1,7 +1,7 @@
 /** A coordinator whose SQLite store has no room, or is held by another process: it says so, serves what it can, and goes on. */
 import { join } from 'node:path'
-import BetterSqlite3 from 'better-sqlite3'
 import t from 'tap'
+import { BetterSqlite3 } from '../../src/coordinator/store/sqlite-library.js'
 import { logIn } from '../support/api-client.js'
 import { beside } from '../support/beside.js'
 import { administrator, makeStateDir, startCoordinator, type Daemon } from '../support/daemon.js'

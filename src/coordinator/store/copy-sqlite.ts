@@ -1,5 +1,5 @@
 /** A copy of an SQLite store as it was at one moment, while coordinators write to it. */
-import BetterSqlite3 from 'better-sqlite3'
+import { BetterSqlite3 } from './sqlite-library.js'
 
 /** All pages in one step: between two steps another process could write, and SQLite would begin anew each time. */
 const allPages = 0x7fffffff

@@ -3,7 +3,6 @@
  * With `postgres.ts` the only file that knows which database this is.
  */
 import { chmodSync, closeSync, openSync } from 'node:fs'
-import BetterSqlite3 from 'better-sqlite3'
 import {
   CompiledQuery,
   Kysely,
@@ -17,6 +16,11 @@ import {
   type SqliteStatement,
   type Transaction,
 } from 'kysely'
+import {
+  BetterSqlite3,
+  type SqliteFile,
+  type SqliteStatement as Statement,
+} from './sqlite-library.js'
 import { FleetError } from '../../errors.js'
 import type { Database, DialectSql } from './database.js'
 import { requireRoom } from './disk-room.js'
@@ -92,7 +96,7 @@ export function openSqlite(path: string): Database {
   }
 }
 
-function openFile(path: string): BetterSqlite3.Database {
+function openFile(path: string): SqliteFile {
   try {
     // Before SQLite does, whose mode would be the umask's; the journal's files take the mode of this one.
     if (path !== inMemory) {
@@ -120,7 +124,7 @@ function openFile(path: string): BetterSqlite3.Database {
 }
 
 /** The journal is changed by whoever has the file alone (sqlite.org/wal.html, section 4). */
-function isLockedElsewhere(file: BetterSqlite3.Database): boolean {
+function isLockedElsewhere(file: SqliteFile): boolean {
   try {
     file.pragma('journal_mode = DELETE')
     return false
@@ -169,7 +173,7 @@ function openGroups(
 }
 
 interface Connection {
-  readonly file: BetterSqlite3.Database
+  readonly file: SqliteFile
   readonly mutex: Semaphore
   readonly guard: TransactionGuard
   /** The transaction of a group is open: those in it are savepoints. */
@@ -242,7 +246,7 @@ interface Writes {
   readonly count: () => number
 }
 
-function countWrites(file: BetterSqlite3.Database): Writes {
+function countWrites(file: SqliteFile): Writes {
   // Of the writes of others only (sqlite.org/pragma.html#pragma_data_version).
   const readOthers = file.prepare<[], number>('pragma data_version').pluck()
   let own = 0
@@ -261,7 +265,7 @@ function countWrites(file: BetterSqlite3.Database): Writes {
 }
 
 /** The database as Kysely sees it: statements are kept, errors are the store's own. */
-function statementCache(file: BetterSqlite3.Database, noteWrite: () => void): SqliteDatabase {
+function statementCache(file: SqliteFile, noteWrite: () => void): SqliteDatabase {
   const kept = createBoundedCache<string, SqliteStatement>(statementsKept)
   return {
     close: () => {
@@ -278,7 +282,7 @@ function statementCache(file: BetterSqlite3.Database, noteWrite: () => void): Sq
   }
 }
 
-function wrapStatement(statement: BetterSqlite3.Statement, noteWrite: () => void): SqliteStatement {
+function wrapStatement(statement: Statement, noteWrite: () => void): SqliteStatement {
   const noteUse = statement.readonly ? () => undefined : noteWrite
   const toRow = statement.reader ? prepareRow(statement.raw(true)) : null
   return {

@@ -1,10 +1,10 @@
 /** `cachefleetd migrate`: a store moves from SQLite to PostgreSQL, all of it or nothing. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import BetterSqlite3 from 'better-sqlite3'
 import { sql } from 'kysely'
 import { Client } from 'pg'
 import t from 'tap'
+import { BetterSqlite3 } from '../../../src/coordinator/store/sqlite-library.js'
 import { logIn } from '../../support/api-client.js'
 import {
   administrator,

@@ -4,10 +4,10 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import BetterSqlite3 from 'better-sqlite3'
 import { CompiledQuery, sql } from 'kysely'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
+import { BetterSqlite3 } from '../../../src/coordinator/store/sqlite-library.js'
 import { endPlacementWaits } from '../../../src/coordinator/fleet/condition-queries.js'
 import { openStore } from '../../../src/coordinator/store/open-store.js'
 import {

@@ -1,6 +1,6 @@
 /** The archive's rows in a SQLite file of their own: nobody else writes there, and the store's commits do not wait for it. */
 import { chmodSync, closeSync, openSync } from 'node:fs'
-import BetterSqlite3 from 'better-sqlite3'
+import { BetterSqlite3, type SqliteFile } from '../../store/sqlite-library.js'
 import { archivesMost } from '../archive/archives.js'
 import { decodeNames, encodeNames } from './layout-names.js'
 import {
@@ -113,7 +113,7 @@ export function openSqliteRows(path: string): RowStore {
   }
 }
 
-function openLayouts(file: BetterSqlite3.Database): LayoutStore {
+function openLayouts(file: SqliteFile): LayoutStore {
   const addLayout = file.transaction((names: readonly string[]): number => {
     const { text, digest } = encodeNames(names)
     file.prepare('insert or ignore into layouts (digest, names) values (?, ?)').run(digest, text)
@@ -154,7 +154,7 @@ function openLayouts(file: BetterSqlite3.Database): LayoutStore {
   }
 }
 
-function openFile(path: string): BetterSqlite3.Database {
+function openFile(path: string): SqliteFile {
   try {
     // Before SQLite does, whose mode would be the umask's.
     if (path !== ':memory:') {
