@@ -5,9 +5,9 @@ import { root, run } from './run.mjs'
 import { copyPrograms, writePackageFile } from './stage-common.mjs'
 
 /** What is not in the programs' files: native code, files that are served, and what is loaded when it is asked for. */
-const libraries = [
-  ...['@node-rs/argon2', 'better-sqlite3', 'better-sqlite3-13', 'swagger-ui-dist', 'yaml'],
-]
+const libraries = ['@node-rs/argon2', 'better-sqlite3-13', 'swagger-ui-dist', 'yaml']
+/** Is compiled where it is installed, and needed on Node 20 only: elsewhere a compiler may be missing. */
+const optional = ['better-sqlite3']
 
 /** Its file. Equal for equal contents, whoever packs it. */
 export function packNpm(work, { version, writtenAt, target }) {
@@ -15,8 +15,9 @@ export function packNpm(work, { version, writtenAt, target }) {
   mkdirSync(tree, { recursive: true })
   copyPrograms(join(tree, 'dist'))
   const own = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const dependencies = Object.fromEntries(libraries.map((name) => [name, own.dependencies[name]]))
-  writePackageFile(tree, { version, dependencies })
+  const choose = (names) => Object.fromEntries(names.map((name) => [name, own.dependencies[name]]))
+  const needed = { dependencies: choose(libraries), optionalDependencies: choose(optional) }
+  writePackageFile(tree, { version, ...needed })
   for (const file of ['LICENSE', 'README.md', 'CHANGELOG.md'])
     copyFileSync(join(root, file), join(tree, file))
   const file = join(target, `cachefleet-${version}.tgz`)

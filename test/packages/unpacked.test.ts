@@ -206,11 +206,11 @@ void t.test('the package for npm runs with the libraries that it names', async (
   const inside = await makeFolder(t)
   await execute('tar', ['-xf', join(folder, `cachefleet-${version}.tgz`), '-C', inside])
   const home = join(inside, 'package')
-  const { dependencies, bin } = JSON.parse(await readFile(join(home, 'package.json'), 'utf8')) as {
-    readonly dependencies: Readonly<Record<string, string>>
-    readonly bin: Readonly<Record<string, string>>
-  }
-  for (const name of Object.keys(dependencies)) {
+  const written: unknown = JSON.parse(await readFile(join(home, 'package.json'), 'utf8'))
+  const { dependencies, optionalDependencies, bin } = written as Readonly<
+    Record<'dependencies' | 'optionalDependencies' | 'bin', Readonly<Record<string, string>>>
+  >
+  for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
     const link = join(home, 'node_modules', name)
     await mkdir(dirname(link), { recursive: true })
     await symlink(join(root, 'node_modules', name), link)
