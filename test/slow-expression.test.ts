@@ -7,7 +7,7 @@ import { root } from './support/root.js'
 type FindSlowPart = (pattern: string, flags: string) => string | null
 
 // The bundle of the tests cannot import a file that it does not hold.
-const { findSlowPart } = createRequire(import.meta.url)(
+const { findSlowPart } = createRequire(join(root, 'package.json'))(
   join(root, 'scripts', 'slow-expression.mjs'),
 ) as { findSlowPart: FindSlowPart } // plain JavaScript, with this one export
 
