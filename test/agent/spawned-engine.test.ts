@@ -1,13 +1,14 @@
 /** The private varnishd of `--engine spawn`. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { access, readFile, symlink, writeFile } from 'node:fs/promises'
+import { access, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pino } from 'pino'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { products } from '../../protocol/product.js'
 import { endCacheProcesses } from '../../src/agent/host/cache-processes.js'
-import { startSpawnedEngine } from '../../src/agent/engine/spawned-engine.js'
+import { writeProcessRecord, type ProcessRecord } from '../../src/agent/host/process-record.js'
+import { startSpawnedEngine, type SpawnedEngine } from '../../src/agent/engine/spawned-engine.js'
 import { cacheProgram } from '../support/cache-program.js'
 import { eventually } from '../support/eventually.js'
 import { fetchMark, answering, idle, serving } from '../support/observe-cache.js'
@@ -70,15 +71,18 @@ void t.test(
   async (t) => {
     const stateDir = await makeFolder(t)
     const first = await startSpawnedEngine({ stateDir, ...where, log })
-    t.teardown(() => first?.stop())
-    const left = await readRecord(stateDir)
+    if (!first) throw new Error('there is no varnishd')
+    const record = await readRecord(stateDir)
+    await first.stop()
+    const left = await leaveCache(t, stateDir, first, record)
 
     const second = await startSpawnedEngine({ stateDir, ...where, log })
     t.teardown(() => second?.stop())
 
-    t.not((await readRecord(stateDir)).pid, left.pid)
-    t.same(second?.http, first?.http)
-    t.equal(second?.engine.port, first?.engine.port)
+    t.notOk(await isThere(left))
+    t.not((await readRecord(stateDir)).pid, left)
+    t.same(second?.http, first.http)
+    t.equal(second?.engine.port, first.engine.port)
   },
 )
 
@@ -109,6 +113,26 @@ void t.test('without a varnishd there is none', async (t) => {
   t.equal(await startSpawnedEngine({ stateDir, searchPath, systemFolders: [], log }), null)
 })
 
+/** As an agent leaves it that is killed: the cache runs, and the record names it. */
+async function leaveCache(
+  t: Test,
+  stateDir: string,
+  { program, engine, http }: SpawnedEngine,
+  record: ProcessRecord,
+): Promise<number> {
+  await mkdir(record.workingDirectory, { recursive: true })
+  const words = [
+    ...['-F', '-n', record.workingDirectory, '-S', engine.secretFile ?? '', '-f', ''],
+    ...['-T', `${engine.host}:${engine.port}`, '-a', `${http.host}:${http.port}`],
+  ]
+  const child = spawn(program, words, { detached: true, stdio: 'ignore' })
+  t.teardown(() => child.kill('SIGKILL'))
+  await once(child, 'spawn')
+  const { pid = 0 } = child
+  await writeProcessRecord(join(stateDir, 'engine', 'process.json'), { ...record, pid })
+  return pid
+}
+
 async function readWorkerPid(coordinator: CoordinatorEnd): Promise<number> {
   return eventually('a child', async () => {
     const { value } = await coordinator.ask({ kind: 'command', line: 'pid' })
@@ -122,7 +146,7 @@ async function isThere(pid: number): Promise<boolean> {
   return (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')) !== ''
 }
 
-async function readRecord(stateDir: string): Promise<{ pid: number }> {
+async function readRecord(stateDir: string): Promise<ProcessRecord> {
   const text = await readFile(join(stateDir, 'engine', 'process.json'), 'utf8')
-  return JSON.parse(text) as { pid: number } // our own file
+  return JSON.parse(text) as ProcessRecord // our own file
 }

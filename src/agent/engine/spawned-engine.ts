@@ -33,7 +33,7 @@ interface SpawnOptions {
   readonly log: Logger
 }
 
-interface SpawnedEngine {
+export interface SpawnedEngine {
   readonly engine: Extract<EngineConfig, { mode: 'attach' }>
   readonly http: { readonly host: string; readonly port: number }
   /** Path of the cache's program. */

@@ -13,7 +13,7 @@ const processRecord = Type.Object({
   port: whole(0),
   httpPort: whole(0),
 })
-type ProcessRecord = Fitting<typeof processRecord>
+export type ProcessRecord = Fitting<typeof processRecord>
 
 const isProcessRecord = prepareGuard(processRecord)
 
