@@ -1,7 +1,7 @@
 /**
  * What comes from outside is read while everybody else waits: each parser, at its largest allowed input and in the shapes that cost
- * most, lets go of the event loop within 50 ms. Timed, as nothing else is: by the clock or the processor, whichever is less, and the
- * best of some runs, since other programs run here, too.
+ * most, lets go of the event loop soon (support/event-loop.ts). Timed, as nothing else is: by the clock or the processor, whichever is
+ * less, and the best of some runs, since other programs run here, too.
  */
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
