@@ -2,6 +2,7 @@
 import { Link } from 'wouter-preact'
 import type { Agent } from '../../../resources/agent.js'
 import { useList } from '../../api/list.js'
+import { placeStateName } from '../../../resources/place-state.js'
 import type { Group } from '../../../resources/vclgroup.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { StateChip } from '../../parts/state-chip.js'
@@ -33,7 +34,7 @@ export function PlacedPanel({ agent }: { readonly agent: Agent }) {
                   {group.name}
                 </Link>
                 {group.root && <span class="quiet">root</span>}
-                <StateChip state={place.state} />
+                <StateChip state={placeStateName(place.state, agent.state)} />
                 {place.revision !== null && <span class="quiet">revision {place.revision}</span>}
               </div>
               {place.error !== null && <pre tabIndex={0}>{place.error}</pre>}

@@ -1,14 +1,16 @@
 /** The caches that a certificate is for: how far each is, and why it does not have it. */
 import { Link } from 'wouter-preact'
 import type { Certificate } from '../../../resources/certificate.js'
+import { placeStateName } from '../../../resources/place-state.js'
 import { agoColumn, stateColumn } from '../../parts/columns.js'
 import { formatNames } from '../../parts/format-names.js'
 import { groupFailures } from '../../parts/group-failures.js'
 import { Table, type Column } from '../../parts/table.js'
+import { useIllAgents } from '../../parts/use-ill-agents.js'
 import { mayRead } from '../../session/rights.js'
 
 type Place = Certificate['agentStates'][number]
-type Row = Place & { readonly id: number }
+type Row = Place & { readonly id: number; readonly shown: string }
 
 /** Why it is passed over, and what to do. */
 const reasons: Readonly<Record<string, { readonly why: string; readonly remedy: string }>> = {
@@ -23,6 +25,7 @@ const reasons: Readonly<Record<string, { readonly why: string; readonly remedy: 
 }
 
 export function AgentTable({ places }: { readonly places: readonly Place[] }) {
+  const ill = useIllAgents()
   if (places.length === 0)
     return (
       <p class="quiet">
@@ -33,7 +36,11 @@ export function AgentTable({ places }: { readonly places: readonly Place[] }) {
     <>
       <Table
         label="Caches of the certificate"
-        rows={places.map((place) => ({ ...place, id: place.agent.id }))}
+        rows={places.map((place) => ({
+          ...place,
+          id: place.agent.id,
+          shown: placeStateName(place.state, ill.get(place.agent.id)),
+        }))}
         columns={columns}
         sorting={{ title: 'State', isDescending: false }}
       />
@@ -58,7 +65,7 @@ const columns: readonly Column<Row>[] = [
       ),
     sortBy: ({ agent }) => agent.name,
   },
-  stateColumn('State', ({ state }) => state, {
+  stateColumn('State', ({ shown }) => shown, {
     width: '8.5rem',
     sortBy: ({ state }) => order.indexOf(state),
   }),

@@ -1,17 +1,19 @@
 /** The caches of a group: how far each is, and what failed where. */
 import type { Group, Place } from '../../../resources/vclgroup.js'
 import { Link } from 'wouter-preact'
-import { agoColumn, stateColumn } from '../../parts/columns.js'
+import { placeStateName } from '../../../resources/place-state.js'
+import { agoColumn } from '../../parts/columns.js'
 import { formatCount, unknown } from '../../parts/quantity.js'
-import type { Tone } from '../../parts/state-chip.js'
+import { StateChip, type Tone } from '../../parts/state-chip.js'
 import { Table, type Column } from '../../parts/table.js'
 import { mayRead } from '../../session/rights.js'
+import { useIllAgents } from '../../parts/use-ill-agents.js'
 import { groupFailures } from '../../parts/group-failures.js'
 import { stepOf, type Step } from './place-steps.js'
 import { formatNames } from '../../parts/format-names.js'
 import type { Verbs } from './use-verbs.js'
 
-type Row = Place & { readonly id: number; readonly step: Step }
+type Row = Place & { readonly id: number; readonly step: Step; readonly shown: string }
 
 const tones: Readonly<Record<Step, Tone>> = {
   loading: 'busy',
@@ -24,11 +26,12 @@ const tones: Readonly<Record<Step, Tone>> = {
 
 export function Places({ group, last }: { readonly group: Group; readonly last: Verbs['last'] }) {
   const before = last?.revisionBefore ?? null
-  const rows = group.agentStates.map((place) => ({
-    ...place,
-    id: place.agent.id,
-    step: stepOf(place, group, before),
-  }))
+  const ill = useIllAgents()
+  const rows = group.agentStates.map((place) => {
+    const step = stepOf(place, group, before)
+    const { id } = place.agent
+    return { ...place, id, step, shown: placeStateName(step, ill.get(id)) }
+  })
   if (rows.length === 0) return <p class="quiet">It is on no cache.</p>
   return (
     <>
@@ -70,7 +73,14 @@ const columns: readonly Column<Row>[] = [
       ),
     sortBy: ({ agent }) => agent.name,
   },
-  stateColumn('State', ({ step }) => step, { width: '8.5rem', toneOf: ({ step }) => tones[step] }),
+  {
+    title: 'State',
+    width: '8.5rem',
+    show: ({ step, shown }) => (
+      <StateChip state={shown} {...(shown === step && { tone: tones[step] })} />
+    ),
+    sortBy: ({ shown }) => shown,
+  },
   {
     title: 'Serves',
     width: '7rem',
