@@ -113,7 +113,10 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   // Both sides of a host, as their services see it.
   ['src/doctor/', ['src/', 'protocol/', 'config/']],
   // How events are read off their stream is one for both clients.
-  ['src/page/', ['src/page/', 'src/resources/', 'src/cli/event-stream.ts']],
+  [
+    'src/page/',
+    ['src/page/', 'src/resources/', 'src/cli/event-stream.ts', 'src/runtime/backoff.ts'],
+  ],
   // The composition roots.
   ['src/coordinator/', ['src/coordinator/', ...coordinatorBase]],
   ['src/', ['src/', 'config/']],

@@ -10,6 +10,7 @@ import {
   startBrowser,
 } from '../support/browser.js'
 import { startCoordinator } from '../support/daemon.js'
+import { startLinkProxy } from '../support/link-proxy.js'
 
 const caches = 100
 
@@ -59,6 +60,46 @@ void t.test('the page', async (t) => {
     await page.unroute('**/auth/refresh')
     await page.getByRole('button', { name: 'Try again' }).click()
     await rows.first().waitFor()
+  })
+
+  await t.test('while the coordinator is away that is told, and every view recovers', async (t) => {
+    const proxy = await startLinkProxy(t, port)
+    const { page, wrongs } = await openPage(browser, proxy.url.replace('ws:', 'http:'))
+    const away = page.getByText("Can't reach the coordinator. Retrying.")
+    await logInPage(page)
+    await page.getByText('edge-sim-00003').waitFor()
+    // Its script is there, so that only what it reads fails.
+    await page.getByRole('link', { name: 'Tags', exact: true }).click()
+    await page.getByRole('row').filter({ hasText: 'here' }).waitFor()
+    await page.getByRole('link', { name: 'Caches', exact: true }).click()
+    await page.getByText('edge-sim-00003').waitFor()
+
+    proxy.setFault('refuse')
+
+    await away.waitFor()
+    await page.getByText(/^Last update:/).waitFor()
+    t.equal(await page.getByRole('alert').count(), 0, 'what is shown stays, told once')
+    await page.getByText('edge-sim-00003').waitFor()
+    for (const colorScheme of ['light', 'dark'] as const)
+      for (const width of [1280, 390]) {
+        await page.emulateMedia({ colorScheme })
+        await page.setViewportSize({ width, height: 800 })
+        await keepScreenshot(page, `away-${colorScheme}-${width}`)
+        t.same(await findBarriers(page), [], `${colorScheme} ${width}`)
+      }
+    await page.setViewportSize({ width: 1280, height: 800 })
+    await page.getByRole('link', { name: 'Tags', exact: true }).click()
+    await page.getByRole('button', { name: 'Try again' }).waitFor()
+    const made = await api.makeTag('made-meanwhile')
+
+    proxy.setFault('none')
+
+    await page.getByRole('row').filter({ hasText: 'made-meanwhile' }).waitFor()
+    await away.waitFor({ state: 'detached' })
+    await page.getByText('Live', { exact: true }).waitFor()
+    t.equal(await page.getByRole('alert').count(), 0)
+    t.equal((await api.call('DELETE', `/tags/${made}`)).status, 204)
+    t.same(wrongs, [])
   })
 
   for (const [where, address] of [

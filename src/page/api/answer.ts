@@ -1,6 +1,7 @@
 /** What a view asks by itself, beside lists and objects: once for each question, or again and again. */
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
+import { whenBack } from './connection.js'
 
 interface AnswerOptions {
   /** A pause before it is asked, for a question that is typed. */
@@ -11,7 +12,8 @@ interface AnswerOptions {
 
 /**
  * `ask` is called when `key` changes, and its answer kept until the next; `before`: the answer so far. An answer that is
- * overtaken is dropped. Null: there is nothing to ask, and the answer is `start` again.
+ * overtaken is dropped, and it is asked again when the coordinator was away and is back. Null: there is nothing to ask, and the
+ * answer is `start` again.
  */
 export function useAnswer<T>(
   key: string | null,
@@ -29,6 +31,7 @@ export function useAnswer<T>(
     let timer: ReturnType<typeof setTimeout> | undefined
     let isAsked = false
     const read = async (): Promise<void> => {
+      clearTimeout(timer)
       if (!isAsked || !document.hidden) {
         const answer = await ask(abort.signal, state.peek())
         if (abort.signal.aborted) return
@@ -39,8 +42,10 @@ export function useAnswer<T>(
     }
     if (delayMs === undefined) void read()
     else timer = setTimeout(() => void read(), delayMs)
+    const stopWaiting = whenBack(() => void read()) // as `ask`, never rejects
     return () => {
       abort.abort()
+      stopWaiting()
       clearTimeout(timer)
     }
   }, [key])

@@ -1,4 +1,5 @@
 /** One exchange with the controller API, as it is: no session, no second try. */
+import { isFromCoordinator, noteAnswer, noteSilence } from './connection.js'
 
 export interface CallError {
   /** 0: there was no answer. */
@@ -46,14 +47,19 @@ export async function sendOnce(
   if (body !== undefined) headers['content-type'] = 'application/json'
   if (ifMatch != null) headers['if-match'] = ifMatch
   try {
-    return await fetch(apiBase + path, {
+    const answer = await fetch(apiBase + path, {
       method,
       headers,
       keepalive,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(signal ? { signal } : {}),
     })
+    if (isFromCoordinator(answer)) noteAnswer()
+    else noteSilence()
+    return answer
   } catch {
+    // Who left was not waiting for an answer.
+    if (signal?.aborted !== true) noteSilence()
     return noAnswer
   }
 }

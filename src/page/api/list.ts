@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect } from 'preact/hooks'
 import { call } from './call.js'
+import { isTransient, startRetries } from './connection.js'
 import type { CallError } from './http.js'
 import { subscribeToEvents } from './live.js'
 import type { LiveEvent } from './live-event.js'
@@ -73,6 +74,7 @@ function followList<T extends Row>(
   let rereading: ReturnType<typeof setTimeout> | undefined
   let isReading = false
   let isReadAgain = false
+  const retries = startRetries(() => void read())
 
   const stopListening = follow.length === 0 ? undefined : subscribeToEvents(follow, gather)
   void read() // never rejects
@@ -81,6 +83,7 @@ function followList<T extends Row>(
     stop: () => {
       abort.abort()
       stopListening?.()
+      retries.stop()
       clearTimeout(gathering)
       clearTimeout(rereading)
     },
@@ -118,7 +121,13 @@ function followList<T extends Row>(
     const outcome = await readPages<T>(path, query, abort.signal)
     isReading = false
     if (abort.signal.aborted) return
-    update(() => ({ phase: 'ready', ...outcome }))
+    const { error = null } = outcome
+    update(({ rows }) => {
+      // Rows that are there stay: that the coordinator is away is told once, in the head.
+      const isTold = rows.length > 0 && error !== null && isTransient(error)
+      return { phase: 'ready', ...outcome, error: isTold ? null : error }
+    })
+    retries.note(error)
     if (isReadAgain) void read()
     else place()
   }

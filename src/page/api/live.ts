@@ -5,7 +5,9 @@
 import { effect, signal } from '@preact/signals'
 import { readStreamEvents } from '../../cli/event-stream.js'
 import { session } from '../session/access.js'
+import { pauseAfter, pickBetween } from '../../runtime/backoff.js'
 import { send } from './call.js'
+import { noteAnswer, whenBack } from './connection.js'
 import { type LiveEvent, type Sample } from './live-event.js'
 import { optInEventTypes, type EventType } from '../../resources/event.js'
 
@@ -24,8 +26,9 @@ interface SampleSubscriber {
   readonly notify: (sample: Sample) => void
 }
 
-const firstPauseMs = 500
-const longestPauseMs = 15_000
+const pauses = { firstMs: 500, longestMs: 15_000 }
+/** Longer than the coordinator is ever silent: it sends a comment every 15 s. */
+const silenceMostMs = 40_000
 /** Views come and go together: one stream for what they want in the end. */
 const settleMs = 50
 
@@ -99,15 +102,15 @@ function stopStream(): void {
 }
 
 async function keepStream(live: string, signal: AbortSignal): Promise<void> {
-  let pauseMs = firstPauseMs
+  let failures = 0
   for (;;) {
     const stood = await readStream(live, signal)
     if (signal.aborted) return
     // Each stream ends with its token: resumed at once, that does not count as a break.
-    if (stood) pauseMs = firstPauseMs
-    else liveState.value = 'broken'
-    await pause(stood ? 0 : pauseMs * (0.5 + Math.random() / 2))
-    if (!stood) pauseMs = Math.min(pauseMs * 2, longestPauseMs)
+    failures = stood ? 0 : failures + 1
+    if (!stood) liveState.value = 'broken'
+    const waitMs = pauseAfter(failures, pauses)
+    if (!stood) await pauseUntilBack(pickBetween(waitMs / 2, waitMs))
   }
 }
 
@@ -132,14 +135,19 @@ async function readStream(live: string, signal: AbortSignal): Promise<boolean> {
   } catch {
     // Broken off: what was missed comes with the next one.
   }
-  return performance.now() - startedAt > firstPauseMs
+  return performance.now() - startedAt > pauses.firstMs
 }
 
 async function* readTexts(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string> {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader()
   for (;;) {
-    const { done, value } = await reader.read()
+    // A network that is gone ends nothing by itself.
+    const late = setTimeout(() => void reader.cancel(), silenceMostMs)
+    const { done, value } = await reader.read().finally(() => {
+      clearTimeout(late)
+    })
     if (done) return
+    noteAnswer()
     yield value
   }
 }
@@ -157,6 +165,15 @@ function hand(event: string, text: string): void {
     if (type === 'reset' || types.includes(type)) notify({ type, data: data as LiveEvent['data'] })
 }
 
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resume) => setTimeout(resume, milliseconds))
+/** For so long, or until the coordinator is back. */
+function pauseUntilBack(longestMs: number): Promise<void> {
+  return new Promise((resume) => {
+    const end = (): void => {
+      clearTimeout(timer)
+      stopWaiting()
+      resume()
+    }
+    const timer = setTimeout(end, longestMs)
+    const stopWaiting = whenBack(end)
+  })
 }

@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect } from 'preact/hooks'
 import { call } from './call.js'
+import { isTransient, startRetries, whenBack } from './connection.js'
 import type { CallError } from './http.js'
 import { subscribeToEvents } from './live.js'
 import type { EventType } from '../../resources/event.js'
@@ -46,19 +47,32 @@ export function useObject<T>(path: string | null, options: ObjectOptions = {}): 
       shown = request
       state.value = outcome.ok
         ? { value: outcome.value, etag: outcome.etag, error: null }
-        : { ...state.peek(), error: outcome.error }
+        : keepShown(state.peek(), outcome.error)
+      retries.note(outcome.ok ? null : outcome.error)
     }
+    const retries = startRetries(() => void read())
     const isFollowed = types.length > 0
-    const stop = isFollowed ? whenChanged(types, id, () => void read()) : undefined // never rejects
+    // What has no events may have changed while the coordinator was away.
+    const listen = isFollowed ? (act: () => void) => whenChanged(types, id, act) : whenBack
+    const stop = listen(() => void read()) // never rejects
     reload.value = () => void read()
     void read()
     return () => {
       abort.abort()
-      stop?.()
+      retries.stop()
+      stop()
     }
   }, [key])
 
   return { ...state.value, reload: reload.value }
+}
+
+/** What is shown stays: that the coordinator is away is told once, in the head. */
+function keepShown<T>(
+  before: Omit<LoadedObject<T>, 'reload'>,
+  error: CallError,
+): Omit<LoadedObject<T>, 'reload'> {
+  return { ...before, error: before.value !== null && isTransient(error) ? null : error }
 }
 
 /** After events of the object, or of any of these types without `id`: crowds of them are one. Answers how to stop. */

@@ -1,10 +1,12 @@
 /** What stands around every view: navigation, search, and what may come over it. */
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
+import { awaySince } from '../api/connection.js'
 import { liveState } from '../api/live.js'
 import { Button } from '../parts/button.js'
 import { Confirmation } from '../parts/confirm.js'
 import { focusView, viewId } from '../parts/focus-view.js'
+import { toIso, Time } from '../parts/time.js'
 import { useDialog } from '../parts/use-dialog.js'
 import { useKey } from './keys.js'
 import { KeysHelp } from './keys-help.js'
@@ -20,35 +22,38 @@ export function Shell() {
     help.open(true)
   })
   return (
-    <div class="shell">
+    <div class={`shell${awaySince.value === null ? '' : ' shell-stale'}`}>
       <a class="shell-skip" href={`#${viewId}`} onClick={skipTo}>
         Skip to the content
       </a>
       <div class="shell-side">
         <Navigation />
       </div>
-      <header class="shell-head">
-        <span class="shell-menu">
+      <header>
+        <div class="shell-head">
+          <span class="shell-menu">
+            <Button
+              kind="quiet"
+              icon="menu"
+              label="Menu"
+              expanded={drawer.subject ?? false}
+              onClick={() => {
+                drawer.open(true)
+              }}
+            />
+          </span>
+          <SearchBox />
+          <LiveStatus />
           <Button
             kind="quiet"
-            icon="menu"
-            label="Menu"
-            expanded={drawer.subject ?? false}
+            icon="help"
+            label="Keys"
             onClick={() => {
-              drawer.open(true)
+              help.open(true)
             }}
           />
-        </span>
-        <SearchBox />
-        <LiveStatus />
-        <Button
-          kind="quiet"
-          icon="help"
-          label="Keys"
-          onClick={() => {
-            help.open(true)
-          }}
-        />
+        </div>
+        <AwayNote />
       </header>
       <main class="shell-main" id={viewId} tabIndex={-1}>
         <Outlet />
@@ -77,6 +82,23 @@ function useFocusOnArrival(): void {
     if (before.current !== path && (now === focused || now === document.body)) focusView()
     before.current = path
   }, [path])
+}
+
+/** What is shown stays, in grey and with its age, until the coordinator is back. */
+function AwayNote() {
+  const at = awaySince.value
+  return (
+    <div role="status">
+      {at !== null && (
+        <p class="shell-away tone-warn">
+          <strong>Can't reach the coordinator. Retrying. Your caches keep serving.</strong>
+          <span>
+            Last update: <Time at={toIso(at / 1000)} isAgo />
+          </span>
+        </p>
+      )}
+    </div>
+  )
 }
 
 function LiveStatus() {
