@@ -246,6 +246,7 @@ async function tryStatistics(
   const range = { consolfunc: 'AVERAGE', start: now - 60, end: now }
   await done('listCounters')
   await done('listNewestStats', { query: '?counters=client_req' })
+  await done('getFleetStats', { at: range, query: '?counters=client_req' })
   for (const [name, of] of Object.entries(subjects)) {
     const at = { ...of, ...range }
     await done(`get${name}Counter`, { at: { ...at, counter: 'client_req' } })

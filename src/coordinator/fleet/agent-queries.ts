@@ -138,13 +138,21 @@ export interface AgentOwner {
   readonly organizationId: number | null
 }
 
-/** By id. */
-export function readAgentOwners(queries: Queries, scope: Scope): Promise<AgentOwner[]> {
-  return selectAgents(queries, scope)
+/** By id; with `tagIds` those that have all of these. */
+export function readAgentOwners(
+  queries: Queries,
+  scope: Scope,
+  tagIds: readonly number[] = [],
+): Promise<AgentOwner[]> {
+  let agents = selectAgents(queries, scope)
     .clearSelect()
     .select(['agents.id', 'agents.organizationId'])
     .orderBy('agents.id')
-    .execute()
+  for (const tagId of tagIds)
+    agents = agents.where('agents.id', 'in', (e) =>
+      e.selectFrom('agentTags').select('agentId').where('tagId', '=', tagId),
+    )
+  return agents.execute()
 }
 
 /** Gives the rows their tags with one query more; the order stays. */

@@ -26,12 +26,13 @@ export async function askCaches(
   return agents.map((agent) => askCache(actor, agent))
 }
 
-/** Of all that the caller may see, by id. */
+/** Of all that the caller may see, by id; with `tagIds` those that have all of these. */
 export async function askVisibleCaches(
   { store }: StateService,
   actor: Actor,
+  tagIds: readonly number[] = [],
 ): Promise<readonly AskedCache[]> {
-  const agents = await readAgentOwners(store.queries, scopeOf(actor))
+  const agents = await readAgentOwners(store.queries, scopeOf(actor), tagIds)
   return agents.map((agent) => askOwned(actor, agent))
 }
 

@@ -5,7 +5,7 @@ import type { TimeRange } from './archive/time-range.js'
 import { defaultCounters, findMemoryCounters, resolveCounter } from '../../resources/counters.js'
 import { groupBy } from '../../group-by.js'
 import { FleetError, type ErrorKey } from '../../errors.js'
-import type { AskedCache, Series } from './store/statistics-archive.js'
+import type { AskedCache, Rows, SeriesAnswer } from './store/statistics-archive.js'
 import type { StateService } from '../service.js'
 
 /** What is asked, of whom, and in whose words an error is told. */
@@ -16,11 +16,13 @@ interface SeriesRequest {
   readonly errorKey: ErrorKey
 }
 
+/** `time`: the end of a row, seconds since 1970. */
+type Points = readonly { readonly time: number; readonly value: number }[]
+
 interface CounterSeries {
   /** As it was asked for. */
   readonly counter: string
-  /** `time`: the end of a row, seconds since 1970. */
-  readonly values: readonly { readonly time: number; readonly value: number }[]
+  readonly values: Points
 }
 
 /** By key of the member; a member that no cache has is left out. */
@@ -34,7 +36,10 @@ const kept = new Set(defaultCounters.map(({ name }) => name))
 /** The answers to one question, for the calls of both APIs. */
 export function openSeries(service: StateService, request: SeriesRequest) {
   return {
-    readCounters: (names: readonly string[]) => readCounterSeries(service, request, names),
+    readCounters: async (names: readonly string[]) =>
+      (await readCounterSeries(service, request, names)).stats,
+    /** With the number of caches that have a row. */
+    readHeard: (names: readonly string[]) => readCounterSeries(service, request, names),
     readUsual: () => readUsualSeries(service, request),
     readGraph: (name: string) => readGraph(service, request, name),
   }
@@ -45,7 +50,7 @@ async function readCounterSeries(
   service: StateService,
   request: SeriesRequest,
   names: readonly string[],
-): Promise<readonly CounterSeries[]> {
+): Promise<{ readonly stats: readonly CounterSeries[]; readonly heard: Points }> {
   const { errorKey } = request
   if (names.length > countersMost)
     throw new FleetError(
@@ -54,8 +59,13 @@ async function readCounterSeries(
       `counters: ${names.length} are too many for one call; ${countersMost} is the most`,
     )
   const current = names.map((name) => resolveCounter(name) ?? '')
-  const found = await readSeries(service, request, current, findMemoryCounters(current))
-  return names.map((counter, at) => {
+  const { series: found, heard } = await readSeries(
+    service,
+    request,
+    current,
+    findMemoryCounters(current),
+  )
+  const stats = names.map((counter, at) => {
     const series = found[at]
     if (!series || !(series.isKnown || kept.has(current[at] ?? '')))
       throw new FleetError(
@@ -65,6 +75,7 @@ async function readCounterSeries(
       )
     return { counter, values: toPoints(series) }
   })
+  return { stats, heard: toPoints(heard) }
 }
 
 /** The usual counters, as far as a cache has them. */
@@ -73,7 +84,7 @@ async function readUsualSeries(
   request: SeriesRequest,
 ): Promise<readonly CounterSeries[]> {
   const names = [...kept]
-  const found = await readSeries(service, request, names)
+  const { series: found } = await readSeries(service, request, names)
   return names.flatMap((counter, at) => {
     const series = found[at]
     return series?.isKnown ? [{ counter, values: toPoints(series) }] : []
@@ -99,7 +110,7 @@ async function readGraph(
     functionOfMember(counter, request.consolidation),
   )) {
     // All members by the same moment: another one may be another archive's.
-    const found = await readSeries(
+    const { series: found } = await readSeries(
       service,
       { ...request, consolidation, nowMs },
       some.map(({ counter }) => counter),
@@ -119,15 +130,15 @@ async function readSeries(
   { caches, consolidation, range, nowMs = service.now() }: SeriesRequest & { nowMs?: number },
   names: readonly string[],
   alternatives: ReadonlyMap<string, string> = new Map(),
-): Promise<readonly Series[]> {
+): Promise<SeriesAnswer> {
   const query = { caches, names, alternatives, consolidation, ...range, nowMs }
-  return (await service.statistics.readSeries(query)).series
+  return service.statistics.readSeries(query)
 }
 
-function toPoints(series: Series | undefined): CounterSeries['values'] {
-  if (!series) return []
-  return Array.from(series.endsAt, (endsAt, at) => ({
+function toPoints(rows: Rows | undefined): Points {
+  if (!rows) return []
+  return Array.from(rows.endsAt, (endsAt, at) => ({
     time: endsAt / 1000,
-    value: series.values[at] ?? 0,
+    value: rows.values[at] ?? 0,
   }))
 }

@@ -13,7 +13,7 @@ const closed = { additionalProperties: false }
 
 /** `time` of all answers. */
 export const secondsSchema = Type.Integer({ description: 'End of a row, seconds since 1970' })
-const seriesSchema = Type.Object(
+export const seriesSchema = Type.Object(
   {
     counter: Type.String({ description: 'As it was asked for' }),
     values: Type.Array(Type.Object({ time: secondsSchema, value: Type.Number() }, closed)),

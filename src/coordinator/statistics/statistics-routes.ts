@@ -1,5 +1,5 @@
 /**
- * `/agents/{id}/stats`, `/vclgroups/{id}/stats`, the graphs of both, `/stats` of all caches now, and `/counters`: from the archive
+ * `/agents/{id}/stats`, `/vclgroups/{id}/stats`, the graphs of both, `/stats` of all caches, and `/counters`: from the archive
  * (docs/behaviour.md, Statistics).
  */
 import { Type } from 'typebox'
@@ -10,6 +10,7 @@ import { findAgent, type AgentRecord } from '../agents/agents.js'
 import { findGroup } from '../fleet/group-queries.js'
 import { scopeOf, type StateService } from '../service.js'
 import { askCache, askGroupCaches } from './asked-caches.js'
+import { fleetSeriesRoute } from './fleet-series-route.js'
 import { openSeries } from './counter-series.js'
 import { readNewestOfEach, readNewestValues } from './newest-values.js'
 import { orNull } from '../api/references.js'
@@ -81,6 +82,7 @@ export function statisticsRoutes(service: StateService): readonly Route[] {
   return [
     ...seriesRoutes(ofAgents),
     ...seriesRoutes(ofGroups),
+    fleetSeriesRoute(service),
     route({
       method: 'GET',
       path: '/vclgroups/{id}/stats',

@@ -1,13 +1,22 @@
-/** The moments under a chart: as short as their distance allows, in this machine's zone. */
+/** The moments under a chart and at the pointer: as short as their distance allows, in this machine's zone. */
 
 const day = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' })
 const minute = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
 const second = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
+const dayAndMinute = new Intl.DateTimeFormat(undefined, {
+  ...{ month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' },
+})
+const daySeconds = 86_400
 
 /** `stepSeconds`: between two of them. */
 export function formatTick(seconds: number, stepSeconds: number): string {
   const moment = new Date(seconds * 1000)
   const isMidnight = moment.getHours() === 0 && moment.getMinutes() === 0
-  if (stepSeconds >= 86_400 || (isMidnight && stepSeconds >= 3_600)) return day.format(moment)
+  if (stepSeconds >= daySeconds || (isMidnight && stepSeconds >= 3_600)) return day.format(moment)
   return (stepSeconds >= 60 ? minute : second).format(moment)
+}
+
+/** `rangeSeconds`: of the chart; within a day the time alone tells it. */
+export function formatMoment(seconds: number, rangeSeconds: number): string {
+  return (rangeSeconds > daySeconds ? dayAndMinute : second).format(seconds * 1000)
 }

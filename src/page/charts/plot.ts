@@ -1,31 +1,45 @@
-/** uPlot as our charts use it: colours of the theme, sizes of its place, dragging as a zoom. */
+/** uPlot as our charts use it: colours of the theme, sizes of its place, dragging as a zoom, marks of what happened. */
 import uPlot from 'uplot'
-import type { ChartProps } from './chart.js'
-import type { Columns } from './align-series.js'
+import type { ChartProps, DrawnChart } from './chart.js'
+import type { ChartData } from './chart-data.js'
+import { findMark, type ChartMark } from './chart-mark.js'
+import { drawMarks, drawWhiles } from './draw-marks.js'
 import { formatTick } from './format-tick.js'
 import { listDistances, formatValue } from './format-value.js'
+import { readPalette, type Palette } from './palette.js'
 
 export interface Plot {
-  show(columns: Columns): void
+  show(data: ChartData): void
   /** Reads the colours again. */
   recolour(): void
   stop(): void
 }
 
+/** Where the pointer is. */
+export interface Pointed {
+  readonly row: number
+  /** What happened there; null: nothing. */
+  readonly mark: ChartMark | null
+}
+
+type Newest = { readonly current: DrawnChart }
+
 /** CSS pixels, as the place is high. */
 const height = 180
 /** A shorter drag is a click. */
 const dragLeast = 6
+/** How near to a mark the pointer tells of it. */
+const markReach = 6
 
 export function drawPlot(
   place: HTMLElement,
-  newest: { readonly current: ChartProps },
-  point: (row: number | null) => void,
+  newest: Newest,
+  point: (at: Pointed | null) => void,
 ): Plot {
   let palette = readPalette(place)
   const size = { width: Math.max(place.clientWidth, 1), height }
   const options = composeOptions(newest, () => palette, point)
-  const plot = new uPlot({ ...size, ...options }, toData(newest.current.columns), place)
+  const plot = new uPlot({ ...size, ...options }, toAligned(newest.current.data), place)
   const resized = new ResizeObserver(() => {
     if (place.clientWidth > 0 && place.clientWidth !== plot.width)
       plot.setSize({ width: place.clientWidth, height })
@@ -38,8 +52,8 @@ export function drawPlot(
   }
   dark.addEventListener('change', recolour)
   return {
-    show: (columns) => {
-      plot.setData(toData(columns))
+    show: (data) => {
+      plot.setData(toAligned(data))
     },
     recolour,
     stop: () => {
@@ -51,11 +65,11 @@ export function drawPlot(
 }
 
 function composeOptions(
-  newest: { readonly current: ChartProps },
+  newest: Newest,
   palette: () => Palette,
-  point: (row: number | null) => void,
+  point: (at: Pointed | null) => void,
 ): Omit<uPlot.Options, 'width' | 'height'> {
-  const { labels, unit, together, onZoom } = newest.current
+  const { unit, together, onZoom } = newest.current
   const sync = { key: together ?? '', filters: { pub: isPointing } }
   return {
     legend: { show: false },
@@ -66,24 +80,26 @@ function composeOptions(
       y: { range: (_, __, most) => [0, roomAbove(unit, most)] },
     },
     axes: [timeAxis(palette), valueAxis(palette, unit)],
-    series: [
-      {},
-      ...labels.map((label, at) => ({
-        label,
-        width: 1.5,
-        points: { size: 4 },
-        stroke: () => palette().lines[at] ?? palette().words,
-      })),
-    ],
+    ...composeSeries(newest.current, palette),
     cursor: {
       drag: { x: onZoom !== undefined, y: false, setScale: false },
       points: { size: 6 },
       ...(together !== undefined && { sync }),
     },
     hooks: {
+      drawClear: [
+        (drawn) => {
+          drawWhiles(drawn, newest.current.marks ?? [], palette())
+        },
+      ],
+      draw: [
+        (drawn) => {
+          drawMarks(drawn, newest.current.marks ?? [], palette())
+        },
+      ],
       setCursor: [
-        ({ cursor }) => {
-          point(cursor.idx ?? null)
+        (drawn) => {
+          point(findPointed(drawn, newest.current))
         },
       ],
       setSelect: [
@@ -93,6 +109,28 @@ function composeOptions(
       ],
     },
   }
+}
+
+/** A line for each label, in a stack with its colour down to the one below; then those of before, dashed. */
+function composeSeries(
+  { labels, isStacked = false, data }: DrawnChart,
+  palette: () => Palette,
+): Pick<uPlot.Options, 'series' | 'bands'> {
+  const stroke = (at: number) => () => palette().lines[at] ?? palette().words
+  const lines = labels.map((label, at) => ({
+    ...{ label, width: 1.5, points: { size: 4 }, stroke: stroke(at) },
+    // The lowest one: bands have two sides.
+    ...(isStacked && at === 0 && { fill: () => palette().areas[at] ?? palette().grid }),
+  }))
+  const before = data.before.map((_, at) => ({
+    ...{ width: 1.5, dash: [5, 4], points: { show: false } },
+    stroke: isStacked ? () => palette().words : stroke(at),
+  }))
+  const bands = labels.slice(1).map((_, at) => ({
+    series: [at + 2, at + 1] as [number, number],
+    fill: () => palette().areas[at + 1] ?? palette().grid,
+  }))
+  return { series: [{}, ...lines, ...before], ...(isStacked && { bands }) }
 }
 
 function timeAxis(palette: () => Palette): uPlot.Axis {
@@ -119,6 +157,12 @@ function valueAxis(palette: () => Palette, unit: ChartProps['unit']): uPlot.Axis
   }
 }
 
+function findPointed(drawn: uPlot, { marks = [] }: ChartProps): Pointed | null {
+  const { idx, left = -1 } = drawn.cursor
+  if (idx == null || left < 0) return null
+  return { row: idx, mark: findMark(marks, left, (at) => drawn.valToPos(at, 'x'), markReach) }
+}
+
 function zoomToSelection(drawn: uPlot, { onZoom }: ChartProps): void {
   const { left, width } = drawn.select
   if (width < dragLeast) return
@@ -143,31 +187,6 @@ function roomAbove(unit: ChartProps['unit'], most: number | null): number {
   return most === null || most <= 0 ? 1 : most * 1.1
 }
 
-function toData({ times, values }: Columns): uPlot.AlignedData {
-  return [[...times], ...values.map((column) => [...column])]
-}
-
-interface Palette {
-  readonly words: string
-  readonly grid: string
-  readonly lines: readonly string[]
-  readonly font: string
-}
-
-/** A canvas knows no custom properties: they are read as they are now. */
-function readPalette(place: HTMLElement): Palette {
-  const probe = document.createElement('span')
-  place.append(probe)
-  const read = (name: string): string => {
-    probe.style.color = `var(--${name})`
-    return getComputedStyle(probe).color
-  }
-  const palette = {
-    words: read('ink-soft'),
-    grid: read('line-faint'),
-    lines: [1, 2, 3, 4, 5, 6].map((at) => read(`line-${at}`)),
-    font: `12px ${getComputedStyle(place).fontFamily}`,
-  }
-  probe.remove()
-  return palette
+function toAligned({ times, lines, before }: ChartData): uPlot.AlignedData {
+  return [[...times], ...[...lines, ...before].map((column) => [...column])]
 }

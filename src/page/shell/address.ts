@@ -1,8 +1,11 @@
 /** What the address bar holds of a view: it survives a reload and can be sent to others. */
 import { useLocation, useSearch } from 'wouter-preact'
 
-/** Empty: not in the address. Setting it makes no step in the history. */
-export function useAddressField(name: string): readonly [string, (value: string) => void] {
+/** Empty: not in the address. Setting it makes a step in the history only where `isStep` says so: Back undoes it. */
+export function useAddressField(
+  name: string,
+  { isStep = false } = {},
+): readonly [string, (value: string) => void] {
   const search = useSearch()
   const [path, go] = useLocation()
   const set = (value: string): void => {
@@ -11,7 +14,7 @@ export function useAddressField(name: string): readonly [string, (value: string)
     if (value === '') fields.delete(name)
     else fields.set(name, value)
     const words = fields.toString()
-    go(words === '' ? path : `${path}?${words}`, { replace: true })
+    go(words === '' ? path : `${path}?${words}`, { replace: !isStep })
   }
   return [new URLSearchParams(search).get(name) ?? '', set]
 }

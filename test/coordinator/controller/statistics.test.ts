@@ -241,6 +241,45 @@ void t.test('the newest of each cache, also after it was written', async (t) => 
   }
 })
 
+void t.test('sums of all caches, of those with a tag, and of some', async (t) => {
+  const { client, agents, begin } = await startFleet(t)
+  const lone = await enrol(client, 'edge-3', { tags: ['lone'] })
+  const [first = 0, second = 0] = agents
+  const range = `${begin}/${begin + 60}`
+  const read = (query = '') => client.expect(200, 'GET', `/stats/AVERAGE/${range}${query}`)
+  const web = (await client.list('/tags')).find(({ name }) => name === 'web')
+  const valuesOf = async (query: string) => {
+    const { stats, heard } = await read(`?counters=cache_hit&${query}`)
+    const [hits] = stats as Json[]
+    const last = (points: unknown) => (points as Json[]).at(-1)?.['value']
+    return [last(hits?.['values']), last(heard)]
+  }
+
+  t.same(await valuesOf(''), [120, 2], 'the third was never measured')
+  t.same(await valuesOf(`tags=${String(web?.['id'])}`), [120, 2])
+  t.same(await valuesOf(`agents=${second},${second}`), [60, 1])
+  t.same(await valuesOf(`agents=${first},${lone}`), [60, 1])
+  const usual = (await read())['stats'] as Json[]
+  t.same(
+    usual.map(({ counter }) => counter),
+    ['client_req', 'cache_hit', 'cache_miss'],
+  )
+  const many = Array.from({ length: 101 }, (_, at) => at + 1).join(',')
+  for (const [status, query, message] of [
+    [400, '?agents=99', /agents: 99 was not found/],
+    [400, '?tags=99', /tags: 99 was not found/],
+    [400, '?agents=1,', /agents is ids, at most 100, joined by commas/],
+    [400, `?agents=${many}`, /at most 100/],
+    [400, '?agents=1&tags=1', /one of them is right/],
+    [404, '?counters=no_such', /no_such was not found/],
+  ] as const) {
+    const answer = await client.send('GET', `/stats/AVERAGE/${range}${query}`)
+    t.equal(answer.status, status, query)
+    t.match(answer.body, { errorKey: 'agent', errorMsg: message })
+  }
+  t.equal((await client.send('GET', `/stats/MEDIAN/${range}`)).status, 400)
+})
+
 void t.test('what cannot be is refused, and what is not there is not found', async (t) => {
   const { client, agents, groupId, begin } = await startFleet(t)
   const range = `${begin}/${begin + 60}`

@@ -244,6 +244,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   getVclGroupGraph: { needs: 'stats read', needsToo: 'vclgroup read', params: range },
   getVclGroupNewestStats: { needs: 'stats read', needsToo: 'vclgroup read' },
   listNewestStats: { needs: 'stats read', needsToo: 'agent read' },
+  getFleetStats: { needs: 'stats read', needsToo: 'agent read', params: range },
   listCounters: { needs: 'stats read' },
 
   listApiLogs: { needs: 'apilog read' },

@@ -5,8 +5,8 @@ export const noArchive: StatisticsArchive = {
   record: () => undefined,
   release: () => undefined,
   readSeries: ({ names }) => {
-    const nothing = { isKnown: false, endsAt: new Float64Array(), values: new Float64Array() }
-    return Promise.resolve({ series: names.map(() => nothing) })
+    const heard = { endsAt: new Float64Array(), values: new Float64Array() }
+    return Promise.resolve({ series: names.map(() => ({ isKnown: false, ...heard })), heard })
   },
   readNewest: () => Promise.resolve({ endsAt: null, caches: 0, values: [] }),
   readNewestEach: () =>

@@ -3,7 +3,13 @@ import { chooseArchive } from '../archive/archives.js'
 import { consolidate } from '../archive/consolidation.js'
 import { readValue } from '../archive/row.js'
 import { findColumn, inChunks, type ReadRows, type RowParts } from './row-reader.js'
-import type { Series, SeriesAnswer, SeriesQuery, StatisticsArchive } from './statistics-archive.js'
+import type {
+  Rows,
+  Series,
+  SeriesAnswer,
+  SeriesQuery,
+  StatisticsArchive,
+} from './statistics-archive.js'
 
 /** Rows read for one answer, about one second of work. For many caches a coarser archive is used. */
 const rowsMost = 200_000
@@ -23,21 +29,25 @@ export function createSeriesReader(
     const range = { startMs: query.startMs, endMs: Math.min(query.endMs, nowMs) }
     const archive = chooseArchive(grid, { ...range, nowMs }, Math.min(grid.rows, rowsEach))
     const sums = names.map(() => createSums())
+    const heard = createSums()
     const known = await findKnown(query)
     for await (const some of inChunks(asked))
       for (const [cache, rows] of await readRows(some, archive, range))
-        for (const { endsAt, layout, bytes } of rows)
+        for (const { endsAt, layout, bytes } of rows) {
+          heard.add(endsAt, 1)
           for (const [at, name] of names.entries()) {
             const column = findColumn(cache, layout, name, alternatives)
             const value = column === undefined ? undefined : readValue(bytes, column)
             if (value) sums[at]?.add(endsAt, consolidate(value, consolidation))
           }
+        }
     const settledBefore = nowMs - lateSteps * grid.stepMs
     return {
       series: sums.map((sum, at): Series => ({
         isKnown: known.has(names[at] ?? ''),
         ...sum.read(settledBefore),
       })),
+      heard: heard.read(settledBefore),
     }
   }
 
@@ -66,7 +76,7 @@ interface Sums {
    * In order of time. Of the rows that end after `settledBefore` those are left out that not all caches have: others may
    * still come.
    */
-  read(settledBefore: number): { readonly endsAt: Float64Array; readonly values: Float64Array }
+  read(settledBefore: number): Rows
 }
 
 function createSums(): Sums {

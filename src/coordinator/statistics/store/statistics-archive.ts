@@ -60,14 +60,19 @@ export interface SeriesQuery {
 export interface SeriesAnswer {
   /** In the order of the names. */
   readonly series: readonly Series[]
+  /** How many of the caches have a row. */
+  readonly heard: Rows
 }
 
-export interface Series {
-  /** One of the caches has a counter of this name. */
-  readonly isKnown: boolean
-  /** Ends of rows, in order, and a value for each. */
+/** Ends of rows, in order, and a value for each. */
+export interface Rows {
   readonly endsAt: Float64Array
   readonly values: Float64Array
+}
+
+export interface Series extends Rows {
+  /** One of the caches has a counter of this name. */
+  readonly isKnown: boolean
 }
 
 export interface NewestQuery {

@@ -1,0 +1,110 @@
+/** `/stats/{consolfunc}/{start}/{end}`: counters summed over all caches, over those with some tags, or over some of them. */
+import { Type } from 'typebox'
+import type { Actor } from '../../resources/permission.js'
+import { FleetError } from '../../errors.js'
+import { route, type Route } from '../http/route.js'
+import { selectTags } from '../fleet/tag-queries.js'
+import { scopeOf, type StateService } from '../service.js'
+import { requireConsolidation, requireRange } from './archive/time-range.js'
+import { askCaches, askVisibleCaches, type AskedCache } from './asked-caches.js'
+import { openSeries } from './counter-series.js'
+import { readNames, secondsSchema, seriesSchema } from './series-routes.js'
+
+const errorKey = 'agent'
+const closed = { additionalProperties: false }
+/** More are a tag's, or all. */
+const agentsMost = 100
+const tagsMost = 20
+const idsPattern = /^[1-9]\d{0,14}(?:,[1-9]\d{0,14})*$/
+const usual = ['client_req', 'cache_hit', 'cache_miss']
+
+const answerSchema = Type.Object(
+  {
+    stats: Type.Array(seriesSchema),
+    heard: Type.Array(Type.Object({ time: secondsSchema, value: Type.Integer() }, closed), {
+      description: 'How many of the caches were measured in each row',
+    }),
+  },
+  closed,
+)
+const querySchema = Type.Object(
+  {
+    counters: Type.Optional(
+      Type.String({ description: `Names separated by commas; without it ${usual.join(', ')}` }),
+    ),
+    agents: Type.Optional(
+      Type.String({ description: `ids of agents, at most ${agentsMost}`, examples: ['1,2,3'] }),
+    ),
+    tags: Type.Optional(
+      Type.String({
+        description: `ids of tags, at most ${tagsMost}: caches that have all of them`,
+      }),
+    ),
+  },
+  closed,
+)
+
+export function fleetSeriesRoute(service: StateService): Route {
+  return route({
+    method: 'GET',
+    path: '/stats/{consolfunc}/{start}/{end}',
+    operationId: 'getFleetStats',
+    summary:
+      'Several counters, summed over all caches that you may see, those with some tags, or some of them',
+    errorKey,
+    permission: { type: 'stats', access: 'read', alsoReads: 'agent' },
+    query: querySchema,
+    answers: { 200: answerSchema },
+    handle: async ({ actor, params, query }) => {
+      const { consolfunc = '', start = '', end = '' } = params
+      const source = openSeries(service, {
+        errorKey,
+        consolidation: requireConsolidation(consolfunc, errorKey),
+        range: requireRange({ start, end }, errorKey),
+        caches: await findCaches(service, actor, query),
+      })
+      const names = query.counters === undefined ? usual : readNames(query.counters)
+      return { status: 200, body: await source.readHeard(names) }
+    },
+  })
+}
+
+/** Throws FleetError 'invalid' for a cache or tag that the caller does not see. */
+async function findCaches(
+  service: StateService,
+  actor: Actor,
+  { agents, tags }: { readonly agents?: string; readonly tags?: string },
+): Promise<readonly AskedCache[]> {
+  if (agents !== undefined && tags !== undefined)
+    throw new FleetError('invalid', errorKey, 'agents and tags are given; one of them is right')
+  if (agents !== undefined) {
+    const ids = requireIds('agents', agents, agentsMost)
+    const caches = await askCaches(service, actor, ids)
+    requireFound('agents', ids, new Set(caches.map(({ agentId }) => agentId)))
+    return caches
+  }
+  const ids = tags === undefined ? [] : requireIds('tags', tags, tagsMost)
+  if (ids.length > 0) {
+    const rows = await selectTags(service.store.queries, scopeOf(actor))
+      .where('tags.id', 'in', [...ids])
+      .execute()
+    requireFound('tags', ids, new Set(rows.map(({ id }) => id)))
+  }
+  return askVisibleCaches(service, actor, ids)
+}
+
+function requireIds(name: string, text: string, most: number): readonly number[] {
+  const ids = [...new Set(text.split(',').map(Number))]
+  if (idsPattern.test(text) && ids.length <= most) return ids
+  throw new FleetError(
+    'invalid',
+    errorKey,
+    `${name} is ids, at most ${most}, joined by commas: ${name}=1,2`,
+  )
+}
+
+function requireFound(name: string, ids: readonly number[], found: ReadonlySet<number>): void {
+  const missing = ids.find((id) => !found.has(id))
+  if (missing !== undefined)
+    throw new FleetError('invalid', errorKey, `${name}: ${missing} was not found`)
+}

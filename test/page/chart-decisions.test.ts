@@ -1,0 +1,100 @@
+/** What charts decide without a browser: stacks, what is compared, the mark at the pointer, moments. */
+import fc from 'fast-check'
+import t from 'tap'
+import { layOut, valueNear } from '../../src/page/charts/chart-data.js'
+import { findMark, type ChartMark } from '../../src/page/charts/chart-mark.js'
+import { formatMoment } from '../../src/page/charts/format-tick.js'
+
+const rows = fc.uniqueArray(fc.nat(60), { minLength: 1, maxLength: 20 })
+const columnsOf = (lines: number) =>
+  rows.chain((places) =>
+    fc.record({
+      times: fc.constant(places.toSorted((a, b) => a - b)),
+      values: fc.array(
+        fc.array(fc.option(fc.nat(1_000)), { minLength: places.length, maxLength: places.length }),
+        { minLength: lines, maxLength: lines },
+      ),
+    }),
+  )
+
+void t.test('a stack ends at the sum of what is known, and no line lies below another', (t) => {
+  fc.assert(
+    fc.property(columnsOf(3), (columns) => {
+      const { times, lines, values } = layOut({ columns, isStacked: true })
+      return times.every((_, row) => {
+        const known = values.flatMap((column) => column[row] ?? [])
+        const drawn = lines.map((line) => line[row])
+        if (known.length === 0) return drawn.every((value) => value == null)
+        const sum = known.reduce((all, one) => all + one, 0)
+        const ascends = drawn.every((value, at) => at === 0 || (value ?? 0) >= (drawn[at - 1] ?? 0))
+        return drawn.at(-1) === sum && ascends
+      })
+    }),
+  )
+  t.end()
+})
+
+void t.test('what is compared keeps every value of both at its time', (t) => {
+  fc.assert(
+    fc.property(columnsOf(2), columnsOf(2), (columns, before) => {
+      const data = layOut({ columns, before })
+      const isKept = (from: typeof columns, drawn: typeof data.values) =>
+        from.values.every((column, at) =>
+          data.times.every((time, row) => {
+            const place = from.times.indexOf(time)
+            return drawn[at]?.[row] === (place < 0 ? undefined : column[place])
+          }),
+        )
+      const ascends = data.times.every((time, at) => at === 0 || time > (data.times[at - 1] ?? 0))
+      return ascends && isKept(columns, data.values) && isKept(before, data.before)
+    }),
+  )
+  const columns = {
+    times: [10, 20],
+    values: [
+      [1, 2],
+      [3, null],
+    ],
+  }
+  t.same(layOut({ columns, before: columns, isStacked: true }).before, [[4, 2]], 'of a stack all')
+  t.same(layOut({ columns }).before, [])
+  t.end()
+})
+
+void t.test('between the rows of a line the nearest one counts, and a gap stays one', (t) => {
+  t.equal(valueNear([undefined, 5, undefined, undefined], 3), 5)
+  t.equal(valueNear([undefined, null, undefined], 2), null)
+  t.equal(valueNear([7, ...Array.from({ length: 9 }, () => undefined)], 9), undefined, 'too far')
+  t.equal(valueNear(undefined, 0), undefined)
+  t.end()
+})
+
+void t.test('the pointer meets the nearest mark in its reach, a moment before a while', (t) => {
+  const moment = { at: 50, tone: 'change', text: 'a deploy' } as const
+  const later = { at: 58, tone: 'removal', text: 'a ban' } as const
+  const outage = { at: 20, until: 60, tone: 'outage', text: 'away' } as const
+  const meet = (marks: readonly ChartMark[], pointer: number) =>
+    findMark(marks, pointer, (seconds) => seconds * 2, 6)?.text ?? null
+  t.equal(meet([outage, moment, later], 103), 'a deploy')
+  t.equal(meet([outage, moment, later], 113), 'a ban')
+  t.equal(meet([outage, moment, later], 70), 'away')
+  t.equal(meet([moment, later], 70), null)
+  fc.assert(
+    fc.property(fc.array(fc.nat(100)), fc.nat(100), (places, pointer) => {
+      const marks = places.map((at) => ({ at, tone: 'change' as const, text: String(at) }))
+      const found = findMark(marks, pointer, (at) => at, 5)
+      const distances = places.map((at) => Math.abs(at - pointer))
+      const least = Math.min(Infinity, ...distances)
+      return found === null ? least > 5 : Math.abs(found.at - pointer) === least
+    }),
+  )
+  t.end()
+})
+
+void t.test('a moment has its date only where the range is longer than a day', (t) => {
+  const noon = new Date(2026, 10, 24, 12, 5, 30).getTime() / 1000
+  t.notMatch(formatMoment(noon, 86_400), /24/)
+  t.match(formatMoment(noon, 86_400), /05.30/)
+  t.match(formatMoment(noon, 86_401), /24/)
+  t.end()
+})
