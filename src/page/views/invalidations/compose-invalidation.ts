@@ -114,3 +114,8 @@ export function reachesEverything(
 ): boolean {
   return 'all' in target || warnings.some((warning) => warning.includes('matches every object'))
 }
+
+/** Of the address: `1,2,3`; what is no id is left out. */
+export function readIds(text: string): readonly number[] {
+  return text.split(',').flatMap((word) => (/^[1-9]\d{0,15}$/.test(word) ? [Number(word)] : []))
+}

@@ -14,11 +14,12 @@ import { Form } from '../../parts/form.js'
 import { isAbout } from '../../parts/is-about.js'
 import { toast } from '../../parts/toasts.js'
 import { ViewHead } from '../../parts/view-head.js'
-import { mayWrite } from '../../session/rights.js'
+import { mayRead, mayWrite } from '../../session/rights.js'
 import { useAddressField } from '../../shell/address.js'
 import {
   composeBody,
   findMark,
+  readIds,
   reachesEverything,
   type Draft,
   type InvalidationBody,
@@ -98,10 +99,12 @@ function NewInvalidation() {
 type Inputs = ReturnType<typeof useInputs>
 
 function useInputs() {
+  // Of caches that were chosen elsewhere.
+  const agents = readIds(useAddressField('agents')[0])
   return {
     text: useSignal(''),
-    kind: useSignal<TargetKind>(firstKind()),
-    ids: useSignal<readonly number[]>([]),
+    kind: useSignal<TargetKind>(agents.length > 0 && mayRead('agent') ? 'agents' : firstKind()),
+    ids: useSignal<readonly number[]>(agents),
     method: useSignal('PURGE'),
     headers: useSignal(''),
     ttl: useSignal('86400'),

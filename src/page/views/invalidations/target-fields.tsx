@@ -1,6 +1,6 @@
 /** Where an invalidation goes: a group, domains, tags, caches or all, as far as the person may see them. */
 import type { Signal } from '@preact/signals'
-import { useLayoutEffect, useMemo } from 'preact/hooks'
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { useList } from '../../api/list.js'
 import type { PermissionType } from '../../../resources/permission.js'
 import { ErrorNote } from '../../parts/error-note.js'
@@ -41,9 +41,11 @@ interface TargetFieldsProps {
 export function TargetFields({ kind, ids }: TargetFieldsProps) {
   const seen = listKinds()
   const chosen = seen.find(({ value }) => value === kind.value)
-  // Ids of one kind are nothing to another.
+  const before = useRef(kind.value)
   useLayoutEffect(() => {
-    ids.value = []
+    // Ids of one kind are nothing to another.
+    if (before.current !== kind.value) ids.value = []
+    before.current = kind.value
   }, [kind.value])
   return (
     <>
