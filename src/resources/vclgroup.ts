@@ -208,7 +208,11 @@ export const foreseenPlacements = {
         agent: reference,
         deployment: { ...textOrNull, description: 'null: the group leaves this agent' },
         held: { kind: 'flag', description: 'The group is there already' },
-        reason: { ...textOrNull, description: 'Why it leaves' },
+        waiting: {
+          kind: 'flag',
+          description: 'The agent is away: its place waits for it until another takes it',
+        },
+        reason: { ...textOrNull, description: 'Why it leaves, or waits' },
         replaces: {
           ...references,
           description: 'Groups that make way for it there; some with replace only',

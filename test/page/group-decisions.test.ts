@@ -73,9 +73,9 @@ void t.test('each cache is told once, with where it goes and why', (t) => {
   const rows = planPlaces(
     {
       agents: [
-        { agent: agent(1), deployment: 'eu', held: true, reason: null },
-        { agent: agent(2), deployment: 'eu', held: false, reason: null },
-        { agent: agent(3), deployment: null, held: true, reason: 'max shrank' },
+        { agent: agent(1), deployment: 'eu', held: true, waiting: false, reason: null },
+        { agent: agent(2), deployment: 'eu', held: false, waiting: false, reason: null },
+        { agent: agent(3), deployment: null, held: true, waiting: false, reason: 'max shrank' },
       ],
     },
     [1, 2, 3, 4].map((id) => ({ agent: agent(id), ...why })),

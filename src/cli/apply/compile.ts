@@ -5,7 +5,7 @@ import type { Fields } from '../api-shapes.js'
 import { CliError, exitCodes } from '../cli-error.js'
 import { createStatusLine } from '../status-line.js'
 import { listOf, type Sides } from './bodies.js'
-import type { PlacementPreview } from './preview-placement.js'
+import type { PlacementPreview, PlannedPlace } from './preview-placement.js'
 import type { Applying } from './plan-folder.js'
 import type { WantedEntry } from './wanted.js'
 
@@ -39,7 +39,8 @@ export async function compileAll(
   for (const [index, group] of groups.entries()) {
     line.draw(`compiling ${index + 1}/${groups.length}`)
     const places = preview.find((one) => one.group === group.name)?.places ?? []
-    const agentId = places.find(({ deployment }) => deployment !== null)?.agentId
+    const isThere = (place: PlannedPlace) => place.deployment !== null && !place.isWaiting
+    const agentId = places.find(isThere)?.agentId
     const where = whereOf(entries, group)
     try {
       const note = await checkCompile(api, group, sides, { where, agentId })

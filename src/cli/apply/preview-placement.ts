@@ -11,6 +11,8 @@ export interface PlannedPlace {
   /** Null: the group leaves it. */
   readonly deployment: string | null
   readonly held: boolean
+  /** For its agent, which is away. */
+  readonly isWaiting: boolean
 }
 
 export interface PlacementPreview {
@@ -69,11 +71,12 @@ function readPreview(group: Fields): PlacementPreview {
   const { shortage } = group
   return {
     group: nameOf(group) ?? '',
-    places: requireList(group['agents']).map(({ agent, deployment, held }) => ({
+    places: requireList(group['agents']).map(({ agent, deployment, held, waiting }) => ({
       agentId: Number(requireFields(agent)['id']),
       agentName: nameOf(agent) ?? '',
       deployment: typeof deployment === 'string' ? deployment : null,
       held: held === true,
+      isWaiting: waiting === true,
     })),
     shortage: typeof shortage === 'string' ? shortage : null,
   }

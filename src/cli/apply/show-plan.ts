@@ -108,9 +108,11 @@ async function describeText(
 
 function describePlaces(preview: PlacementPreview | undefined): readonly string[] {
   if (!preview) return []
-  const named = preview.places.slice(0, agentsNamed).map(({ agentName, deployment, held }) => {
+  const named = preview.places.slice(0, agentsNamed).map((place) => {
+    const { agentName, deployment, held, isWaiting } = place
     if (deployment === null) return `    - ${agentName}`
-    return `    ${held ? ' ' : '+'} ${agentName} (${deployment})`
+    const later = isWaiting ? ', when it reconnects' : ''
+    return `    ${held ? ' ' : '+'} ${agentName} (${deployment}${later})`
   })
   const more = preview.places.length - named.length
   return [

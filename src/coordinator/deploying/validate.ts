@@ -31,13 +31,13 @@ interface ValidateRequest {
   readonly init?: boolean
 }
 
-/** Throws FleetError as a deploy would: uncompilable, conflict, unavailable; timed-out. */
+/** Answers on how many caches it compiled. Throws FleetError as a deploy would: uncompilable, conflict, unavailable; timed-out. */
 export async function validateVclGroup(
   service: StateService,
   context: Context,
   group: GroupRecord,
   { agents: wanted = 'one', init = false, release }: ValidateRequest,
-): Promise<void> {
+): Promise<number> {
   const gathered =
     release === undefined
       ? await gatherSources(service, group)
@@ -50,6 +50,7 @@ export async function validateVclGroup(
   const { source } = gathered
   const owner = group.organizationId
   await compileOnAgents(service, context, agents, { source, errorKey: 'deploy', init, owner })
+  return agents.length
 }
 
 /** Of a group that is not deployed what a deploy would put on caches. */

@@ -92,6 +92,14 @@ const validateQuery = Type.Object(
   closed,
 )
 
+const validatedSchema = Type.Object(
+  {
+    ...groupSchema.properties,
+    compiledOn: Type.Integer({ description: 'Caches that it compiled on' }),
+  },
+  closed,
+)
+
 const placementQuery = Type.Object(
   {
     replace: Type.Optional(Type.Boolean({ description: 'As a deploy with replace would choose' })),
@@ -173,8 +181,10 @@ function changingRoutes(service: StateService): readonly Route[] {
       asksOnly: true,
       permission: { type: 'vclgroup', access: 'read' },
       query: validateQuery,
-      answers: { 200: groupSchema },
-      run: ({ context, object, query }) => validateVclGroup(service, context, object, query),
+      answers: { 200: validatedSchema },
+      run: async ({ context, object, query }) => ({
+        compiledOn: await validateVclGroup(service, context, object, query),
+      }),
     }),
   ]
 }
@@ -184,7 +194,7 @@ type VerbRoute<Body extends TSchema, Query extends TObject> = Pick<
   'summary' | 'query' | 'body' | 'bodyOptional' | 'asksOnly'
 > &
   Partial<Pick<Route, 'permission' | 'answers'>> & {
-    /** Answers false while it goes on: 202. */
+    /** Answers false while it goes on: 202; or what the answer has beside the group. */
     readonly run: (call: Call<Static<Body>, Static<Query>, GroupRecord>) => Promise<unknown>
   }
 
@@ -204,9 +214,10 @@ function verb<Body extends TSchema, Query extends TObject>(
     answers: { 200: groupSchema, 202: groupSchema },
     ...its,
     handle: async (call) => {
-      const status = (await run(call)) === false ? 202 : 200
+      const done = await run(call)
       const view = await viewGroupAgain(service, call.actor, call.object.id)
-      return { status, body: toGroupView(view) }
+      const more = typeof done === 'object' ? done : {}
+      return { status: done === false ? 202 : 200, body: { ...toGroupView(view), ...more } }
     },
   })
 }

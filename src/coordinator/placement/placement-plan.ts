@@ -9,8 +9,8 @@ import { parseDomainName } from '../../resources/domain-name.js'
 import { groupBy } from '../../group-by.js'
 import type { Actor } from '../../resources/permission.js'
 import type { ForeseenPlacements } from '../../resources/vclgroup.js'
-import { placeGroup, type PlacementDecision } from './placement.js'
-import type { Place } from '../fleet/placement-input.js'
+import { describePlacements } from './describe-placements.js'
+import { placeGroup } from './placement.js'
 import { programOf, type ReleaseDomain } from '../fleet/vcl-group.js'
 import { FleetError } from '../../errors.js'
 import { readFleet } from '../fleet/fleet.js'
@@ -25,7 +25,7 @@ import { readGroups, readNewestGroupId, type GroupRecord } from '../fleet/group-
 import { notThere, requireAll } from '../api/find-references.js'
 import { scopeOf, type StateService } from '../service.js'
 import { holdsPlacement, toPlacementInput, type GroupToPlace } from './placing.js'
-import type { PlacementPlan, PlannedPlacement } from './plan-schemas.js'
+import type { PlacementPlan } from './plan-schemas.js'
 import { readNamesOf, takeOverPlacements } from './replacing.js'
 import { describeShortages } from './shortage.js'
 
@@ -74,7 +74,7 @@ export async function planPlacement(
     takeOverPlacements(agents, group, decision)
     foreseen.push({
       name: group.name,
-      agents: describePlacements(decision, targets, { agents: names, nameOf }),
+      agents: describePlacements(decision, targets, { agents, names, nameOf }),
       shortage: describeShortages(decision, targets, { agents: fleet, nameOf })?.message ?? null,
     })
     await setImmediate() // many groups over a large fleet
@@ -179,33 +179,4 @@ function leavePlacements(
   before: readonly PlacementRecord[],
 ): void {
   recordPlacement(agents, { id, root: false }, { add: [], remove: before.filter(holdsPlacement) })
-}
-
-function describePlacements(
-  { keep, add, remove, replaced }: PlacementDecision,
-  deployments: readonly NamedDeployment[],
-  names: {
-    readonly agents: ReadonlyMap<number, string>
-    readonly nameOf: (holder: number) => string | undefined
-  },
-): PlannedPlacement[] {
-  const nameOf = new Map(deployments.map(({ id, name }) => [id, name]))
-  const describe = (place: Place, held: boolean): PlannedPlacement => ({
-    agent: { id: place.agentId, name: names.agents.get(place.agentId) ?? '' },
-    deployment: nameOf.get(place.deploymentId) ?? null,
-    held,
-    reason: null,
-    replaces: replaced
-      .filter(({ agentId }) => agentId === place.agentId)
-      .map(({ holder }) => ({ id: holder, name: names.nameOf(holder) ?? '' })),
-  })
-  return [
-    ...keep.map((place) => describe(place, true)),
-    ...add.map((place) => describe(place, false)),
-    ...remove.map((place) => ({
-      ...describe(place, true),
-      deployment: null,
-      reason: place.reason,
-    })),
-  ]
 }

@@ -49,7 +49,7 @@ export function explainPlacement(
     decision.remove.map(({ agentId, reason }) => [agentId, reason === unfitReason ? left : reason]),
   )
   for (const { agentId } of decision.waiting)
-    removed.set(agentId, 'the agent is Down; its place waits for it until another takes it')
+    removed.set(agentId, waitingReason(input.agents.byId.get(agentId)))
   const replaced = groupBy(decision.replaced, ({ agentId }) => agentId)
   return [...input.agents.byId.values()]
     .toSorted((a, b) => a.id - b.id)
@@ -67,6 +67,12 @@ export function explainPlacement(
         removed.get(agentId) ?? describeRefusal(input, agent, fitting !== null) ?? unfit
       return { agentId, deploymentId: fitting, chosen: false, reason }
     })
+}
+
+/** Of a holder that is away, Down or Locked. */
+export function waitingReason(agent: Pick<IndexedAgent, 'state'> | undefined): string {
+  const state = agentStateName(agent?.state ?? agentStates.Down)
+  return `the agent is ${state}; its place waits for it until another takes it`
 }
 
 /** Undefined where nobody makes way. */

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { recordPlacement, type PlacementAgent } from '../../../src/coordinator/fleet/agent-index.js'
 import { agentStates } from '../../../src/resources/agent-state.js'
+import { describePlacements } from '../../../src/coordinator/placement/describe-placements.js'
 import { explainPlacement } from '../../../src/coordinator/placement/placement-reasons.js'
 import { placeGroup, type PlacementDecision } from '../../../src/coordinator/placement/placement.js'
 import type { Place } from '../../../src/coordinator/fleet/placement-input.js'
@@ -221,6 +222,71 @@ void t.test('every agent has one row with a reason, and the chosen ones their de
   fc.assert(property, runs)
   t.end()
 })
+
+void t.test('a plan names every place once, and who waits for its agent does not leave', (t) => {
+  const property = fc.property(placementWorlds, (world) => {
+    const planned = planOf(world)
+
+    const ids = planned.map(({ agent }) => agent.id)
+    if (new Set(ids).size < ids.length) throw new Error('named twice')
+    if (!agentIds(world.placed).every((id) => ids.includes(id))) throw new Error('forgotten')
+    const { Running, Failing } = agentStates
+    const there = world.agents.filter(({ state }) => state === Running || state === Failing)
+    for (const place of planned) {
+      const { agent, held, reason } = place
+      const isThere = there.some(({ id }) => id === agent.id)
+      const isRight = {
+        serves: isThere && reason === null,
+        waits: !isThere && held && reason !== null,
+        leaves: held && reason !== null,
+      }[fateOf(place)]
+      if (!isRight) throw new Error(`agent ${agent.id}`)
+    }
+  })
+
+  fc.assert(property, runs)
+  t.end()
+})
+
+void t.test('no place of a Down agent leaves while its deployment has room', (t) => {
+  const property = fc.property(placementWorlds, (world) => {
+    const planned = planOf(world)
+
+    const left = new Set(
+      planned.filter(({ deployment }) => deployment === null).map(({ agent }) => agent.id),
+    )
+    const isAway = (place: Place): boolean =>
+      agentsOf(world, [place]).some(
+        (agent) => agent.state === agentStates.Down && isFree(world, agent),
+      )
+    for (const place of world.placed) {
+      const { agentId, deploymentId } = place
+      if (!left.has(agentId) || !isAskedFor(world, place) || !isAway(place)) continue
+      const max = world.group.deployments.find(({ id }) => id === deploymentId)?.max ?? 0
+      const taken = planned.filter(({ deployment }) => deployment === titleOf(deploymentId))
+      if (taken.length < max) throw new Error('there is room, and it leaves')
+    }
+  })
+
+  fc.assert(property, runs)
+  t.end()
+})
+
+function planOf(world: PlacementWorld) {
+  const input = toInput(world)
+  const titled = world.group.deployments.map(({ id }) => ({ id, name: titleOf(id) }))
+  const names = { agents: input.agents, names: new Map(), nameOf: () => undefined }
+  return describePlacements(placeGroup(input), titled, names)
+}
+
+function fateOf({ deployment, waiting }: ReturnType<typeof planOf>[number]) {
+  if (deployment === null) return 'leaves'
+  return waiting ? 'waits' : 'serves'
+}
+
+function titleOf(deploymentId: number): string {
+  return `deployment ${deploymentId}`
+}
 
 void t.test('where what is wanted failed, others fill the place, and nobody is taken away', (t) => {
   const worlds = fc.tuple(placementWorlds, fc.infiniteStream(fc.boolean()))
