@@ -36,6 +36,7 @@ export type ErrorKey =
   | 'jointoken'
   | 'apilog'
   | 'event'
+  | 'overview'
   | 'cache'
   | 'group'
   | 'vcl'

@@ -45,6 +45,8 @@ type Shape =
   | { readonly kind: 'text'; readonly limitCharacters?: number; readonly form?: TextForm }
   | { readonly kind: 'words'; readonly of: readonly (string | number)[] }
   | { readonly kind: 'id' | 'flag' | 'time' }
+  /** Any; what is counted is an integer. */
+  | { readonly kind: 'number' }
   | { readonly kind: 'integer'; readonly minimum?: number; readonly maximum?: number }
   /** Seconds since 1970; milliseconds in the table. */
   | { readonly kind: 'moment'; readonly maximum?: number }
@@ -122,7 +124,7 @@ type VersionedReference = Reference & { readonly version?: number }
 
 type ShapeValue<S extends Shape> = S extends { kind: 'name' | 'text' | 'source' | 'time' }
   ? string
-  : S extends { kind: 'id' | 'integer' | 'moment' }
+  : S extends { kind: 'id' | 'integer' | 'number' | 'moment' }
     ? number
     : S extends { kind: 'flag' }
       ? boolean

@@ -245,6 +245,7 @@ async function tryStatistics(
   const now = Math.floor(Date.now() / 1000)
   const range = { consolfunc: 'AVERAGE', start: now - 60, end: now }
   await done('listCounters')
+  await done('getOverview')
   await done('listNewestStats', { query: '?counters=client_req' })
   await done('getFleetStats', { at: range, query: '?counters=client_req' })
   for (const [name, of] of Object.entries(subjects)) {

@@ -2,6 +2,7 @@
 import { agentStates } from '../../resources/agent-state.js'
 import { countAgentsByState } from './count-queries.js'
 import type { StateService } from '../service.js'
+import type { Scope } from '../store/scope.js'
 
 /** Frequent scrapes of the metrics do not query the store every time. */
 const keptMs = 1000
@@ -14,18 +15,19 @@ export function createAgentCounter(
   return () => {
     if (counted && service.now() - countedAt < keptMs) return counted
     countedAt = service.now()
-    counted = countAgents(service)
+    counted = countAgents(service, { kind: 'all' })
     // A store that is away is asked again.
     counted.catch(() => (counted = undefined))
     return counted
   }
 }
 
-async function countAgents({
-  store,
-}: Pick<StateService, 'store'>): Promise<Readonly<Record<string, number>>> {
-  const counts = await countAgentsByState(store.queries)
-  return Object.fromEntries(
-    Object.entries(agentStates).map(([name, state]) => [name, counts.get(state) ?? 0]),
-  )
+/** Of those that the scope may see, by the name of the state. */
+export async function countAgents(
+  { store }: Pick<StateService, 'store'>,
+  scope: Scope,
+): Promise<Readonly<Record<keyof typeof agentStates, number>>> {
+  const counts = await countAgentsByState(store.queries, scope)
+  const named = Object.entries(agentStates).map(([name, state]) => [name, counts.get(state) ?? 0])
+  return Object.fromEntries(named) as Record<keyof typeof agentStates, number>
 }

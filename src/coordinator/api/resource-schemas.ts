@@ -78,6 +78,7 @@ const schemaMakers = {
       ...(minimum !== undefined && { minimum }),
       ...(maximum !== undefined && { maximum }),
     }),
+  number: (_, options) => Type.Number(options),
   moment: ({ maximum }: FieldOf<'moment'>, options) =>
     Type.Integer({ ...options, ...(maximum !== undefined && { maximum }) }),
   flag: (_, options) => Type.Boolean(options),

@@ -74,7 +74,8 @@ export function createLicensing(service: StateService, key: KeyObject | null): L
     const text = await readSetting(store.queries, settingName)
     // Signed for the key of before, or of another coordinator: as if there were none.
     const license = text === undefined ? null : await verify(text, key).catch(() => null)
-    const counts = license === null ? [] : (await countAgentsByState(store.queries)).values()
+    const counts =
+      license === null ? [] : (await countAgentsByState(store.queries, { kind: 'all' })).values()
     return {
       license,
       state: judge(

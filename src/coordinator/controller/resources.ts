@@ -13,6 +13,7 @@ import { fileRoutes, vclRoutes } from '../files/file-routes.js'
 import { groupVerbRoutes } from '../deploying/verb-routes.js'
 import { invalidationRoutes } from '../invalidations/invalidation-routes.js'
 import { joinTokenRoutes } from '../registration/join-token-routes.js'
+import { overviewRoutes } from '../overview/overview-routes.js'
 import { placementPlanRoutes } from '../placement/plan-routes.js'
 import { statisticsRoutes } from '../statistics/statistics-routes.js'
 import { tagRoutes } from '../tags/tag-routes.js'
@@ -20,6 +21,7 @@ import { vclGroupRoutes } from '../groups/group-routes.js'
 
 export function resourceRoutes(service: StateService): readonly Route[] {
   return [
+    ...overviewRoutes(service),
     ...agentRoutes(service),
     ...agentEngineRoutes(service),
     ...tagRoutes(service),

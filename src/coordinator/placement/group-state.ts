@@ -139,11 +139,7 @@ function toStatus(group: GroupRecord, input: StatusInput): GroupStatus {
   const state = stateOfGroup({
     deployed: group.deployed,
     deploying: input.deploying,
-    deployments: input.deployments.map(({ id, min, target }) => ({
-      id,
-      min,
-      anyAgentFits: target.kind === 'members' ? target.agentIds.size > 0 : input.fitting.has(id),
-    })),
+    deployments: input.deployments.map((deployment) => toCounted(deployment, input.fitting)),
     placements: input.places.map((place) => ({ ...place, state: shownState(place) })),
   })
   return {
@@ -158,4 +154,10 @@ function toStatus(group: GroupRecord, input: StatusInput): GroupStatus {
       deployedAt: place.deployedAt,
     })),
   }
+}
+
+/** `fitting`: the deployments that some agent fits. */
+export function toCounted({ id, min, target }: NamedDeployment, fitting: ReadonlySet<number>) {
+  const anyAgentFits = target.kind === 'members' ? target.agentIds.size > 0 : fitting.has(id)
+  return { id, min, anyAgentFits }
 }

@@ -53,6 +53,8 @@ export const samples: Readonly<Record<string, Sample>> = {
   finishOidcLogin: { needs: 'public' },
   exchangeOidcCode: { needs: 'public', body: () => ({ code: 'x' }) },
 
+  getOverview: { needs: 'anyone' },
+
   listSessions: { needs: 'session read' },
   createApiToken: {
     needs: 'session write',

@@ -24,7 +24,8 @@ export function createSeriesReader(
 
   async function readSeries(query: SeriesQuery): Promise<SeriesAnswer> {
     const { caches: asked, names, alternatives, consolidation, nowMs } = query
-    const rowsEach = Math.max(1, Math.floor(rowsMost / Math.max(1, asked.length)))
+    const affordable = Math.max(1, Math.floor(rowsMost / Math.max(1, asked.length)))
+    const rowsEach = Math.min(affordable, query.rowsMost ?? grid.rows)
     // What is yet to come has no rows, and takes none of the finest archive's.
     const range = { startMs: query.startMs, endMs: Math.min(query.endMs, nowMs) }
     const archive = chooseArchive(grid, { ...range, nowMs }, Math.min(grid.rows, rowsEach))

@@ -55,6 +55,8 @@ export interface SeriesQuery {
   readonly startMs: number
   readonly endMs: number
   readonly nowMs: number
+  /** More rows of one cache than these are not wanted: the finest archive with at most so many answers. */
+  readonly rowsMost?: number
 }
 
 export interface SeriesAnswer {

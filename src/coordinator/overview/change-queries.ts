@@ -1,0 +1,80 @@
+/** The newest calls of the api log that changed something, and what they were about. */
+import { sql } from 'kysely'
+import type { InvalidationContent } from '../invalidations/invalidation.js'
+import { within, type Scope } from '../store/scope.js'
+import type { Queries } from '../store/store.js'
+
+/** Entries that are looked at: between changes may stand any number of refused calls and failed logins. */
+const examinedMost = 1_000
+/** Characters of JSON; of longer ones nothing is told. */
+const contentMost = 4_000
+
+/** The newest first. */
+export function readChangingCalls(queries: Queries, scope: Scope, limit: number) {
+  return (
+    queries
+      .selectFrom((e) =>
+        e
+          .selectFrom('apiLogs')
+          .select(['id', 'createdAt', 'account', 'method', 'path', 'keyId', 'status', 'asksOnly'])
+          .where(within(scope, 'apiLogs'))
+          .orderBy('id', 'desc')
+          .limit(examinedMost)
+          .as('newest'),
+      )
+      .select(['createdAt', 'account', 'method', 'path', 'keyId'])
+      .where('asksOnly', '=', 0)
+      .where('status', '<', 400)
+      // Logins are most of the log, and change nothing.
+      .where((e) =>
+        e.or([e('path', 'not like', '/api/v1/auth/%'), e('path', '=', '/api/v1/auth/password')]),
+      )
+      .where('path', 'not like', '/api/rest/%')
+      .orderBy('id', 'desc')
+      .limit(limit)
+      .execute()
+  )
+}
+
+/** Of invalidations that are short enough, by id. */
+export async function readContents(
+  queries: Queries,
+  scope: Scope,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, InvalidationContent>> {
+  const rows = await queries
+    .selectFrom('invalidations')
+    .select(['id', 'content'])
+    .where(within(scope, 'invalidations'))
+    .where('id', 'in', [...ids])
+    .where(sql<number>`length(${sql.ref('content')})`, '<=', contentMost)
+    .execute()
+  return new Map(
+    // Written from such an object only.
+    rows.map(({ id, content }) => [id, JSON.parse(content) as InvalidationContent]),
+  )
+}
+
+/** The newest revisions of these groups since then, that a call made. */
+export function readRevisions(
+  queries: Queries,
+  scope: Scope,
+  { groupIds, since }: { readonly groupIds: readonly number[]; readonly since: number },
+) {
+  return queries
+    .selectFrom('history')
+    .select(['groupId', 'revision', 'at', 'account'])
+    .where(within(scope, 'history'))
+    .where('groupId', 'in', [...groupIds])
+    .where('at', '>=', since)
+    .where('revision', 'is not', null)
+    .where('action', 'not in', withoutRevision)
+    .orderBy('id', 'desc')
+    .limit(revisionsMost)
+    .execute()
+}
+
+/** Undeploy and the verbs of stages note the revision of that time, and make none. */
+const withoutRevision = ['undeploy', 'stage', 'delstage']
+/** Enough for the changes of one overview. */
+const revisionsMost = 200

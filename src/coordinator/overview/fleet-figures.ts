@@ -1,0 +1,168 @@
+/**
+ * What all caches serve that a caller may see, now and in the last hour, and which of them do worst. Thousands of caches are
+ * read for it, so it is remembered: whoever looks again is told what is known while it is read anew.
+ */
+import {
+  listedWorstMost,
+  type Figures,
+  type Overview,
+  type WorstObject,
+} from '../../resources/overview.js'
+import type { Actor } from '../../resources/permission.js'
+import { toIso } from '../api/times.js'
+import { createRefreshedMemory } from '../../runtime/refreshed-memory.js'
+import { scopeOf, type StateService } from '../service.js'
+import { askVisibleCaches } from '../statistics/asked-caches.js'
+import type { NewestEachAnswer, Series } from '../statistics/store/statistics-archive.js'
+import type { Scope } from '../store/scope.js'
+import { readServingPlaces } from './group-places.js'
+import { namedTables, readNames } from './object-names.js'
+import {
+  addRates,
+  emptyRates,
+  figureCounters,
+  findWorst,
+  toFigures,
+  type FigureRates,
+} from './judge-figures.js'
+
+interface FiguresOfNow {
+  readonly now: Figures
+  readonly worstAgents: readonly WorstObject[]
+  readonly worstGroups: readonly WorstObject[]
+}
+
+interface FiguresOfHour {
+  readonly hourBefore: Figures
+  readonly lastHour: NonNullable<Overview['lastHour']>
+}
+
+export interface FleetFigures {
+  /** Rejects with FleetError 'unavailable' when the archive does not work. */
+  readNow(actor: Actor): Promise<FiguresOfNow>
+  readHour(actor: Actor): Promise<FiguresOfHour>
+}
+
+/** Organizations whose figures are remembered. */
+const scopesMost = 200
+const nowMemory = { freshMs: 5_000, usableMs: 30_000 }
+const hourMemory = { freshMs: 30_000, usableMs: 5 * 60_000 }
+const hourMs = 3_600_000
+/** Steps of an hour, about. */
+const stepsMost = 60
+/** What an hour ago is: a step that ended so long apart from it, at most. */
+const hourApartMs = 5 * 60_000
+
+export function createFleetFigures(service: StateService): FleetFigures {
+  const { now } = service
+  const ofNow = createRefreshedMemory<FiguresOfNow>({ most: scopesMost, now, ...nowMemory })
+  const ofHour = createRefreshedMemory<FiguresOfHour>({ most: scopesMost, now, ...hourMemory })
+  return {
+    readNow: (actor) => ofNow.read(keyOf(actor), () => findNow(service, actor)),
+    readHour: (actor) => ofHour.read(keyOf(actor), () => findHour(service, actor)),
+  }
+}
+
+/** What is found follows from whose caches they are, not from what else the caller may. */
+function keyOf({ organizationId }: Actor): string {
+  return organizationId === null ? 'all' : String(organizationId)
+}
+
+async function findNow(service: StateService, actor: Actor): Promise<FiguresOfNow> {
+  const caches = await askVisibleCaches(service, actor)
+  const newest = await service.statistics.readNewestEach({
+    caches,
+    names: figureCounters,
+    nowMs: service.now(),
+  })
+  const rates = readRates(newest)
+  const sum = emptyRates()
+  for (const [, ofCache] of rates) addRates(sum, ofCache)
+  return {
+    now: toFigures(sum),
+    worstAgents: await nameWorst(service, actor, { type: 'agent', rates }),
+    worstGroups: await nameWorst(service, actor, {
+      type: 'vclgroup',
+      rates: await sumByGroup(service, scopeOf(actor), new Map(rates)),
+    }),
+  }
+}
+
+type RatesById = readonly (readonly [id: number, rates: FigureRates])[]
+
+function readRates({ agentIds, values }: NewestEachAnswer): RatesById {
+  const width = figureCounters.length
+  return Array.from(agentIds, (id, at) => [id, values.subarray(at * width, (at + 1) * width)])
+}
+
+/** Of the caches that hold it; what another group serves there counts too, for counters do not tell them apart. */
+async function sumByGroup(
+  { store }: StateService,
+  scope: Scope,
+  ofCache: ReadonlyMap<number, FigureRates>,
+): Promise<RatesById> {
+  const sums = new Map<number, Float64Array>()
+  for (const { groupId, agentId } of await readServingPlaces(store.queries, scope)) {
+    const sum = sums.get(groupId) ?? emptyRates()
+    sums.set(groupId, sum)
+    addRates(sum, ofCache.get(agentId) ?? [])
+  }
+  return [...sums]
+}
+
+async function nameWorst(
+  { store }: StateService,
+  actor: Actor,
+  { type, rates }: { readonly type: 'agent' | 'vclgroup'; readonly rates: RatesById },
+): Promise<WorstObject[]> {
+  const rows = rates.map(([id, ofOne]) => ({ id, rates: ofOne }))
+  const worst = findWorst(rows, listedWorstMost)
+  if (worst.length === 0) return []
+  const ids = worst.map(({ id }) => id)
+  const names = await readNames(store.queries, scopeOf(actor), namedTables[type], ids)
+  return worst.flatMap(({ id, figures }) => {
+    const name = names.get(id)
+    return name === undefined ? [] : [{ id, name, ...figures }]
+  })
+}
+
+async function findHour(service: StateService, actor: Actor): Promise<FiguresOfHour> {
+  const nowMs = service.now()
+  const { series } = await service.statistics.readSeries({
+    caches: await askVisibleCaches(service, actor),
+    names: figureCounters,
+    consolidation: 'AVERAGE',
+    startMs: nowMs - hourMs - hourApartMs,
+    endMs: nowMs,
+    nowMs,
+    rowsMost: stepsMost,
+  })
+  const steps = toSteps(series)
+  const hourAgo = nowMs - hourMs
+  const before = steps.findLast(({ endsAt }) => endsAt <= hourAgo)
+  return {
+    hourBefore: toFigures(before?.rates ?? emptyRates()),
+    lastHour: steps
+      .filter(({ endsAt }) => endsAt > hourAgo)
+      .map(({ endsAt, rates }) => ({ time: toIso(endsAt), ...toFigures(rates) })),
+  }
+}
+
+interface Step {
+  readonly endsAt: number
+  readonly rates: Float64Array
+}
+
+/** In order of time. */
+function toSteps(series: readonly Series[]): Step[] {
+  const steps = new Map<number, Float64Array>()
+  for (const [counter, { endsAt, values }] of series.entries())
+    for (const [at, time] of endsAt.entries()) {
+      const rates = steps.get(time) ?? emptyRates()
+      steps.set(time, rates)
+      rates[counter] = values[at] ?? Number.NaN
+    }
+  return [...steps]
+    .map(([endsAt, rates]) => ({ endsAt, rates }))
+    .toSorted((a, b) => a.endsAt - b.endsAt)
+}

@@ -1,0 +1,14 @@
+/** Which caches serve which groups. */
+import { within, type Scope } from '../store/scope.js'
+import type { Queries } from '../store/store.js'
+
+/** Without stages. */
+export function readServingPlaces(queries: Queries, scope: Scope) {
+  return queries
+    .selectFrom('placements')
+    .select(['groupId', 'agentId'])
+    .where(within(scope, 'placements'))
+    .where('stage', '=', 0)
+    .where('currentName', 'is not', null)
+    .execute()
+}

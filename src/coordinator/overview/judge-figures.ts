@@ -1,0 +1,99 @@
+/** From counters to what an operator reads first: requests, the share of hits, failed fetches (docs/behaviour.md, Overview). */
+import type { Figures } from '../../resources/overview.js'
+
+/** What is asked of each cache: events per second. */
+export const figureCounters = [
+  'MAIN.client_req',
+  'MAIN.cache_hit',
+  'MAIN.cache_miss',
+  'MAIN.fetch_failed',
+  'MAIN.backend_fail',
+] as const
+
+/** Of one cache, or summed over several, in the order of `figureCounters`; NaN: not known. */
+export type FigureRates = ArrayLike<number>
+
+/** The archive holds single precision: what is behind it is noise. */
+const digits = 7
+
+export function toFigures(rates: FigureRates): Figures {
+  const [requests = Number.NaN, hits = Number.NaN, misses = Number.NaN] = Array.from(rates)
+  const lookups = hits + misses
+  return {
+    requests: toShown(requests),
+    hitRatio: lookups > 0 ? toShown(hits / lookups) : null,
+    errors: null, // counters know nothing of the status
+    failedFetches: toShown(failuresOf(rates)),
+  }
+}
+
+/** Of which something is known. */
+export function addRates(sum: Float64Array, rates: FigureRates): void {
+  for (let at = 0; at < sum.length; at += 1) {
+    const rate = rates[at] ?? Number.NaN
+    if (Number.isNaN(rate)) continue
+    sum[at] = Number.isNaN(sum[at]) ? rate : (sum[at] ?? 0) + rate
+  }
+}
+
+export function emptyRates(): Float64Array {
+  return new Float64Array(figureCounters.length).fill(Number.NaN)
+}
+
+/** Fetches, and connections to backends, of which a fetch may try two. */
+function failuresOf(rates: FigureRates): number {
+  const [failed = Number.NaN, unconnected = Number.NaN] = [rates[3], rates[4]]
+  if (Number.isNaN(failed)) return unconnected
+  return Number.isNaN(unconnected) ? failed : failed + unconnected
+}
+
+/** Below it a share of hits is chance: requests a second. */
+const requestsLeast = 1
+
+/**
+ * Those that fail most fetches, then those with traffic that hit least. What neither fails nor misses is not among them: of a
+ * fleet that does well there are none.
+ */
+export function findWorst<Row extends { readonly rates: FigureRates }>(
+  rows: readonly Row[],
+  most: number,
+): readonly (Row & { readonly figures: Figures })[] {
+  const failing: Judged<Row>[] = []
+  const missing: Judged<Row>[] = []
+  for (const row of rows) {
+    const failures = failuresOf(row.rates)
+    const ratio = ratioOf(row.rates)
+    if (failures > 0) failing.push({ row, badness: failures })
+    else if ((row.rates[0] ?? 0) >= requestsLeast && ratio < 1)
+      missing.push({ row, badness: 1 - ratio })
+  }
+  return [...takeWorst(failing, most), ...takeWorst(missing, most)]
+    .slice(0, most)
+    .map(({ row }) => ({ ...row, figures: toFigures(row.rates) }))
+}
+
+interface Judged<Row> {
+  readonly row: Row
+  readonly badness: number
+}
+
+/** Linear, however many there are: `most` is small. */
+function takeWorst<Row>(judged: readonly Judged<Row>[], most: number): readonly Judged<Row>[] {
+  const worst: Judged<Row>[] = []
+  for (const one of judged) {
+    if (worst.length === most && one.badness <= (worst.at(-1)?.badness ?? 0)) continue
+    const at = worst.findIndex(({ badness }) => badness < one.badness)
+    worst.splice(at < 0 ? worst.length : at, 0, one)
+    if (worst.length > most) worst.pop()
+  }
+  return worst
+}
+
+function ratioOf(rates: FigureRates): number {
+  const lookups = (rates[1] ?? 0) + (rates[2] ?? 0)
+  return lookups > 0 ? (rates[1] ?? 0) / lookups : 1
+}
+
+function toShown(value: number): number | null {
+  return Number.isNaN(value) ? null : Number(value.toPrecision(digits))
+}

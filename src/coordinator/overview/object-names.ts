@@ -1,0 +1,74 @@
+/** The names of objects of any type that an overview tells of, as far as the caller sees them. */
+import { sql, type Expression, type SqlBool } from 'kysely'
+import type { PermissionType } from '../../resources/permission.js'
+import {
+  visibleAccounts,
+  visibleAgents,
+  visibleOrganizations,
+  visibleTags,
+  within,
+  type Scope,
+} from '../store/scope.js'
+import type { Tables } from '../store/schema.js'
+import type { Queries } from '../store/store.js'
+
+/** What of a type has a name: who may read it, and which of them the caller sees. */
+interface NamedTable {
+  readonly permission: PermissionType
+  readonly table: keyof Tables
+  readonly column?: 'fqdn'
+  readonly visible: (scope: Scope) => Expression<SqlBool>
+}
+
+/** By type, as in `errorKey`. */
+export const namedTables = {
+  agent: { permission: 'agent', table: 'agents', visible: visibleAgents },
+  tag: { permission: 'tag', table: 'tags', visible: visibleTags },
+  file: { permission: 'file', table: 'files', visible: (scope) => within(scope, 'files') },
+  deployment: {
+    permission: 'deployment',
+    table: 'deployments',
+    visible: (scope) => within(scope, 'deployments'),
+  },
+  domain: {
+    permission: 'domain',
+    table: 'domains',
+    column: 'fqdn',
+    visible: (scope) => within(scope, 'domains'),
+  },
+  vclgroup: {
+    permission: 'vclgroup',
+    table: 'vclGroups',
+    visible: (scope) => within(scope, 'vclGroups'),
+  },
+  certificate: {
+    permission: 'certificate',
+    table: 'certificates',
+    visible: (scope) => within(scope, 'certificates'),
+  },
+  organization: { permission: 'org', table: 'organizations', visible: visibleOrganizations },
+  account: { permission: 'account', table: 'accounts', visible: visibleAccounts },
+} as const satisfies Readonly<Record<string, NamedTable>>
+
+export type NamedType = keyof typeof namedTables
+
+export function isNamedType(type: string): type is NamedType {
+  return Object.hasOwn(namedTables, type)
+}
+
+/** Of those that the caller sees and that are there still, by id. */
+export async function readNames(
+  queries: Queries,
+  scope: Scope,
+  { table, column, visible }: NamedTable,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, string>> {
+  const rows = await queries
+    .selectFrom(table as 'files')
+    .select(sql.ref<number>(`${table}.id`).as('id'))
+    .select(sql.ref<string>(`${table}.${column ?? 'name'}`).as('name'))
+    .where(sql.ref<number>(`${table}.id`), 'in', [...ids])
+    .where(visible(scope))
+    .execute()
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}

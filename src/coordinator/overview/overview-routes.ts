@@ -1,0 +1,29 @@
+/** `/overview`: the whole fleet at one look (docs/behaviour.md, Overview). */
+import { overview, overviewPath } from '../../resources/overview.js'
+import { answerSchema } from '../api/resource-schemas.js'
+import { route, type Route } from '../http/route.js'
+import type { StateService } from '../service.js'
+import { createFleetFigures } from './fleet-figures.js'
+import { readOverview } from './read-overview.js'
+
+const overviewSchema = answerSchema(overview)
+
+export function overviewRoutes(service: StateService): readonly Route[] {
+  const figures = createFleetFigures(service)
+  return [
+    route({
+      method: 'GET',
+      path: overviewPath,
+      operationId: 'getOverview',
+      summary:
+        'States, figures, problems and changes of the fleet, as far as you may see it; a part that you may not read is null',
+      errorKey: 'overview',
+      permission: 'anyone',
+      answers: { 200: overviewSchema },
+      handle: async ({ actor }) => ({
+        status: 200,
+        body: await readOverview(service, figures, actor),
+      }),
+    }),
+  ]
+}

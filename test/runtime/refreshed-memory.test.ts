@@ -1,0 +1,67 @@
+/** What takes long to find is answered from memory while it is found anew. */
+import t from 'tap'
+import { createRefreshedMemory } from '../../src/runtime/refreshed-memory.js'
+
+function start() {
+  let nowMs = 0
+  let found = 0
+  const pending: { resolve: () => void; reject: (error: Error) => void }[] = []
+  const memory = createRefreshedMemory<number>({
+    ...{ most: 10, freshMs: 10, usableMs: 100 },
+    now: () => nowMs,
+  })
+  return {
+    pending,
+    advance: (ms: number) => (nowMs += ms),
+    read: () =>
+      memory.read(
+        'key',
+        () =>
+          new Promise((resolve, reject) => {
+            found += 1
+            const value = found
+            pending.push({ resolve: () => resolve(value), reject })
+          }),
+      ),
+  }
+}
+
+void t.test(
+  'who asks first waits, once for all; who asks later is told what is known',
+  async (t) => {
+    const { read, pending, advance } = start()
+    const first = Promise.all([read(), read()])
+    t.equal(pending.length, 1)
+    pending[0]?.resolve()
+    t.same(await first, [1, 1])
+
+    advance(9)
+    t.equal(await read(), 1)
+    t.equal(pending.length, 1, 'it is fresh')
+    advance(1)
+    t.equal(await read(), 1, 'while it is found anew')
+    t.equal(await read(), 1)
+    t.equal(pending.length, 2)
+    pending[1]?.resolve()
+    await Promise.resolve()
+    t.equal(await read(), 2)
+  },
+)
+
+void t.test('what failed is tried again, and told once nothing usable is known', async (t) => {
+  const { read, pending, advance } = start()
+  const first = read()
+  pending[0]?.resolve()
+  await first
+  advance(50)
+  t.equal(await read(), 1)
+  pending[1]?.reject(new Error('away'))
+  await new Promise((resume) => setImmediate(resume))
+  t.equal(await read(), 1, 'once more')
+  pending[2]?.reject(new Error('away'))
+  await new Promise((resume) => setImmediate(resume))
+  advance(50)
+  const late = read()
+  pending[3]?.reject(new Error('still away'))
+  await t.rejects(late, { message: 'still away' })
+})
