@@ -23,6 +23,7 @@ import { statistics } from './nouns/stats.js'
 import { tags } from './nouns/tags.js'
 import { users } from './nouns/users.js'
 import { vclGroups } from './nouns/vclgroups.js'
+import { overviewVerb } from './overview-verb.js'
 import { upgradeVerb } from './upgrade-verb.js'
 import type { Flag, Grammar } from './verb.js'
 import { versionVerb } from './version-verb.js'
@@ -39,6 +40,7 @@ export const grammar: Grammar = {
   flags: globalFlags,
   verbs: [
     ...accountVerbs,
+    overviewVerb,
     applyVerb,
     exportVerb,
     upgradeVerb,

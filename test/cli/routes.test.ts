@@ -14,6 +14,7 @@ const commands: Readonly<Record<string, string>> = {
   'POST /auth/login': 'login --user root --password-stdin',
   'POST /auth/logout': 'logout',
   'GET /auth/whoami': 'whoami',
+  'GET /overview': 'overview',
   'GET /auth/oidc/{organization}': 'login --oidc --org nobody',
   'GET /sessions': 'sessions list',
   'POST /sessions': 'sessions add --label ci --expire 1d --permissions tag:read',

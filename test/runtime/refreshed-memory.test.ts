@@ -20,7 +20,12 @@ function start() {
           new Promise((resolve, reject) => {
             found += 1
             const value = found
-            pending.push({ resolve: () => resolve(value), reject })
+            pending.push({
+              resolve: () => {
+                resolve(value)
+              },
+              reject,
+            })
           }),
       ),
   }

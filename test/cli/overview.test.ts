@@ -1,0 +1,34 @@
+/** `cachefleet overview`: the fleet at one look, for people and for programs. */
+import t from 'tap'
+import { enrol } from '../coordinator/controller/client.js'
+import { eventually } from '../support/eventually.js'
+import { startFixture } from './fixture.js'
+
+void t.test('the fleet at one look', async (t) => {
+  const fixture = await startFixture(t)
+  const { api } = fixture
+  const id = await enrol(api, 'edge-1')
+  const intervalMs = 10_000
+  const newest = Math.floor(Date.now() / intervalMs) * intervalMs
+  for (const at of [newest - intervalMs, newest])
+    api.service.statistics.record({
+      ...{ agentId: id, at, spanMs: intervalMs },
+      names: ['MAIN.client_req', 'MAIN.cache_hit', 'MAIN.cache_miss', 'MAIN.fetch_failed'],
+      values: [1234, 75, 25, 0.5],
+    })
+  await fixture.json('tags', 'add', '--name', 'web')
+
+  const { out } = await eventually('all is told', async () => {
+    const ran = await fixture.cli(['overview'])
+    return /created tag web/.test(ran.out) ? ran : undefined
+  })
+
+  t.match(out, /^caches +1 Running\ngroups +none\n/)
+  t.match(out, /^TRAFFIC +NOW +AN HOUR AGO\nrequests +1\.23k\/s +-\nhit ratio +75\.0 % +-\n/m)
+  t.match(out, /^failed fetches +0\.50\/s +-$/m)
+  t.match(out, /^WORST CACHES +REQUESTS .*\nedge-1 +1\.23k\/s +75\.0 % +0\.50\/s$/m)
+  t.match(out, /^CHANGED +BY +WHAT\n.* root +created tag web$/m)
+
+  const json = await fixture.json('overview')
+  t.match(json, { agents: { Running: 1 }, now: { requests: 1234 } })
+})
