@@ -43,4 +43,4 @@ export const joinToken = {
 } as const satisfies Resource
 
 export type JoinToken = Answer<typeof joinToken.fields>
-export type MadeJoinToken = JoinToken & { readonly token: string }
+export type CreatedJoinToken = JoinToken & { readonly token: string }

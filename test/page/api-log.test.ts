@@ -98,7 +98,7 @@ void t.test('a trace is found in the whole log, and questions are told from chan
 
   const question = page.getByRole('link', { name: 'POST /invalidations/preview' })
   await page.getByRole('searchbox').fill('/preview')
-  await page.getByText('Nothing fits this search').waitFor()
+  await page.getByText('Nothing matches this search').waitFor()
   await page.getByRole('button', { name: /^All calls/ }).click()
   await question.waitFor()
   t.equal(new URL(page.url()).searchParams.get('calls'), 'all')

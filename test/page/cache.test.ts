@@ -49,7 +49,7 @@ void t.test('one cache', async (t) => {
       .getByText(`revision ${desired?.revision ?? 0}`)
       .first()
       .waitFor()
-    const placed = page.getByRole('region', { name: 'Placed here' })
+    const placed = page.getByRole('region', { name: 'Groups on this cache' })
     await placed.getByRole('link', { name: hostile }).waitFor()
     await page.getByText(/^[\d.]+ (B|KiB|MiB)$/).waitFor()
     await page.getByRole('region', { name: 'Last panic' }).getByText('None.').waitFor()
@@ -151,7 +151,7 @@ void t.test('one cache', async (t) => {
 
   await t.test('everybody can use it: light and dark, wide and narrow', async (t) => {
     for (const [title, colorScheme, width, region] of [
-      ['Status', 'light', 1280, 'Placed here'],
+      ['Status', 'light', 1280, 'Groups on this cache'],
       ['Parameters', 'dark', 390, 'Parameters'],
       ['Backends', 'light', 390, 'Backends'],
       ['Command', 'dark', 1280, 'Command'],
@@ -185,7 +185,7 @@ void t.test('one cache', async (t) => {
     await show('Status')
     t.match(await runDaemon(['rollback', '--state-dir', stateDir]), { code: 0 })
     await page
-      .getByText(/^It was rolled back on its host to good state .* until it is unlocked\.$/)
+      .getByText(/^The agent was rolled back on its host to good state .* until it is unlocked\.$/)
       .waitFor()
     t.notMatch(await cache.adm('vcl.list'), isServing)
     await page.getByText('Waiting', { exact: true }).waitFor()

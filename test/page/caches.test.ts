@@ -43,8 +43,8 @@ void t.test('what is wrong with a configuration now counts more than what was pu
   t.equal(judgeConfig({ ...holding(2, 1, 'failed'), drift }).word, 'Failed')
   t.match(judgeConfig({ ...holding(2, 2), drift }), { word: 'Drifted', why: '<b>theirs</b>' })
   t.equal(judgeConfig({ ...holding(2, 2), drift: { ...drift, healedAt: at } }).word, 'Healed')
-  t.equal(judgeConfig({ ...holding(2, 2), state: 3 }).word, 'Unknown')
-  t.equal(judgeConfig({ ...holding(2, 2), engineState: 'unreachable' }).word, 'Unknown')
+  t.equal(judgeConfig({ ...holding(2, 2), state: 3 }).word, 'Not reported')
+  t.equal(judgeConfig({ ...holding(2, 2), engineState: 'unreachable' }).word, 'Not reported')
   t.equal(judgeConfig({ ...holding(2, 1), state: 5 }).word, 'Waiting')
   t.ok(rankConfig(holding(2, 1, 'failed')) < rankConfig(holding(2, 2)))
   t.end()
@@ -232,7 +232,7 @@ void t.test('the fleet', async (t) => {
     }
 
     await page.goto('/caches?config=Failed')
-    await page.getByText('No cache fits these filters').waitFor()
+    await page.getByText('No cache matches these filters').waitFor()
     t.equal(await page.getByRole('combobox', { name: 'Config' }).inputValue(), 'Failed')
     await page.getByRole('link', { name: 'Show all caches' }).click()
     await page.getByText('edge-sim-00008').waitFor()

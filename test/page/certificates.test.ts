@@ -75,7 +75,7 @@ async function refuseKey(t: Test, { page, first, second }: Harness): Promise<voi
   await page.getByLabel('Chain', { exact: true }).fill(first.chain)
   const key = page.getByLabel('Key', { exact: true })
   await key.fill(second.key)
-  await page.getByRole('button', { name: 'Make', exact: true }).click()
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
   await page
     .getByRole('dialog')
     .getByText(/^key: .*certificate/)
@@ -101,14 +101,14 @@ async function make(t: Test, { page, first }: Harness): Promise<void> {
   await page.getByRole('checkbox', { name: 'front', exact: true }).check()
   await keepScreenshot(page, 'certificate-new')
   t.same(await findBarriers(page), [])
-  await page.getByRole('button', { name: 'Make', exact: true }).click()
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
   await page.getByRole('heading', { name: /^shop Inactive expires in 4 days$/ }).waitFor()
   t.notMatch(await page.content(), /PRIVATE KEY/)
 }
 
 async function deploy(t: Test, { page }: Harness): Promise<void> {
   await page.getByRole('button', { name: 'Deploy', exact: true }).click()
-  await page.getByText('shop is deployed.').waitFor()
+  await page.getByText('shop deployed.').waitFor()
   await page.getByRole('heading', { name: /^shop Active/ }).waitFor()
   await page.getByRole('row', { name: /^edge applied/ }).waitFor()
   await page.getByRole('row', { name: /^plain passed no TLS listener/ }).waitFor()
@@ -144,7 +144,7 @@ async function refuseDeploy(t: Test, { page, edge, api, first, second }: Harness
   await page.getByRole('heading', { name: /^shop Active not deployed$/ }).waitFor()
   await page.getByText('It was changed and not deployed since').waitFor()
   await page.getByRole('button', { name: 'Deploy', exact: true }).click()
-  await page.getByText('shop is deployed.').waitFor()
+  await page.getByText('shop deployed.').waitFor()
   await page.getByRole('heading', { name: /^shop Active$/ }).waitFor()
 }
 
@@ -155,7 +155,7 @@ async function goBack(harness: Harness): Promise<void> {
   await row.filter({ hasText: '1 of 1' }).waitFor()
   await page.getByRole('button', { name: 'Roll back' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Roll back' }).click()
-  await page.getByText('shop is as it was before.').waitFor()
+  await page.getByText('shop rolled back.').waitFor()
   await page.getByRole('heading', { name: /^shop Active expires in 4 days$/ }).waitFor()
   await row.filter({ hasText: 'expires in 4 days' }).waitFor()
   await other.close()
@@ -192,9 +192,9 @@ async function remove(t: Test, { page, edge, api }: Harness): Promise<void> {
   await page.getByRole('heading', { name: /^store Active/ }).waitFor()
   await page.getByRole('button', { name: 'Delete' }).click()
   await page.getByText('1 cache stops to serve it.').waitFor()
-  await page.getByLabel('Type store to go on').fill('store')
+  await page.getByLabel('Type “store” to confirm').fill('store')
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
-  await page.getByText('store is deleted.').waitFor()
+  await page.getByText('store deleted.').waitFor()
   await page.getByRole('link', { name: 'later' }).waitFor()
   t.match(JSON.parse((await api.call('GET', '/certificates')).text), [{ name: 'later' }])
   await eventually('the cache discards it', () =>

@@ -69,7 +69,7 @@ void t.test('files', async (t) => {
       await page.getByRole('button', { name: 'shop.vcl line 1', exact: true }).click()
       await text.press('Control+z')
       await press('Check')
-      await page.getByText('It compiles on edge.').waitFor()
+      await page.getByText('Compiles on edge.').waitFor()
       t.equal(await page.locator('.cm-lint-marker-error').count(), 0)
       await api.editFile(sharedId, `${shared}nonsense\n`)
       await press('Check')
@@ -82,7 +82,7 @@ void t.test('files', async (t) => {
       await page.goto(`/files/${mainId}`)
       await page.getByLabel('as part of').selectOption('no group')
       await press('Check')
-      await page.getByText('It compiles on edge.').waitFor()
+      await page.getByText('Compiles on edge.').waitFor()
     },
   )
 
@@ -113,14 +113,14 @@ void t.test('files', async (t) => {
 
   await t.test('what somebody else saves is told at once, and taken over by nobody', async (t) => {
     await api.editFile(mainId, `# theirs\n${main}`)
-    await page.getByText(/^Version 3 by \S+ was saved meanwhile/).waitFor()
+    await page.getByText(/^\S+ saved version 3 while you were editing version 2/).waitFor()
     await text.getByText('# mine').waitFor()
     await look('newer', page)
 
     await press('Show it')
 
     await text.getByText('# theirs').waitFor()
-    await page.getByText('was saved meanwhile').waitFor({ state: 'detached' })
+    await page.getByText('saved version 3 while you were editing').waitFor({ state: 'detached' })
     t.equal(await page.getByText('not saved').count(), 0)
   })
 
@@ -135,9 +135,9 @@ void t.test('files', async (t) => {
     await dialog.getByText('# their end').waitFor()
     await dialog.getByText('# my next').waitFor()
     await look('conflict', page)
-    await press('Go on editing')
+    await press('Keep editing')
     await press('Compare both')
-    await dialog.getByRole('button', { name: 'Take theirs here' }).last().press('Enter')
+    await dialog.getByRole('button', { name: 'Use theirs here' }).last().press('Enter')
     const mine = dialog.getByRole('textbox', { name: 'Your text' })
     await mine.getByText('# their end').waitFor()
     await press('Save mine as the next version')
@@ -158,7 +158,7 @@ void t.test('files', async (t) => {
       await look('compare', page)
       await page.getByRole('link', { name: 'Versions' }).click()
       await page.getByRole('row').filter({ hasText: 'Version 1' }).getByRole('button').click()
-      await page.getByText('Version 1 is version 6 now.').waitFor()
+      await page.getByText('Version 1 restored as version 6.').waitFor()
       const restored = await api.call('GET', `/files/${mainId}`)
       t.match(JSON.parse(restored.text), { source: main })
     },
@@ -166,25 +166,25 @@ void t.test('files', async (t) => {
 
   await t.test('a file is made, uploaded, renamed, and deleted by its name', async () => {
     await press('Delete')
-    await page.getByLabel('Type shop.vcl to go on').fill('shop.vcl')
+    await page.getByLabel('Type “shop.vcl” to confirm').fill('shop.vcl')
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
     await page.getByRole('alert').getByText(`shop ${hostile}`).waitFor()
     await page.getByRole('link', { name: 'VCL' }).first().click()
     await press('New file')
     await page.getByLabel('Name', { exact: true }).fill('shop.vcl')
-    await press('Make')
+    await press('Create')
     await page.getByText(/shop\.vcl.*(taken|already|exists)/).waitFor()
     await page.getByLabel('Name', { exact: true }).fill(hostile)
-    await press('Make')
+    await press('Create')
     await page.getByRole('heading', { name: hostile }).waitFor()
     await press('Rename')
     await page.getByLabel('Name', { exact: true }).fill('plain.vcl')
     await page.getByRole('dialog').getByRole('button', { name: 'Rename' }).click()
     await page.getByRole('heading', { name: 'plain.vcl' }).waitFor()
     await press('Delete')
-    await page.getByLabel('Type plain.vcl to go on').fill('plain.vcl')
+    await page.getByLabel('Type “plain.vcl” to confirm').fill('plain.vcl')
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
-    await page.getByText('plain.vcl is deleted.').waitFor()
+    await page.getByText('plain.vcl deleted.').waitFor()
     let goOn = (): void => undefined
     const mayGoOn = new Promise<void>((resolve) => (goOn = resolve))
     const held = async (route: Route): Promise<void> => mayGoOn.then(() => route.continue())

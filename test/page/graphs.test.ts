@@ -96,7 +96,7 @@ async function showGroup(t: Test, { page, api, group }: Harness): Promise<void> 
   const choose = (kind: string) => page.getByRole('button', { name: kind, exact: true }).click()
   const threads = page.getByRole('figure', { name: 'Threads' })
   await choose('Group')
-  await page.getByText(/The group is placed on no cache now/).waitFor()
+  await page.getByText(/The group is not on any cache now/).waitFor()
   await choose('Cache')
   await threads.waitFor()
 
@@ -160,7 +160,7 @@ async function zoomByKeys(t: Test, { page }: Harness): Promise<void> {
   await pressed('1 h').waitFor()
   await page.keyboard.press('ArrowLeft')
   await page.getByRole('button', { name: 'Back to live' }).waitFor()
-  await page.getByText('Nothing was measured in this range').waitFor()
+  await page.getByText('No data in this range').waitFor()
   t.equal(readLength(), 3_600)
   await page.keyboard.press('+')
   await eventually('it is half as long', () => Promise.resolve(readLength() === 1_800))

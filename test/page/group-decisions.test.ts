@@ -83,24 +83,24 @@ void t.test('each cache is told once, with where it goes and why', (t) => {
   )
 
   t.match(rows, [
-    { id: 2, what: 'joins', reason: 'it has all tags of eu' },
-    { id: 3, what: 'leaves', reason: 'max shrank' },
-    { id: 1, what: 'stays' },
-    { id: 4, what: 'not used', reason: 'it does not have all tags' },
+    { id: 2, what: 'added', reason: 'has all tags of eu' },
+    { id: 3, what: 'removed', reason: 'max shrank' },
+    { id: 1, what: 'no change' },
+    { id: 4, what: 'not placed', reason: 'it does not have all tags' },
   ])
-  t.equal(formatPlaces(rows), '1 joins, 1 leaves, 1 stays')
-  t.equal(formatPlaces([]), 'no cache')
-  const [joins] = rows
-  t.match(groupReasons(joins ? [joins, joins, ...rows.slice(1)] : []), [
-    { what: 'joins', count: 2 },
-    { what: 'leaves', count: 1 },
-    { what: 'stays', count: 1 },
-    { what: 'not used', count: 1 },
+  t.equal(formatPlaces(rows), '1 added, 1 removed, 1 unchanged')
+  t.equal(formatPlaces([]), 'none')
+  const [added] = rows
+  t.match(groupReasons(added ? [added, added, ...rows.slice(1)] : []), [
+    { what: 'added', count: 2 },
+    { what: 'removed', count: 1 },
+    { what: 'no change', count: 1 },
+    { what: 'not placed', count: 1 },
   ])
   const reasons = [
     { agent: agent(1), deployment: null, chosen: true, reason: 'it keeps its place' },
   ]
-  t.match(planPlaces(null, reasons, new Set([1])), [{ what: 'stays' }], 'without a foresight')
+  t.match(planPlaces(null, reasons, new Set([1])), [{ what: 'no change' }], 'without a foresight')
   t.end()
 })
 

@@ -62,7 +62,7 @@ async function liveTag({ page }: Harness): Promise<void> {
   await page.getByRole('link', { name: 'here' }).waitFor()
   await page.keyboard.press('n')
   await page.getByLabel('Name', { exact: true }).fill('canary')
-  await page.getByRole('button', { name: 'Make' }).click()
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
   await page.getByRole('heading', { name: 'canary' }).waitFor()
 
   await page.getByRole('button', { name: 'Rename' }).click()
@@ -83,10 +83,10 @@ async function keepDomain({ page, api }: Harness): Promise<void> {
   await page.getByRole('link', { name: 'Domains', exact: true }).click()
   await page.getByRole('button', { name: 'New domain' }).click()
   await page.getByLabel('Name', { exact: true }).fill('not a name')
-  await page.getByRole('button', { name: 'Make' }).click()
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
   await page.getByText(/^fqdn/).waitFor()
   await page.getByLabel('Name', { exact: true }).fill('www.shop.example')
-  await page.getByRole('button', { name: 'Make' }).click()
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
   await page.getByText('None yet: add it to a group').waitFor()
 
   const source = 'vcl 4.1;\nbackend default none;\n'
@@ -103,21 +103,21 @@ async function keepDomain({ page, api }: Harness): Promise<void> {
   await page.getByRole('alert').getByText('shop').waitFor()
   await page.reload()
   await page.getByRole('link', { name: 'shop', exact: true }).click()
-  await page.getByText('It is on no cache.').waitFor()
+  await page.getByText('Not on any cache.').waitFor()
 }
 
 async function showRouting({ page }: Harness): Promise<void> {
   await page.getByRole('link', { name: 'Deploy…' }).click()
   const domains = page.getByRole('region', { name: 'Domains', exact: true })
   await domains.getByText(/^\+.*"www\.shop\.example"\) \{ return \(vcl\(cf-l-\d+\)\); \}/).waitFor()
-  await page.getByRole('heading', { name: 'Caches: 2 join' }).waitFor()
-  await page.getByText('1 not used').waitFor()
+  await page.getByRole('heading', { name: 'Caches: 2 added' }).waitFor()
+  await page.getByText('1 not placed').waitFor()
   await page.getByText('the deployments it fits have their max').first().waitFor()
 
   await page.getByRole('button', { name: 'Deploy', exact: true }).click()
 
   await page.getByRole('heading', { name: /Active revision 1$/ }).waitFor()
-  await domains.getByText('No cache routes differently.').waitFor()
+  await domains.getByText('No change on any cache.').waitFor()
   await page.getByRole('link', { name: 'Routing', exact: true }).click()
   await page.getByText('"www.shop.example"').waitFor()
 }
@@ -125,7 +125,7 @@ async function showRouting({ page }: Harness): Promise<void> {
 async function editTogether({ page, api }: Harness): Promise<void> {
   const group = await findId(api, '/vclgroups?name=shop')
   await page.getByRole('button', { name: 'Edit' }).click()
-  const dialog = page.getByRole('dialog', { name: 'Edit the group' })
+  const dialog = page.getByRole('dialog', { name: 'Edit group' })
   await dialog.getByRole('radio', { name: 'shop.vcl' }).waitFor()
   await api.call('PUT', `/vclgroups/${group}`, { name: 'bazaar' })
   await page.locator('h1').getByText('bazaar').waitFor()
@@ -156,8 +156,8 @@ async function stage({ page, api }: Harness): Promise<void> {
   const region = page.getByRole('region', { name: 'Stage' })
   await region.getByText('+# staged').waitFor()
   await keepScreenshot(page, 'group-stage')
-  await region.getByRole('button', { name: 'Drop' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Drop' }).click()
+  await region.getByRole('button', { name: 'Discard stage' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Discard stage' }).click()
   await region.getByText('Nothing is staged').waitFor()
   await page.getByRole('checkbox', { name: 'aside' }).check()
   await page.getByRole('button', { name: 'Stage', exact: true }).click()
@@ -186,7 +186,7 @@ async function lookOnly(t: Test, page: OpenPage['page']): Promise<void> {
   await page.getByRole('link', { name: 'theirs' }).waitFor()
   t.equal(await page.getByRole('button', { name: 'New group' }).count(), 0)
   await page.getByRole('link', { name: 'theirs' }).click()
-  await page.getByText('It is on no cache.').waitFor()
+  await page.getByText('Not on any cache.').waitFor()
   for (const name of ['Edit', 'Delete', 'Deploy…'])
     t.equal(await page.getByText(name, { exact: true }).count(), 0, name)
   await page.getByRole('link', { name: 'Deploy', exact: true }).click()
@@ -198,7 +198,7 @@ async function lookOnly(t: Test, page: OpenPage['page']): Promise<void> {
 async function showConsoleGroup(t: Test, { page }: Harness): Promise<void> {
   await page.getByRole('link', { name: 'Groups', exact: true }).first().click()
   await page.getByRole('link', { name: 'legacy' }).click()
-  await page.getByText('changed in the console only').waitFor()
+  await page.getByText('managed in the console').waitFor()
   await page.getByText('its caches are named in the console').waitFor()
   for (const name of ['Edit', 'Delete'])
     t.equal(await page.getByRole('button', { name }).count(), 0, name)

@@ -70,7 +70,7 @@ async function make({ page }: Harness): Promise<void> {
   await page.getByRole('button', { name: 'New deployment' }).click()
   await page.getByLabel('Name', { exact: true }).fill('front')
   await page.getByRole('checkbox', { name: 'web', exact: true }).check()
-  await page.getByRole('button', { name: 'Make' }).click()
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
   await page.getByRole('heading', { name: 'front Inactive' }).waitFor()
   await page.getByText('None yet: add it to a group.').waitFor()
 
@@ -79,18 +79,18 @@ async function make({ page }: Harness): Promise<void> {
   await page.getByLabel('Name', { exact: true }).fill(hostile)
   await page.getByRole('radio', { name: 'site.vcl' }).check()
   await page.getByRole('checkbox', { name: 'front', exact: true }).check()
-  await page.getByRole('button', { name: 'Make' }).click()
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
 
   await page.getByRole('heading', { name: hostile }).waitFor()
-  await page.getByText('It is on no cache.').waitFor()
+  await page.getByText('Not on any cache.').waitFor()
 }
 
 async function deployFirst(t: Test, harness: Harness): Promise<void> {
   const { page, cache } = harness
   await openSection(harness, 'Deploy')
 
-  await page.getByRole('heading', { name: 'Caches: 1 joins' }).waitFor()
-  await page.getByRole('row', { name: /^edge joins .*it has all tags/ }).waitFor()
+  await page.getByRole('heading', { name: 'Caches: 1 added' }).waitFor()
+  await page.getByRole('row', { name: /^edge added .*has all tags/ }).waitFor()
   const files = page.getByRole('region', { name: 'Files' })
   await files.getByText('new, version 1').click()
   await files.getByText('return (synth(200, "first"))').waitFor()
@@ -99,7 +99,7 @@ async function deployFirst(t: Test, harness: Harness): Promise<void> {
 
   await seeRevision(harness, 1)
   await page.getByRole('table', { name: 'Caches of the group' }).getByText('applied').waitFor()
-  await page.getByRole('heading', { name: 'Caches: 1 stays' }).waitFor()
+  await page.getByRole('heading', { name: 'Caches: 1 unchanged' }).waitFor()
   t.equal((await fetchMark(cache)).mark, 'first')
 }
 
@@ -179,7 +179,7 @@ async function look(t: Test, { page }: Harness): Promise<void> {
   for (const [name, path, shown] of [
     ['groups', '/groups', 'Main VCL'],
     ['group', group, 'applied'],
-    ['group-deploy', `${group}/deploy`, 'Caches: 1 stays'],
+    ['group-deploy', `${group}/deploy`, 'Caches: 1 unchanged'],
   ] as const) {
     await page.setViewportSize({ width: 1280, height: 800 })
     await page.goto(path)
@@ -199,9 +199,9 @@ async function look(t: Test, { page }: Harness): Promise<void> {
 async function reload(t: Test, harness: Harness): Promise<void> {
   const { page, cache, port } = harness
   port.forget()
-  await press(harness, 'Reload')
+  await press(harness, 'Recompile on caches…')
 
-  await page.getByText(`${hostile} is compiled again.`).waitFor()
+  await page.getByText(`${hostile} recompiled.`).waitFor()
   t.ok(port.changes().some((line) => line.startsWith('vcl.inline')))
   t.equal((await fetchMark(cache)).mark, 'first')
 }

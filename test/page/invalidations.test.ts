@@ -95,7 +95,7 @@ async function ban(t: Test, { page }: Harness): Promise<void> {
   })
 
   await field.fill(`obj.http.x-text ~ "${hostile}"`)
-  await page.getByText('Reaches 1 of 1 cache.').waitFor()
+  await page.getByText('1 cache now.').waitFor()
   await page.getByText(/no VCL of the targets mentions the header x-text/).waitFor()
   await keepScreenshot(page, 'invalidation-new')
   t.same(await findBarriers(page), [])
@@ -112,7 +112,7 @@ async function purge({ page }: Harness): Promise<void> {
   await page.getByRole('button', { name: 'Purge', exact: true }).click()
   await page.getByLabel('URLs').fill('http://www.example.com/img/logo.png')
   await page.getByLabel('shop', { exact: true }).check()
-  await page.getByText('Reaches 1 of 1 cache.').waitFor()
+  await page.getByText('1 cache now.').waitFor()
 
   await page.getByRole('button', { name: 'Purge', exact: true }).last().click()
 
@@ -125,10 +125,10 @@ async function banAll({ page }: Harness): Promise<void> {
   await page.goto('/invalidations/new')
   await page.getByLabel('Expressions').fill('obj.status == 404')
   await page.getByLabel('Target').selectOption('All caches')
-  await page.getByText('Reaches 2 of 2 caches. 1 of them is away and would get it later.').waitFor()
+  await page.getByText('1 cache now, 1 when it reconnects.').waitFor()
   await page.getByRole('button', { name: 'Ban', exact: true }).last().click()
   const dialog = page.getByRole('dialog', { name: 'Ban on all caches?' })
-  await dialog.getByLabel('Type everything to go on').fill('everything')
+  await dialog.getByLabel('Type “everything” to confirm').fill('everything')
   await dialog.getByRole('button', { name: 'Ban' }).click()
 
   await page.getByText('1 of 2 done').waitFor()
@@ -151,10 +151,10 @@ async function banAway({ page }: Harness): Promise<void> {
   await title.getByText('Cancelled').waitFor()
   await page.getByRole('button', { name: 'Delete' }).click()
   const name = /Ban \d+/.exec((await title.textContent()) ?? '')?.[0] ?? ''
-  await page.getByLabel(`Type ${name} to go on`).fill(name)
+  await page.getByLabel(`Type “${name}” to confirm`).fill(name)
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
 
-  await page.getByText(`${name} was deleted.`).waitFor()
+  await page.getByText(`${name} deleted.`).waitFor()
   await page.getByRole('heading', { name: 'Invalidations' }).waitFor()
 }
 

@@ -146,7 +146,7 @@ void t.test('the page', async (t) => {
     await search.waitFor()
     await page.keyboard.press('/')
     await page.keyboard.type('no such cache?')
-    await page.getByText('No cache fits these filters').waitFor()
+    await page.getByText('No cache matches these filters').waitFor()
     t.equal(new URL(page.url()).searchParams.get('q'), 'no such cache?')
     await page.keyboard.press('Escape')
 
@@ -157,7 +157,7 @@ void t.test('the page', async (t) => {
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
     await page.reload()
-    await page.getByText('No cache fits these filters').waitFor()
+    await page.getByText('No cache matches these filters').waitFor()
     await page.keyboard.press('Tab')
     await page.getByRole('link', { name: 'Skip to the content' }).press('Enter')
     t.equal(await page.evaluate('document.activeElement.id'), 'main')

@@ -114,7 +114,7 @@ function makeArrow(): HTMLElement {
 /** Of the two that the view offers, "reject" puts the left one's back. */
 function makeControl(type: 'accept' | 'reject', act: (event: MouseEvent) => void): HTMLElement {
   if (type === 'accept') return document.createElement('span')
-  const button = makeButton('Take theirs')
+  const button = makeButton('Use theirs')
   button.addEventListener('click', act)
   return button
 }
@@ -124,7 +124,7 @@ function makeButton(text: string): HTMLButtonElement {
   button.type = 'button'
   button.className = 'cm-take'
   button.textContent = text
-  button.title = 'Take theirs here'
+  button.title = 'Use theirs here'
   button.setAttribute('aria-label', button.title)
   // Outside of both editors, where no theme of theirs reaches.
   Object.assign(button.style, {

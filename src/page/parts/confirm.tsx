@@ -55,7 +55,12 @@ function ConfirmDialog(props: Question & { readonly answer: (yes: boolean) => vo
         <div class="stack">
           <div>{text}</div>
           {name !== undefined && (
-            <TextField label={`Type ${name} to go on`} value={typed} autoComplete="off" autoFocus />
+            <TextField
+              label={`Type “${name}” to confirm`}
+              value={typed}
+              autoComplete="off"
+              autoFocus
+            />
           )}
         </div>
         <div class="dialog-foot">

@@ -14,11 +14,11 @@ export function EditError({ mutation: { error }, onReadAgain }: EditErrorProps) 
   return (
     <ErrorNote
       error={{ ...error, errorMsg: changedMeanwhile }}
-      retryTitle="Read it again"
+      retryTitle="Reload"
       onRetry={onReadAgain}
     />
   )
 }
 
 const changedMeanwhile =
-  'Somebody changed it meanwhile, so nothing was saved. Read it again, and change what is there now.'
+  'Somebody else changed it meanwhile, so nothing was saved. Reload it, then make your change again.'

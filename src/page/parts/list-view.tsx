@@ -120,7 +120,7 @@ function Rows<T extends { readonly id: number }>({ list, empty, table }: RowsPro
       {table.rows.length > 0 && <Table {...table} fills />}
       {isReady && list.rows.length === 0 && empty}
       {isReady && list.rows.length > 0 && table.rows.length === 0 && (
-        <Empty icon="search" title="Nothing fits this search" />
+        <Empty icon="search" title="Nothing matches this search" />
       )}
     </>
   )
@@ -169,7 +169,7 @@ function actionsColumn<T extends { readonly id: number }>(
           <Button
             kind="quiet"
             icon="edit"
-            label={`Change ${nameOf(row)}`}
+            label={`Edit ${nameOf(row)}`}
             onClick={() => {
               change(row)
             }}
@@ -184,5 +184,5 @@ function actionsColumn<T extends { readonly id: number }>(
       </span>
     )
   }
-  return { title: isChangeable ? 'Change' : verb, width, isEnd: true, show }
+  return { title: isChangeable ? 'Edit' : verb, width, isEnd: true, show }
 }

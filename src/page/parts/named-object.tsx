@@ -102,7 +102,7 @@ function Change({ kind, path, begun: { object, etag }, onSaved, onClose }: Chang
     const fields = { before, after: form.read() }
     void saveChange(mutation, { path, ...fields, etag, then: onSaved, close: onClose })
   }
-  const title = `${verbOf(kind)} the ${kind.resource.noun}`
+  const title = `${verbOf(kind)} ${kind.resource.noun}`
   return (
     <FormDialog
       title={title}
@@ -138,7 +138,7 @@ export function NewNamed({
   return (
     <FormDialog
       title={`New ${noun}`}
-      verb="Make"
+      verb="Create"
       form={form}
       mutation={mutation}
       onClose={onClose}
@@ -167,7 +167,7 @@ function FormDialog({ title, verb, form, mutation, onSave, onClose }: FormDialog
 }
 
 function verbOf(kind: NamedKind): string {
-  return hasNameOnly(kind) ? 'Rename' : 'Change'
+  return hasNameOnly(kind) ? 'Rename' : 'Edit'
 }
 
 function hasNameOnly({ resource: { fields } }: NamedKind): boolean {

@@ -39,9 +39,8 @@ export function saveChange(
 export function notifySaved({ path, before, etag = null, then }: Saved): void {
   const undo = async (): Promise<void> => {
     const outcome = await call('PUT', path, { body: before, ifMatch: etag })
-    if (outcome.ok) toast('It is as it was.')
-    else if (outcome.error.status === 412)
-      toast('Somebody has changed it since, so it is left as it is.')
+    if (outcome.ok) toast('Undone.')
+    else if (outcome.error.status === 412) toast('Not undone: somebody has changed it since.')
     else notifyError(outcome.error)
     then()
   }

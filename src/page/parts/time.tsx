@@ -6,6 +6,8 @@ interface TimeProps {
   readonly at: string
   /** "3 minutes ago" instead of the date. */
   readonly isAgo?: boolean
+  /** "3 minutes": how long since. */
+  readonly isDuration?: boolean
 }
 
 /** Of this machine; a step every 10 s. */
@@ -23,12 +25,20 @@ const units = [
   ['second', 1],
 ] as const
 
-export function Time({ at, isAgo = false }: TimeProps) {
+export function Time({ at, isAgo = false, isDuration = false }: TimeProps) {
   const moment = new Date(at)
   const utc = `${moment.toISOString().slice(0, 19).replace('T', ' ')} UTC`
   return (
-    <time dateTime={at} title={isAgo ? `${local.format(moment)} · ${utc}` : utc} class="time">
-      {isAgo ? formatAgo(moment.getTime(), now.value) : local.format(moment)}
+    <time
+      dateTime={at}
+      title={isAgo || isDuration ? `${local.format(moment)} · ${utc}` : utc}
+      class="time"
+    >
+      {isAgo
+        ? formatAgo(moment.getTime(), now.value)
+        : isDuration
+          ? formatDuration(moment.getTime(), now.value)
+          : local.format(moment)}
     </time>
   )
 }
@@ -38,9 +48,21 @@ export function toIso(epochSeconds: number): string {
   return new Date(epochSeconds * 1000).toISOString()
 }
 
-/** The largest unit that fits; clocks that differ a little make no future. */
 function formatAgo(at: number, now: number): string {
+  const { count, unit } = measure(at, now)
+  return ago.format(-count, unit)
+}
+
+function formatDuration(at: number, now: number): string {
+  const { count, unit } = measure(at, now)
+  return new Intl.NumberFormat(undefined, { style: 'unit', unit, unitDisplay: 'long' }).format(
+    count,
+  )
+}
+
+/** The largest unit that fits; clocks that differ a little make no future. */
+function measure(at: number, now: number) {
   const seconds = Math.max(0, Math.round((now - at) / 1000))
   const [unit, length] = units.find(([, length]) => seconds >= length) ?? units[3]
-  return ago.format(-Math.floor(seconds / length), unit)
+  return { count: Math.floor(seconds / length), unit }
 }

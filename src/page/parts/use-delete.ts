@@ -35,11 +35,11 @@ export function useDelete(): Deletion {
   const [, go] = useLocation()
   const ask = async (object: Deletable): Promise<void> => {
     const { path, noun, name, text, home, verb = 'Delete', etag = null, then } = object
-    const { title = `Delete ${noun === undefined ? '' : `the ${noun} `}${name}?` } = object
+    const { title = `Delete ${noun === undefined ? '' : `${noun} `}${name}?` } = object
     if (!(await confirmDestruction({ title, text, verb, name }))) return
     await mutation.run(object.remove ?? (() => call('DELETE', path, { ifMatch: etag })), () => {
       then?.()
-      toast(object.done ?? `${name} is deleted.`)
+      toast(object.done ?? `${name} deleted.`)
       go(home)
     })
   }

@@ -51,7 +51,7 @@ function Loaded({ entry, params }: FoundView) {
 function NotLoaded() {
   return (
     <Empty icon="refresh" title="This part of the page could not be loaded">
-      <p>The coordinator may have been updated, or is away.</p>
+      <p>The coordinator may have been updated, or cannot be reached.</p>
       <Button
         kind="main"
         onClick={() => {

@@ -30,7 +30,7 @@ export const View = viewOf<Account>({
         ),
     },
     textColumn('Email', ({ email }) => email, { from: 'wide' }),
-    agoColumn('Made', ({ created }) => created, { from: 'wide' }),
+    agoColumn('Created', ({ created }) => created, { from: 'wide' }),
   ],
   actions: {
     isChangeable: true,
@@ -72,7 +72,7 @@ function listInputs(isNew: boolean): FormInputs {
     locked: {
       label: 'Locked',
       type: 'check',
-      hint: 'It cannot log in, and its tokens are worth nothing',
+      hint: 'Login and tokens are disabled',
     },
   }
 }

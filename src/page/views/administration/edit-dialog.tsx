@@ -31,7 +31,7 @@ export interface FormExtras {
 /** What is the same of all objects of a list. */
 export interface EditKind<T> {
   readonly titleOf: (before: T | null) => string
-  /** Of the button that makes one; "Make" unless given. */
+  /** Of the button that makes one; "Create" unless given. */
   readonly verb?: string
   readonly inputs: (isNew: boolean) => FormInputs
   /** What a new one begins with. */
@@ -41,7 +41,7 @@ export interface EditKind<T> {
   /** The focus is not theirs at first. */
   readonly isUnfocused?: boolean
   /** Shown once, in place of the form: what only the answer to the POST contains. */
-  readonly showMade?: (made: never, onClose: () => void) => ComponentChildren
+  readonly showCreated?: (created: never, onClose: () => void) => ComponentChildren
 }
 
 interface EditDialogProps<T> extends EditRequest<T> {
@@ -53,12 +53,13 @@ interface EditDialogProps<T> extends EditRequest<T> {
 export function EditDialog<T extends { readonly id: number }>(props: EditDialogProps<T>) {
   const { kind, path, before, onClose } = props
   const { value, etag, error, reload } = useObject<T>(before && `${path}/${before.id}`)
-  const made = useSignal<unknown>(null)
+  const created = useSignal<unknown>(null)
   // A dialog that is empty at first would jump.
   if (before && value === null && !error) return <Loading />
-  if (made.value !== null && kind.showMade) return kind.showMade(made.value as never, onClose)
-  const onMade = (answer: unknown): void => {
-    made.value = answer
+  if (created.value !== null && kind.showCreated)
+    return kind.showCreated(created.value as never, onClose)
+  const onCreated = (answer: unknown): void => {
+    created.value = answer
   }
   return (
     <Dialog title={kind.titleOf(before)} onClose={onClose}>
@@ -69,7 +70,7 @@ export function EditDialog<T extends { readonly id: number }>(props: EditDialogP
           {...props}
           was={value}
           etag={etag}
-          onMade={onMade}
+          onCreated={onCreated}
           onReadAgain={reload}
         />
       )}
@@ -81,15 +82,15 @@ interface EditFormProps<T> extends EditDialogProps<T> {
   /** As it was when the form was filled; null: a new one. */
   readonly was: T | null
   readonly etag: string | null
-  readonly onMade: (answer: unknown) => void
+  readonly onCreated: (answer: unknown) => void
   /** Fills the form with what is there now. */
   readonly onReadAgain: () => void
 }
 
 /** Makes the object, or changes it and offers to change it back. */
 function EditForm<T extends { readonly id: number }>(props: EditFormProps<T>) {
-  const { kind, path, was, etag, onMade, onReadAgain, onSaved, onClose } = props
-  const { verb = 'Make', inputs, blank = {}, useExtras = useNothing, isUnfocused = false } = kind
+  const { kind, path, was, etag, onCreated, onReadAgain, onSaved, onClose } = props
+  const { verb = 'Create', inputs, blank = {}, useExtras = useNothing, isUnfocused = false } = kind
   const mutation = useMutation()
   const form = useInputForm(inputs(was === null), was ?? blank)
   const { first, last, toBody = asWritten, mayUndo = always } = useExtras(was)
@@ -97,9 +98,9 @@ function EditForm<T extends { readonly id: number }>(props: EditFormProps<T>) {
     mutation.run(
       () => call('POST', path, { body }),
       (answer) => {
-        if (kind.showMade) onMade(answer)
+        if (kind.showCreated) onCreated(answer)
         else {
-          toast('Made.')
+          toast('Created.')
           onClose()
         }
         onSaved()

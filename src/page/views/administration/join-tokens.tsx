@@ -1,5 +1,5 @@
 /** Join tokens: what lets new agents in. One is shown once, with the commands that enrol a host. */
-import type { JoinToken, MadeJoinToken } from '../../../resources/join-token.js'
+import type { JoinToken, CreatedJoinToken } from '../../../resources/join-token.js'
 import { labelsColumn, textColumn } from '../../parts/columns.js'
 import type { FormInputs } from '../../parts/input-form.js'
 import { mayRead } from '../../session/rights.js'
@@ -33,7 +33,7 @@ export const View = viewOf<JoinToken>({
       from: 'wide',
       sortBy: ({ organization }) => organization?.name ?? '',
     }),
-    endColumn('Ends', ({ expires }) => expires, { from: 'medium' }),
+    endColumn('Expires', ({ expires }) => expires, { from: 'medium' }),
   ],
   actions: {
     verb: 'Revoke',
@@ -41,7 +41,7 @@ export const View = viewOf<JoinToken>({
     nameOf: ({ label }) => label,
     questionOf: ({ label }) => ({
       title: `Revoke the join token ${label}?`,
-      text: 'No host is enrolled with it any more. Agents that it let in stay.',
+      text: 'It enrols no more hosts. Agents that enrolled with it are kept.',
       name: label,
     }),
   },
@@ -50,25 +50,25 @@ export const View = viewOf<JoinToken>({
     inputs: listInputs,
     blank: { maxUses: 1 },
     useExtras: useSharing,
-    showMade,
+    showCreated,
   },
   empty: {
     icon: 'cache',
     title: 'No join tokens yet',
-    text: 'Make one, then enrol the host of a cache with the command that is shown.',
+    text: 'Create one, then enrol the host of a cache with the command that is shown.',
   },
 })
 
 function listInputs(): FormInputs {
   const tags = {
     label: 'Tags',
-    hint: 'Names with commas between them; the agents get them, and a new name makes the tag',
+    hint: 'Names with commas between them; the agents get them, and a new name creates the tag',
   }
   return {
     label: { label: 'Label', hint: 'The hosts that it is for', required: true },
-    maxUses: { label: 'Uses', type: 'number', hint: 'How many hosts it lets in', required: true },
+    maxUses: { label: 'Uses', type: 'number', hint: 'How many hosts it may enrol', required: true },
     expires: {
-      label: 'Days until it ends',
+      label: 'Expires after (days)',
       type: 'number',
       hint: 'Empty: never',
       isNullable: true,
@@ -96,12 +96,12 @@ function useSharing(): FormExtras {
   }
 }
 
-function showMade({ token, label, tags }: MadeJoinToken, onClose: () => void) {
+function showCreated({ token, label, tags }: CreatedJoinToken, onClose: () => void) {
   const { origin, hostname } = location
   const enrolment = { origin, token, tags: tags.map(({ name }) => name) }
   const first = (
     <>
-      <p>This is the only time that it is shown. On each host that is to join, as root:</p>
+      <p>It is shown only this once. On each host to enrol, run as root:</p>
       {isLoopback(hostname) && (
         <p class="quiet">
           You reach the coordinator by {hostname}, which is another machine there: put its name in
@@ -120,7 +120,7 @@ function showMade({ token, label, tags }: MadeJoinToken, onClose: () => void) {
     >
       <CopyBox
         title="Enrol the cache that runs there, as a service"
-        hint="It says in a line what is wrong, and changes nothing then."
+        hint="If something is wrong it says so in one line and changes nothing."
         text={enrolHost(enrolment)}
       />
       <CopyBox

@@ -30,7 +30,7 @@ export async function putBackGrants(
   const outcome = now.ok
     ? await makeGrants(user, now.value, revertGrants(toGrants(now.value), change))
     : now
-  notifyOutcome(outcome, 'It is as it was.')
+  notifyOutcome(outcome, 'Undone.')
 }
 
 /** Of the list of permissions: those of this user. */

@@ -31,7 +31,7 @@ export const View = viewOf<Organization>({
       show: ({ refreshTTL }) => `${refreshTTL} s`,
       sortBy: ({ refreshTTL }) => refreshTTL,
     },
-    agoColumn('Made', ({ created }) => created, { from: 'medium' }),
+    agoColumn('Created', ({ created }) => created, { from: 'medium' }),
   ],
   actions: {
     isChangeable: true,
@@ -68,6 +68,6 @@ const inputs: FormInputs = {
   locked: {
     label: 'Locked',
     type: 'check',
-    hint: 'Nobody logs in to it, and its tokens are worth nothing',
+    hint: 'Login and tokens are disabled',
   },
 }

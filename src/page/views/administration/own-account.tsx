@@ -70,7 +70,7 @@ const roleTitles = {
   administrator: 'Administrator: may do everything',
   regular: 'Regular',
 }
-const themeTitles = { system: 'As the system', light: 'Light', dark: 'Dark' }
+const themeTitles = { system: 'System', light: 'Light', dark: 'Dark' }
 
 function PasswordPanel() {
   const mutation = useMutation()
@@ -99,7 +99,7 @@ function PasswordPanel() {
 const password = { type: 'password', required: true } as const
 
 const inputs = {
-  old: { label: 'Password that you have', autoComplete: 'current-password', ...password },
+  old: { label: 'Current password', autoComplete: 'current-password', ...password },
   new: {
     label: 'New password',
     autoComplete: 'new-password',

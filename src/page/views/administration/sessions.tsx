@@ -55,7 +55,7 @@ export const View = viewOf<Session>({
     // Without typing the name: whoever it was logs in again.
     questionOf: ({ account }) => ({
       title: `End the session of ${account.name}?`,
-      text: 'Within 5 seconds its tokens are worth nothing. The account can log in again.',
+      text: 'Its tokens are disabled within 5 seconds. The account can log in again.',
     }),
     isOffered: (one) => mayWrite('session') || isOwn(one),
     removeElsewhere: (one) => {

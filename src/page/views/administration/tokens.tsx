@@ -30,7 +30,7 @@ export const View = viewOf<Session>({
       { from: 'medium' },
     ),
     agoColumn('Last used', ({ lastUsed }) => lastUsed, { from: 'wide' }),
-    endColumn('Ends', ({ accessExpire }) => accessExpire, { from: 'medium' }),
+    endColumn('Expires', ({ accessExpire }) => accessExpire, { from: 'medium' }),
   ],
   actions: {
     nameOf: ({ label }) => label,
@@ -45,24 +45,24 @@ export const View = viewOf<Session>({
     inputs: () => inputs,
     blank: { expire: 90 },
     useExtras: useGrants,
-    showMade: ({ label, accessToken }: ApiToken, onClose) => (
+    showCreated: ({ label, accessToken }: ApiToken, onClose) => (
       <SecretDialog
         onClose={onClose}
         title={`API token ${label}`}
         secret={accessToken}
-        first={<p>This is the only time that it is shown. Keep it where the program finds it.</p>}
+        first={<p>It is shown only this once. Store it where the program finds it.</p>}
       />
     ),
   },
   empty: {
     title: 'No API tokens yet',
-    text: 'Make one for each program that calls the API, with no more rights than it needs.',
+    text: 'Create one for each program that calls the API, with no more rights than it needs.',
   },
 })
 
 const inputs: FormInputs = {
   label: { label: 'Label', hint: 'The program that it is for', required: true },
-  expire: { label: 'Days until it ends', type: 'number', hint: 'At most a year', required: true },
+  expire: { label: 'Expires after (days)', type: 'number', hint: 'At most a year', required: true },
 }
 
 function useGrants(): FormExtras {

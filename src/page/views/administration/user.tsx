@@ -24,10 +24,10 @@ export function View({ params }: ViewProps) {
       path,
       name: account.name,
       home: '/administration/users',
-      verb: 'Take out',
-      title: `Take ${account.name} out of ${organization.name}?`,
-      text: 'Its permissions and sessions there are gone. The account itself stays.',
-      done: `${account.name} is not a user of ${organization.name} any more.`,
+      verb: 'Remove',
+      title: `Remove ${account.name} from organization ${organization.name}?`,
+      text: 'Its permissions and sessions there are deleted. The account itself is kept.',
+      done: `${account.name} removed from ${organization.name}.`,
     })
   return (
     <>
@@ -38,7 +38,7 @@ export function View({ params }: ViewProps) {
       >
         {user && mayWrite('account') && (
           <Button icon="remove" onClick={() => void remove(user)}>
-            Take out
+            Remove from organization
           </Button>
         )}
       </ViewHead>

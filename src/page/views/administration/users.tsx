@@ -28,11 +28,11 @@ export const View = viewOf<User>({
     agoColumn('Since', ({ created }) => created, { from: 'wide' }),
   ],
   linkOf: ({ id }) => `/administration/users/${id}`,
-  buttons: (add) => (readWho()?.role === 'system' ? <AddButton add={add} /> : <MakeAccount />),
+  buttons: (add) => (readWho()?.role === 'system' ? <AddButton add={add} /> : <CreateAccount />),
   edit: { titleOf: () => 'Add a user', verb: 'Add', inputs: () => ({}), useExtras: useChoices },
   empty: {
     title: 'No users yet',
-    text: 'Make an organization and an account, then add the account to the organization.',
+    text: 'Create an organization and an account, then add the account to the organization.',
   },
 })
 
@@ -44,9 +44,9 @@ function AddButton({ add }: { readonly add: () => void }) {
   )
 }
 
-function MakeAccount() {
+function CreateAccount() {
   if (!mayWrite('account')) return null
-  return <LinkButton href="/administration/accounts">Make an account</LinkButton>
+  return <LinkButton href="/administration/accounts">Create an account</LinkButton>
 }
 
 /** For the system administrator, who sees accounts without an organization. */

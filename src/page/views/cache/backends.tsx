@@ -46,14 +46,16 @@ export function BackendsSection({ agent, isChangeable }: SectionProps) {
   }
   const undo = async (row: BackendRow): Promise<void> => {
     const outcome = await put(row, readHealthSet(row))
-    notifyOutcome(outcome, `${row.own} is as it was.`)
+    notifyOutcome(outcome, 'Undone.')
     reload()
   }
   const set = (row: BackendRow, health: Health): void =>
     void mutation.run(
       () => put(row, health),
       () => {
-        toast(`${row.own} is ${healthTitles[health]}.`, { undo: () => void undo(row) })
+        toast(`Health override of ${row.own}: ${healthTitles[health]}.`, {
+          undo: () => void undo(row),
+        })
         reload()
       },
     )
@@ -62,7 +64,7 @@ export function BackendsSection({ agent, isChangeable }: SectionProps) {
     () => [
       ...shownColumns,
       {
-        title: 'Counts as',
+        title: 'Health override',
         width: '8rem',
         sortBy: readHealthSet,
         show: (row) => {
@@ -99,9 +101,9 @@ export function BackendsSection({ agent, isChangeable }: SectionProps) {
 }
 
 const healthTitles: Readonly<Record<Health, string>> = {
-  auto: 'as probed',
-  healthy: 'set healthy',
-  sick: 'set sick',
+  auto: 'automatic',
+  healthy: 'force healthy',
+  sick: 'force sick',
 }
 
 const shownColumns: readonly Column<BackendRow>[] = [
@@ -143,7 +145,7 @@ function HealthSelect({ backend, value, isBusy, onChoose }: HealthSelectProps) {
   return (
     <select
       class="field-input cache-health"
-      aria-label={`Health of ${backend}`}
+      aria-label={`Health override of ${backend}`}
       value={value}
       aria-disabled={isBusy ? true : undefined}
       onChange={({ currentTarget }) => {

@@ -55,7 +55,7 @@ const columns: readonly Column<BanRow>[] = [
     sortBy: ({ isCompleted }) => Number(isCompleted),
   }),
   countColumn('Objects', ({ references }) => references, { width: '7rem', from: 'medium' }),
-  agoColumn('Made', ({ timeSeconds }) => toIso(timeSeconds), {
+  agoColumn('Created', ({ timeSeconds }) => toIso(timeSeconds), {
     width: '10rem',
     from: 'medium',
     sortBy: ({ timeSeconds }) => timeSeconds,

@@ -61,10 +61,10 @@ function Drift({ drift }: { readonly drift: NonNullable<Agent['drift']> }) {
       <h3>Changed from outside</h3>
       <Facts
         of={[
-          ['Seen', <Time at={at} isAgo />],
+          ['Detected', <Time at={at} isAgo />],
           ['What', foreign.length === 0 ? unknown : foreign.join(', ')],
-          ['Done about it', action !== '' && action],
-          ['Put right', healedAt === null ? 'not yet' : <Time at={healedAt} isAgo />],
+          ['Action', action !== '' && action],
+          ['Healed', healedAt === null ? 'not yet' : <Time at={healedAt} isAgo />],
         ]}
       />
     </>

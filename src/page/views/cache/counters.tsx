@@ -29,7 +29,7 @@ export function CountersSection({ agent }: SectionProps) {
     `${id} ${description}`.toLowerCase().includes(text.toLowerCase()),
   )
   const isAway = agent.state === 3
-  if (isAway) return <Empty icon="graph" title="The agent is away: nothing is counted" />
+  if (isAway) return <Empty icon="graph" title="The agent is offline: no counters" />
   return (
     <>
       {error && <ErrorNote error={error} onRetry={reload} />}
@@ -44,7 +44,7 @@ export function CountersSection({ agent }: SectionProps) {
           fills={shown.length > filledFrom}
         />
       )}
-      {sample && shown.length === 0 && <Empty icon="search" title="No counter is called so" />}
+      {sample && shown.length === 0 && <Empty icon="search" title="No counter matches" />}
     </>
   )
 }

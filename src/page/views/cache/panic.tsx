@@ -13,7 +13,7 @@ export function PanicPanel({ agent }: { readonly agent: Agent }) {
   return (
     <section class="panel" aria-label="Last panic">
       <h2>Last panic</h2>
-      {isAway && <p class="quiet">Not known while the agent is away.</p>}
+      {isAway && <p class="quiet">Not known while the agent is offline.</p>}
       {error && <ErrorNote error={error} onRetry={reload} />}
       {!isAway && !value && !error && <Loading />}
       {value?.panic === null && <p class="quiet">None.</p>}

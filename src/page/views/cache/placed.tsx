@@ -17,12 +17,12 @@ export function PlacedPanel({ agent }: { readonly agent: Agent }) {
     return place ? [{ group, place }] : []
   })
   return (
-    <section class="panel" aria-label="Placed here">
-      <h2>Placed here</h2>
+    <section class="panel" aria-label="Groups on this cache">
+      <h2>Groups on this cache</h2>
       {error && <ErrorNote error={error} onRetry={reload} />}
       {phase === 'ready' && !error && placed.length === 0 && (
         <p class="quiet">
-          No group yet. Groups come by their deployments, whose tags this cache must bear.
+          No group yet. A group is placed here if this cache has all tags of one of its deployments.
         </p>
       )}
       {placed.length > 0 && (

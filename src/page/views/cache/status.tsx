@@ -18,12 +18,12 @@ export function StatusSection({ agent }: SectionProps) {
       {agent.lockedBecause !== null && (
         <div class="panel cache-wrong" role="status">
           <h2>Locked</h2>
-          <p>It {agent.lockedBecause}. Nothing is changed on it until it is unlocked.</p>
+          <p>The agent {agent.lockedBecause}. Nothing changes on the cache until it is unlocked.</p>
         </div>
       )}
       {agent.engineError !== null && (
         <div class="panel cache-wrong" role="status">
-          <h2>The cache does not work</h2>
+          <h2>The cache is failing</h2>
           <p class="cache-words">{agent.engineError}</p>
         </div>
       )}
@@ -45,15 +45,15 @@ function CachePanel({ agent }: { readonly agent: Agent }) {
       <h2>Cache</h2>
       <Facts
         of={[
-          ['Serves at', `${agent.engineHost}:${agent.enginePort}`],
+          ['Address', `${agent.engineHost}:${agent.enginePort}`],
           [
             'Engine',
             `${agent.engineProduct} ${agent.engineVersion} (${engineState ?? `last seen ${lastEngineState}`})`,
           ],
           ['Agent', agent.agentVersion],
-          ['In this state', <Time at={agent.lastStateChange} isAgo />],
-          ['Known since', <Time at={agent.created} />],
-          ['Belongs to', organization?.name ?? 'all organizations'],
+          [`${agent.stateName} for`, <Time at={agent.lastStateChange} isDuration />],
+          ['Enrolled', <Time at={agent.created} />],
+          ['Organization', organization?.name ?? 'all organizations'],
           ['Tags', tags.length === 0 ? unknown : <Tags tags={tags} />],
           ...listPlainFacts(agent, agentResource),
         ]}

@@ -8,7 +8,7 @@ export function UnlockText({ difference }: { readonly difference: UnlockDifferen
     <>
       <p>It will take this coordinator's word from now on, and drop what it knows better.</p>
       {lines === null && <p>What that changes on the cache is not known.</p>}
-      {lines?.length === 0 && <p>Its cache stays as it is.</p>}
+      {lines?.length === 0 && <p>Its cache does not change.</p>}
       {lines && lines.length > 0 && (
         <ul>
           {lines.map((line) => (

@@ -33,7 +33,7 @@ const columns: readonly Column<Vcl>[] = [
     toneOf: ({ status }) => (status === 'active' ? 'good' : 'calm'),
   }),
   {
-    title: 'Stands for',
+    title: 'Label of',
     from: 'medium',
     sortBy: ({ label }) => label,
     show: ({ label }) => (label === null ? unknown : <code title={label}>{label}</code>),

@@ -46,16 +46,16 @@ export function View() {
 function NoCaches({ isEmpty }: { readonly isEmpty: boolean }) {
   if (!isEmpty)
     return (
-      <Empty icon="search" title="No cache fits these filters">
+      <Empty icon="search" title="No cache matches these filters">
         <LinkButton href="/caches">Show all caches</LinkButton>
       </Empty>
     )
   return (
     <Empty icon="cache" title="No caches yet">
-      <p>An agent beside a cache brings it here; a join token lets it in.</p>
+      <p>A cache appears here once an agent beside it enrols with a join token.</p>
       {mayWrite('agent') && (
         <LinkButton kind="main" href="/administration/join-tokens">
-          Make a join token
+          Create a join token
         </LinkButton>
       )}
     </Empty>

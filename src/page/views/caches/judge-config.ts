@@ -2,7 +2,14 @@
 import type { Agent } from '../../../resources/agent.js'
 
 interface Judgement {
-  readonly word: 'In sync' | 'Healed' | 'Drifted' | 'Applying' | 'Waiting' | 'Failed' | 'Unknown'
+  readonly word:
+    | 'In sync'
+    | 'Healed'
+    | 'Drifted'
+    | 'Applying'
+    | 'Waiting'
+    | 'Failed'
+    | 'Not reported'
   readonly tone: 'good' | 'calm' | 'busy' | 'warn' | 'bad'
   /** More than the word, for a tooltip. */
   readonly why: string
@@ -13,25 +20,29 @@ export type Judged = Pick<Agent, 'state' | 'engineState' | 'config' | 'drift'>
 /** What is wrong now counts more than what was put right; of a cache that is not reached nothing is known. */
 export function judgeConfig({ state, engineState, config, drift }: Judged): Judgement {
   const { desired, lastAttempted, effective } = config
-  const why = `last known: ${formatRevision(effective.revision)}`
-  const unknown: Judgement = { word: 'Unknown', tone: 'calm', why }
-  if (state === 3) return unknown
+  if (state === 3) return judgeUnreported('the agent is offline', effective.revision)
   const isFailed = lastAttempted.result !== null && lastAttempted.result !== 'applied'
   if (isFailed && lastAttempted.revision === desired.revision)
     return { word: 'Failed', tone: 'bad', why: lastAttempted.error ?? lastAttempted.result }
-  if (engineState === 'unreachable') return unknown
+  if (engineState === 'unreachable')
+    return judgeUnreported('the agent cannot reach the cache', effective.revision)
   if (drift && drift.healedAt === null)
     return { word: 'Drifted', tone: 'warn', why: drift.foreign.join(', ') }
   if (desired.revision !== effective.revision) return judgeBehind(state, desired.revision)
   if (drift) return { word: 'Healed', tone: 'calm', why: drift.foreign.join(', ') }
-  return { word: 'In sync', tone: 'good', why: 'It holds what it should.' }
+  return { word: 'In sync', tone: 'good', why: 'The cache has its desired configuration.' }
+}
+
+function judgeUnreported(reason: string, last: number | null): Judgement {
+  const why = `${reason}; last reported: ${formatRevision(last)}`
+  return { word: 'Not reported', tone: 'calm', why }
 }
 
 /** A locked one stays behind. */
 function judgeBehind(state: Agent['state'], wanted: number | null): Judgement {
-  const why = `${formatRevision(wanted)} is wanted`
+  const why = `${formatRevision(wanted)} is desired`
   return state === 5
-    ? { word: 'Waiting', tone: 'warn', why: `${why}; it is locked: unlock it first` }
+    ? { word: 'Waiting', tone: 'warn', why: `${why}; the agent is locked: unlock it first` }
     : { word: 'Applying', tone: 'busy', why }
 }
 
@@ -41,9 +52,9 @@ export function rankConfig(agent: Judged): number {
 }
 
 const ranked: readonly Judgement['word'][] = [
-  ...(['Failed', 'Drifted', 'Waiting', 'Applying', 'Unknown', 'Healed', 'In sync'] as const),
+  ...(['Failed', 'Drifted', 'Waiting', 'Applying', 'Not reported', 'Healed', 'In sync'] as const),
 ]
 
 export function formatRevision(revision: number | null): string {
-  return revision === null ? 'no revision' : `revision ${revision}`
+  return revision === null ? 'no config revision' : `config revision ${revision}`
 }

@@ -23,7 +23,7 @@ export function CertificateActions(props: CertificateActionsProps) {
   const renewing = useDialog<Begun>()
   const deletion = useDelete()
   const rollBack = async (): Promise<void> => {
-    if (await confirmRollback(certificate)) verbs.act('rollback', `${name} is as it was before.`)
+    if (await confirmRollback(certificate)) verbs.act('rollback', `${name} rolled back.`)
   }
   return (
     <>
@@ -31,7 +31,7 @@ export function CertificateActions(props: CertificateActionsProps) {
         kind="main"
         isBusy={verbs.isBusy}
         onClick={() => {
-          verbs.act('deploy', `${name} is deployed.`)
+          verbs.act('deploy', `${name} deployed.`)
         }}
       >
         Deploy
@@ -68,7 +68,7 @@ export function CertificateActions(props: CertificateActionsProps) {
           onSaved={() => {
             renewing.close()
             reload()
-            verbs.act('deploy', `${name} is renewed and deployed.`)
+            verbs.act('deploy', `${name} renewed and deployed.`)
           }}
           onClose={renewing.close}
         />

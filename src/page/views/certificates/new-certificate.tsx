@@ -32,7 +32,7 @@ export function NewCertificate({ onClose }: { readonly onClose: () => void }) {
     <Dialog title="New certificate" onClose={onClose}>
       <Form
         mutation={mutation}
-        verb="Make"
+        verb="Create"
         names={['name', 'chain', 'key']}
         onSubmit={() => void make()} // never rejects
         onCancel={onClose}

@@ -15,7 +15,7 @@ export function useVerbs(path: string, reload: () => void): Verbs {
     const work = run(
       () => call<Certificate>('PUT', `${path}/${verb}`),
       ({ stateName }) => {
-        toast(stateName === 'Deploying' ? 'It goes on without being waited for.' : done)
+        toast(stateName === 'Deploying' ? 'It continues in the background.' : done)
       },
     )
     // What was refused is said in the certificate, too.

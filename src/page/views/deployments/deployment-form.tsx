@@ -55,7 +55,7 @@ export function DeploymentForm({ before, owner, onSaved, onClose }: DeploymentFo
     <Dialog title={was ? 'Edit the deployment' : 'New deployment'} onClose={onClose}>
       <Form
         mutation={mutation}
-        verb={was ? 'Save' : 'Make'}
+        verb={was ? 'Save' : 'Create'}
         names={['name', 'min', 'max']}
         onSubmit={() => void mutation.run(save, onSaved)}
         onCancel={onClose}
@@ -65,7 +65,7 @@ export function DeploymentForm({ before, owner, onSaved, onClose }: DeploymentFo
           label="Tags"
           options={options}
           value={tags}
-          hint="A cache must bear all of them. Caches with other tags are not used."
+          hint="Caches that have all of these tags."
         />
         <TextField
           label="Min"

@@ -43,7 +43,7 @@ export function View({ params }: ViewProps) {
                 noun: 'deployment',
                 name: deployment.name,
                 home: '/deployments',
-                text: 'A deployment that a group uses stays.',
+                text: 'A deployment that a group uses cannot be deleted.',
               })
             }
           />

@@ -13,7 +13,7 @@ export function View({ params }: ViewProps) {
       id={params['id'] ?? ''}
       wordOf={({ fqdn }) => fqdn}
       isOpen={() => true}
-      loss="A domain that a group has stays."
+      loss="A domain that a group uses cannot be deleted."
     >
       {(domain) =>
         mayRead('vclgroup') && (

@@ -33,7 +33,7 @@ const columns: readonly Column<Domain>[] = [
     from: 'medium',
     show: ({ fqdn }) => (fqdn.startsWith('*.') ? 'all names below' : 'this name'),
   },
-  agoColumn('Made', ({ created }) => created),
+  agoColumn('Created', ({ created }) => created),
 ]
 
 function NoDomains() {

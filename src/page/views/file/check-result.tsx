@@ -20,7 +20,7 @@ export function CheckResult({ checked, file: { id }, onLine }: CheckResultProps)
   if (outcome.ok)
     return (
       <p class="file-compiles tone-good" role="status">
-        It compiles on {outcome.value.agents.map(({ name }) => name).join(', ')}.
+        Compiles on {outcome.value.agents.map(({ name }) => name).join(', ')}.
       </p>
     )
   return (

@@ -22,9 +22,8 @@ function Merge({ edited, theirs }: { readonly edited: EditedFile; readonly their
   return (
     <Dialog title="Somebody else saved this file" isWide onClose={goOn}>
       <p>
-        Your text is based on version {base?.version}; the newest is version {version}. Theirs
-        stands first, on the left or above. Yours follows: write in it, or take over what they
-        changed.
+        Version {version} was saved while you were editing version {base?.version}. Theirs is on the
+        left or above, yours follows: edit it, or use their changes one by one.
       </p>
       <Comparison
         left={{ label: `Version ${version}, theirs`, text: source }}
@@ -34,13 +33,13 @@ function Merge({ edited, theirs }: { readonly edited: EditedFile; readonly their
         }}
       />
       <div class="dialog-foot">
-        <Button onClick={goOn}>Go on editing</Button>
+        <Button onClick={goOn}>Keep editing</Button>
         <Button
           onClick={() => {
             edited.drop(theirs)
           }}
         >
-          Take theirs, drop mine
+          Use theirs
         </Button>
         <Button
           kind="main"

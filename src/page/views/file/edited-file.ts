@@ -144,7 +144,7 @@ export class EditedFile {
       // Whoever left the view meanwhile finds it there again.
       keepDraft(this.#draftKey, toDraft(text, over))
     }
-    toast('Your text is dropped.', { undo })
+    toast('Your changes are discarded.', { undo })
   }
 
   /** Shows the newest version, unless something was changed here. */

@@ -134,7 +134,7 @@ function FileActions({ edited, newest, deletion }: FileActionsProps) {
             noun: 'file',
             name,
             home: '/files',
-            text: `Its ${file.version} versions go with it, and do not come back. What is deployed stays on its caches.`,
+            text: `All its versions (${file.version}) are deleted for good. Caches keep what is deployed.`,
             then: () => {
               edited.state.value = null
             },

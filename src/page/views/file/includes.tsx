@@ -20,7 +20,7 @@ export function Includes({ file, text }: { readonly file: FleetFile; readonly te
   return (
     <section class="panel" aria-labelledby="file-includes">
       <h2 id="file-includes">Includes</h2>
-      {names.length === 0 && <p class="quiet">Nothing.</p>}
+      {names.length === 0 && <p class="quiet">None.</p>}
       {names.length > 0 && (
         <ul class="plain-list">
           {names.map((name) => (
@@ -47,7 +47,7 @@ function Included(props: {
   return (
     <>
       {name}
-      {isKnown && <span class="quiet"> (no file here; a cache may have it)</span>}
+      {isKnown && <span class="quiet"> (no such file here; a cache may have it)</span>}
     </>
   )
 }

@@ -21,9 +21,8 @@ export function NewerVersion({ edited, versions }: NewerVersionProps) {
   return (
     <div class="file-newer tone-warn" role="status">
       <p>
-        Version {version}
-        {account !== undefined && ` by ${account}`} was saved meanwhile; this text is based on
-        version {base.version}.
+        {account ?? 'Somebody else'} saved version {version} while you were editing version{' '}
+        {base.version}.
       </p>
       {isChanged.value ? (
         <Button

@@ -50,6 +50,6 @@ const inputs = {
   name: {
     label: 'Name',
     required: true,
-    hint: 'Include statements with the old name no longer find it. What is deployed stays.',
+    hint: 'Include statements with the old name no longer find it. Caches keep what is deployed.',
   },
 } as const

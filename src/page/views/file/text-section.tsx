@@ -52,7 +52,7 @@ export function TextSection({ edited, file, users, versions }: TextSectionProps)
         {check.result && <CheckResult checked={check.result} file={file} onLine={goTo} />}
         <p class="quiet file-keys from-medium">
           <kbd>Ctrl S</kbd> saves, <kbd>Ctrl F</kbd> searches, <kbd>Esc</kbd> and <kbd>Tab</kbd>{' '}
-          leave the text
+          leave the editor
         </p>
       </div>
       <div class="file-side">

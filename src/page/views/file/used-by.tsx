@@ -9,9 +9,7 @@ export function UsedBy({ users }: { readonly users: readonly Group[] }) {
   return (
     <section class="panel" aria-labelledby="file-users">
       <h2 id="file-users">Used by</h2>
-      {users.length === 0 && (
-        <p class="quiet">No group: add it to one, and it can be put on caches.</p>
-      )}
+      {users.length === 0 && <p class="quiet">No group yet. Add it to one to deploy it.</p>}
       {users.length > 0 && (
         <ul class="plain-list">
           {users.map(({ id, name, stateName }) => (

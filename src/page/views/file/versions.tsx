@@ -41,7 +41,7 @@ export function VersionsSection({ edited, file, versions, running }: VersionsSec
           const undo = (): void => {
             void mutation.run(() => edited.replace(before))
           }
-          toast(`Version ${version} is version ${now.version} now.`, { undo })
+          toast(`Version ${version} restored as version ${now.version}.`, { undo })
         },
       )
     }
@@ -94,7 +94,7 @@ function columnsOf(
       show: ({ version }) => `Version ${version}`,
       sortBy: ({ version }) => version,
     },
-    agoColumn('Made', ({ created }) => created, { from: 'medium' }),
+    agoColumn('Created', ({ created }) => created, { from: 'medium' }),
     {
       title: 'By',
       from: 'medium',
@@ -111,11 +111,11 @@ function columnsOf(
     ...(restore
       ? [
           {
-            title: 'Back to it',
+            title: 'Restore',
             width: '7.5rem',
             show: ({ version }: Row) =>
               version === newest ? (
-                <span class="quiet">the newest</span>
+                <span class="quiet">newest</span>
               ) : (
                 <Button
                   onClick={() => {

@@ -44,7 +44,9 @@ export function View() {
       dialog={({ onClose }) => <NewFile onClose={onClose} />}
       empty={
         <Empty icon="file" title="No files yet">
-          <p>Make one here, or upload the *.vcl of a cache; a VCL group then puts it on caches.</p>
+          <p>
+            Create one here, or upload the *.vcl of a cache; a VCL group then puts it on caches.
+          </p>
         </Empty>
       }
     >

@@ -42,7 +42,13 @@ export function NewFile({ onClose }: { readonly onClose: () => void }) {
   }
   return (
     <Dialog title="New file" onClose={onClose}>
-      <Form mutation={mutation} verb="Make" names={form.names} onSubmit={submit} onCancel={onClose}>
+      <Form
+        mutation={mutation}
+        verb="Create"
+        names={form.names}
+        onSubmit={submit}
+        onCancel={onClose}
+      >
         <Inputs form={form} error={mutation.error} />
         <SelectField label="Type" value={type} options={types} />
       </Form>

@@ -74,7 +74,7 @@ function SubjectGraphs({ subjects, chosen }: SubjectGraphsProps) {
 function NoSubjects() {
   return (
     <Empty icon="graph" title="No caches yet">
-      <p>Graphs appear as soon as an agent sends what its cache counts.</p>
+      <p>Graphs appear once an agent sends the counters of its cache.</p>
     </Empty>
   )
 }
@@ -120,7 +120,7 @@ function Charts({ read: { series, range }, why, onZoom }: ChartsProps) {
   const isEmpty = series.every(({ values }) => values.length === 0)
   if (isEmpty || !range)
     return (
-      <Empty icon="graph" title="Nothing was measured in this range">
+      <Empty icon="graph" title="No data in this range">
         <p>{why}</p>
       </Empty>
     )

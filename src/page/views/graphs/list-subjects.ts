@@ -29,15 +29,15 @@ export function listSubjects(
       kind: 'vclgroups' as const,
       path: `vclgroups/${id}`,
       name,
-      why: 'The group is placed on no cache now, or its caches were away. Deploy it, or choose another range.',
+      why: 'The group is not on any cache now, or its caches were offline. Deploy it, or choose another range.',
     })),
   ].sort((a, b) => a.kind.localeCompare(b.kind) || a.name.localeCompare(b.name))
 }
 
 function whyNothing(stateName: string): string {
   if (stateName === 'Down')
-    return 'The agent is away: it sends nothing until it is back. Choose another range.'
+    return 'The agent is offline and sends nothing until it reconnects. Choose another range.'
   if (stateName === 'Failing')
-    return 'The cache does not run, so it counts nothing. Start it, or choose another range.'
-  return 'The cache was away, is new, or its agent cannot read its counters (--engine-name names where they are).'
+    return 'The cache is not running, so it counts nothing. Start it, or choose another range.'
+  return 'The cache was offline, is new, or its agent cannot read its counters (--engine-name says where they are).'
 }

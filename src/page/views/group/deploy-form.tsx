@@ -12,27 +12,27 @@ import { ProgressLine } from './progress-line.js'
 import type { Verbs } from './use-verbs.js'
 
 const waits = [
-  { value: '60', title: 'at most a minute' },
-  { value: '300', title: 'at most five minutes' },
-  { value: '600', title: 'at most ten minutes' },
-  { value: '0', title: 'not at all' },
+  { value: '60', title: 'at most 1 minute' },
+  { value: '300', title: 'at most 5 minutes' },
+  { value: '600', title: 'at most 10 minutes' },
+  { value: '0', title: 'do not wait' },
 ]
 const percents = [
   { value: '100', title: 'all caches have it' },
-  { value: '75', title: 'three quarters have it' },
-  { value: '50', title: 'half of them have it' },
+  { value: '75', title: '75 % have it' },
+  { value: '50', title: '50 % have it' },
 ]
 
 const compiles = [
   {
     title: 'Compile on one cache',
     agents: 'one',
-    done: 'It compiles on a cache that it would be placed on.',
+    done: 'Compiles on one of its caches.',
   },
   {
-    title: 'Compile on all',
+    title: 'Compile on all caches',
     agents: 'all',
-    done: 'It compiles on all caches that it would be placed on.',
+    done: 'Compiles on all its caches.',
   },
 ]
 
@@ -50,8 +50,8 @@ export function DeployForm({ group, verbs }: { readonly group: Group; readonly v
     <section class="panel" aria-label="Deploy">
       <h2>Deploy</h2>
       <p class="quiet">
-        All caches load and compile it first. Only when enough could do they switch; otherwise the
-        old VCL serves on.
+        All caches load and compile it first. They switch only if enough of them succeed; otherwise
+        the old VCL keeps serving.
       </p>
       {mayChangeGroup(group) && (
         <div class="group-choices">
@@ -65,7 +65,7 @@ export function DeployForm({ group, verbs }: { readonly group: Group; readonly v
             kind="main"
             isBusy={isBusy}
             onClick={() => {
-              verbs.act(group, { name: 'deploy', query, done: `${name} is deployed.` })
+              verbs.act(group, { name: 'deploy', query, done: `${name} deployed.` })
             }}
           >
             Deploy

@@ -67,7 +67,7 @@ function toneOf({ from, to }: FileChange): string {
 function describeChange({ from, to }: FileChange): string {
   if (from === to) return `version ${to ?? ''}, unchanged`
   if (from === null) return `new, version ${to ?? ''}`
-  return to === null ? `goes, was version ${from}` : `version ${from} → ${to}`
+  return to === null ? `removed, was version ${from}` : `version ${from} → ${to}`
 }
 
 interface DifferenceProps {

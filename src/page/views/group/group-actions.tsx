@@ -44,10 +44,10 @@ export function GroupActions({ group, etag, verbs, reload, section }: GroupActio
             icon="refresh"
             isBusy={verbs.isBusy}
             onClick={() => {
-              verbs.act(group, { name: 'reload', done: `${name} is compiled again.` })
+              verbs.act(group, { name: 'reload', done: `${name} recompiled.` })
             }}
           >
-            Reload
+            Recompile on caches…
           </Button>
           <Button isBusy={verbs.isBusy} onClick={() => void undeploy(group, verbs)}>
             Undeploy
@@ -72,7 +72,7 @@ export function GroupActions({ group, etag, verbs, reload, section }: GroupActio
               noun: 'group',
               name,
               home: '/groups',
-              text: 'Its history goes too. Files, domains and deployments stay.',
+              text: 'Its history is deleted too. Files, domains and deployments are kept.',
             })
           }
         >
@@ -101,14 +101,14 @@ function CancelDeploy({ group, reload }: Pick<GroupActionsProps, 'group' | 'relo
   const cancel = async (): Promise<void> => {
     const isSure = await confirmDestruction({
       title: `Cancel the deploy of ${group.name}?`,
-      text: 'Nothing switches: what serves now serves on. What has switched already cannot be cancelled.',
+      text: 'Caches keep serving what they serve now. A deploy that has switched already cannot be cancelled.',
       verb: 'Cancel deploy',
     })
     if (!isSure) return
     await mutation.run(
       () => call<Group>('PUT', `/vclgroups/${group.id}/cancel`),
       () => {
-        toast(`The deploy of ${group.name} is cancelled.`)
+        toast(`Deploy of ${group.name} cancelled.`)
       },
     )
     reload()
@@ -127,13 +127,13 @@ async function undeploy(group: Group, verbs: Verbs): Promise<void> {
   const { name, agentStates, root, domains } = group
   const caches = `${agentStates.length} ${agentStates.length === 1 ? 'cache' : 'caches'}`
   const what = root
-    ? 'They answer 503 until another group is there.'
-    : `Nothing answers for ${domains.map(({ fqdn }) => fqdn).join(', ')} there any more.`
+    ? 'They answer 503 until another group is deployed there.'
+    : `They stop serving ${domains.map(({ fqdn }) => fqdn).join(', ')}.`
   const isSure = await confirmDestruction({
-    title: `Undeploy the group ${name}?`,
-    text: `It is taken from ${caches}. ${what} A later deploy brings it back.`,
+    title: `Undeploy group ${name}?`,
+    text: `It is removed from ${caches}. ${what} Deploying it again brings it back.`,
     verb: 'Undeploy',
     name,
   })
-  if (isSure) verbs.act(group, { name: 'undeploy', done: `${name} is taken from all caches.` })
+  if (isSure) verbs.act(group, { name: 'undeploy', done: `${name} undeployed.` })
 }

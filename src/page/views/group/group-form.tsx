@@ -1,4 +1,4 @@
-/** Makes or changes a group. Nothing is deployed by that. */
+/** Creates or changes a group. Nothing is deployed by that. */
 import { useSignal, type Signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { call } from '../../api/call.js'
@@ -38,10 +38,10 @@ export function GroupForm({ before, onSaved, onClose }: GroupFormProps) {
       : call<Group>('POST', '/vclgroups', { body })
   }
   return (
-    <Dialog title={was ? 'Edit the group' : 'New group'} onClose={onClose} isWide>
+    <Dialog title={was ? 'Edit group' : 'New group'} onClose={onClose} isWide>
       <Form
         mutation={mutation}
-        verb={was ? 'Save' : 'Make'}
+        verb={was ? 'Save' : 'Create'}
         names={['name', 'releases']}
         onSubmit={() => void mutation.run(save, onSaved)}
         onCancel={onClose}
@@ -64,20 +64,20 @@ export function GroupForm({ before, onSaved, onClose }: GroupFormProps) {
           name="releases"
           value={fields.releases}
           error={mutation.error}
-          hint="Of the caches that may have it, like 7 vinyl-9; empty: any"
+          hint="Cache releases that may have it, such as 7 vinyl-9; empty: any"
         />
         <CheckField
-          label="Keep the old VCL where a deploy fails"
-          hint="otherwise such a cache drops the group"
+          label="Keep the old VCL if a deploy fails"
+          hint="Otherwise the group is removed from that cache"
           value={fields.keepOnFailure}
         />
-        {isDeployed && <p class="quiet">What is deployed stays as it is until the next deploy.</p>}
+        {isDeployed && <p class="quiet">Caches do not change until the next deploy.</p>}
       </Form>
     </Dialog>
   )
 }
 
-/** Of a new one: who makes it. */
+/** Of a new one: who creates it. */
 function findOwner(group: Group | null): Owner {
   return group ? group.organization : (readWho()?.organization ?? null)
 }
@@ -133,7 +133,7 @@ function FileFields({ owner, main, version, includes }: FileFieldsProps) {
           options={files.filter(({ id, fileType }) => fileType === 1 || main.value.includes(id))}
           value={main}
           isSingle
-          hint={isNone ? 'Make a VCL file first' : 'What the caches compile'}
+          hint={isNone ? 'Create a VCL file first' : 'The file that caches compile'}
         />
         {main.value[0] !== undefined && (
           <VersionField key={main.value[0]} file={main.value[0]} value={version} />
@@ -167,10 +167,10 @@ function VersionField({
   const known = (versions.value ?? []).map(({ version }) => version).toReversed()
   return (
     <SelectField
-      label="Its version"
+      label="Version"
       value={value}
       options={[
-        { value: '', title: 'the newest at each deploy' },
+        { value: '', title: 'newest at each deploy' },
         ...known.map((one) => ({ value: String(one), title: `always ${one}` })),
       ]}
     />
@@ -186,7 +186,7 @@ function DeploymentField({ owner, value }: { readonly owner: Owner; readonly val
       label="Deployments"
       options={options}
       value={value}
-      hint={isNone ? 'Make a deployment first' : 'Which caches it may use, and how many'}
+      hint={isNone ? 'Create a deployment first' : 'Which caches it may use, and how many'}
     />
   )
 }
@@ -198,7 +198,7 @@ function DomainField({ owner, value }: { readonly owner: Owner; readonly value: 
       label="Domains"
       options={filterOwned(rows, owner).map(({ id, fqdn }) => ({ id, name: fqdn }))}
       value={value}
-      hint="None: its VCL is the whole VCL of its caches"
+      hint="None (root group): its VCL is the whole VCL of its caches"
     />
   )
 }

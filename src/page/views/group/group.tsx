@@ -53,7 +53,7 @@ function Beside({ group }: { readonly group: Group }) {
     <>
       <StateChip state={stateName} />
       {revision > 0 && <span class="group-revision">revision {revision}</span>}
-      {console && <span class="quiet">changed in the console only</span>}
+      {console && <span class="quiet">managed in the console</span>}
     </>
   )
 }

@@ -33,8 +33,10 @@ export function History({ group, verbs }: { readonly group: Group; readonly verb
   if (error) return <ErrorNote error={error} onRetry={reload} />
   if (value?.length === 0)
     return (
-      <Empty icon="deployment" title="Nothing happened yet">
-        <p>Each deploy is listed here, with the versions that it used, and can be gone back to.</p>
+      <Empty icon="deployment" title="No history yet">
+        <p>
+          Every deploy is listed here with the versions that it used, and can be rolled back to.
+        </p>
       </Empty>
     )
   return (
@@ -92,10 +94,10 @@ function Entry({ group, verbs, entry, onClose }: EntryProps) {
   const isBefore = revision !== null && revision !== group.revision
   const rollBack = (): void => {
     onClose()
-    const done = `${group.name} is back at what revision ${revision ?? ''} was.`
+    const done = `${group.name} rolled back to revision ${revision ?? ''}.`
     verbs.act(group, { name: 'rollback', body: { revision }, done })
   }
-  const title = revision === null ? `A ${action} that failed` : `Revision ${revision}, ${action}`
+  const title = revision === null ? `Failed ${action}` : `Revision ${revision}, ${action}`
   return (
     <Dialog title={title} onClose={onClose} isWide>
       <div class="stack">
@@ -108,7 +110,7 @@ function Entry({ group, verbs, entry, onClose }: EntryProps) {
             <pre class="group-result">{result}</pre>
           </>
         )}
-        <h3>{group.wish && isBefore ? 'What going back would change' : 'Its files'}</h3>
+        <h3>{group.wish && isBefore ? 'Changes of the rollback' : 'Files'}</h3>
         <FileChanges before={isBefore ? group.wish : entry} after={entry} />
         {isBefore && mayChangeGroup(group) && (
           <div class="dialog-foot">

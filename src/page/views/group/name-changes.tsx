@@ -3,7 +3,7 @@ import { compareNames } from './compare-pins.js'
 
 const signs = { added: '+', removed: '−', kept: '' } as const
 const tones = { added: 'tone-good', removed: 'tone-bad', kept: 'quiet' } as const
-const words = { added: 'is added', removed: 'is taken away', kept: 'stays' } as const
+const words = { added: 'added', removed: 'removed', kept: 'no change' } as const
 
 interface NameChangesProps {
   readonly label: string

@@ -5,6 +5,7 @@ import { useObject } from '../../api/object.js'
 import type { PermissionType } from '../../../resources/permission.js'
 import { Facts } from '../../parts/facts.js'
 import { Loading } from '../../parts/loading.js'
+import { formatCount } from '../../parts/quantity.js'
 import { ReferenceList } from '../../parts/reference-list.js'
 import { Time } from '../../parts/time.js'
 import { mayRead } from '../../session/rights.js'
@@ -29,13 +30,13 @@ export function Overview({ group, verbs }: { readonly group: Group; readonly ver
       <Undeployed group={group} next={next.pins} />
       {group.wish?.pending === true && (
         <p class="group-note tone-warn">
-          Its deployments ask for more caches than there are: caches that join later get it by
-          themselves.
+          Its deployments ask for more caches than there are. Caches that are added later get it
+          automatically.
         </p>
       )}
       <GroupFacts group={group} />
-      <section class="panel" aria-label="On its caches">
-        <h2>On its caches</h2>
+      <section class="panel" aria-label="Caches">
+        <h2>Caches ({formatCount(group.agentStates.length)})</h2>
         <Places group={group} last={verbs.last} />
       </section>
     </>
@@ -58,7 +59,7 @@ function LastFailure({ entry, group }: LastFailureProps) {
     <section class="group-note tone-bad" aria-label="The last deploy failed">
       <p>
         The last {action} failed, <Time at={at} isAgo />, by {account}.{' '}
-        {group.deployed && 'What was deployed before serves on.'}
+        {group.deployed && 'What was deployed before keeps serving.'}
       </p>
       <GroupProblems group={group} text={result} />
       <pre tabIndex={0}>{result}</pre>
@@ -78,7 +79,7 @@ function Undeployed({ group, next }: { readonly group: Group; readonly next: Pin
   return (
     <p class="group-note group-hint">
       {changes} {changes === 1 ? 'change is' : 'changes are'} not deployed.{' '}
-      <Link href={`/groups/${id}/deploy`}>Preview the deploy</Link>
+      <Link href={`/groups/${id}/deploy`}>Review deploy</Link>
     </p>
   )
 }
@@ -114,13 +115,17 @@ function GroupFacts({ group }: { readonly group: Group }) {
           ['Includes', list(includes, ['file', '/files'], 'None')],
           [
             'Domains',
-            list(names, ['domain', '/domains'], 'None: its VCL is the whole VCL of its caches'),
+            list(
+              names,
+              ['domain', '/domains'],
+              'None (root group): its VCL is the whole VCL of its caches',
+            ),
           ],
           ['Releases', releases !== null && `only ${releases.join(', ')}`],
           ['Deployments', list(deployments, ['deployment', '/deployments'], `None: ${nowhere}`)],
           [
-            'Where a deploy fails',
-            keepOnFailure ? 'the old VCL is kept' : 'the cache drops the group',
+            'If a deploy fails',
+            keepOnFailure ? 'keep the old VCL' : 'remove the group from that cache',
           ],
           ['Managed by', managedBy !== null && <ManagedBy set={managedBy} />],
           ['Changed', <Time at={updated} />],
@@ -137,7 +142,7 @@ function Pinned({ version }: { readonly version?: number }) {
 function ManagedBy({ set }: { readonly set: string }) {
   return (
     <>
-      the set {set} of <code>cachefleet apply</code>: what is changed here is changed back there
+      the set {set} of <code>cachefleet apply</code>, which reverts changes that are made here
     </>
   )
 }

@@ -32,7 +32,7 @@ export function Places({ group, last }: { readonly group: Group; readonly last: 
     const { id } = place.agent
     return { ...place, id, step, shown: placeStateName(step, ill.get(id)) }
   })
-  if (rows.length === 0) return <p class="quiet">It is on no cache.</p>
+  if (rows.length === 0) return <p class="quiet">Not on any cache.</p>
   return (
     <>
       <Table

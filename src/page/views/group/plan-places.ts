@@ -8,12 +8,12 @@ interface PlacementPreview {
 export interface PlannedPlace {
   readonly id: number
   readonly name: string
-  readonly what: 'joins' | 'stays' | 'leaves' | 'not used'
+  readonly what: 'added' | 'no change' | 'removed' | 'not placed'
   readonly deployment: string | null
   readonly reason: string
 }
 
-const order = ['joins', 'leaves', 'stays', 'not used'] as const
+const order = ['added', 'removed', 'no change', 'not placed'] as const
 
 /**
  * `preview`: of the group as it is now; `reasons`: why the others are not chosen, by what is deployed. Without
@@ -27,7 +27,7 @@ export function planPlaces(
   const reasonOf = new Map(reasons.map((row) => [row.agent.id, row]))
   const places: PlannedPlace[] = (preview?.agents ?? []).map((place) => {
     const { agent, deployment } = place
-    const what = deployment === null ? 'leaves' : place.held ? 'stays' : 'joins'
+    const what = deployment === null ? 'removed' : place.held ? 'no change' : 'added'
     return { ...agent, what, deployment, reason: explain(place, reasonOf.get(agent.id)) }
   })
   const known = new Set(places.map(({ id }) => id))
@@ -35,7 +35,7 @@ export function planPlaces(
     if (known.has(agent.id)) continue
     const isHeld = held.has(agent.id)
     const isChosen = preview === null && chosen
-    const what = isChosen ? (isHeld ? 'stays' : 'joins') : 'not used'
+    const what = isChosen ? (isHeld ? 'no change' : 'added') : 'not placed'
     places.push({ ...agent, what, deployment: deployment?.name ?? null, reason })
   }
   return places.sort((a, b) => order.indexOf(a.what) - order.indexOf(b.what))
@@ -47,7 +47,7 @@ function explain(
 ): string {
   if (reason !== null) return reason
   if (row?.chosen === true && row.deployment?.name === deployment) return row.reason
-  return held ? 'it keeps its place' : `it has all tags of ${deployment ?? 'a deployment'}`
+  return held ? 'keeps its place' : `has all tags of ${deployment ?? 'a deployment'}`
 }
 
 interface AlikePlaces extends Pick<PlannedPlace, 'what' | 'reason'> {
@@ -64,15 +64,15 @@ export function groupReasons(places: readonly PlannedPlace[]): readonly AlikePla
   return [...alike.values()]
 }
 
-/** "2 join, 1 leaves, 3 stay". */
+/** "2 added, 1 removed, 3 unchanged". */
 export function formatPlaces(places: readonly PlannedPlace[]): string {
   const count = (what: PlannedPlace['what']): number =>
     places.filter((place) => place.what === what).length
-  const [joins, leaves, stays] = [count('joins'), count('leaves'), count('stays')]
+  const [added, removed, unchanged] = [count('added'), count('removed'), count('no change')]
   const parts = [
-    joins > 0 ? `${joins} ${joins === 1 ? 'joins' : 'join'}` : '',
-    leaves > 0 ? `${leaves} ${leaves === 1 ? 'leaves' : 'leave'}` : '',
-    stays > 0 ? `${stays} ${stays === 1 ? 'stays' : 'stay'}` : '',
+    added > 0 ? `${added} added` : '',
+    removed > 0 ? `${removed} removed` : '',
+    unchanged > 0 ? `${unchanged} unchanged` : '',
   ].filter((part) => part !== '')
-  return parts.length === 0 ? 'no cache' : parts.join(', ')
+  return parts.length === 0 ? 'none' : parts.join(', ')
 }

@@ -23,8 +23,8 @@ export function Plan({ group, verbs }: { readonly group: Group; readonly verbs: 
   const next = useNextPins(group)
   if (group.console)
     return (
-      <Empty icon="group" title="It is a group of the console">
-        <p>It gets its caches and its VCL there, and is deployed there.</p>
+      <Empty icon="group" title="This group is managed in the console">
+        <p>Its caches, its VCL and its deploys are there.</p>
       </Empty>
     )
   if (!next.isKnown) return <Loading />
@@ -45,7 +45,7 @@ function FilesPanel({ group, next }: { readonly group: Group; readonly next: Pin
     <section class="panel" aria-label="Files">
       <h2>Files</h2>
       {group.wish && !group.deployed && (
-        <p class="quiet">It is not deployed; compared with what was deployed last.</p>
+        <p class="quiet">Not deployed now. Compared with the last deploy.</p>
       )}
       {next ? (
         <FileChanges before={group.wish} after={next} />
@@ -91,7 +91,7 @@ function CachesPanel({ group }: { readonly group: Group }) {
       <ReleaseChanges group={group} />
       {deployments.length === 0 && (
         <p class="group-note tone-warn">
-          It has no deployment: edit it, and choose which caches it may use.
+          The group has no deployment. Edit it to choose the caches that it may use.
         </p>
       )}
       {preview.value?.shortage != null && (
@@ -129,10 +129,7 @@ function Reasons({ rows }: { readonly rows: readonly PlannedPlace[] }) {
     <ul class="plain-list group-reasons">
       {groupReasons(rows).map(({ what, reason, count }) => (
         <li key={`${what} ${reason}`}>
-          <StateChip
-            state={`${formatCount(count)} ${count === 1 ? what : ofSeveral[what]}`}
-            tone={tones[what]}
-          />
+          <StateChip state={`${formatCount(count)} ${what}`} tone={tones[what]} />
           <span>{reason}</span>
         </li>
       ))}
@@ -140,23 +137,16 @@ function Reasons({ rows }: { readonly rows: readonly PlannedPlace[] }) {
   )
 }
 
-const ofSeveral: Readonly<Record<PlannedPlace['what'], string>> = {
-  joins: 'join',
-  leaves: 'leave',
-  stays: 'stay',
-  'not used': 'not used',
-}
-
 const tones: Readonly<Record<PlannedPlace['what'], Tone>> = {
-  joins: 'good',
-  leaves: 'warn',
-  stays: 'busy',
-  'not used': 'calm',
+  added: 'good',
+  removed: 'warn',
+  'no change': 'busy',
+  'not placed': 'calm',
 }
 
 const columns: readonly Column<PlannedPlace>[] = [
   textColumn('Cache', ({ name }) => name),
-  stateColumn('It', ({ what }) => what, { width: '7.5rem', toneOf: ({ what }) => tones[what] }),
+  stateColumn('Change', ({ what }) => what, { width: '7.5rem', toneOf: ({ what }) => tones[what] }),
   textColumn('Deployment', ({ deployment }) => deployment ?? '', {
     width: '18%',
     from: 'wide',

@@ -6,11 +6,11 @@ import type { Verbs } from './use-verbs.js'
 const doing = {
   deploy: 'Deploying',
   undeploy: 'Undeploying',
-  reload: 'Reloading',
+  reload: 'Recompiling',
   rollback: 'Rolling back',
   promote: 'Promoting',
   stage: 'Staging',
-  delstage: 'Dropping the stage',
+  delstage: 'Discarding the stage',
   validate: 'Compiling',
 } as const
 

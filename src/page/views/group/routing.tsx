@@ -18,7 +18,7 @@ export function Routing({ group }: { readonly group: Group }) {
   if (error) return <ErrorNote error={error} onRetry={reload} />
   if (value?.agents.length === 0)
     return (
-      <Empty icon="domain" title="Nothing is routed to it yet">
+      <Empty icon="domain" title="Nothing is routed to this group yet">
         <p>Once it is deployed, the VCL that picks it by the host of a request is shown here.</p>
       </Empty>
     )
@@ -57,7 +57,7 @@ export function RoutingChanges({ group }: { readonly group: Group }) {
   return (
     <>
       <h3>Routing VCL</h3>
-      {changes.length === 0 && <p class="quiet">No cache routes differently.</p>}
+      {changes.length === 0 && <p class="quiet">No change on any cache.</p>}
       {changes.map(({ diff, agents }) => (
         <div key={diff} class="group-routing">
           <p class="quiet">On {formatNames(agents)}</p>

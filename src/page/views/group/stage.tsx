@@ -27,8 +27,8 @@ export function Stage({ group, verbs }: StageProps) {
     <section class="panel" aria-label="Stage">
       <h2>Nothing is staged</h2>
       <p class="quiet">
-        Staging puts the newest files on all running caches with some tags, beside what is deployed.
-        When they do well there, promote them: then all caches of the group get them.
+        Staging puts the newest files on all running caches with the chosen tags, beside what is
+        deployed. Promoting them deploys them to all caches of the group.
       </p>
       {mayChangeGroup(group) && mayRead('tag') && <StageForm group={group} verbs={verbs} />}
     </section>
@@ -39,23 +39,23 @@ function Present({ group, verbs, staged }: StageProps & { readonly staged: Stage
   const { name } = group
   const drop = async (): Promise<void> => {
     const question = {
-      title: `Drop what is staged of ${name}?`,
-      text: 'The caches that have it lose it; the group itself stays as it is.',
-      verb: 'Drop',
+      title: `Discard the stage of ${name}?`,
+      text: 'It is removed from the caches that have it. The group itself does not change.',
+      verb: 'Discard stage',
     }
     if (await confirmDestruction(question))
-      verbs.act(group, { name: 'delstage', done: 'The stage is dropped.' })
+      verbs.act(group, { name: 'delstage', done: 'Stage discarded.' })
   }
   return (
     <section class="panel" aria-label="Stage">
       <h2>Staged</h2>
       <Facts
         of={[
-          ['On caches with', <Labels words={staged.tags.map((tag) => tag.name)} />],
-          ['Answers for', !group.root && staged.domains.map(({ fqdn }) => fqdn).join(', ')],
+          ['Caches with tags', <Labels words={staged.tags.map((tag) => tag.name)} />],
+          ['Domains', !group.root && staged.domains.map(({ fqdn }) => fqdn).join(', ')],
         ]}
       />
-      <h3>What promoting it would change</h3>
+      <h3>Changes when it is promoted</h3>
       <FileChanges before={group.wish} after={staged} />
       {mayChangeGroup(group) && (
         <div class="row">
@@ -63,13 +63,13 @@ function Present({ group, verbs, staged }: StageProps & { readonly staged: Stage
             kind="main"
             isBusy={verbs.isBusy}
             onClick={() => {
-              verbs.act(group, { name: 'promote', done: `What was staged is ${name} now.` })
+              verbs.act(group, { name: 'promote', done: `The stage of ${name} is promoted.` })
             }}
           >
             Promote
           </Button>
           <Button isBusy={verbs.isBusy} onClick={() => void drop()}>
-            Drop
+            Discard stage
           </Button>
         </div>
       )}
@@ -88,7 +88,7 @@ function StageForm({ group, verbs }: StageProps) {
       ...(mayRead('file') && { mainVCL: { id: main.value[0] } }),
       ...(!group.root && mayRead('domain') && { domains: toReferences(domains.value) }),
     }
-    verbs.act(group, { name: 'stage', body, done: 'It is staged.' })
+    verbs.act(group, { name: 'stage', body, done: 'Staged.' })
   }
   return (
     <form
@@ -103,7 +103,7 @@ function StageForm({ group, verbs }: StageProps) {
           label="Tags"
           options={filterOwned(rows, group.organization, { shared: true })}
           value={tags}
-          hint="On the running caches that bear all of them"
+          hint="Running caches that have all of them"
         />
         {mayRead('file') && <StagedMain group={group} value={main} />}
         {!group.root && mayRead('domain') && (
@@ -111,7 +111,7 @@ function StageForm({ group, verbs }: StageProps) {
             label="Domains"
             options={group.domains.map(({ id, fqdn }) => ({ id, name: fqdn }))}
             value={domains}
-            hint="The stage answers for these on its caches"
+            hint="Those that the stage serves on its caches"
           />
         )}
       </div>
@@ -137,7 +137,7 @@ function StagedMain({ group, value }: StagedMainProps) {
       options={filterOwned(rows, group.organization)}
       value={value}
       isSingle
-      hint="At its newest version"
+      hint="In its newest version"
     />
   )
 }

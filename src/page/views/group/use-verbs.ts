@@ -40,7 +40,7 @@ export function useVerbs(reload: () => void): Verbs {
     const work = mutation.run(
       () => call<Group>('PUT', path, body === undefined ? {} : { body }),
       (after) => {
-        toast(isGoingOn(after) ? 'It goes on without being waited for.' : done)
+        toast(isGoingOn(after) ? 'It continues in the background.' : done)
       },
     )
     // What was refused is in the group and its history too.

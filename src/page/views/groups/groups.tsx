@@ -106,8 +106,8 @@ function NoGroups() {
   return (
     <Empty icon="group" title="No groups yet">
       <p>
-        A group is what is deployed together: a main VCL, its includes, its domains. Make a VCL file
-        and a deployment first, then the group, and preview its deploy.
+        A group is what is deployed together: a main VCL, its includes, its domains. Create a VCL
+        file and a deployment first, then the group, and preview its deploy.
       </p>
     </Empty>
   )

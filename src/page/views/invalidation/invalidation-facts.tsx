@@ -28,7 +28,7 @@ export function InvalidationFacts({ of }: { readonly of: Invalidation }) {
         of={[
           ['Target', formatTarget(of.target)],
           ['Method', of.type === 'purge' && <Method {...of} />],
-          ['Made', [<Time at={of.created} />, ` by ${of.account}`]],
+          ['Created', [<Time at={of.created} />, ` by ${of.account}`]],
           [finished === null ? 'Expires' : 'Ended', <Time at={finished ?? of.expires} />],
         ]}
       />

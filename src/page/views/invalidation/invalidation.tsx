@@ -64,7 +64,7 @@ function InvalidationActions({ of, mutation, deletion, reload }: InvalidationAct
       () => call('PUT', `${path}/cancel`),
       () => {
         reload()
-        toast('Cancelled where it was pending.', { undo: retry })
+        toast('Cancelled on the caches that were waiting for it.', { undo: retry })
       },
     )
   }
@@ -73,8 +73,8 @@ function InvalidationActions({ of, mutation, deletion, reload }: InvalidationAct
       path,
       name: formatTitle(of),
       home: '/invalidations',
-      done: `${formatTitle(of)} was deleted.`,
-      text: 'What it removed stays removed; what became of it on each cache is forgotten.',
+      done: `${formatTitle(of)} deleted.`,
+      text: 'What it removed stays removed. Its results on each cache are deleted.',
     })
   return (
     <>

@@ -14,8 +14,8 @@ export function ResultsTable({ results }: { readonly results: readonly Invalidat
   const columns = useMemo(() => listColumns(rows), [rows])
   if (rows.length === 0)
     return (
-      <Empty icon="cache" title="It reached no cache">
-        <p>The target had none that could do it when it was made.</p>
+      <Empty icon="cache" title="No caches">
+        <p>The target had no cache that could do it when it was created.</p>
       </Empty>
     )
   return (

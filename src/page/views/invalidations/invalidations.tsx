@@ -34,7 +34,7 @@ export function View() {
       shown={shown}
       title="Invalidations"
       linkOf={({ id }) => `/invalidations/${id}`}
-      sorting={{ title: 'Made', isDescending: true }}
+      sorting={{ title: 'Created', isDescending: true }}
       buttons={() =>
         mayWrite('invalidation') && (
           <LinkButton href="/invalidations/new" kind="main" icon="add">
@@ -94,5 +94,5 @@ const columns: readonly Column<ListedInvalidation>[] = [
     sortBy: ({ done, total }) => (total === 0 ? 1 : done / total),
   },
   textColumn('Target', ({ target }) => formatTarget(target), { width: '20%', from: 'medium' }),
-  agoColumn('Made', ({ created }) => created, { from: 'wide' }),
+  agoColumn('Created', ({ created }) => created, { from: 'wide' }),
 ]

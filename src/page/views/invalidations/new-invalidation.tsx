@@ -31,7 +31,7 @@ import { askPreview, usePreview, type Preview } from './use-preview.js'
 
 export function View() {
   if (!mayWrite('invalidation'))
-    return <Empty icon="invalidation" title="You may not make invalidations" />
+    return <Empty icon="invalidation" title="You may not create invalidations" />
   return (
     <>
       <ViewHead
@@ -58,14 +58,14 @@ function NewInvalidation() {
   const names = [name, 'method', 'headers']
   const submit = (): void => {
     if (!body) {
-      toast('Choose where first.')
+      toast('Choose a target first.')
       return
     }
     void mutation.run(
       () => makeInvalidation(body, verb),
       (made) => {
         if (!made) return
-        toast(`${verb} is on its way.`)
+        toast(`${verb} sent.`)
         go(`/invalidations/${made.id}`)
       },
     )
@@ -85,7 +85,7 @@ function NewInvalidation() {
           error={mutation.error}
         />
         <TargetFields kind={inputs.kind} ids={inputs.ids} />
-        <SelectField label="Caches that are away get it within" value={inputs.ttl} options={ttls} />
+        <SelectField label="Keep trying offline caches for" value={inputs.ttl} options={ttls} />
         <PreviewNote
           preview={preview}
           isShownAtField={names.some((one) => isAbout(preview.error, one))}
@@ -211,7 +211,7 @@ async function makeInvalidation(
   if (reachesEverything(body, warnings)) {
     const isMeant = await confirmDestruction({
       title: 'all' in body.target ? `${verb} on all caches?` : `${verb} everything of the target?`,
-      text: `${reached} ${reached === 1 ? 'cache' : 'caches'} will fetch again what is removed. It cannot be undone.`,
+      text: `${reached} ${reached === 1 ? 'cache' : 'caches'} will fetch again what is removed. This cannot be undone.`,
       verb,
       name: 'everything',
     })

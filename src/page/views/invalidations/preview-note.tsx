@@ -18,19 +18,15 @@ export function PreviewNote({
   return (
     <div class="invalidation-preview" role="status">
       {!isReady ? (
-        <p class="quiet">
-          Enter what to remove and where; the caches that it would reach are shown here.
-        </p>
+        <p class="quiet">Enter what to remove and where to see which caches it would reach.</p>
       ) : error ? (
         <p class={isShownAtField ? 'quiet' : 'field-wrong'}>
-          {isShownAtField
-            ? 'Correct it, and the caches that it would reach are shown here.'
-            : error.errorMsg}
+          {isShownAtField ? 'Correct it to see which caches it would reach.' : error.errorMsg}
         </p>
       ) : value ? (
         <Reach {...value} />
       ) : (
-        <p class="quiet">Checking which caches it reaches…</p>
+        <p class="quiet">Checking which caches it would reach…</p>
       )}
     </div>
   )
@@ -56,7 +52,8 @@ function describeReach({ total, reached, away }: InvalidationPreview): string {
   if (total === 0) return 'The target has no caches now: nothing would be sent.'
   if (reached === 0)
     return `Nothing would be sent: none of the ${total} ${caches} of the target has something to remove.`
-  const later =
-    away === 0 ? '' : ` ${away} of them ${away === 1 ? 'is' : 'are'} away and would get it later.`
-  return `Reaches ${reached} of ${total} ${caches}.${later}`
+  const now = `${reached - away} ${reached - away === 1 ? 'cache' : 'caches'} now`
+  return away === 0
+    ? `${now}.`
+    : `${now}, ${away} when ${away === 1 ? 'it reconnects' : 'they reconnect'}.`
 }

@@ -13,7 +13,7 @@ export function View({ params }: ViewProps) {
       id={params['id'] ?? ''}
       wordOf={({ name }) => name}
       isOpen={(tag) => !tag.static}
-      loss="The caches that it was given to lose it. A tag that a deployment asks for stays."
+      loss="It is removed from its caches. A tag that a deployment uses cannot be deleted."
     >
       {(tag) => <Uses tag={tag} />}
     </NamedObject>

@@ -35,7 +35,7 @@ const columns: readonly Column<Tag>[] = [
     sortBy: (one) => Number(one.static),
   },
   ...plainColumns<Tag>(tag),
-  agoColumn('Made', ({ created }) => created, { from: 'medium' }),
+  agoColumn('Created', ({ created }) => created, { from: 'medium' }),
 ]
 
 function NoTags() {
@@ -43,7 +43,8 @@ function NoTags() {
     <Empty icon="tag" title="No tags yet">
       <p>
         A tag names what a cache is for or where it is, as <code>eu</code> or <code>video</code>.
-        Agents bring their own (<code>--tags</code>); others are made here and given to caches.
+        Agents bring their own (<code>--tags</code>); others are created here and assigned to
+        caches.
       </p>
     </Empty>
   )
