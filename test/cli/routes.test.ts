@@ -95,6 +95,7 @@ const withoutCommand: Readonly<Record<string, string>> = {
   'GET /vclgroups/{id}/stats': 'for pages; stats has the newest values too',
   'GET /stats/{consolfunc}/{start}/{end}':
     'for pages that draw many caches; stats has one cache, or a group',
+  'GET /marks/{start}/{end}': 'for pages that draw; history and invalidations list the same',
   'GET /stats': 'for pages that list caches; stats has the newest values of each one',
   'GET /events': 'events and apilogs tail, which go on until they are ended (events.test.ts)',
   'POST /auth/refresh': 'every command does it when its access token has ended (session.test.ts)',

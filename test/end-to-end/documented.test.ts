@@ -247,6 +247,7 @@ async function tryStatistics(
   await done('listCounters')
   await done('getOverview')
   await done('listNewestStats', { query: '?counters=client_req' })
+  await done('listMarks', { at: range })
   await done('getFleetStats', { at: range, query: '?counters=client_req' })
   for (const [name, of] of Object.entries(subjects)) {
     const at = { ...of, ...range }

@@ -4,6 +4,7 @@ import t from 'tap'
 import { layOut, valueNear } from '../../src/page/charts/chart-data.js'
 import { findMark, type ChartMark } from '../../src/page/charts/chart-mark.js'
 import { formatMoment } from '../../src/page/charts/format-tick.js'
+import { findOutages } from '../../src/page/views/graphs/find-outages.js'
 
 const rows = fc.uniqueArray(fc.nat(60), { minLength: 1, maxLength: 20 })
 const columnsOf = (lines: number) =>
@@ -96,5 +97,35 @@ void t.test('a moment has its date only where the range is longer than a day', (
   t.notMatch(formatMoment(noon, 86_400), /24/)
   t.match(formatMoment(noon, 86_400), /05.30/)
   t.match(formatMoment(noon, 86_401), /24/)
+  t.end()
+})
+
+void t.test('an outage is fewer caches than before, until as many are back', (t) => {
+  const heard = (...values: readonly (number | null)[]) =>
+    values.flatMap((value, at) => (value === null ? [] : [{ time: at * 10, value }]))
+  t.same(findOutages(heard(3, 3, 1, 2, 3, 3)), [{ from: 10, to: 30, measured: 1, of: 3 }])
+  t.same(findOutages(heard(1, 1, null, null, 1)), [{ from: 10, to: 30, measured: 0, of: 1 }])
+  t.same(findOutages(heard(2, 2, 1)), [{ from: 10, to: 20, measured: 1, of: 2 }], 'it goes on')
+  t.same(findOutages(heard(1, 1, 3, 3)), [], 'more than before are none')
+  t.same(findOutages([]), [])
+  const rows = fc.array(fc.option(fc.nat(4)), { minLength: 3, maxLength: 40 })
+  fc.assert(
+    fc.property(rows, (values) => {
+      const points = heard(...values)
+      const outages = findOutages(points)
+      const most = Math.max(0, ...points.map(({ value }) => value))
+      return outages.every(({ from, to, measured, of }, at) => {
+        const isBehind = at === 0 || from >= (outages[at - 1]?.to ?? 0)
+        const within = points.filter(({ time }) => time > from && time <= to)
+        return (
+          isBehind &&
+          to > from &&
+          measured < of &&
+          of <= most &&
+          within.every(({ value }) => value < of)
+        )
+      })
+    }),
+  )
   t.end()
 })

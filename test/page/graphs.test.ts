@@ -22,11 +22,13 @@ void t.test('graphs in the page', async (t) => {
   const harness = await start(t)
   const { wrongs } = harness
 
-  await t.test('they show what the cache did, with its units', () => showTraffic(harness))
+  await t.test('all caches come first, with their units', () => showTraffic(harness))
   await t.test('a table says the same', (t) => readTable(t, harness))
+  await t.test('a name that is typed is the cache that is shown', (t) => pickCaches(t, harness))
   await t.test('a group has the sums of its caches, or says why not', (t) => showGroup(t, harness))
+  await t.test('what happened is marked, and compared with before', (t) => mark(t, harness))
   await t.test('everybody can use it: light and dark, wide and narrow', (t) => look(t, harness))
-  await t.test('dragging zooms, and the address keeps it', (t) => zoom(t, harness))
+  await t.test('dragging zooms, and Back returns to the range before', (t) => zoom(t, harness))
   await t.test('keys do it as well, and are told', (t) => zoomByKeys(t, harness))
 
   t.same(wrongs, [])
@@ -34,7 +36,7 @@ void t.test('graphs in the page', async (t) => {
 
 async function start(t: Test): Promise<Harness> {
   const { base, api } = await startCoordinator(t, {
-    words: ['--name', 'edge', '--tags', 'here', '--stats-interval', '1'],
+    words: ['--name', 'edge', '--tags', 'here', '--stats-interval', '1', '--simulate', '2'],
   })
   const browser = await startBrowser(t)
   await eventually(
@@ -69,14 +71,16 @@ async function showTraffic({ page }: Harness): Promise<void> {
     .getByText(/^[\d.,]+ MiB$/)
     .first()
     .waitFor()
-  await eventually('a line is drawn', () => page.evaluate<boolean>(`${inked}('Requests')`))
+  await eventually('a line is drawn', () =>
+    page.evaluate<boolean>(`${inked}('Requests', '.chart-line')`),
+  )
 }
 
-/** Whether a canvas has a point in the colour of the first line. */
-const inked = `((name) => {
+/** Whether a chart's canvas has a point in the colour of what the selector finds beside it. */
+const inked = `((name, selector) => {
   const figure = [...document.querySelectorAll('figure')].find((one) => one.textContent.startsWith(name))
   const canvas = figure.querySelector('canvas')
-  const ink = getComputedStyle(figure.querySelector('.chart-line')).color.match(/\\d+/g).map(Number)
+  const ink = getComputedStyle(figure.querySelector(selector)).color.match(/\\d+/g).map(Number)
   const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
   for (let at = 0; at < data.length; at += 4)
     if (data[at + 3] > 200 && ink.every((part, place) => Math.abs(data[at + place] - part) < 24)) return true
@@ -92,21 +96,90 @@ async function readTable(t: Test, { page }: Harness): Promise<void> {
   await chart.getByText('As a table').click()
 }
 
-async function showGroup(t: Test, { page, api, group }: Harness): Promise<void> {
-  const choose = (kind: string) => page.getByRole('button', { name: kind, exact: true }).click()
+function choose({ page }: Harness, kind: string): Promise<void> {
+  return page.getByRole('button', { name: kind, exact: true }).click()
+}
+
+function readField({ page }: Harness, name: string): string | null {
+  return new URL(page.url()).searchParams.get(name)
+}
+
+async function pickCaches(t: Test, harness: Harness): Promise<void> {
+  const { page, api } = harness
+  const shown = page.getByRole('list', { name: 'Shown caches' })
+  const ids = await Promise.all(
+    ['edge', 'edge-sim-00001', 'edge-sim-00002'].map(
+      async (name) => (await api.findAgent(name))?.id ?? 0,
+    ),
+  )
+  const field = page.getByRole('combobox', { name: 'Add a cache' })
+  await choose(harness, 'Caches')
+  await field.fill('EDGE')
+  await field.press('Enter')
+  await shown.getByText('edge', { exact: true }).waitFor()
+  t.equal(readField(harness, 'of'), `agents/${ids[0]}`, 'a whole name before a longer one')
+  await page.getByRole('figure', { name: 'Threads' }).waitFor()
+
+  await field.fill('00002')
+  await field.blur()
+  await shown.getByText('edge-sim-00002').waitFor()
+  t.equal(readField(harness, 'of'), `agents/${ids[0]},${ids[2]}`)
+  await page
+    .getByRole('figure', { name: 'Caches measured' })
+    .getByText('2', { exact: true })
+    .waitFor()
+  await page.goBack()
+  await shown.getByText('edge-sim-00002').waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Remove edge' }).click()
+  await page.getByRole('figure', { name: 'Caches measured' }).waitFor()
+  t.equal(readField(harness, 'of'), null)
+
+  await choose(harness, 'Tag')
+  await page.getByRole('combobox', { name: 'Tag' }).fill('simul')
+  await page.getByRole('combobox', { name: 'Tag' }).press('Enter')
+  await page
+    .getByRole('figure', { name: 'Caches measured' })
+    .getByText('2', { exact: true })
+    .waitFor()
+}
+
+async function showGroup(t: Test, harness: Harness): Promise<void> {
+  const { page, api, group } = harness
   const threads = page.getByRole('figure', { name: 'Threads' })
-  await choose('Group')
+  await choose(harness, 'Group')
+  const field = page.getByRole('combobox', { name: 'Group' })
+  await field.fill('shop')
+  await field.press('Enter')
   await page.getByText(/The group is not on any cache now/).waitFor()
-  await choose('Cache')
+  await choose(harness, 'All caches')
   await threads.waitFor()
 
   t.equal((await api.act(group, 'deploy', '?wait=300s')).status, 200)
-  await choose('Group')
+  await page.goBack()
   // 200 at rest; more where requests had to wait.
   await threads.getByText(/^[1-9][0-9,]{2,}$/).waitFor()
-  t.equal(new URL(page.url()).searchParams.get('of'), `vclgroups/${group}`)
-  await choose('Cache')
-  await threads.waitFor()
+  t.equal(readField(harness, 'of'), `vclgroups/${group}`)
+}
+
+async function mark(t: Test, { page, group }: Harness): Promise<void> {
+  const events = page.getByText('In this range: 1 deploy')
+  await events.click()
+  const entry = page.getByRole('link', { name: /^Deploy: shop, revision 1 by / })
+  t.equal(await entry.getAttribute('href'), `/groups/${group}/history`)
+  const drawn = `${inked}('Storage', 'h2')`
+  await eventually('a mark is drawn', () => page.evaluate<boolean>(drawn))
+
+  const compare = page.getByLabel('Compare with')
+  await compare.selectOption({ label: await compare.getByText(/^before Deploy: shop/).innerText() })
+  await page.getByText('Dashed: before the deploy').first().waitFor()
+  await page
+    .getByRole('figure', { name: 'Threads' })
+    .getByText(/was [1-9][0-9,]{2,}/)
+    .waitFor()
+  await keepScreenshot(page, 'graphs-compared')
+  await page.goBack()
+  await page.getByText('Dashed: before the deploy').first().waitFor({ state: 'detached' })
+  await events.click()
 }
 
 async function look(t: Test, { page }: Harness): Promise<void> {
@@ -137,8 +210,13 @@ async function zoom(t: Test, { page }: Harness): Promise<void> {
   const [from = 0, to = 0] = (new URL(page.url()).searchParams.get('range') ?? '')
     .split('-')
     .map(Number)
-  t.ok(to - from > 200 && to - from < 500, `half of ten minutes: ${to - from} s`)
+  t.ok(to - from >= 30 && to - from < 500, `a part of ten minutes: ${to - from} s`)
   await page.reload()
+  await live.waitFor()
+  await page.goBack()
+  await live.waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: '10 min', pressed: true }).waitFor()
+  await page.goForward()
   await live.click()
   await live.waitFor({ state: 'detached' })
   await page.getByRole('figure', { name: 'Hit ratio' }).waitFor()
@@ -160,7 +238,6 @@ async function zoomByKeys(t: Test, { page }: Harness): Promise<void> {
   await pressed('1 h').waitFor()
   await page.keyboard.press('ArrowLeft')
   await page.getByRole('button', { name: 'Back to live' }).waitFor()
-  await page.getByText('No data in this range').waitFor()
   t.equal(readLength(), 3_600)
   await page.keyboard.press('+')
   await eventually('it is half as long', () => Promise.resolve(readLength() === 1_800))

@@ -14,6 +14,7 @@ import { groupVerbRoutes } from '../deploying/verb-routes.js'
 import { invalidationRoutes } from '../invalidations/invalidation-routes.js'
 import { joinTokenRoutes } from '../registration/join-token-routes.js'
 import { overviewRoutes } from '../overview/overview-routes.js'
+import { markRoutes } from '../marks/mark-routes.js'
 import { placementPlanRoutes } from '../placement/plan-routes.js'
 import { statisticsRoutes } from '../statistics/statistics-routes.js'
 import { tagRoutes } from '../tags/tag-routes.js'
@@ -36,6 +37,7 @@ export function resourceRoutes(service: StateService): readonly Route[] {
     ...refuseConsoleGroups(groupVerbRoutes(service)),
     ...invalidationRoutes(service),
     ...statisticsRoutes(service),
+    ...markRoutes(service),
     ...joinTokenRoutes(service),
     ...apiLogRoutes(service),
   ]

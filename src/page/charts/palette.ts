@@ -26,7 +26,7 @@ export function readPalette(place: HTMLElement): Palette {
     lines: places.map((at) => read(`var(--line-${at})`)),
     areas: places.map((at) => read(`color-mix(in srgb, var(--line-${at}) 35%, var(--raised))`)),
     marks: {
-      change: read('var(--accent)'),
+      change: read('var(--ink)'),
       removal: read('var(--line-4)'),
       outage: read('var(--bad-ink)'),
     },

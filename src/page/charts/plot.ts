@@ -118,7 +118,8 @@ function composeSeries(
 ): Pick<uPlot.Options, 'series' | 'bands'> {
   const stroke = (at: number) => () => palette().lines[at] ?? palette().words
   const lines = labels.map((label, at) => ({
-    ...{ label, width: 1.5, points: { size: 4 }, stroke: stroke(at) },
+    ...{ label, width: 1.5, stroke: stroke(at) },
+    points: isStacked ? { show: false } : { size: 4 },
     // The lowest one: bands have two sides.
     ...(isStacked && at === 0 && { fill: () => palette().areas[at] ?? palette().grid }),
   }))

@@ -248,6 +248,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   listNewestStats: { needs: 'stats read', needsToo: 'agent read' },
   getFleetStats: { needs: 'stats read', needsToo: 'agent read', params: range },
   listCounters: { needs: 'stats read' },
+  listMarks: { needs: 'stats read', params: range },
 
   listApiLogs: { needs: 'apilog read' },
 }

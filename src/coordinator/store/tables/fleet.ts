@@ -69,6 +69,7 @@ export const agentTables = {
     {
       indexes: {
         organization: index('organizationId'),
+        state_since: index('state', 'lastStateChangeAt'),
         /** Asked at each decision, and mostly there is none: the whole fleet must not be read for it. */
         unplaced: indexWhere('"awaitsPlacement" = 1', 'id'),
       },

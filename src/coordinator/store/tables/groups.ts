@@ -230,7 +230,13 @@ export const placementTables = {
       /** The deploy that it is the end of; null: what began none. */
       deployId: integer().orNull(),
     },
-    { indexes: { group: index('groupId', 'id') } },
+    {
+      indexes: {
+        group: index('groupId', 'id'),
+        at: index('at'),
+        organization: index('organizationId', 'at'),
+      },
+    },
   ),
 
   /** Who runs a periodic task now; `epoch` counts the holders. */

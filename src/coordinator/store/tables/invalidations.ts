@@ -67,6 +67,8 @@ export const invalidationTables = {
     {
       indexes: {
         organization: index('organizationId'),
+        created: index('createdAt'),
+        organization_created: index('organizationId', 'createdAt'),
         set: index('setId'),
         attempt: index('attemptSetId'),
         finished: index('finishedAt'),

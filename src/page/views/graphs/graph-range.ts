@@ -1,4 +1,5 @@
 /** How far back the graphs go, as in the address: `6h`, or two times that somebody zoomed to. Values in, values out. */
+import type { Subject } from './subject.js'
 
 export const spans = [
   { value: '10m', title: '10 min', seconds: 600 },
@@ -77,7 +78,22 @@ function clamp(value: number, least: number, most: number): number {
   return Math.min(most, Math.max(least, value))
 }
 
-/** Seconds until a live range is read again: a long one changes slowly. */
-export function rereadAfter(spanSeconds: number): number {
-  return Math.min(300, Math.max(5, spanSeconds / 360))
+/** Seconds until a live range is read again: a long one changes slowly, and many caches are much to add up. */
+export function rereadAfter(spanSeconds: number, { kind }: Pick<Subject, 'kind'>): number {
+  const least = kind === 'agents' || kind === 'vclgroups' ? 5 : 20
+  return Math.min(300, Math.max(least, spanSeconds / 360))
+}
+
+/** Air of this part of a live range is left out: nothing was measured so early. */
+const airMost = 0.1
+
+/** What of a live range has rows: it begins where they do. `first`: the time of the first one. */
+export function trimRange(
+  range: { readonly from: number; readonly to: number },
+  first: number | undefined,
+): { readonly from: number; readonly to: number } {
+  const { from, to } = range
+  const isAiry = first !== undefined && first - from > (to - from) * airMost
+  // Little before it, so that the first row is not the edge.
+  return isAiry ? { from: Math.max(from, Math.floor(first - (to - first) * 0.02)), to } : range
 }

@@ -14,6 +14,8 @@ export interface Graph {
   readonly title: string
   readonly unit: Unit
   readonly lines: readonly Line[]
+  /** They are parts of a whole. */
+  readonly isStacked?: boolean
 }
 
 /** As `/stats/{consolfunc}/…` answers it. */
@@ -35,10 +37,18 @@ export const graphs: readonly Graph[] = [
   {
     title: 'Requests',
     unit: 'rate',
+    lines: [one('Requests', 'MAIN.client_req'), one('Connections', 'MAIN.sess_conn')],
+  },
+  {
+    title: 'Answers',
+    unit: 'rate',
+    isStacked: true,
     lines: [
-      one('Requests', 'MAIN.client_req'),
-      one('Passed', 'MAIN.s_pass'),
-      one('Connections', 'MAIN.sess_conn'),
+      one('Hits', hits),
+      one('Misses', 'MAIN.cache_miss'),
+      one('Passes', 'MAIN.s_pass'),
+      one('Pipes', 'MAIN.s_pipe'),
+      one('Synthetic', 'MAIN.s_synth'),
     ],
   },
   {

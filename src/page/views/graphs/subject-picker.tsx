@@ -1,103 +1,171 @@
-/** Whose graphs are shown: a cache or a group, by its name, kept in the address. */
+/** Whose graphs are shown: all caches, a group, a tag or some caches, by name, kept in the address. */
 import { useSignal } from '@preact/signals'
-import { useLayoutEffect, useId, useMemo } from 'preact/hooks'
-import type { Agent } from '../../../resources/agent.js'
-import type { CallError } from '../../api/http.js'
-import { useObject, type LoadedObject } from '../../api/object.js'
+import { useId, useMemo } from 'preact/hooks'
 import type { PermissionType } from '../../../resources/permission.js'
 import type { Reference } from '../../../resources/resource.js'
+import { useObject, type LoadedObject } from '../../api/object.js'
+import { Button } from '../../parts/button.js'
 import { Choices } from '../../parts/choices.js'
 import { mayRead } from '../../session/rights.js'
-import { useAddressField } from '../../shell/address.js'
-import { listSubjects, type Subject, type SubjectKind } from './list-subjects.js'
+import { cachesMost, fleet, subjectKinds, type Subject, type SubjectKind } from './subject.js'
 
-export interface Subjects {
-  readonly all: readonly Subject[]
-  /** Null: there is none. */
-  readonly chosen: Subject | null
-  readonly choose: (path: string) => void
-  readonly isReady: boolean
-  readonly error: CallError | null
+interface SubjectPickerProps {
+  readonly subject: Subject
+  readonly choose: (subject: Subject) => void
 }
 
-export function useSubjects(): Subjects {
-  const agents = useObject<readonly Agent[]>(mayRead('agent') ? '/agents' : null)
-  const groups = useObject<readonly Reference[]>(mayRead('vclgroup') ? '/vclgroups' : null)
-  const [word, choose] = useAddressField('of')
-  const all = useMemo(
-    () => listSubjects(agents.value ?? [], groups.value ?? []),
-    [agents.value, groups.value],
+export function SubjectPicker({ subject, choose }: SubjectPickerProps) {
+  const { kind, ids } = subject
+  const options = useOptions(kind)
+  const rows = options.value ?? []
+  const known = useMemo(() => new Map(rows.map((row) => [row.id, row.name])), [rows])
+  // A kind without a choice yet begins with its first one.
+  const chosenKind = useSignal<SubjectKind | null>(null)
+  const shownKind = chosenKind.value ?? kind
+  return (
+    <>
+      <Choices
+        label="Of"
+        choices={listKinds()}
+        value={shownKind}
+        onChoose={(word) => {
+          const next = subjectKinds.find(({ value }) => value === word)?.value ?? 'fleet'
+          if (next === 'fleet') choose(fleet)
+          chosenKind.value = next === 'fleet' || next === kind ? null : next
+        }}
+      />
+      {shownKind === kind && kind === 'agents' && (
+        <Chosen
+          names={ids.map((id) => ({ id, name: known.get(id) ?? `cache ${id}` }))}
+          onDrop={(id) => {
+            const left = ids.filter((one) => one !== id)
+            choose(left.length === 0 ? fleet : { kind, ids: left })
+          }}
+        />
+      )}
+      {shownKind !== 'fleet' && (
+        <NameField
+          key={shownKind}
+          kind={shownKind}
+          chosen={kind === shownKind ? ids : []}
+          onChoose={(id) => {
+            chosenKind.value = null
+            const more = shownKind === 'agents' && kind === 'agents' ? ids : []
+            choose({ kind: shownKind, ids: [...new Set([...more, id])].slice(-cachesMost) })
+          }}
+        />
+      )}
+    </>
   )
-  return {
-    all,
-    chosen: all.find(({ path }) => path === word) ?? all[0] ?? null,
-    choose,
-    isReady: isRead(agents, 'agent') && isRead(groups, 'vclgroup'),
-    error: agents.error ?? groups.error,
-  }
 }
 
-function isRead({ value, error }: LoadedObject<unknown>, type: PermissionType): boolean {
-  return value !== null || error !== null || !mayRead(type)
+const needs: Readonly<Record<SubjectKind, PermissionType>> = {
+  ...{ fleet: 'agent', agents: 'agent', vclgroups: 'vclgroup', tags: 'tag' },
+}
+
+/** Those that the person may see graphs of. */
+export function listKinds() {
+  return subjectKinds.filter(
+    ({ value }) => mayRead(needs[value]) && (value !== 'tags' || mayRead('agent')),
+  )
+}
+
+function useOptions(kind: SubjectKind): LoadedObject<readonly Reference[]> {
+  return useObject<readonly Reference[]>(kind === 'fleet' ? null : `/${kind}?sort=name`)
 }
 
 /** Browsers show a list of so many well; typing finds the rest. */
 const offeredMost = 200
 
-export function SubjectPicker({ all, chosen, choose }: Subjects) {
-  const kind = chosen?.kind ?? 'agents'
-  const text = useSignal(chosen?.name ?? '')
+const labels = { agents: 'Cache', vclgroups: 'Group', tags: 'Tag' } as const
+
+interface NameFieldProps {
+  readonly kind: keyof typeof labels
+  readonly chosen: readonly number[]
+  readonly onChoose: (id: number) => void
+}
+
+/** Takes a name that is typed as a whole or chosen, and with Enter or on leaving the first one that fits. */
+function NameField({ kind, chosen, onChoose }: NameFieldProps) {
+  const { value, error } = useOptions(kind)
+  const rows = value ?? []
+  const current = kind === 'agents' ? '' : (rows.find(({ id }) => id === chosen[0])?.name ?? '')
+  /** Null: nobody types. */
+  const typed = useSignal<string | null>(null)
   const id = useId()
-  useLayoutEffect(() => {
-    text.value = chosen?.name ?? ''
-  }, [chosen?.path])
-  const ofKind = all.filter((one) => one.kind === kind)
-  const fitting = ofKind.filter(({ name }) => name.toLowerCase().includes(text.value.toLowerCase()))
-  // The chosen name does not filter.
-  const offered = (text.value === chosen?.name ? ofKind : fitting).slice(0, offeredMost)
+  const words = typed.value?.toLowerCase() ?? ''
+  const fitting = rows.filter(({ name }) => name.toLowerCase().includes(words))
+  const take = (row: Reference | undefined): void => {
+    typed.value = null
+    if (row && !chosen.includes(row.id)) onChoose(row.id)
+  }
+  const takeFirst = (): void => {
+    const isTyped = typed.value !== null && words !== ''
+    take(
+      isTyped
+        ? (fitting.find(({ name }) => name.toLowerCase() === words) ?? fitting[0])
+        : undefined,
+    )
+  }
   return (
     <>
-      <Choices
-        label="Of"
-        choices={listKinds(all)}
-        value={kind}
-        onChoose={(next) => {
-          const first = all.find((one) => one.kind === next)
-          if (first) choose(first.path)
-        }}
-      />
       <input
         class="field-input graphs-subject"
         list={id}
-        aria-label={kind === 'agents' ? 'Cache' : 'Group'}
-        value={text.value}
-        onInput={({ currentTarget }) => {
-          text.value = currentTarget.value
-          const found = ofKind.find(({ name }) => name === currentTarget.value)
-          if (found) choose(found.path)
+        aria-label={kind === 'agents' ? 'Add a cache' : labels[kind]}
+        placeholder={error ? error.errorMsg : placeholderOf(kind)}
+        spellcheck={false}
+        value={typed.value ?? current}
+        onInput={(event) => {
+          const { value: now } = event.currentTarget
+          typed.value = now
+          // An entry of the list was picked; while a name is typed the longer ones may be meant.
+          if (!(event instanceof InputEvent) || event.inputType === 'insertReplacementText')
+            take(rows.find(({ name }) => name === now))
+        }}
+        onKeyDown={({ key }) => {
+          if (key === 'Enter') takeFirst()
+          if (key === 'Escape') typed.value = null
         }}
         onFocus={({ currentTarget }) => {
           currentTarget.select()
         }}
-        onBlur={() => {
-          text.value = chosen?.name ?? ''
-        }}
+        onBlur={takeFirst}
       />
       <datalist id={id}>
-        {offered.map(({ path, name }) => (
-          <option key={path} value={name} />
+        {fitting.slice(0, offeredMost).map((row) => (
+          <option key={row.id} value={row.name} />
         ))}
       </datalist>
     </>
   )
 }
 
-const kinds: readonly { readonly value: SubjectKind; readonly title: string }[] = [
-  { value: 'agents', title: 'Cache' },
-  { value: 'vclgroups', title: 'Group' },
-]
+function placeholderOf(kind: NameFieldProps['kind']): string {
+  return kind === 'agents' ? 'Add a cache by name' : `Name of a ${labels[kind].toLowerCase()}`
+}
 
-/** Those that there are any of. */
-function listKinds(all: readonly Subject[]) {
-  return kinds.filter(({ value }) => all.some(({ kind }) => kind === value))
+interface ChosenProps {
+  readonly names: readonly Reference[]
+  readonly onDrop: (id: number) => void
+}
+
+function Chosen({ names, onDrop }: ChosenProps) {
+  return (
+    <ul class="graphs-chosen" aria-label="Shown caches">
+      {names.map(({ id, name }) => (
+        <li key={id}>
+          {name}
+          <Button
+            kind="quiet"
+            icon="close"
+            label={`Remove ${name}`}
+            onClick={() => {
+              onDrop(id)
+            }}
+          />
+        </li>
+      ))}
+    </ul>
+  )
 }

@@ -1,55 +1,85 @@
-/** The counters of a cache or group over a range; a live one is read again as it moves. */
+/** The counters of caches over a range, and of an earlier time to compare with; a live range is read again as it moves. */
+import type { Point } from '../../charts/align-series.js'
 import { useAnswer } from '../../api/answer.js'
 import { call } from '../../api/call.js'
 import type { CallError } from '../../api/http.js'
+import { readComparison } from './compare-with.js'
 import { rereadAfter, type GraphRange } from './graph-range.js'
 import { countersRead, type CounterSeries } from './graphs-shown.js'
+import { formatSubject, seriesPath, type Subject } from './subject.js'
+
+interface Seconds {
+  readonly from: number
+  readonly to: number
+}
 
 export interface ReadSeries {
   readonly series: readonly CounterSeries[]
+  /** How many caches were measured in each row; empty where that is not known. */
+  readonly heard: readonly Point[]
   /** What was read, seconds since 1970; null: nothing yet. */
-  readonly range: { readonly from: number; readonly to: number } | null
+  readonly range: Seconds | null
+  /** Of the earlier time, at its own times; null: nothing is compared. */
+  readonly before: Before | null
   readonly error: CallError | null
 }
 
-/** `subject`: `agents/5` or `vclgroups/3`. */
-export function useSeries(subject: string, range: GraphRange): ReadSeries {
+interface Before {
+  readonly title: string
+  readonly offset: number
+  readonly series: readonly CounterSeries[]
+}
+
+/** `compared`: as in the address. */
+export function useSeries(subject: Subject, range: GraphRange, compared: string): ReadSeries {
+  const word = formatSubject(subject)
   const ask = async (signal: AbortSignal, before: SubjectSeries): Promise<SubjectSeries> => {
-    const found = await readSeries(subject, toTimes(range), signal)
-    const isKept = found.error !== null && before.subject === subject
-    return { ...(isKept ? { ...before, error: found.error } : found), subject }
+    const found = await readSeries(subject, toTimes(range), compared, signal)
+    const isKept = found.error !== null && before.subject === word
+    return { ...(isKept ? { ...before, error: found.error } : found), subject: word }
   }
-  const repeatMs = range.isLive ? rereadAfter(range.span.seconds) * 1000 : undefined
-  const key = JSON.stringify([subject, range])
+  const repeatMs = range.isLive ? rereadAfter(range.span.seconds, subject) * 1000 : undefined
+  const key = JSON.stringify([word, range, compared])
   const read = useAnswer<SubjectSeries>(key, nothing, ask, { repeatMs })
   // Another range takes the place of the one before when it is there; another subject's series go at once.
-  return read.subject === subject ? read : nothing
+  return read.subject === word ? read : nothing
 }
 
 interface SubjectSeries extends ReadSeries {
   readonly subject: string
 }
 
-function toTimes(range: GraphRange): { readonly from: number; readonly to: number } {
+function toTimes(range: GraphRange): Seconds {
   if (!range.isLive) return range
   const to = Math.floor(Date.now() / 1000)
   return { from: to - range.span.seconds, to }
 }
 
-async function readSeries(
-  subject: string,
-  { from, to }: { readonly from: number; readonly to: number },
-  signal: AbortSignal,
-): Promise<ReadSeries> {
-  const words = new URLSearchParams({ counters: countersRead.join(',') })
-  const outcome = await call<{ readonly stats: readonly CounterSeries[] }>(
-    'GET',
-    `/${subject}/stats/AVERAGE/${from}/${to}?${words}`,
-    { signal },
-  )
-  return outcome.ok
-    ? { series: outcome.value.stats, range: { from, to }, error: null }
-    : { series: [], range: null, error: outcome.error }
+interface SeriesAnswer {
+  readonly stats: readonly CounterSeries[]
+  readonly heard?: readonly Point[]
 }
 
-const nothing: SubjectSeries = { subject: '', series: [], range: null, error: null }
+async function readSeries(
+  subject: Subject,
+  range: Seconds,
+  compared: string,
+  signal: AbortSignal,
+): Promise<ReadSeries> {
+  const read = ({ from, to }: Seconds) =>
+    call<SeriesAnswer>('GET', seriesPath(subject, { from, to }, countersRead), { signal })
+  const comparison = readComparison(compared, range.to)
+  const earlier = comparison && {
+    from: range.from - comparison.offset,
+    to: range.to - comparison.offset,
+  }
+  const [now, then] = await Promise.all([read(range), earlier ? read(earlier) : null])
+  if (!now.ok) return { ...nothing, error: now.error }
+  const { stats: series, heard = [] } = now.value
+  const before = comparison && then?.ok ? { ...comparison, series: then.value.stats } : null
+  return { series, heard, range, before, error: then?.ok === false ? then.error : null }
+}
+
+const nothing: SubjectSeries = {
+  ...{ subject: '', series: [], heard: [], range: null, before: null, error: null },
+}

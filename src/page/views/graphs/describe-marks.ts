@@ -1,0 +1,44 @@
+/** What happened, in words, as lists and charts show it. Values in, values out. */
+import type { ChartMark } from '../../charts/chart-mark.js'
+import type { Mark, MarkKind } from '../../../resources/mark.js'
+import type { Outage } from './find-outages.js'
+
+const titles: Readonly<Record<MarkKind, string>> = {
+  adopt: 'Adoption',
+  deploy: 'Deploy',
+  undeploy: 'Undeploy',
+  reload: 'Recompile',
+  rollback: 'Rollback',
+  promote: 'Promotion',
+  ban: 'Ban',
+  purge: 'Purge',
+  'agent-down': 'Agent down',
+  'cache-failing': 'Cache failing',
+}
+
+export interface Happening extends ChartMark {
+  /** Where to read more; null: nowhere. */
+  readonly href: string | null
+}
+
+const folders = { vclgroup: 'groups', invalidation: 'invalidations', agent: 'caches' } as const
+
+export function describeMark({ at, kind, failed, revision, object, account }: Mark): Happening {
+  const { type, id, name } = object
+  const what = type === 'invalidation' ? `${titles[kind]} ${id}` : `${titles[kind]}: ${name}`
+  const how = failed ? ' failed' : revision !== null && revision > 0 ? `, revision ${revision}` : ''
+  return {
+    at: Date.parse(at) / 1000,
+    tone: type === 'agent' ? 'outage' : type === 'invalidation' ? 'removal' : 'change',
+    text: `${what}${how}${account === null ? '' : ` by ${account}`}`,
+    href: `/${folders[type]}/${id}${type === 'vclgroup' ? '/history' : ''}`,
+  }
+}
+
+export function describeOutage({ from, to, measured, of }: Outage): Happening {
+  const caches = of === 1 ? 'cache' : 'caches'
+  return {
+    ...{ at: from, until: to, tone: 'outage', href: null },
+    text: `${of - measured} of ${of} ${caches} not measured`,
+  }
+}

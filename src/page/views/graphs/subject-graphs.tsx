@@ -1,0 +1,160 @@
+/** The graphs of caches over a range: with what happened then, and beside an earlier time. The range is in the address. */
+import { useMemo } from 'preact/hooks'
+import { Chart } from '../../charts/chart.js'
+import { alignSeries } from '../../charts/align-series.js'
+import { Empty } from '../../parts/empty.js'
+import { ErrorNote } from '../../parts/error-note.js'
+import { Loading } from '../../parts/loading.js'
+import { Time, toIso } from '../../parts/time.js'
+import { useAddressField } from '../../shell/address.js'
+import { useKey } from '../../shell/keys.js'
+import type { Marks } from '../../../resources/mark.js'
+import { moveColumns } from './compare-with.js'
+import { describeMark, describeOutage, type Happening } from './describe-marks.js'
+import { findOutages } from './find-outages.js'
+import { formatZoom, moveRange, rangeKeys, readRange, trimRange } from './graph-range.js'
+import { columnsOf, graphs, type Graph } from './graphs-shown.js'
+import { Happenings } from './happenings.js'
+import { ComparePicker, RangePicker } from './range-bar.js'
+import { explainNothing, type Subject } from './subject.js'
+import { useMarks } from './use-marks.js'
+import { useSeries, type ReadSeries } from './use-series.js'
+
+export function SubjectGraphs({ subject }: { readonly subject: Subject }) {
+  const [word, setWord] = useAddressField('range', { isStep: true })
+  const [compared, compareWith] = useAddressField('with', { isStep: true })
+  const range = readRange(word)
+  const read = useSeries(subject, range, compared)
+  const marks = useMarks(subject, read.range)
+  for (const { key, title } of rangeKeys)
+    useKey(key, title, () => {
+      const next = moveRange(range, key, Math.floor(Date.now() / 1000))
+      if (next !== null) setWord(next)
+    })
+  return (
+    <>
+      <div class="row graphs-bar">
+        <RangePicker range={range} choose={setWord} />
+        <ComparePicker value={compared} marks={marks.marks} choose={compareWith} />
+      </div>
+      {read.error && <ErrorNote error={read.error} />}
+      {!read.range && !read.error && <Loading />}
+      {read.range && (
+        <Charts
+          {...{ read, marks, subject }}
+          isLive={range.isLive}
+          onZoom={(from, to) => {
+            setWord(formatZoom(from, to))
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+interface ChartsProps {
+  readonly read: ReadSeries
+  readonly marks: Marks
+  readonly subject: Subject
+  readonly isLive: boolean
+  readonly onZoom: (from: number, to: number) => void
+}
+
+function Charts({ read, marks, subject, isLive, onZoom }: ChartsProps) {
+  const { series, range, heard } = read
+  const happenings = useMemo(
+    () => listHappenings(marks, heard),
+    // What was read is another object each time.
+    [marks, heard],
+  )
+  const first = useMemo(() => findFirst(read), [series])
+  if (first === undefined || !range)
+    return (
+      <Empty icon="graph" title="No data in this range">
+        <p>{explainNothing(subject)}</p>
+      </Empty>
+    )
+  const shown = isLive ? trimRange(range, first) : range
+  const shared = { read, range: shown, marks: happenings, onZoom }
+  return (
+    <>
+      {shown !== range && (
+        <p class="quiet graphs-since">
+          Measured since <Time at={toIso(first)} />
+        </p>
+      )}
+      <Happenings of={happenings} isCut={marks.more} />
+      <div class="graphs-charts">
+        {graphs.map((graph) => (
+          <GraphChart key={graph.title} graph={graph} {...shared} />
+        ))}
+        {isSeveral(subject) && <HeardChart {...shared} />}
+      </div>
+    </>
+  )
+}
+
+/** Of a group it is not known how many were measured. */
+function isSeveral({ kind, ids }: Subject): boolean {
+  return kind === 'fleet' || kind === 'tags' || (kind === 'agents' && ids.length > 1)
+}
+
+/** The newest first. */
+function listHappenings({ marks }: Marks, heard: ReadSeries['heard']): readonly Happening[] {
+  return [...marks.map(describeMark), ...findOutages(heard).map(describeOutage)].sort(
+    (a, b) => b.at - a.at,
+  )
+}
+
+function findFirst({ series }: ReadSeries): number | undefined {
+  const firsts = series.flatMap(({ values }) => values[0]?.time ?? [])
+  return firsts.length === 0 ? undefined : Math.min(...firsts)
+}
+
+interface SharedProps {
+  readonly read: ReadSeries
+  readonly range: NonNullable<ReadSeries['range']>
+  readonly marks: readonly Happening[]
+  readonly onZoom: ChartsProps['onZoom']
+}
+
+function GraphChart({ graph, read, ...rest }: SharedProps & { readonly graph: Graph }) {
+  const { series, before } = read
+  const columns = useMemo(() => columnsOf(graph, series), [graph, series])
+  const earlier = useMemo(
+    () =>
+      before && {
+        title: before.title,
+        columns: moveColumns(columnsOf(graph, before.series), before.offset),
+      },
+    [graph, before],
+  )
+  return (
+    <Chart
+      title={graph.title}
+      unit={graph.unit}
+      columns={columns}
+      before={earlier}
+      labels={graph.lines.map(({ label }) => label)}
+      isStacked={graph.isStacked ?? false}
+      together="graphs"
+      {...rest}
+    />
+  )
+}
+
+const heardLabels = ['Caches']
+
+function HeardChart({ read, ...rest }: SharedProps) {
+  const columns = useMemo(() => alignSeries([read.heard]), [read.heard])
+  return (
+    <Chart
+      title="Caches measured"
+      unit="count"
+      columns={columns}
+      labels={heardLabels}
+      together="graphs"
+      {...rest}
+    />
+  )
+}

@@ -1,0 +1,70 @@
+/** Whose graphs are shown: all caches, a group, those with a tag, or some; in the address `vclgroups/3`, `agents/5,6`. */
+
+export const subjectKinds = [
+  { value: 'fleet', title: 'All caches' },
+  { value: 'vclgroups', title: 'Group' },
+  { value: 'tags', title: 'Tag' },
+  { value: 'agents', title: 'Caches' },
+] as const
+export type SubjectKind = (typeof subjectKinds)[number]['value']
+
+export interface Subject {
+  readonly kind: SubjectKind
+  /** One of a group or tag; none of all caches. */
+  readonly ids: readonly number[]
+}
+
+export const fleet: Subject = { kind: 'fleet', ids: [] }
+/** The API sums no more of them. */
+export const cachesMost = 100
+
+/** Null: it names none. */
+export function readSubject(word: string): Subject | null {
+  const [kind, list = ''] = word.split('/')
+  if (word === 'fleet') return fleet
+  if (kind !== 'vclgroups' && kind !== 'tags' && kind !== 'agents') return null
+  if (!/^[1-9]\d{0,14}(?:,[1-9]\d{0,14})*$/.test(list)) return null
+  const ids = [...new Set(list.split(',').map(Number))]
+  return { kind, ids: ids.slice(0, kind === 'agents' ? cachesMost : 1) }
+}
+
+export function formatSubject({ kind, ids }: Subject): string {
+  return kind === 'fleet' ? kind : `${kind}/${ids.join(',')}`
+}
+
+interface Seconds {
+  readonly from: number
+  readonly to: number
+}
+
+/** The call for its counters. */
+export function seriesPath(
+  { kind, ids }: Subject,
+  { from, to }: Seconds,
+  counters: readonly string[],
+): string {
+  const words = new URLSearchParams({ counters: counters.join(',') })
+  const ofGroup = kind === 'vclgroups' ? `/vclgroups/${ids[0] ?? 0}` : ''
+  if (kind === 'tags' || kind === 'agents') words.set(kind, ids.join(','))
+  return `${ofGroup}/stats/AVERAGE/${from}/${to}?${words}`
+}
+
+/** The call for what happened then. */
+export function marksPath({ kind, ids }: Subject, { from, to }: Seconds): string {
+  const [id = 0] = ids
+  const query =
+    kind === 'vclgroups'
+      ? `?vclGroup=${id}`
+      : kind === 'agents' && ids.length === 1
+        ? `?agent=${id}`
+        : ''
+  return `/marks/${from}/${to}${query}`
+}
+
+/** Why there may be nothing to show. */
+export function explainNothing({ kind }: Subject): string {
+  if (kind === 'vclgroups')
+    return 'The group is not on any cache now, or its caches were offline. Deploy it, or choose another range.'
+  if (kind === 'tags') return 'No cache has this tag, or those that have it were offline.'
+  return 'The caches were offline or not running, are new, or their agents cannot read the counters (--engine-name says where they are). Choose another range.'
+}

@@ -1,0 +1,30 @@
+/** What happened in the range that is shown. */
+import { useAnswer } from '../../api/answer.js'
+import { call } from '../../api/call.js'
+import type { Marks } from '../../../resources/mark.js'
+import { marksPath, type Subject } from './subject.js'
+
+const none: Marks = { marks: [], more: false }
+/** Seconds: a live range is read again with its series, and what happened not more often than so. */
+const everySeconds = 15
+
+/** Null: nothing is shown yet. Without an answer nothing is marked. */
+export function useMarks(
+  subject: Subject,
+  range: { readonly from: number; readonly to: number } | null,
+): Marks {
+  const path =
+    range &&
+    marksPath(subject, { from: range.from, to: Math.ceil(range.to / everySeconds) * everySeconds })
+  // The beginning of a live range moves with each reading.
+  const key = path === null ? null : path.replace(/\/\d+\//, `/${roundDown(range?.from ?? 0)}/`)
+  return useAnswer<Marks>(key, none, async (signal, before) => {
+    if (path === null) return none
+    const outcome = await call<Marks>('GET', path, { signal })
+    return outcome.ok ? outcome.value : before
+  })
+}
+
+function roundDown(seconds: number): number {
+  return Math.floor(seconds / everySeconds) * everySeconds
+}
