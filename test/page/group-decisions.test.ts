@@ -8,7 +8,6 @@ import {
   isChanged,
   pinGroup,
 } from '../../src/page/views/group/compare-pins.js'
-import { planPlaces, groupReasons, formatPlaces } from '../../src/page/views/group/plan-places.js'
 import { compareRouting } from '../../src/page/views/group/compare-routing.js'
 import { readGroupFields, toGroupBody } from '../../src/page/views/group/group-fields.js'
 import { nameDeployments } from '../../src/page/views/group/name-deployments.js'
@@ -64,43 +63,6 @@ void t.test('the next deploy takes the newest versions, but a pinned main VCL', 
     { name: 'c', what: 'added' },
     { name: 'a', what: 'removed' },
   ])
-  t.end()
-})
-
-void t.test('each cache is told once, with where it goes and why', (t) => {
-  const agent = (id: number) => ({ id, name: `edge-${id}` })
-  const why = { deployment: null, chosen: false, reason: 'it does not have all tags' }
-  const rows = planPlaces(
-    {
-      agents: [
-        { agent: agent(1), deployment: 'eu', held: true, waiting: false, reason: null },
-        { agent: agent(2), deployment: 'eu', held: false, waiting: false, reason: null },
-        { agent: agent(3), deployment: null, held: true, waiting: false, reason: 'max shrank' },
-      ],
-    },
-    [1, 2, 3, 4].map((id) => ({ agent: agent(id), ...why })),
-    new Set([1, 3]),
-  )
-
-  t.match(rows, [
-    { id: 2, what: 'added', reason: 'has all tags of eu' },
-    { id: 3, what: 'removed', reason: 'max shrank' },
-    { id: 1, what: 'no change' },
-    { id: 4, what: 'not placed', reason: 'it does not have all tags' },
-  ])
-  t.equal(formatPlaces(rows), '1 added, 1 removed, 1 unchanged')
-  t.equal(formatPlaces([]), 'none')
-  const [added] = rows
-  t.match(groupReasons(added ? [added, added, ...rows.slice(1)] : []), [
-    { what: 'added', count: 2 },
-    { what: 'removed', count: 1 },
-    { what: 'no change', count: 1 },
-    { what: 'not placed', count: 1 },
-  ])
-  const reasons = [
-    { agent: agent(1), deployment: null, chosen: true, reason: 'it keeps its place' },
-  ]
-  t.match(planPlaces(null, reasons, new Set([1])), [{ what: 'no change' }], 'without a foresight')
   t.end()
 })
 

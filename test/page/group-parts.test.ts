@@ -108,18 +108,26 @@ async function keepDomain({ page, api }: Harness): Promise<void> {
 
 async function showRouting({ page }: Harness): Promise<void> {
   await page.getByRole('link', { name: 'Deploy…' }).click()
-  const domains = page.getByRole('region', { name: 'Domains', exact: true })
-  await domains.getByText(/^\+.*"www\.shop\.example"\) \{ return \(vcl\(cf-l-\d+\)\); \}/).waitFor()
-  await page.getByRole('heading', { name: 'Caches: 2 added' }).waitFor()
+  const parts = page.getByRole('group', { name: 'Parts of the deploy' })
+  await page.getByText('1 file changes, 1 domain changes, 2 caches now').waitFor()
+  await parts.getByRole('button', { name: 'Routing' }).click()
+  const routing = page.getByRole('region', { name: 'Routing', exact: true })
+  await routing.getByText(/^\+.*"www\.shop\.example"\) \{ return \(vcl\(cf-l-\d+\)\); \}/).waitFor()
+  await routing.getByText('Nothing is routed to this group yet.').waitFor()
+  await parts.getByRole('button', { name: 'Caches 2' }).click()
+  await page.getByText('2 added').waitFor()
   await page.getByText('1 not placed').waitFor()
   await page.getByText('the deployments it fits have their max').first().waitFor()
 
   await page.getByRole('button', { name: 'Deploy', exact: true }).click()
 
   await page.getByRole('heading', { name: /Active revision 1$/ }).waitFor()
-  await domains.getByText('No change on any cache.').waitFor()
-  await page.getByRole('link', { name: 'Routing', exact: true }).click()
-  await page.getByText('"www.shop.example"').waitFor()
+  await parts.getByRole('button', { name: 'Routing' }).click()
+  await routing.getByText('No change on any cache.').waitFor()
+  await page
+    .getByRole('region', { name: /^Routing on edge/ })
+    .getByText('"www.shop.example"')
+    .waitFor()
 }
 
 async function editTogether({ page, api }: Harness): Promise<void> {
@@ -190,8 +198,9 @@ async function lookOnly(t: Test, page: OpenPage['page']): Promise<void> {
   for (const name of ['Edit', 'Delete', 'Deploy…'])
     t.equal(await page.getByText(name, { exact: true }).count(), 0, name)
   await page.getByRole('link', { name: 'Deploy', exact: true }).click()
-  await page.getByRole('button', { name: 'Compile on one cache' }).waitFor()
-  t.equal(await page.getByRole('button', { name: 'Deploy', exact: true }).count(), 0)
+  await page.getByText('0 caches now').waitFor()
+  for (const name of ['Deploy', 'Roll back…'])
+    t.equal(await page.getByRole('button', { name, exact: true }).count(), 0, name)
   t.same(await findBarriers(page), [])
 }
 

@@ -49,7 +49,10 @@ void t.test('groups in the page', async (t) => {
 })
 
 async function start(t: Test): Promise<Harness> {
-  const [cache, { base, api }] = await Promise.all([startVarnishd(t), startCoordinator(t)])
+  const [cache, { base, api }] = await Promise.all([
+    startVarnishd(t),
+    startCoordinator(t, { words: ['--no-agent', '--stats-interval', '1'] }),
+  ])
   const port = await startManagementProxy(t, cache)
   startAgent(t, cache, {
     ...{ coordinatorUrl: base.replace('http', 'ws'), name: 'edge', tags: ['web'], port: port.port },
@@ -89,22 +92,25 @@ async function deployFirst(t: Test, harness: Harness): Promise<void> {
   const { page, cache } = harness
   await openSection(harness, 'Deploy')
 
-  await page.getByRole('heading', { name: 'Caches: 1 added' }).waitFor()
-  await page.getByRole('row', { name: /^edge added .*has all tags/ }).waitFor()
+  await page.getByText('1 file changes, 1 cache now, compiles on 1 of 1').waitFor()
   const files = page.getByRole('region', { name: 'Files' })
   await files.getByText('new, version 1').click()
   await files.getByText('return (synth(200, "first"))').waitFor()
+  await choose(harness, 'Caches 1')
+  await page.getByRole('row', { name: /^edge added .*has all tags/ }).waitFor()
   await eventually('the cache is idle', async () => (await fetchMark(cache)).status === 503)
   await press(harness, 'Deploy')
 
   await seeRevision(harness, 1)
-  await page.getByRole('table', { name: 'Caches of the group' }).getByText('applied').waitFor()
-  await page.getByRole('heading', { name: 'Caches: 1 unchanged' }).waitFor()
+  await page.getByRole('row', { name: /^edge no change applied/ }).waitFor()
+  await page.getByText('No file changes, 1 cache now, compiles on 1 of 1').waitFor()
+  t.equal(await page.getByRole('button', { name: 'Roll back…' }).isDisabled(), true)
   t.equal((await fetchMark(cache)).mark, 'first')
 }
 
 async function deployNext(t: Test, harness: Harness): Promise<void> {
   const { page, cache, port, api, mainFile } = harness
+  await choose(harness, 'Files 0')
   // By somebody else: the plan that is looked at follows.
   await api.editFile(mainFile, answering('second'))
 
@@ -116,7 +122,8 @@ async function deployNext(t: Test, harness: Harness): Promise<void> {
   await openSection(harness, 'Overview')
   await page.getByText('1 change is not deployed.').waitFor()
   t.equal(await page.locator(`a[href^="/graphs?of=vclgroups/"]`).count(), 1)
-  await openSection(harness, 'Deploy')
+  await page.getByRole('link', { name: 'Review deploy' }).click()
+  await page.getByText('1 file changes, 1 cache now, compiles on 1 of 1').waitFor()
   let goOn = (): void => undefined
   const mayGoOn = new Promise<void>((resolve) => (goOn = resolve))
   const act = () => mayGoOn
@@ -124,7 +131,8 @@ async function deployNext(t: Test, harness: Harness): Promise<void> {
   await press(harness, 'Deploy')
 
   await page.getByText('Deploying: 0 of 1 loaded').waitFor()
-  const caches = page.getByRole('table', { name: 'Caches of the group' })
+  // They are shown without being asked for.
+  const caches = page.getByRole('table', { name: 'Caches of the deploy' })
   await caches.getByText('loading', { exact: true }).waitFor()
   t.equal((await fetchMark(cache)).mark, 'first')
   goOn()
@@ -136,50 +144,69 @@ async function deployNext(t: Test, harness: Harness): Promise<void> {
 
 async function goBack(t: Test, harness: Harness): Promise<void> {
   const { page, cache } = harness
-  await openSection(harness, 'History')
-  await page.getByRole('button', { name: 'deploy · revision 1' }).click()
   const dialog = page.getByRole('dialog', { name: 'Revision 1, deploy' })
+  await press(harness, 'Roll back…')
   await dialog.getByText('version 2 → 1').waitFor()
   await keepScreenshot(page, 'group-rollback')
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await openSection(harness, 'History')
+  await page.getByRole('button', { name: 'deploy · revision 1' }).click()
+  await dialog.getByRole('button', { name: 'Roll back to revision 1' }).waitFor()
+  await page.keyboard.press('Escape')
+  await openSection(harness, 'Deploy')
+  const result = page.getByRole('region', { name: 'Result of the last change' })
+  await result.getByRole('heading', { name: 'Since the deploy of revision 2' }).waitFor()
+  await result.getByRole('row', { name: /^Requests .*[\d.]+\/s$/ }).waitFor()
+  await keepScreenshot(page, 'group-result')
 
-  await dialog.getByRole('button', { name: 'Roll back to revision 1' }).click()
+  await result.getByRole('button', { name: 'Roll back to revision 1' }).click()
 
   await seeRevision(harness, 3)
+  await result.getByRole('heading', { name: 'Since the rollback of revision 3' }).waitFor()
+  t.equal(await result.getByRole('button').count(), 0, 'not to what was gone back from')
+  await openSection(harness, 'History')
   await page.getByRole('button', { name: 'rollback · revision 3' }).waitFor()
   t.equal((await fetchMark(cache)).mark, 'first')
 }
 
 async function refuse(t: Test, harness: Harness): Promise<void> {
   const { page, cache, api, mainFile } = harness
-  await api.editFile(mainFile, 'vcl 4.1;\nbackend default none;\nsub vcl_recv { sett; }\n')
-  await page.reload()
   await openSection(harness, 'Deploy')
-  const alert = page.getByRole('region', { name: 'Deploy' }).getByRole('alert')
-  await press(harness, 'Compile on one cache')
+  await page.getByText(/compiles on 1 of 1/).waitFor()
+  await api.editFile(mainFile, 'vcl 4.1;\nbackend default none;\nsub vcl_recv { sett; }\n')
+
+  await page.getByText('1 file changes, 1 cache now, does not compile').waitFor()
+  await page.getByText('The VCL does not compile. Mend the errors below.').waitFor()
+  t.equal(await deployButton(page).isDisabled(), true)
+  const alert = page.getByRole('region', { name: 'Errors' }).getByRole('alert')
   await alert.getByText(/site\.vcl line 3 pos \d+: .*edge/s).waitFor()
+  await alert.getByText(/Trace [\w-]{8,}/).waitFor()
   const place = page.getByRole('link', { name: 'site.vcl line 3' }).first()
   t.equal(await place.getAttribute('href'), `/files/${mainFile}?line=3`)
+  await keepScreenshot(page, 'group-refused')
 
-  await press(harness, 'Deploy')
+  // By who does not look.
+  await api.act(await groupId(api), 'deploy')
 
   const failed = page.getByRole('region', { name: 'The last deploy failed' })
-  await eventually('it is refused', async () => {
-    const [entry] = await api.readHistory(await groupId(api))
-    return entry?.revision === null
-  })
-  await alert.getByText(/Trace [\w-]{8,}/).waitFor()
   await openSection(harness, 'Overview')
   await failed.getByText(/site\.vcl line 3 pos/).waitFor()
   await seeRevision(harness, 3)
   t.equal((await fetchMark(cache)).mark, 'first')
+
+  await api.editFile(mainFile, answering('first'))
+  await openSection(harness, 'Deploy')
+  await page.getByText(/compiles on 1 of 1/).waitFor()
+  t.equal(await deployButton(page).isDisabled(), false)
 }
 
 async function look(t: Test, { page }: Harness): Promise<void> {
-  const group = new URL(page.url()).pathname
+  const group = new URL(page.url()).pathname.replace('/deploy', '')
   for (const [name, path, shown] of [
     ['groups', '/groups', 'Main VCL'],
     ['group', group, 'applied'],
-    ['group-deploy', `${group}/deploy`, 'Caches: 1 unchanged'],
+    ['group-deploy', `${group}/deploy`, 'compiles on 1 of 1'],
+    ['group-caches', `${group}/deploy?tab=caches`, 'no change'],
   ] as const) {
     await page.setViewportSize({ width: 1280, height: 800 })
     await page.goto(path)
@@ -200,6 +227,8 @@ async function reload(t: Test, harness: Harness): Promise<void> {
   const { page, cache, port } = harness
   port.forget()
   await press(harness, 'Recompile on caches…')
+  t.notOk(port.changes().some((line) => line.startsWith('vcl.inline')))
+  await page.getByRole('dialog').getByRole('button', { name: 'Recompile' }).click()
 
   await page.getByText(`${hostile} recompiled.`).waitFor()
   t.ok(port.changes().some((line) => line.startsWith('vcl.inline')))
@@ -231,6 +260,16 @@ async function takeAway(t: Test, harness: Harness): Promise<void> {
 function openSection({ page }: Harness, name: string): Promise<void> {
   const sections = page.getByRole('navigation', { name: 'Parts of the group' })
   return sections.getByRole('link', { name, exact: true }).click()
+}
+
+/** A part of the deploy; its name has how much there is. */
+function choose({ page }: Harness, name: string): Promise<void> {
+  const parts = page.getByRole('group', { name: 'Parts of the deploy' })
+  return parts.getByRole('button', { name }).click()
+}
+
+function deployButton(page: OpenPage['page']) {
+  return page.getByRole('button', { name: 'Deploy', exact: true })
 }
 
 function press({ page }: Harness, name: string): Promise<void> {

@@ -14,6 +14,8 @@ export interface Question {
   readonly verb: string
   /** What has to be typed; left out: the button alone. */
   readonly name?: string
+  /** Nothing is lost by it. */
+  readonly isHarmless?: boolean
 }
 
 const asked = signal<(Question & { readonly answer: (yes: boolean) => void }) | null>(null)
@@ -36,7 +38,7 @@ export function Confirmation() {
 }
 
 function ConfirmDialog(props: Question & { readonly answer: (yes: boolean) => void }) {
-  const { title, text, verb, name, answer } = props
+  const { title, text, verb, name, isHarmless = false, answer } = props
   const typed = useSignal('')
   const isRight = name === undefined || typed.value === name
   return (
@@ -71,7 +73,7 @@ function ConfirmDialog(props: Question & { readonly answer: (yes: boolean) => vo
           >
             Cancel
           </Button>
-          <Button kind="danger" type="submit" disabled={!isRight}>
+          <Button kind={isHarmless ? 'main' : 'danger'} type="submit" disabled={!isRight}>
             {verb}
           </Button>
         </div>

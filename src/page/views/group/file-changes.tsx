@@ -18,12 +18,17 @@ export function FileChanges({ before, after }: FileChangesProps) {
   return (
     <ul class="plain-list">
       {compareFiles(before, after).map((change) => (
-        <li key={`${change.isMain ? 'main' : 'include'} ${change.id}`}>
+        <li key={keyOf(change)}>
           <OneFile change={change} />
         </li>
       ))}
     </ul>
   )
+}
+
+/** With its versions: what changes while it is looked at opens. */
+function keyOf({ isMain, id, from, to }: FileChange): string {
+  return `${isMain ? 'main' : 'include'} ${id} ${from ?? ''} ${to ?? ''}`
 }
 
 function OneFile({ change }: { readonly change: FileChange }) {

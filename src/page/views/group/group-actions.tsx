@@ -1,6 +1,4 @@
 /** What can be done to the whole of a group. */
-import { call } from '../../api/call.js'
-import { useMutation } from '../../api/mutation.js'
 import type { Group } from '../../../resources/vclgroup.js'
 import { Button, LinkButton } from '../../parts/button.js'
 import { confirmDestruction } from '../../parts/confirm.js'
@@ -8,7 +6,7 @@ import { notifySaved } from '../../parts/save-change.js'
 import { useDialog } from '../../parts/use-dialog.js'
 import { useDelete } from '../../parts/use-delete.js'
 import { ErrorNote } from '../../parts/error-note.js'
-import { toast } from '../../parts/toasts.js'
+import { CancelDeploy } from './cancel-deploy.js'
 import { readGroupFields, toGroupBody } from './group-fields.js'
 import { GroupForm, listChoosable, type GroupFormProps } from './group-form.js'
 import { mayChangeGroup } from './may-change-group.js'
@@ -37,16 +35,12 @@ export function GroupActions({ group, etag, verbs, reload, section }: GroupActio
           Deploy…
         </LinkButton>
       )}
-      {group.stateName === 'Deploying' && <CancelDeploy group={group} reload={reload} />}
+      {section !== 'deploy' && group.stateName === 'Deploying' && (
+        <CancelDeploy group={group} reload={reload} />
+      )}
       {group.deployed && (
         <>
-          <Button
-            icon="refresh"
-            isBusy={verbs.isBusy}
-            onClick={() => {
-              verbs.act(group, { name: 'reload', done: `${name} recompiled.` })
-            }}
-          >
+          <Button icon="refresh" isBusy={verbs.isBusy} onClick={() => void recompile(group, verbs)}>
             Recompile on caches…
           </Button>
           <Button isBusy={verbs.isBusy} onClick={() => void undeploy(group, verbs)}>
@@ -95,43 +89,29 @@ export function GroupActions({ group, etag, verbs, reload, section }: GroupActio
   )
 }
 
-/** Beside the call that waits for the deploy, which it ends. */
-function CancelDeploy({ group, reload }: Pick<GroupActionsProps, 'group' | 'reload'>) {
-  const mutation = useMutation()
-  const cancel = async (): Promise<void> => {
-    const isSure = await confirmDestruction({
-      title: `Cancel the deploy of ${group.name}?`,
-      text: 'Caches keep serving what they serve now. A deploy that has switched already cannot be cancelled.',
-      verb: 'Cancel deploy',
-    })
-    if (!isSure) return
-    await mutation.run(
-      () => call<Group>('PUT', `/vclgroups/${group.id}/cancel`),
-      () => {
-        toast(`Deploy of ${group.name} cancelled.`)
-      },
-    )
-    reload()
-  }
-  return (
-    <>
-      <Button isBusy={mutation.isBusy} onClick={() => void cancel()}>
-        Cancel deploy
-      </Button>
-      {mutation.error && <ErrorNote error={mutation.error} />}
-    </>
-  )
+async function recompile(group: Group, verbs: Verbs): Promise<void> {
+  const { name } = group
+  const isSure = await confirmDestruction({
+    title: `Recompile group ${name}?`,
+    text: `Its ${describeCaches(group)} compile what is deployed once more under a new name, and switch to it. Files that changed since are not taken.`,
+    verb: 'Recompile',
+    isHarmless: true,
+  })
+  if (isSure) verbs.act(group, { name: 'reload', done: `${name} recompiled.` })
+}
+
+function describeCaches({ agentStates: { length } }: Group): string {
+  return `${length} ${length === 1 ? 'cache' : 'caches'}`
 }
 
 async function undeploy(group: Group, verbs: Verbs): Promise<void> {
-  const { name, agentStates, root, domains } = group
-  const caches = `${agentStates.length} ${agentStates.length === 1 ? 'cache' : 'caches'}`
+  const { name, root, domains } = group
   const what = root
     ? 'They answer 503 until another group is deployed there.'
     : `They stop serving ${domains.map(({ fqdn }) => fqdn).join(', ')}.`
   const isSure = await confirmDestruction({
     title: `Undeploy group ${name}?`,
-    text: `It is removed from ${caches}. ${what} Deploying it again brings it back.`,
+    text: `It is removed from ${describeCaches(group)}. ${what} Deploying it again brings it back.`,
     verb: 'Undeploy',
     name,
   })

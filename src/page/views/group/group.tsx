@@ -11,11 +11,10 @@ import type { ViewProps } from '../../views.js'
 import { GroupActions } from './group-actions.js'
 import { History } from './history.js'
 import { Overview } from './overview.js'
-import { Plan } from './plan.js'
 import { groupEvents } from './group-events.js'
 import { ProgressLine } from './progress-line.js'
-import { Routing } from './routing.js'
 import { Stage } from './stage.js'
+import { Workspace } from './workspace.js'
 import { useVerbs, type Verbs } from './use-verbs.js'
 
 export function View({ params }: ViewProps) {
@@ -40,7 +39,7 @@ export function View({ params }: ViewProps) {
         <>
           <Sections label="Parts of the group" items={listSections(value)} />
           {section !== 'deploy' && <ProgressLine group={value} verbs={verbs} />}
-          <Section group={value} verbs={verbs} name={section} />
+          <Section group={value} verbs={verbs} name={section} reload={reload} />
         </>
       )}
     </>
@@ -67,7 +66,7 @@ function GraphsLink({ group: { id } }: { readonly group: Group }) {
   )
 }
 
-function listSections({ id, root, console, staged }: Group) {
+function listSections({ id, console, staged }: Group) {
   const base = `/groups/${id}`
   const overview = { href: base, title: 'Overview' }
   const history = { href: `${base}/history`, title: 'History' }
@@ -77,7 +76,6 @@ function listSections({ id, root, console, staged }: Group) {
     { href: `${base}/deploy`, title: 'Deploy' },
     history,
     { href: `${base}/stage`, title: staged ? 'Stage (1)' : 'Stage' },
-    ...(root ? [] : [{ href: `${base}/routing`, title: 'Routing' }]),
   ]
 }
 
@@ -85,12 +83,12 @@ interface SectionProps {
   readonly group: Group
   readonly verbs: Verbs
   readonly name: string
+  readonly reload: () => void
 }
 
-function Section({ group, verbs, name }: SectionProps) {
-  if (name === 'deploy') return <Plan group={group} verbs={verbs} />
+function Section({ group, verbs, name, reload }: SectionProps) {
+  if (name === 'deploy') return <Workspace group={group} verbs={verbs} reload={reload} />
   if (name === 'history') return <History group={group} verbs={verbs} />
   if (name === 'stage') return <Stage group={group} verbs={verbs} />
-  if (name === 'routing') return <Routing group={group} />
   return <Overview group={group} verbs={verbs} />
 }

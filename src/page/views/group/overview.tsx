@@ -10,7 +10,7 @@ import { ReferenceList } from '../../parts/reference-list.js'
 import { Time } from '../../parts/time.js'
 import { mayRead } from '../../session/rights.js'
 import { compareFiles, compareNames, isChanged } from './compare-pins.js'
-import { GroupProblems } from './group-problems.js'
+import { CompileErrors } from './compile-errors.js'
 import { Places } from './places.js'
 import { useNextPins } from './use-next-pins.js'
 import type { Verbs } from './use-verbs.js'
@@ -61,7 +61,7 @@ function LastFailure({ entry, group }: LastFailureProps) {
         The last {action} failed, <Time at={at} isAgo />, by {account}.{' '}
         {group.deployed && 'What was deployed before keeps serving.'}
       </p>
-      <GroupProblems group={group} text={result} />
+      <CompileErrors group={group} text={result} />
       <pre tabIndex={0}>{result}</pre>
     </section>
   )

@@ -15,7 +15,7 @@ import type { Verbs } from './use-verbs.js'
 
 type Row = Place & { readonly id: number; readonly step: Step; readonly shown: string }
 
-const tones: Readonly<Record<Step, Tone>> = {
+export const stepTones: Readonly<Record<Step, Tone>> = {
   loading: 'busy',
   loaded: 'good',
   switching: 'busy',
@@ -47,7 +47,7 @@ export function Places({ group, last }: { readonly group: Group; readonly last: 
 }
 
 /** Each distinct text of the compiler once, whole, with its file and line. */
-function Failures({ places }: { readonly places: readonly Place[] }) {
+export function Failures({ places }: { readonly places: readonly Place[] }) {
   return groupFailures(places).map(({ error, agents }) => (
     <section
       class="group-note tone-bad"
@@ -77,7 +77,7 @@ const columns: readonly Column<Row>[] = [
     title: 'State',
     width: '8.5rem',
     show: ({ step, shown }) => (
-      <StateChip state={shown} {...(shown === step && { tone: tones[step] })} />
+      <StateChip state={shown} {...(shown === step && { tone: stepTones[step] })} />
     ),
     sortBy: ({ shown }) => shown,
   },

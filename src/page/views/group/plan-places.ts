@@ -1,48 +1,55 @@
 /** Where a deploy would put a group, with the reasons: values in, values out. */
 import type { ForeseenPlacements, PlacementReason } from '../../../resources/vclgroup.js'
 
-interface PlacementPreview {
-  readonly agents: readonly Omit<ForeseenPlacements['agents'][number], 'replaces'>[]
-}
+type ForeseenPlace = Omit<ForeseenPlacements['agents'][number], 'replaces'>
+
+export type PlaceChange = 'added' | 'no change' | 'waiting' | 'removed' | 'not placed'
 
 export interface PlannedPlace {
+  /** Of the agent. */
   readonly id: number
   readonly name: string
-  readonly what: 'added' | 'no change' | 'removed' | 'not placed'
+  readonly change: PlaceChange
   readonly deployment: string | null
   readonly reason: string
 }
 
-const order = ['added', 'removed', 'no change', 'not placed'] as const
+/** What is out of the ordinary first. */
+const order: readonly PlaceChange[] = ['removed', 'waiting', 'added', 'no change', 'not placed']
 
 /**
  * `preview`: of the group as it is now; `reasons`: why the others are not chosen, by what is deployed. Without
  * `preview` (not allowed) the reasons alone.
  */
 export function planPlaces(
-  preview: PlacementPreview | null,
+  preview: { readonly agents: readonly ForeseenPlace[] } | null,
   reasons: readonly PlacementReason[],
   held: ReadonlySet<number>,
 ): readonly PlannedPlace[] {
   const reasonOf = new Map(reasons.map((row) => [row.agent.id, row]))
   const places: PlannedPlace[] = (preview?.agents ?? []).map((place) => {
     const { agent, deployment } = place
-    const what = deployment === null ? 'removed' : place.held ? 'no change' : 'added'
-    return { ...agent, what, deployment, reason: explain(place, reasonOf.get(agent.id)) }
+    const reason = explain(place, reasonOf.get(agent.id))
+    return { ...agent, change: changeOf(place), deployment, reason }
   })
   const known = new Set(places.map(({ id }) => id))
   for (const { agent, deployment, chosen, reason } of reasons) {
     if (known.has(agent.id)) continue
-    const isHeld = held.has(agent.id)
     const isChosen = preview === null && chosen
-    const what = isChosen ? (isHeld ? 'no change' : 'added') : 'not placed'
-    places.push({ ...agent, what, deployment: deployment?.name ?? null, reason })
+    const change = isChosen ? (held.has(agent.id) ? 'no change' : 'added') : 'not placed'
+    places.push({ ...agent, change, deployment: deployment?.name ?? null, reason })
   }
-  return places.sort((a, b) => order.indexOf(a.what) - order.indexOf(b.what))
+  return places.sort((a, b) => order.indexOf(a.change) - order.indexOf(b.change))
+}
+
+function changeOf({ deployment, held, waiting }: ForeseenPlace): PlaceChange {
+  if (deployment === null) return 'removed'
+  if (waiting) return 'waiting'
+  return held ? 'no change' : 'added'
 }
 
 function explain(
-  { deployment, held, reason }: PlacementPreview['agents'][number],
+  { deployment, held, reason }: ForeseenPlace,
   row: PlacementReason | undefined,
 ): string {
   if (reason !== null) return reason
@@ -50,29 +57,20 @@ function explain(
   return held ? 'keeps its place' : `has all tags of ${deployment ?? 'a deployment'}`
 }
 
-interface AlikePlaces extends Pick<PlannedPlace, 'what' | 'reason'> {
+export function countPlanned(places: readonly PlannedPlace[], ...changes: PlaceChange[]): number {
+  return places.filter(({ change }) => changes.includes(change)).length
+}
+
+interface AlikePlaces extends Pick<PlannedPlace, 'change' | 'reason'> {
   readonly count: number
 }
 
 /** Each distinct reason once, with how many caches it is about. */
 export function groupReasons(places: readonly PlannedPlace[]): readonly AlikePlaces[] {
   const alike = new Map<string, AlikePlaces>()
-  for (const { what, reason } of places) {
-    const key = `${what} ${reason}`
-    alike.set(key, { what, reason, count: (alike.get(key)?.count ?? 0) + 1 })
+  for (const { change, reason } of places) {
+    const key = `${change} ${reason}`
+    alike.set(key, { change, reason, count: (alike.get(key)?.count ?? 0) + 1 })
   }
   return [...alike.values()]
-}
-
-/** "2 added, 1 removed, 3 unchanged". */
-export function formatPlaces(places: readonly PlannedPlace[]): string {
-  const count = (what: PlannedPlace['what']): number =>
-    places.filter((place) => place.what === what).length
-  const [added, removed, unchanged] = [count('added'), count('removed'), count('no change')]
-  const parts = [
-    added > 0 ? `${added} added` : '',
-    removed > 0 ? `${removed} removed` : '',
-    unchanged > 0 ? `${unchanged} unchanged` : '',
-  ].filter((part) => part !== '')
-  return parts.length === 0 ? 'none' : parts.join(', ')
 }

@@ -11,7 +11,6 @@ const doing = {
   promote: 'Promoting',
   stage: 'Staging',
   delstage: 'Discarding the stage',
-  validate: 'Compiling',
 } as const
 
 export function ProgressLine({ group, verbs }: { readonly group: Group; readonly verbs: Verbs }) {
@@ -19,8 +18,7 @@ export function ProgressLine({ group, verbs }: { readonly group: Group; readonly
   if (!isBusy && group.stateName !== 'Deploying') return null
   // By others' hand it is not known what it is.
   const { name, revisionBefore } = last ?? { name: 'deploy', revisionBefore: null }
-  const isPlacing = name !== 'validate' && name !== 'undeploy'
-  const progress = isPlacing ? measureProgress(group, revisionBefore) : null
+  const progress = name === 'undeploy' ? null : measureProgress(group, revisionBefore)
   if (!progress) return <p role="status">{doing[name]}…</p>
   const { done, all, verb, failed } = progress
   return (

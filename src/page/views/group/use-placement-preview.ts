@@ -5,18 +5,24 @@ import type { Deployment } from '../../../resources/deployment.js'
 import type { ForeseenPlacements, Group } from '../../../resources/vclgroup.js'
 import type { CallError } from '../../api/http.js'
 import { useObject } from '../../api/object.js'
+import { useIllAgents } from '../../parts/use-ill-agents.js'
 import { mayRead, readWho } from '../../session/rights.js'
 import { useSettled } from './use-settled.js'
 
-interface PlacementPreview {
+interface Foreseen {
   /** Null: not known yet, or not allowed. */
   readonly value: ForeseenPlacements | null
   readonly error: CallError | null
 }
 
+interface PlacementPreview extends Foreseen {
+  /** False: it is on its way. */
+  readonly isKnown: boolean
+}
+
 export function usePlacementPreview(group: Group): PlacementPreview {
-  const { id, name, domains, releases, organization } = group
-  const ids = group.deployments.map((one) => one.id)
+  const { agentStates, organization, revision } = group
+  const ids = group.deployments.map(({ id }) => id)
   // The API answers for groups of the caller's own organization only.
   const isOwn = readWho()?.organization?.id === organization?.id
   const isAsked = isOwn && mayRead('deployment') && ids.length > 0
@@ -24,35 +30,33 @@ export function usePlacementPreview(group: Group): PlacementPreview {
     isAsked ? `/deployments?id=${ids.join(',')}` : null,
   )
   useSettled(group, deployments.reload)
-  const fields = deployments.value?.map((one) => {
-    const { min, max, tags } = one
-    return { id: one.id, name: one.name, min, max, tags: tags.map((tag) => ({ id: tag.id })) }
-  })
-  const body = fields && {
-    groups: [
-      {
-        id,
-        name,
-        domains: domains.map(({ fqdn }) => fqdn),
-        deployments: fields.map((one) => one.name),
-        releases,
-      },
-    ],
-    deployments: fields,
-  }
-  // Read again when any of it changed, and when places did.
-  const places = group.agentStates.map(({ agent }) => agent.id)
-  const key = body ? JSON.stringify([body, places, group.revision]) : null
-  return useAnswer(key, nothing, async (signal) => {
+  const ill = useIllAgents()
+  const body = deployments.value && toPlan(group, deployments.value)
+  // Read again when any of it changed, when places did, and when their agents went or came.
+  const places = agentStates.map(({ agent: { id } }) => [id, ill.get(id)])
+  const key = body ? JSON.stringify([body, places, revision]) : null
+  const answer = useAnswer<Foreseen>(key, nothing, async (signal) => {
     const outcome = await call<Answer>('POST', '/vclgroups/placement', { body, signal })
     return outcome.ok
       ? { value: outcome.value.groups[0] ?? null, error: null }
       : { value: null, error: outcome.error }
   })
+  const isAnswered = [answer.value, answer.error, deployments.error].some((one) => one !== null)
+  return { ...answer, isKnown: !isAsked || isAnswered }
+}
+
+function toPlan({ id, name, domains, releases }: Group, all: readonly Deployment[]): object {
+  const deployments = all.map((one) => {
+    const { min, max, tags } = one
+    return { id: one.id, name: one.name, min, max, tags: tags.map((tag) => ({ id: tag.id })) }
+  })
+  const fqdns = domains.map(({ fqdn }) => fqdn)
+  const wanted = { id, name, domains: fqdns, deployments: all.map((one) => one.name), releases }
+  return { groups: [wanted], deployments }
 }
 
 interface Answer {
   readonly groups: readonly ForeseenPlacements[]
 }
 
-const nothing: PlacementPreview = { value: null, error: null }
+const nothing = { value: null, error: null }

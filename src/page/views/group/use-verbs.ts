@@ -5,15 +5,7 @@ import { useMutation, type Mutation } from '../../api/mutation.js'
 import type { Group } from '../../../resources/vclgroup.js'
 import { toast } from '../../parts/toasts.js'
 
-type VerbName =
-  | 'deploy'
-  | 'undeploy'
-  | 'reload'
-  | 'rollback'
-  | 'promote'
-  | 'stage'
-  | 'delstage'
-  | 'validate'
+type VerbName = 'deploy' | 'undeploy' | 'reload' | 'rollback' | 'promote' | 'stage' | 'delstage'
 
 interface VerbRequest {
   readonly name: VerbName
@@ -27,6 +19,7 @@ export interface Verbs extends Omit<Mutation, 'run'> {
   /** The one that is on its way, or was last. */
   readonly last: { readonly name: VerbName; readonly revisionBefore: number } | null
   readonly act: (group: Group, request: VerbRequest) => void
+  readonly rollBack: (group: Group, revision: number | null) => void
 }
 
 export function useVerbs(reload: () => void): Verbs {
@@ -46,8 +39,12 @@ export function useVerbs(reload: () => void): Verbs {
     // What was refused is in the group and its history too.
     void work.then(reload)
   }
+  const rollBack = (group: Group, revision: number | null): void => {
+    const done = `${group.name} rolled back to revision ${revision ?? ''}.`
+    act(group, { name: 'rollback', body: { revision }, done })
+  }
   const { isBusy, error, forget } = mutation
-  return { isBusy, error, forget, last: last.value, act }
+  return { isBusy, error, forget, last: last.value, act, rollBack }
 }
 
 /** The wait was over before it. */

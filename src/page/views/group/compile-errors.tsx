@@ -4,10 +4,17 @@ import { mayRead } from '../../session/rights.js'
 import { ProblemList } from '../file/problem-list.js'
 import { readProblems } from '../file/read-problems.js'
 
-export function GroupProblems({ group, text }: { readonly group: Group; readonly text: string }) {
+export function CompileErrors({ group, text }: { readonly group: Group; readonly text: string }) {
   if (!mayRead('file')) return null
   const files = new Map(
     [group.mainVCL, ...group.includes].flatMap((file) => (file ? [[file.name, file.id]] : [])),
   )
-  return <ProblemList problems={readProblems(text, new Set(files.keys()))} files={files} />
+  // Where in the line matters to the editor only.
+  const lines = new Map(
+    readProblems(text, new Set(files.keys())).map((one) => [
+      `${one.file} ${one.line} ${one.message}`,
+      one,
+    ]),
+  )
+  return <ProblemList problems={[...lines.values()]} files={files} />
 }

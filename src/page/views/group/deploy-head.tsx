@@ -1,0 +1,126 @@
+/** What a deploy would do, or how far it is, with its buttons: stays in sight while the details are scrolled. */
+import { useSignal, type Signal } from '@preact/signals'
+import type { Group, HistoryEntry } from '../../../resources/vclgroup.js'
+import { Button } from '../../parts/button.js'
+import { SelectField } from '../../parts/field.js'
+import { useDialog } from '../../parts/use-dialog.js'
+import { CancelDeploy } from './cancel-deploy.js'
+import { findEarlier } from './find-earlier.js'
+import { mayChangeGroup } from './may-change-group.js'
+import { ProgressLine } from './progress-line.js'
+import { RevisionDialog } from './revision-dialog.js'
+import type { DeployPlan } from './use-deploy-plan.js'
+import type { Verbs } from './use-verbs.js'
+
+const waits = [
+  { value: '60', title: 'at most 1 minute' },
+  { value: '300', title: 'at most 5 minutes' },
+  { value: '600', title: 'at most 10 minutes' },
+  { value: '0', title: 'do not wait' },
+]
+const percents = [
+  { value: '100', title: 'all caches have it' },
+  { value: '75', title: '75 % have it' },
+  { value: '50', title: '50 % have it' },
+]
+
+interface DeployHeadProps {
+  readonly group: Group
+  readonly verbs: Verbs
+  readonly plan: DeployPlan
+  readonly history: readonly HistoryEntry[]
+  readonly reload: () => void
+  readonly onDeploy: () => void
+}
+
+export function DeployHead({ group, verbs, plan, history, reload, onDeploy }: DeployHeadProps) {
+  const wait = useSignal('60')
+  const percent = useSignal('100')
+  const isDeploying = group.stateName === 'Deploying'
+  const isGoing = isDeploying || verbs.isBusy
+  const deploy = (): void => {
+    const query = { wait: wait.value, percent: percent.value }
+    verbs.act(group, { name: 'deploy', query, done: `${group.name} deployed.` })
+    onDeploy()
+  }
+  return (
+    <section class="panel group-deploy" aria-label="Deploy">
+      <div class="group-deploy-head">
+        <div class="group-deploy-plan">
+          {isGoing ? (
+            <ProgressLine group={group} verbs={verbs} />
+          ) : (
+            <p class="group-summary" role="status">
+              {plan.summary}
+            </p>
+          )}
+        </div>
+        {mayChangeGroup(group) && (
+          <div class="row">
+            {isDeploying && <CancelDeploy group={group} reload={reload} />}
+            <RollBack group={group} verbs={verbs} history={history} />
+            <Button
+              kind="main"
+              isBusy={isGoing}
+              disabled={plan.hindrances.length > 0}
+              onClick={deploy}
+            >
+              Deploy
+            </Button>
+          </div>
+        )}
+      </div>
+      {!isGoing &&
+        plan.hindrances.map((text) => (
+          <p key={text} class="group-note tone-bad">
+            {text}
+          </p>
+        ))}
+      {mayChangeGroup(group) && <Options wait={wait} percent={percent} />}
+    </section>
+  )
+}
+
+function RollBack({ group, verbs, history }: Pick<DeployHeadProps, 'group' | 'verbs' | 'history'>) {
+  const shown = useDialog<HistoryEntry>()
+  const earlier = findEarlier(group, history)
+  return (
+    <>
+      <Button
+        isBusy={verbs.isBusy}
+        disabled={earlier === null}
+        onClick={() => {
+          if (earlier) shown.open(earlier)
+        }}
+      >
+        Roll back…
+      </Button>
+      {shown.subject && (
+        <RevisionDialog group={group} verbs={verbs} entry={shown.subject} onClose={shown.close} />
+      )}
+    </>
+  )
+}
+
+interface OptionsProps {
+  readonly wait: Signal<string>
+  readonly percent: Signal<string>
+}
+
+function Options({ wait, percent }: OptionsProps) {
+  return (
+    <details class="group-options">
+      <summary>Options</summary>
+      <div class="stack">
+        <p class="quiet">
+          All caches load and compile it first. They switch only if enough of them succeed;
+          otherwise the old VCL keeps serving.
+        </p>
+        <div class="group-choices">
+          <SelectField label="Wait" value={wait} options={waits} />
+          <SelectField label="Until" value={percent} options={percents} />
+        </div>
+      </div>
+    </details>
+  )
+}

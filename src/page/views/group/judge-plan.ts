@@ -1,0 +1,89 @@
+/** What a deploy would do, in a line, and why it cannot succeed: values in, values out. */
+import type { Group } from '../../../resources/vclgroup.js'
+import type { CallError } from '../../api/http.js'
+import { formatCount } from '../../parts/quantity.js'
+import { countPlanned, type PlannedPlace } from './plan-places.js'
+
+/** Whether the VCL compiles on real caches. */
+export type CompileCheck =
+  | { readonly state: 'unknown' }
+  | { readonly state: 'checking' }
+  /** `isOnEach`: on every cache that fits, else on one of each release. */
+  | { readonly state: 'compiles'; readonly on: number; readonly isOnEach: boolean }
+  | { readonly state: 'fails'; readonly error: CallError }
+  /** Something else was in the way. */
+  | { readonly state: 'unchecked'; readonly error: CallError }
+
+/** Of a check that was refused: is the VCL, or the placement, to blame, so that a deploy would be refused too? */
+export function judgeRefusal(error: CallError): CompileCheck {
+  const isVcl = error.status === 422
+  const isPlacement = error.status === 409
+  return { state: isVcl || isPlacement ? 'fails' : 'unchecked', error }
+}
+
+interface DeployPlan {
+  readonly group: Pick<Group, 'mainVCL' | 'deployments'>
+  /** Of `files` null: not for this person. */
+  readonly changed: { readonly files: number | null; readonly domains: number }
+  readonly places: readonly PlannedPlace[]
+  readonly shortage: string | null
+  readonly check: CompileCheck
+}
+
+/** "2 files change, 30 caches now, 4 when they reconnect, compiles on 30 of 30". */
+export function summarizePlan(plan: Omit<DeployPlan, 'group' | 'shortage'>): string {
+  const { changed, places, check } = plan
+  const now = countPlanned(places, 'no change', 'added')
+  const later = countPlanned(places, 'waiting')
+  const removed = countPlanned(places, 'removed')
+  const parts = [
+    changed.files === null ? '' : countChanges(changed.files, 'file', 'no file changes'),
+    changed.domains === 0 ? '' : countChanges(changed.domains, 'domain', ''),
+    `${countOf(now, 'cache')} now`,
+    later === 0
+      ? ''
+      : `${formatCount(later)} when ${later === 1 ? 'it reconnects' : 'they reconnect'}`,
+    removed === 0 ? '' : `removed from ${formatCount(removed)}`,
+    describeCheck(check),
+  ]
+  return startSentence(parts.filter((part) => part !== '').join(', '))
+}
+
+function countChanges(count: number, noun: string, none: string): string {
+  if (count === 0) return none
+  return `${countOf(count, noun)} ${count === 1 ? 'changes' : 'change'}`
+}
+
+function countOf(count: number, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`
+}
+
+function describeCheck(check: CompileCheck): string {
+  if (check.state === 'checking') return 'checking whether it compiles…'
+  if (check.state === 'fails') return check.error.status === 422 ? 'does not compile' : ''
+  if (check.state === 'unchecked') return 'not checked whether it compiles'
+  if (check.state === 'unknown') return ''
+  const count = formatCount(check.on)
+  return check.isOnEach
+    ? `compiles on ${count} of ${count}`
+    : `compiles on ${countOf(check.on, 'cache')}, one of each release`
+}
+
+/** Empty: it may be tried. */
+export function findHindrances(plan: Omit<DeployPlan, 'changed'>): readonly string[] {
+  const { group, shortage, check } = plan
+  if (group.mainVCL === null) return ['The group has no main VCL. Edit it to choose one.']
+  if (group.deployments.length === 0)
+    return ['The group has no deployment. Edit it to choose the caches that it may use.']
+  if (shortage !== null) return [startSentence(shortage)]
+  if (check.state !== 'fails') return []
+  return [
+    check.error.status === 422
+      ? 'The VCL does not compile. Mend the errors below.'
+      : startSentence(check.error.errorMsg),
+  ]
+}
+
+function startSentence(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1)
+}

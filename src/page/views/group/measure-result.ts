@@ -1,0 +1,88 @@
+/** What a deploy did to the figures of its caches: before, after, and whether that is worse. Values in, values out. */
+import type { HistoryEntry } from '../../../resources/vclgroup.js'
+
+/** How long before and after a deploy is compared. */
+export const watchedSeconds = 600
+
+const [hits, misses] = ['MAIN.cache_hit', 'MAIN.cache_miss']
+const [requests, failed] = ['MAIN.client_req', 'MAIN.fetch_failed']
+export const countersWatched = [hits, misses, requests, failed] as const
+
+/** As `/stats/AVERAGE/…` answers it: events per second in each row. */
+export interface WatchedSeries {
+  readonly counter: string
+  /** `time`: the end of the row, seconds since 1970. */
+  readonly values: readonly { readonly time: number; readonly value: number }[]
+}
+
+export interface Figures {
+  /** Null: nothing was looked up, or measured. */
+  readonly hitRatio: number | null
+  /** Per second. */
+  readonly requests: number | null
+  readonly failedFetches: number | null
+}
+
+interface Compared {
+  readonly before: Figures
+  readonly after: Figures
+}
+
+/** A row in which the deploy itself lies is neither. */
+export function compareFigures(series: readonly WatchedSeries[], deployedAt: number): Compared {
+  const step = findStep(series)
+  return {
+    before: toFigures(series, (time) => time <= deployedAt),
+    after: toFigures(series, (time) => time - step >= deployedAt),
+  }
+}
+
+/** Rows lie at equal distances, but for gaps. */
+function findStep(series: readonly WatchedSeries[]): number {
+  const distances = series.flatMap(({ values }) =>
+    values.slice(1).map(({ time }, at) => time - (values[at]?.time ?? 0)),
+  )
+  return distances.length === 0 ? 0 : Math.min(...distances)
+}
+
+function toFigures(series: readonly WatchedSeries[], isWanted: (time: number) => boolean): Figures {
+  const meanOf = (counter: string): number | null => {
+    const values = series.find((one) => one.counter === counter)?.values ?? []
+    const wanted = values.filter(({ time }) => isWanted(time))
+    if (wanted.length === 0) return null
+    return wanted.reduce((sum, { value }) => sum + value, 0) / wanted.length
+  }
+  const [hit, missed] = [meanOf(hits), meanOf(misses)]
+  const lookups = (hit ?? 0) + (missed ?? 0)
+  return {
+    hitRatio: lookups > 0 ? (hit ?? 0) / lookups : null,
+    requests: meanOf(requests),
+    failedFetches: meanOf(failed),
+  }
+}
+
+/** Of all lookups. */
+const hitRatioDrop = 0.1
+const failedFactor = 2
+/** Fewer of the requests are noise. */
+const failedShareLeast = 0.001
+
+/** Which figures are clearly worse than before. */
+export function findWorse({ before, after }: Compared): ReadonlySet<keyof Figures> {
+  const worse = new Set<keyof Figures>()
+  if (before.hitRatio !== null && after.hitRatio !== null)
+    if (before.hitRatio - after.hitRatio > hitRatioDrop) worse.add('hitRatio')
+  const [was, is] = [before.failedFetches ?? 0, after.failedFetches ?? 0]
+  if (is > was * failedFactor && is > (after.requests ?? 0) * failedShareLeast)
+    worse.add('failedFetches')
+  return worse
+}
+
+const watchedActions = ['deploy', 'promote', 'rollback', 'reload']
+
+/** The newest change of what serves, if it is that recent; `history`: newest first. */
+export function findRecent(history: readonly HistoryEntry[], nowMs: number): HistoryEntry | null {
+  const newest = history.find(({ revision }) => revision !== null)
+  if (!newest || !watchedActions.includes(newest.action)) return null
+  return nowMs - Date.parse(newest.at) < watchedSeconds * 1000 ? newest : null
+}

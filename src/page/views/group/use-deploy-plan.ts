@@ -1,0 +1,69 @@
+/** What a deploy of a group as it is now would do: its files, where it would go and why, and whether it compiles. */
+import type { Group, PlacementReason, Pins } from '../../../resources/vclgroup.js'
+import type { CallError } from '../../api/http.js'
+import { useObject } from '../../api/object.js'
+import { compareFiles, compareNames, isChanged } from './compare-pins.js'
+import { findHindrances, summarizePlan, type CompileCheck } from './judge-plan.js'
+import { countPlanned, planPlaces, type PlannedPlace } from './plan-places.js'
+import { useCompileCheck } from './use-compile-check.js'
+import { useNextPins } from './use-next-pins.js'
+import { usePlacementPreview } from './use-placement-preview.js'
+import { useSettled } from './use-settled.js'
+
+export interface DeployPlan {
+  /** False: it is still being read. */
+  readonly isKnown: boolean
+  /** Null: not for this person. */
+  readonly next: Pins | null
+  readonly filesChanged: number
+  readonly places: readonly PlannedPlace[]
+  readonly reasons: readonly PlacementReason[]
+  readonly check: CompileCheck
+  readonly checkEach: () => void
+  readonly summary: string
+  /** Why it cannot succeed; empty: it may be tried. */
+  readonly hindrances: readonly string[]
+  readonly error: CallError | null
+  readonly reload: () => void
+}
+
+export function useDeployPlan(group: Group): DeployPlan {
+  const next = useNextPins(group)
+  const reasons = useReasons(group)
+  const preview = usePlacementPreview(group)
+  const held = new Set(group.agentStates.map(({ agent }) => agent.id))
+  const places = planPlaces(preview.value, reasons.value ?? [], held)
+  const now = countPlanned(places, 'no change', 'added')
+  const { check, checkEach } = useCompileCheck(group, next, now)
+  const changed = { files: countFiles(group, next.pins), domains: countDomains(group) }
+  const judged = { group, places, check, shortage: preview.value?.shortage ?? null }
+  return {
+    isKnown: next.isKnown && reasons.isKnown && preview.isKnown,
+    next: next.pins,
+    filesChanged: changed.files ?? 0,
+    places,
+    reasons: reasons.value ?? [],
+    check,
+    checkEach,
+    summary: summarizePlan({ ...judged, changed }),
+    hindrances: findHindrances(judged),
+    error: reasons.error ?? preview.error,
+    reload: reasons.reload,
+  }
+}
+
+function useReasons(group: Group) {
+  const path = group.console ? null : `/vclgroups/${group.id}/placement`
+  const reasons = useObject<readonly PlacementReason[]>(path)
+  useSettled(group, reasons.reload)
+  return { ...reasons, isKnown: reasons.value !== null || reasons.error !== null }
+}
+
+function countFiles({ wish }: Group, next: Pins | null): number | null {
+  return next && compareFiles(wish, next).filter(isChanged).length
+}
+
+function countDomains({ wish, domains }: Group): number {
+  const [before, after] = [wish?.domains ?? [], domains].map((all) => all.map(({ fqdn }) => fqdn))
+  return compareNames(before ?? [], after ?? []).filter(({ what }) => what !== 'kept').length
+}

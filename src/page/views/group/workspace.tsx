@@ -1,0 +1,106 @@
+/** Deploying a group: what a deploy would do and its buttons always in sight, the details below, and how it went. */
+import { useEffect } from 'preact/hooks'
+import type { Group } from '../../../resources/vclgroup.js'
+import { Button } from '../../parts/button.js'
+import { Choices } from '../../parts/choices.js'
+import { Empty } from '../../parts/empty.js'
+import { ErrorNote } from '../../parts/error-note.js'
+import { Loading } from '../../parts/loading.js'
+import { useAddressField } from '../../shell/address.js'
+import { CachesTab } from './caches-tab.js'
+import { CompileErrors } from './compile-errors.js'
+import { DeployHead } from './deploy-head.js'
+import { DeployResult } from './deploy-result.js'
+import { FilesTab } from './files-tab.js'
+import { countPlanned } from './plan-places.js'
+import { RoutingTab } from './routing.js'
+import { useDeployPlan, type DeployPlan } from './use-deploy-plan.js'
+import { useHistory } from './use-history.js'
+import type { Verbs } from './use-verbs.js'
+
+interface WorkspaceProps {
+  readonly group: Group
+  readonly verbs: Verbs
+  readonly reload: () => void
+}
+
+export function Workspace({ group, verbs, reload }: WorkspaceProps) {
+  const plan = useDeployPlan(group)
+  const history = useHistory(group, verbs)
+  const [tab, setTab] = useAddressField('tab')
+  const { next } = plan
+  // What was refused was about other files.
+  useEffect(verbs.forget, [JSON.stringify(next)])
+  if (group.console)
+    return (
+      <Empty icon="group" title="This group is managed in the console">
+        <p>Its caches, its VCL and its deploys are there.</p>
+      </Empty>
+    )
+  if (!plan.isKnown) return <Loading />
+  return (
+    <>
+      <DeployHead
+        group={group}
+        verbs={verbs}
+        plan={plan}
+        history={history.value ?? []}
+        reload={reload}
+        onDeploy={() => {
+          setTab('caches')
+        }}
+      />
+      <Outcome group={group} verbs={verbs} plan={plan} />
+      <DeployResult group={group} verbs={verbs} history={history.value ?? []} />
+      <Choices
+        label="Parts of the deploy"
+        value={tab === '' ? 'files' : tab}
+        onChoose={(chosen) => {
+          setTab(chosen === 'files' ? '' : chosen)
+        }}
+        choices={listTabs(group, plan)}
+      />
+      <Tab name={tab} group={group} verbs={verbs} plan={plan} />
+    </>
+  )
+}
+
+function listTabs({ root }: Group, { next, filesChanged, places }: DeployPlan) {
+  const placed = places.length - countPlanned(places, 'not placed')
+  return [
+    { value: 'files', title: 'Files', ...(next && { count: filesChanged }) },
+    { value: 'caches', title: 'Caches', count: placed },
+    ...(root ? [] : [{ value: 'routing', title: 'Routing' }]),
+  ]
+}
+
+interface TabProps extends Omit<WorkspaceProps, 'reload'> {
+  readonly plan: DeployPlan
+}
+
+function Tab({ name, ...props }: TabProps & { readonly name: string }) {
+  if (name === 'caches') return <CachesTab {...props} />
+  if (name === 'routing' && !props.group.root) return <RoutingTab group={props.group} />
+  return <FilesTab group={props.group} next={props.plan.next} />
+}
+
+/** Why a deploy was refused, or would be; below the buttons, which stay under the pointer. */
+function Outcome({ group, verbs, plan }: TabProps) {
+  const { check } = plan
+  const refused = 'error' in check && (check.state === 'unchecked' || check.error.status === 422)
+  const error = verbs.error ?? (refused ? check.error : null)
+  if (error === null) return null
+  return (
+    <section class="group-outcome" aria-label="Errors">
+      <CompileErrors group={group} text={error.errorMsg} />
+      <ErrorNote error={error} />
+      {verbs.error === null && (
+        <div>
+          <Button icon="refresh" onClick={plan.checkEach}>
+            Check again
+          </Button>
+        </div>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,187 @@
+/** What the page decides about a deploy without a browser: what it would do, why it must fail, what it did. */
+import fc from 'fast-check'
+import t from 'tap'
+import type { HistoryEntry } from '../../src/resources/vclgroup.js'
+import { findEarlier } from '../../src/page/views/group/find-earlier.js'
+import {
+  findHindrances,
+  judgeRefusal,
+  summarizePlan,
+  type CompileCheck,
+} from '../../src/page/views/group/judge-plan.js'
+import { compareFigures, findRecent, findWorse } from '../../src/page/views/group/measure-result.js'
+import {
+  countPlanned,
+  groupReasons,
+  planPlaces,
+  type PlannedPlace,
+} from '../../src/page/views/group/plan-places.js'
+
+const agent = (id: number) => ({ id, name: `edge-${id}` })
+const foreseen = { deployment: 'eu', held: true, waiting: false, reason: null }
+
+void t.test('each cache is told once, with what changes on it and why', (t) => {
+  const why = { deployment: null, chosen: false, reason: 'it does not have all tags' }
+  const rows = planPlaces(
+    {
+      agents: [
+        { ...foreseen, agent: agent(1) },
+        { ...foreseen, agent: agent(2), held: false },
+        { ...foreseen, agent: agent(3), deployment: null, reason: 'max shrank' },
+        { ...foreseen, agent: agent(5), waiting: true, reason: 'the agent is Down' },
+      ],
+    },
+    [1, 2, 3, 4].map((id) => ({ agent: agent(id), ...why })),
+    new Set([1, 3, 5]),
+  )
+
+  t.match(rows, [
+    { id: 3, change: 'removed', reason: 'max shrank' },
+    { id: 5, change: 'waiting', reason: 'the agent is Down' },
+    { id: 2, change: 'added', reason: 'has all tags of eu' },
+    { id: 1, change: 'no change' },
+    { id: 4, change: 'not placed', reason: 'it does not have all tags' },
+  ])
+  t.equal(countPlanned(rows, 'added', 'no change'), 2)
+  const [removed] = rows
+  t.match(groupReasons(removed ? [removed, removed, ...rows.slice(1)] : []), [
+    { change: 'removed', count: 2 },
+    { change: 'waiting', count: 1 },
+    { change: 'added', count: 1 },
+    { change: 'no change', count: 1 },
+    { change: 'not placed', count: 1 },
+  ])
+  const reasons = [
+    { agent: agent(1), deployment: null, chosen: true, reason: 'it keeps its place' },
+  ]
+  t.match(planPlaces(null, reasons, new Set([1])), [{ change: 'no change' }], 'without a preview')
+  t.end()
+})
+
+const errorOf = (status: number, errorMsg = 'no') => ({
+  ...{ status, errorMsg, errorKey: 'deploy', traceId: '', retryAfterSeconds: null },
+})
+const changes = ['added', 'no change', 'waiting', 'removed', 'not placed'] as const
+const checks: fc.Arbitrary<CompileCheck> = fc.oneof(
+  fc.constantFrom<CompileCheck>({ state: 'unknown' }, { state: 'checking' }),
+  fc.record({ state: fc.constant('compiles' as const), on: fc.nat(), isOnEach: fc.boolean() }),
+  fc.constantFrom(409, 422, 429, 503, 504, 0).map((status) => judgeRefusal(errorOf(status))),
+)
+const plans = fc.record({
+  group: fc.record({
+    mainVCL: fc.option(fc.constant({ id: 1, name: 'main.vcl' })),
+    deployments: fc.constantFrom([], [{ id: 1, name: 'eu' }]),
+  }),
+  shortage: fc.option(fc.constant('deployment "eu" needs 2')),
+  check: checks,
+  changed: fc.record({ files: fc.option(fc.nat({ max: 3 })), domains: fc.nat({ max: 3 }) }),
+  places: fc
+    .array(fc.constantFrom(...changes))
+    .map((all) =>
+      all.map((change, id) => ({ id, change, name: `edge-${id}`, deployment: null, reason: '' })),
+    ),
+})
+
+void t.test('a deploy is hindered exactly where it must fail, and it is said why', (t) => {
+  fc.assert(
+    fc.property(plans, (plan) => {
+      const { group, shortage, check } = plan
+      const isRefused = check.state === 'fails' && [409, 422].includes(check.error.status)
+      const mustFail =
+        !group.mainVCL || group.deployments.length === 0 || shortage !== null || isRefused
+      const hindrances = findHindrances(plan)
+      return hindrances.length > 0 === mustFail && hindrances.every((text) => /^[A-Z]/.test(text))
+    }),
+  )
+  t.end()
+})
+
+void t.test('the line of a plan counts what is changed, where, and whether it compiles', (t) => {
+  const place = (id: number, change: PlannedPlace['change']): PlannedPlace => ({
+    ...{ id, change, name: `edge-${id}`, deployment: 'eu', reason: '' },
+  })
+  const compiles = { state: 'compiles', on: 2, isOnEach: true } as const
+  const say = (plan: Partial<Parameters<typeof summarizePlan>[0]>) =>
+    summarizePlan({
+      ...{ changed: { files: 2, domains: 0 }, check: compiles },
+      ...{ places: [place(1, 'added'), place(2, 'no change')], ...plan },
+    })
+
+  t.equal(say({}), '2 files change, 2 caches now, compiles on 2 of 2')
+  t.equal(
+    say({ changed: { files: 0, domains: 1 }, places: [place(1, 'waiting'), place(2, 'removed')] }),
+    'No file changes, 1 domain changes, 0 caches now, 1 when it reconnects, removed from 1, compiles on 2 of 2',
+  )
+  const ofRelease = { ...compiles, on: 1, isOnEach: false }
+  t.match(say({ check: ofRelease }), /compiles on 1 cache, one of each release$/)
+  t.match(say({ check: judgeRefusal(errorOf(422)) }), /does not compile$/)
+  t.match(say({ check: judgeRefusal(errorOf(503)) }), /not checked whether it compiles$/)
+  t.match(say({ changed: { files: null, domains: 0 } }), /^2 caches now/)
+  fc.assert(fc.property(plans, (plan) => /^[A-Z\d]/.test(summarizePlan(plan))))
+  t.end()
+})
+
+const entry = (revision: number | null, version: number, action = 'deploy'): HistoryEntry => ({
+  ...{ revision, action, at: '2026-01-01T00:00:00Z', account: 'root', result: 'ok' },
+  ...{
+    mainVCL: { id: 1, name: 'main.vcl', version },
+    includes: [],
+    replaced: [],
+    replacedBy: null,
+  },
+})
+
+void t.test('back is to the newest revision with other files', (t) => {
+  const wish = { ...entry(4, 2), domains: [], deployments: [], releases: null, pending: false }
+  const present = { wish, deployed: true, revision: 4 }
+  const history = [entry(null, 3), entry(4, 2), entry(3, 2, 'reload'), entry(2, 1), entry(1, 5)]
+
+  t.equal(findEarlier(present, history)?.revision, 2)
+  t.equal(findEarlier(present, history.slice(0, 3)), null)
+  t.equal(findEarlier({ ...present, deployed: false }, history), null)
+  t.end()
+})
+
+void t.test(
+  'a deploy is compared with the ten minutes before it, without the row it lies in',
+  (t) => {
+    const rows = (...values: readonly number[]) =>
+      values.map((value, at) => ({ time: 100 + 10 * at, value }))
+    const series = [
+      { counter: 'MAIN.cache_hit', values: rows(9, 9, 0, 5, 5) },
+      { counter: 'MAIN.cache_miss', values: rows(1, 1, 0, 5, 5) },
+      { counter: 'MAIN.client_req', values: rows(10, 10, 99, 10, 10) },
+      { counter: 'MAIN.fetch_failed', values: rows(0, 0, 99, 1, 3) },
+    ]
+
+    const compared = compareFigures(series, 115)
+
+    t.same(compared, {
+      before: { hitRatio: 0.9, requests: 10, failedFetches: 0 },
+      after: { hitRatio: 0.5, requests: 10, failedFetches: 2 },
+    })
+    t.same([...findWorse(compared)], ['hitRatio', 'failedFetches'])
+    const nothing = { hitRatio: null, requests: null, failedFetches: null }
+    t.same(compareFigures([], 115), { before: nothing, after: nothing })
+    const swapped = { before: compared.after, after: compared.before }
+    t.equal(findWorse(swapped).size, 0, 'better is not worse')
+    const figures = fc.record({
+      hitRatio: fc.option(fc.double({ min: 0, max: 1, noNaN: true })),
+      requests: fc.option(fc.double({ min: 0, max: 1e6, noNaN: true })),
+      failedFetches: fc.option(fc.double({ min: 0, max: 1e6, noNaN: true })),
+    })
+    fc.assert(fc.property(figures, (same) => findWorse({ before: same, after: same }).size === 0))
+    t.end()
+  },
+)
+
+void t.test('the result of a change is shown for ten minutes', (t) => {
+  const at = Date.parse('2026-01-01T00:00:00Z')
+  const history = [entry(null, 3), entry(2, 2), entry(1, 1)]
+
+  t.equal(findRecent(history, at + 599_000)?.revision, 2)
+  t.equal(findRecent(history, at + 600_000), null)
+  t.equal(findRecent([entry(2, 2, 'undeploy'), ...history], at), null)
+  t.equal(findRecent([], at), null)
+  t.end()
+})
