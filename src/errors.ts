@@ -27,6 +27,7 @@ export type ErrorKey =
   | 'deploy'
   | 'invalidation'
   | 'certificate'
+  | 'backend'
   | 'organization'
   | 'account'
   | 'user'

@@ -77,3 +77,8 @@ export function parseRecord(text: string): AgentRecord | null {
   const record = parseFitting(text, isRecord)
   return record ? { ...emptyRecord, ...record } : null
 }
+
+/** The change is none. */
+export function isKept(record: AgentRecord, change: Partial<AgentRecord>): boolean {
+  return JSON.stringify({ ...record, ...change }) === JSON.stringify(record)
+}

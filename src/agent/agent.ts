@@ -15,7 +15,8 @@ import type { AgentDescription, EngineCondition } from '../messages/agent-to-coo
 import type { Instruction, Welcome } from '../messages/coordinator-to-agent.js'
 import { isToAdopt } from './apply/adopt.js'
 import type { AgentConfig } from './agent-config.js'
-import type { AgentRecord } from './agent-record.js'
+import { isKept } from './agent-record.js'
+import { BackendReports } from './backends/backend-reports.js'
 import { SourceChecks } from './check/source-checks.js'
 import { chooseCertificateFiles, type CertificateFiles } from './certificates/certificate-files.js'
 import { Certificates } from './certificates/hold-certificates.js'
@@ -94,6 +95,7 @@ class Agent implements RunningAgent {
   readonly #counters: AgentCounters
   readonly #link: CoordinatorLink
   readonly #reports: CoordinatorReports
+  readonly #backends: BackendReports
   readonly #instructions: InstructionPort
   readonly #invalidator: Invalidator
   readonly #rollbacks: HostRollbacks | null
@@ -130,11 +132,13 @@ class Agent implements RunningAgent {
       condition: () => this.condition(),
       log,
     })
+    this.#backends = new BackendReports(this.#engine, (report) => link.send(report))
     this.#watch = new EngineWatch({
       ...parts,
       log,
       reconciler: this.#reconciler,
       mayChange: () => this.#mayChange(),
+      checkBackends: (context, inventory) => this.#backends.check(context, inventory),
       seen: () => {
         this.#reports.reportChanges()
       },
@@ -187,8 +191,7 @@ class Agent implements RunningAgent {
     const { heldRevision, lockedBecause } = this.#state.record
     const { effectiveRevision } = this.#reconciler
     const { cachePid } = this.#watch
-    const observation = this.#observation
-    return { ...observation, heldRevision, effectiveRevision, lockedBecause, cachePid }
+    return { ...this.#observation, heldRevision, effectiveRevision, lockedBecause, cachePid }
   }
 
   /** An agent that can save nothing must change nothing: what it does would be forgotten by the next process. */
@@ -267,10 +270,10 @@ class Agent implements RunningAgent {
       condition: () => this.condition(),
       welcome: (welcome, context) => this.#takeWelcome(welcome, context),
       receive: (message, context) => {
-        const { traceId } = message
-        if (message.kind === 'reportFullState')
-          this.#link.send({ kind: 'fullState', traceId, ...this.#reports.describe() })
-        else if (message.kind === 'invalidate') this.#invalidator.take(message, context)
+        if (message.kind === 'reportFullState') {
+          this.#reports.sendFullState(message.traceId)
+          this.#backends.sendAgain()
+        } else if (message.kind === 'invalidate') this.#invalidator.take(message, context)
         else if (message.kind === 'watch') this.#counters.watch(message.forMs)
         else void this.#carryOut(message, context)
       },
@@ -341,10 +344,7 @@ class Agent implements RunningAgent {
     // When the link counts as live.
     setImmediate(() => {
       this.#reports.sendUnsent()
+      this.#backends.sendAgain()
     })
   }
-}
-
-function isKept(record: AgentRecord, change: Partial<AgentRecord>): boolean {
-  return JSON.stringify({ ...record, ...change }) === JSON.stringify(record)
 }

@@ -8,6 +8,7 @@ import { invalidationVerbs } from './invalidation-verbs.js'
 import { accounts } from './nouns/accounts.js'
 import { agents } from './nouns/agents.js'
 import { apiLogs } from './nouns/apilogs.js'
+import { backends } from './nouns/backends.js'
 import { certificates } from './nouns/certificates.js'
 import { contexts } from './nouns/contexts.js'
 import { deployments } from './nouns/deployments.js'
@@ -50,7 +51,8 @@ export const grammar: Grammar = {
     ...completionVerbs,
   ],
   nouns: [
-    ...[agents, tags, files, deployments, domains, vclGroups, certificates, invalidations],
+    ...[agents, tags, files, deployments, domains, vclGroups, backends, certificates],
+    invalidations,
     ...[organizations, accounts, users, permissions, sessions, idps],
     ...[statistics, joinTokens, apiLogs, contexts],
   ],

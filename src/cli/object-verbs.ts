@@ -9,9 +9,9 @@ export const filterFlag: Flag = {
   repeatable: true,
 }
 
-const listFlags: readonly Flag[] = [
+const listFlags = (order: string): readonly Flag[] => [
   filterFlag,
-  { form: '--sort <field>', summary: 'FIELD or FIELD:desc; id unless given' },
+  { form: '--sort <field>', summary: `FIELD or FIELD:desc; ${order} unless given` },
   { form: '--take <limit>', summary: 'LIMIT or LIMIT,OFFSET; everything unless given' },
 ]
 
@@ -35,11 +35,12 @@ export function objectVerbs(
   ]
 }
 
-export function listVerb(noun: NounParts, example: string): Verb {
+/** `order`: of the rows, where nobody says one. */
+export function listVerb(noun: NounParts, example: string, order = 'id'): Verb {
   return {
     name: 'list',
     summary: `lists ${noun.name}`,
-    flags: listFlags,
+    flags: listFlags(order),
     example: `${noun.name} list ${example}`,
     run: async (invocation) => (await import('./object-calls.js')).listObjects(invocation, noun),
   }

@@ -21,6 +21,7 @@ import { findAgentNameProblem, findNameProblem, linkedAgentNameLimit } from '../
 import { reportedCertificates } from '../vcl/desired-certificates.js'
 import { programsMost } from '../vcl/desired-engine.js'
 import { heldCache } from '../vcl/held-cache.js'
+import { servedVcls } from './backend-health.js'
 import { envelope } from './envelope.js'
 
 /** An agent bears a handful. */
@@ -179,6 +180,9 @@ const samples = Type.Object({
 })
 export type Samples = Fitting<typeof samples>
 
+/** What the cache thinks of its backends: all of it, when something of it changed and on each new link. */
+const backends = Type.Object({ ...envelope('backends'), vcls: servedVcls })
+
 export const agentMessages = {
   hello: Type.Object({ ...envelope('hello'), ...agentDescription.properties }),
   /** The answer to reportFullState. */
@@ -189,6 +193,7 @@ export const agentMessages = {
   drift: Type.Object({ ...envelope('drift'), drift }),
   invalidated,
   samples,
+  backends,
 }
 export type AgentToCoordinator = FittingOne<typeof agentMessages>
 export type Hello = Fitting<typeof agentMessages.hello>

@@ -1,12 +1,32 @@
 /** Events, and who gets which (docs/behaviour.md, Events). An event's data is encoded once for all its subscribers. */
-import { may, type Actor } from './permission.js'
+import { may, type Actor, type PermissionType } from './permission.js'
 
-/** Each is also the permission type that is needed to read it. */
 export const eventTypes = ['agent', 'deployment', 'invalidation', 'apilog'] as const
-/** Types of objects that users edit. They are opt-in (`also=`), so that older clients get nothing new. */
-export const optInEventTypes = ['file', 'vclgroup', 'domain', 'tag', 'certificate'] as const
+/** Types of objects that users edit, and what came later. They are opt-in (`also=`), so that older clients get nothing new. */
+export const optInEventTypes = [
+  'file',
+  'vclgroup',
+  'domain',
+  'tag',
+  'certificate',
+  'backend',
+] as const
 export type OptInEventType = (typeof optInEventTypes)[number]
 export type EventType = (typeof eventTypes)[number] | OptInEventType
+
+/** What must be readable, all of it. */
+const readBy: Readonly<Record<EventType, readonly PermissionType[]>> = {
+  agent: ['agent'],
+  deployment: ['deployment'],
+  invalidation: ['invalidation'],
+  apilog: ['apilog'],
+  file: ['file'],
+  vclgroup: ['vclgroup'],
+  domain: ['domain'],
+  tag: ['tag'],
+  certificate: ['certificate'],
+  backend: ['agent', 'vclgroup'],
+}
 
 /** What is noted when it changes. Of a `group` it is how far it is: events of its deployments follow from that. */
 export type ChangeKind = EventType | 'group'
@@ -32,7 +52,9 @@ export interface EventFilter {
 export function eventFilterOf(actor: Actor, asked: readonly OptInEventType[] = []): EventFilter {
   return {
     organizationId: actor.organizationId,
-    types: [...eventTypes, ...asked].filter((type) => may(actor, type, 'read')),
+    types: [...eventTypes, ...asked].filter((type) =>
+      readBy[type].every((needed) => may(actor, needed, 'read')),
+    ),
   }
 }
 

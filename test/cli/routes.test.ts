@@ -49,6 +49,7 @@ const commands: Readonly<Record<string, string>> = {
   ...crud('deployments', '--name x'),
   ...crud('domains', '--fqdn x.example'),
   ...crud('vclgroups', '--name x --main-vcl 99'),
+  'GET /backends': 'backends list',
   'POST /vclgroups/placement': 'apply -f config/example-fleet --plan',
   'PUT /vclgroups/{id}/deploy': 'vclgroups deploy site --detach',
   'PUT /vclgroups/{id}/cancel': 'vclgroups cancel site',

@@ -244,6 +244,7 @@ async function tryStatistics(
 ): Promise<void> {
   const now = Math.floor(Date.now() / 1000)
   const range = { consolfunc: 'AVERAGE', start: now - 60, end: now }
+  await done('listBackends')
   await done('listCounters')
   await done('getOverview')
   await done('listNewestStats', { query: '?counters=client_req' })

@@ -19,6 +19,7 @@ import {
   type RunOptions,
 } from '../../../protocol/connection.js'
 import { ManagementPortError } from '../../../protocol/errors.js'
+import { cliStatus } from '../../../protocol/status.js'
 import { nameProduct } from '../../../protocol/product.js'
 import { ping } from '../../../protocol/commands/process.js'
 import { tlsCertList } from '../../../protocol/commands/tls.js'
@@ -335,4 +336,9 @@ function describeLine(command: Command<unknown>): string {
 
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
+}
+
+/** The answer was: it has more than the cache's `cli_limit`. */
+export function isCut(error: unknown): boolean {
+  return error instanceof ManagementPortError && error.status === cliStatus.truncated
 }

@@ -1,7 +1,7 @@
 /**
  * Checks the cache periodically: reports its state, and heals what is no longer as desired, with or without a coordinator.
  *
- * A check sends ping, status, pid and vcl.list. It runs every five seconds or with each heartbeat, whichever is more often,
+ * A check sends ping, status, pid, vcl.list and backend.list. It runs every five seconds or with each heartbeat, whichever is more often,
  * and at once when a connection to the cache is made or lost: what somebody changed is noticed within 10 s
  * (docs/behaviour.md, Drift).
  */
@@ -35,6 +35,8 @@ interface WatchOptions {
   readonly reconciler: Reconciler
   /** Whether this agent may change its cache now: not read-only, not locked, enrolled. */
   readonly mayChange: () => boolean
+  /** With each check of a cache whose child runs. */
+  readonly checkBackends: (context: Context, inventory: EngineInventory) => Promise<void>
   /** After each check. */
   readonly seen: () => void
   readonly drifted: (drift: Drift, context: Context) => void
@@ -191,7 +193,10 @@ export class EngineWatch {
     // Without a pid another child cannot be recognized.
     if (isFirst || isRestart || processes.workerPid === null)
       await keepPanic({ ...this.#options, context }, mayChange())
-    if (inventory.childRunning) return running
+    if (inventory.childRunning) {
+      await this.#options.checkBackends(context, inventory)
+      return running
+    }
     // Healing may have started the child.
     const { childRunning } = await readInventory(engine, context)
     return childRunning ? running : stopped

@@ -140,6 +140,10 @@ export class CoordinatorReports {
     this.reportChanges()
   }
 
+  sendFullState(traceId: string): void {
+    this.#options.link.send({ kind: 'fullState', traceId, ...this.describe() })
+  }
+
   /** Changes are sent at once and do not wait for the next heartbeat. */
   reportChanges(): void {
     const { link, log } = this.#options
@@ -147,8 +151,7 @@ export class CoordinatorReports {
     const description = this.#options.describe()
     const { condition } = description
     if (printChangeable(description) !== this.#sentDescription) {
-      const { traceId } = createContext(log)
-      link.send({ kind: 'fullState', traceId, ...this.describe() })
+      this.sendFullState(createContext(log).traceId)
       return
     }
     if (JSON.stringify(condition) === JSON.stringify(this.#sentCondition)) return

@@ -1,16 +1,13 @@
 /** Answers to what the coordinator asks of a cache. Only reading commands are sent. */
 import { typedLine } from '../../../protocol/command.js'
-import type { Backend, BackendListOptions } from '../../../protocol/commands/backend.js'
 import type { Param } from '../../../protocol/commands/param.js'
-import { ManagementPortError } from '../../../protocol/errors.js'
 import { replyText } from '../../../protocol/frame.js'
 import { paramShowAllText, paramShowText } from '../../../protocol/text/param-show.js'
 import type { Context } from '../../context.js'
 import type { Parameter, ParameterSet } from '../../messages/answers.js'
 import type { QueryName } from '../../messages/coordinator-to-agent.js'
-import { mayAskPattern } from '../engine/deadly-commands.js'
-import type { Engine } from '../engine/engine.js'
-import { readInventory } from '../apply/inventory.js'
+import { isCut, type Engine } from '../engine/engine.js'
+import { listBackends } from '../backends/list-backends.js'
 import { readPanic, type PanicTools } from '../engine/panic.js'
 
 /** `GET /agents/{id}/vcls` (docs/behaviour.md, Agents): discarded rows are left out, their names can no longer be addressed. */
@@ -56,28 +53,6 @@ async function listVcls(engine: Engine, context: Context): Promise<readonly VclV
       busy: row.busy,
       label: row.label?.target ?? null,
     }))
-}
-
-/** Of all VCLs, where asking for that is safe; else of the active one (docs/behaviour.md, Backends). */
-async function listBackends(engine: Engine, context: Context): Promise<readonly Backend[]> {
-  const list = (options?: BackendListOptions) =>
-    engine.run(context, engine.reading.backendList(options))
-  if (!(await mayAskPattern(engine, context))) return list()
-  try {
-    return await list({ pattern: '*.*' })
-  } catch (error) {
-    if (!isCut(error)) throw error
-  }
-  const { vcls } = await readInventory(engine, context)
-  const backends: Backend[] = []
-  for (const { name, labelOf } of vcls)
-    if (labelOf === null) backends.push(...(await list({ pattern: `${name}.*` })))
-  return backends
-}
-
-/** Status 201: more than `cli_limit`. */
-function isCut(error: unknown): boolean {
-  return error instanceof ManagementPortError && error.status === 201
 }
 
 /**

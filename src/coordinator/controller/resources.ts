@@ -3,6 +3,7 @@ import type { Route } from '../http/route.js'
 import type { StateService } from '../service.js'
 import { agentEngineRoutes } from '../engine/engine-routes.js'
 import { agentRoutes } from '../agents/agent-routes.js'
+import { backendRoutes } from '../backends/backend-routes.js'
 import { apiLogRoutes } from '../api-log/api-log-routes.js'
 import { refuseConsoleGroups } from '../groups/console-groups.js'
 import { deploymentRoutes } from '../deployments/deployment-routes.js'
@@ -36,6 +37,7 @@ export function resourceRoutes(service: StateService): readonly Route[] {
     ...placementPlanRoutes(service),
     ...refuseConsoleGroups(groupVerbRoutes(service)),
     ...invalidationRoutes(service),
+    ...backendRoutes(service),
     ...statisticsRoutes(service),
     ...markRoutes(service),
     ...joinTokenRoutes(service),

@@ -1,4 +1,7 @@
-/** Events of what users edit: files, domains and tags as their lists have them; of a group, which may have thousands of places, its name. */
+/**
+ * Events of what users edit: files, domains and tags as their lists have them; of a group, which may have thousands of places, its
+ * name, also where its backends became sick or healthy.
+ */
 import type { OptInEventType } from '../../resources/event.js'
 import { selectDomains, toDomain, type DomainRecord } from '../domains/domain-queries.js'
 import type { NewEvent } from './event-queries.js'
@@ -16,6 +19,7 @@ export interface EditedViews {
   domain(domain: DomainRecord): object
   tag(tag: TagRecord): object
   certificate(certificate: EditedObject): object
+  backend(group: EditedObject): object
 }
 
 /** Of a group, or a certificate. */
@@ -44,6 +48,7 @@ export async function composeEdited(
     return rows.map(toTag)
   })
   const groups = await readSome(changed.vclgroup, (ids) => readEdited(queries, 'vclGroups', ids))
+  const affected = await readSome(changed.backend, (ids) => readEdited(queries, 'vclGroups', ids))
   const certificates = await readSome(changed.certificate, (ids) =>
     readEdited(queries, 'certificates', ids),
   )
@@ -53,6 +58,7 @@ export async function composeEdited(
     ...tags.map((tag) => toEvent('tag', tag, views.tag(tag))),
     ...groups.map((group) => toEvent('vclgroup', group, views.vclgroup(group))),
     ...certificates.map((one) => toEvent('certificate', one, views.certificate(one))),
+    ...affected.map((group) => toEvent('backend', group, views.backend(group))),
   ]
 }
 

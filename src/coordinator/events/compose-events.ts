@@ -54,6 +54,7 @@ function idsOfEdited(changes: readonly ChangeRow[]) {
     domain: idsOf(changes, 'domain'),
     tag: idsOf(changes, 'tag'),
     certificate: idsOf(changes, 'certificate'),
+    backend: idsOf(changes, 'backend'),
   }
 }
 

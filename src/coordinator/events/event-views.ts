@@ -72,7 +72,8 @@ const editedObjectSchema = Type.Object(
   {
     ...closed,
     description:
-      'event vclgroup: its fields, its stage or its history changed; event certificate: its fields, a deploy or its agents changed; read it by its id',
+      'event vclgroup: its fields, its stage or its history changed; event certificate: its fields, a deploy or its agents changed; read it by its id; ' +
+      'event backend: which backends of this VCL group are sick, or where, changed',
   },
 )
 
@@ -120,6 +121,7 @@ export const eventViews: EventViews = {
   file: toFileView,
   vclgroup: toEditedView,
   certificate: toEditedView,
+  backend: toEditedView,
   domain: toDomainView,
   tag: toTagView,
 }

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
 import type { Subscription } from '../bus/bus.js'
 import { agentRevokedSubject, agentWatchSubject, desiredChangedSubject } from '../bus/subjects.js'
+import { createBackendRecorder } from '../backends/backend-recorder.js'
 import { createReportRecorder } from '../reports/agent-reports.js'
 import { createHeartbeatRecorder, type RecordedAgent } from '../reports/heartbeat.js'
 import { createLoginLimits } from '../identity/login-limits.js'
@@ -62,6 +63,7 @@ export class AgentGateway {
       }),
       reports: createReportRecorder(service, log),
       samples: createSampleRecorder(service),
+      backends: createBackendRecorder(service, log),
       adopter: createAdopter(service, log, (agentId) => sessions.has(agentId)),
       delivery: new InvalidationDelivery(service, log),
       helloTimeoutMs: options.helloTimeoutMs ?? 10_000,
@@ -120,7 +122,7 @@ export class AgentGateway {
 
   /** Ends the sessions and writes their last conditions. */
   async close(): Promise<void> {
-    const { sessions, adopter, delivery, heartbeats, reports } = this.#parts
+    const { sessions, adopter, delivery, heartbeats, reports, backends } = this.#parts
     const greeting = this.#upgrades.close()
     const loops = this.#loops.map((loop) => loop.close())
     for (const subscription of this.#subscriptions) subscription.close()
@@ -131,5 +133,6 @@ export class AgentGateway {
     await delivery.close()
     await heartbeats.close()
     await reports.close()
+    await backends.close()
   }
 }

@@ -50,7 +50,7 @@ import type { Recipient } from './invalidation-delivery.js'
 import { PendingAnswers } from './pending-answers.js'
 import { ReceivedSequence } from './received-sequence.js'
 import { ReportedCondition } from './reported-condition.js'
-import type { SessionParts } from './session-parts.js'
+import { isReported, recordReported, type SessionParts } from './session-parts.js'
 
 /** Messages that an agent may send between hello and welcome. */
 const backlogLimit = 16
@@ -267,6 +267,10 @@ export class AgentSession implements LinkReceiver, Recipient {
 
   #handle(message: AgentToCoordinator): void {
     if (!this.#agent || !this.isLive || !this.#isInSequence(message)) return
+    if (isReported(message)) {
+      recordReported(this.#parts, this.#agent, message)
+      return
+    }
     const { agentId } = this.#agent
     switch (message.kind) {
       case 'hello':
@@ -283,15 +287,6 @@ export class AgentSession implements LinkReceiver, Recipient {
         return
       case 'answer':
         this.#answers.answer(message)
-        return
-      case 'invalidated':
-        this.#parts.delivery.take(agentId, message)
-        return
-      case 'drift':
-        this.#parts.reports.recordDrift(agentId, message.drift, message.traceId)
-        return
-      case 'samples':
-        this.#parts.samples.take(this.#agent, message)
         return
     }
   }

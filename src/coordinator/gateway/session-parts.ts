@@ -1,5 +1,8 @@
 /** What all sessions of a gateway share. */
 import type { Logger } from 'pino'
+import type { AgentToCoordinator } from '../../messages/agent-to-coordinator.js'
+import type { RegisteredAgent } from '../registration/registration.js'
+import type { BackendRecorder } from '../backends/backend-recorder.js'
 import type { ReportRecorder } from '../reports/agent-reports.js'
 import type { HeartbeatRecorder } from '../reports/heartbeat.js'
 import type { StateService } from '../service.js'
@@ -15,10 +18,42 @@ export interface SessionParts {
   readonly heartbeats: HeartbeatRecorder
   readonly reports: ReportRecorder
   readonly samples: SampleRecorder
+  readonly backends: BackendRecorder
   readonly sender: DesiredSender
   readonly adopter: Adopter
   readonly delivery: InvalidationDelivery
   /** The live ones by agent. */
   readonly sessions: Map<number, AgentSession>
   readonly helloTimeoutMs: number
+}
+
+const reportedKinds = ['invalidated', 'drift', 'samples', 'backends'] as const
+type Reported = Extract<AgentToCoordinator, { readonly kind: (typeof reportedKinds)[number] }>
+
+/** It changes nothing in the session. */
+export function isReported(message: AgentToCoordinator): message is Reported {
+  return reportedKinds.some((kind) => kind === message.kind)
+}
+
+/** Never waits. Throws MalformedMessage. */
+export function recordReported(
+  { delivery, reports, samples, backends }: SessionParts,
+  agent: RegisteredAgent,
+  message: Reported,
+): void {
+  const { agentId } = agent
+  switch (message.kind) {
+    case 'invalidated':
+      delivery.take(agentId, message)
+      return
+    case 'drift':
+      reports.recordDrift(agentId, message.drift, message.traceId)
+      return
+    case 'samples':
+      samples.take(agent, message)
+      return
+    case 'backends':
+      backends.record(agentId, message.vcls)
+      return
+  }
 }

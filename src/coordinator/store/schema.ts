@@ -5,6 +5,7 @@
  * A new store is made from this; one of an earlier release becomes the same by migrations (`migrations/run-migrations.ts`).
  */
 import type { DialectSql } from './database.js'
+import { backendTables } from './tables/backends.js'
 import { certificateTables } from './tables/certificates.js'
 import { consoleTables } from './tables/console.js'
 import { eventTables } from './tables/events.js'
@@ -23,6 +24,7 @@ const tables = {
   ...groupTables,
   ...deploymentTables,
   ...placementTables,
+  ...backendTables,
   ...certificateTables,
   ...invalidationTables,
   ...eventTables,

@@ -9,6 +9,7 @@ import { eventually } from '../../support/eventually.js'
 import { startPostgres } from '../../support/postgres.js'
 import { adoptionsContract } from './adoptions.contract.js'
 import { apiLogsContract } from './api-logs.contract.js'
+import { backendsContract } from './backends.contract.js'
 import { consoleGroupsContract } from './console-groups.contract.js'
 import { leasesContract } from './leases.contract.js'
 import { settingsContract } from './engine-settings.contract.js'
@@ -46,6 +47,7 @@ void t.test('as every store', (t) => {
   consoleGroupsContract(t, factory)
   quotasContract(t, factory)
   const analyze = (queries: Queries) => sql`analyze "apiLogs"`.execute(queries)
+  backendsContract(t, factory)
   apiLogsContract(t, { ...factory, explain: 'explain', analyze })
   t.end()
 })

@@ -19,6 +19,7 @@ import type { Queries, Store } from '../../../src/coordinator/store/store.js'
 import { root } from '../../support/root.js'
 import { adoptionsContract } from './adoptions.contract.js'
 import { apiLogsContract } from './api-logs.contract.js'
+import { backendsContract } from './backends.contract.js'
 import { consoleGroupsContract } from './console-groups.contract.js'
 import { leasesContract } from './leases.contract.js'
 import { settingsContract } from './engine-settings.contract.js'
@@ -67,6 +68,7 @@ void t.test('in memory', (t) => {
   adoptionsContract(t, factory)
   consoleGroupsContract(t, factory)
   quotasContract(t, factory)
+  backendsContract(t, factory)
   apiLogsContract(t, { ...factory, explain: 'explain query plan' })
   t.end()
 })

@@ -142,6 +142,8 @@ export const samples: Readonly<Record<string, Sample>> = {
   },
   deleteJoinToken: { needs: 'agent write' },
 
+  listBackends: { needs: 'agent read', needsToo: 'vclgroup read' },
+
   listTags: { needs: 'tag read' },
   createTag: { needs: 'tag write', body: (own) => ({ name, ...owner(own) }) },
   getTag: { needs: 'tag read' },

@@ -3,6 +3,7 @@ import { CompiledQuery, sql, type Transaction } from 'kysely'
 import { FleetError } from '../../../errors.js'
 import type { Database } from '../database.js'
 import { createMigrationsTable, createSchema, type Tables } from '../schema.js'
+import { backends } from './backends.js'
 import { marks } from './marks.js'
 import type { Migration } from './migration.js'
 
@@ -10,7 +11,7 @@ import type { Migration } from './migration.js'
 const firstTables = '0001-tables'
 
 /** Since the first release, in their order. What they change is in `schema.ts` too: a new store needs none of them. */
-const released: readonly Migration[] = [marks]
+const released: readonly Migration[] = [marks, backends]
 
 /** Throws FleetError 'invalid' for a store that is newer than this version or older than any. Nothing is done in part. */
 export async function runMigrations(

@@ -37,6 +37,32 @@ const shownOfCertificates = [
   ...['name', 'organizationId', 'sha', 'released', 'candidate', 'deployError', 'updatedAt'],
 ]
 
+/** Of the groups whose VCL it is: what serves, is loaded or served before. */
+const groupsOf = (row: 'new' | 'old') =>
+  `placements where "agentId" = ${row}."agentId" and stage = 0 and ` +
+  `${row}.vcl in ("currentName", "candidateName", "previousName")`
+
+const backendTriggers: readonly Trigger[] = [
+  {
+    ...on('sickBackends', 'insert'),
+    work: noteAll('backend', '"groupId"', groupsOf('new')),
+  },
+  {
+    ...on('sickBackends', 'delete'),
+    work: noteAll('backend', '"groupId"', groupsOf('old')),
+  },
+  // Those of an agent that is away do not count.
+  {
+    ...onChange('agents', ['state', 'engineState'], 'agents_backends'),
+    work: noteAll(
+      'backend',
+      '"groupId"',
+      'placements where "agentId" = new.id and stage = 0 and ' +
+        'exists (select 1 from "sickBackends" where "agentId" = new.id)',
+    ),
+  },
+]
+
 export const triggers: readonly Trigger[] = [
   { ...on('agents', 'insert'), work: note('agent', 'new.id') },
   { ...onChange('agents', shownOfAgents), work: note('agent', 'new.id') },
@@ -116,6 +142,8 @@ export const triggers: readonly Trigger[] = [
   { ...on('invalidations', 'delete'), work: noteDeleted('invalidation') },
 
   { ...on('apiLogs', 'insert'), work: note('apilog', 'new.id') },
+
+  ...backendTriggers,
 ]
 
 function on(table: string, after: 'insert' | 'delete'): Omit<Trigger, 'work'> {
