@@ -1,4 +1,5 @@
 /** A store with so many of everything, each object referring to so many others. */
+import { saveBackendReports } from '../../../src/coordinator/backends/backend-recorder.js'
 import { addHistory } from '../../../src/coordinator/fleet/history-queries.js'
 import { makeDomainCertificate } from '../../support/domain-certificates.js'
 import type { Client, Json } from './client.js'
@@ -48,6 +49,7 @@ export async function seed(client: Client, count: number): Promise<void> {
     })
   await seedIdentity(client, { numbers, makeAll })
   await addDeploys(client, numbers)
+  await reportBackends(client, numbers)
   await client.apiLog.close()
 }
 
@@ -90,4 +92,14 @@ async function addDeploys({ service }: Client, numbers: readonly number[]): Prom
     for (const revision of numbers)
       await addHistory(queries, { ...entry, revision, action: 'deploy' })
   })
+}
+
+/** Of the first group, each sick on every agent. */
+async function reportBackends({ service }: Client, numbers: readonly number[]): Promise<void> {
+  const sick = numbers.map((n) => ({ name: `backend${n}`, since: 1 }))
+  const vcls = [{ name: 'cf-1-01234567-1', healthy: [], sick, omitted: { healthy: 0, sick: 0 } }]
+  await saveBackendReports(
+    service,
+    numbers.map((agentId) => ({ agentId, vcls })),
+  )
 }
