@@ -1,15 +1,7 @@
-/** The fleet in a browser: live rates of the visible rows, filters in the address bar, and what is judged of a cache. */
-import fc from 'fast-check'
+/** The fleet in a browser: live rates of the visible rows, filters in the address bar, what is done to several, the map. */
 import t from 'tap'
 import type { NewestStats } from '../../src/page/api/newest-stats.js'
-import { judgeConfig, rankConfig, type Judged } from '../../src/page/views/caches/judge-config.js'
-import {
-  countWords,
-  facets,
-  filterAgents,
-  splitName,
-} from '../../src/page/views/caches/filter-agents.js'
-import { readSorting, formatSorting, toRates } from '../../src/page/views/caches/sort-caches.js'
+import { toRates } from '../../src/page/views/caches/sort-caches.js'
 import {
   findBarriers,
   keepScreenshot,
@@ -20,100 +12,6 @@ import {
 import type { Reference } from '../support/api-client.js'
 import { startCoordinator } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
-
-function holding(desired: number, effective: number, result = 'applied'): Judged {
-  return {
-    ...{ state: 1, engineState: 'running' },
-    config: {
-      desired: { revision: desired },
-      lastAttempted: { revision: desired, result, error: null, at: null },
-      effective: { revision: effective },
-      difference: null,
-    },
-    drift: null,
-  }
-}
-
-void t.test('what is wrong with a configuration now counts more than what was put right', (t) => {
-  const at = '2026-01-01T00:00:00.000Z'
-  const drift = { at, foreign: ['<b>theirs</b>'], action: '', healedAt: null }
-
-  t.equal(judgeConfig(holding(2, 2)).word, 'In sync')
-  t.equal(judgeConfig(holding(2, 1)).word, 'Applying')
-  t.equal(judgeConfig({ ...holding(2, 1, 'failed'), drift }).word, 'Failed')
-  t.match(judgeConfig({ ...holding(2, 2), drift }), { word: 'Drifted', why: '<b>theirs</b>' })
-  t.equal(judgeConfig({ ...holding(2, 2), drift: { ...drift, healedAt: at } }).word, 'Healed')
-  t.equal(judgeConfig({ ...holding(2, 2), state: 3 }).word, 'Not reported')
-  t.equal(judgeConfig({ ...holding(2, 2), engineState: 'unreachable' }).word, 'Not reported')
-  t.equal(judgeConfig({ ...holding(2, 1), state: 5 }).word, 'Waiting')
-  t.ok(rankConfig(holding(2, 1, 'failed')) < rankConfig(holding(2, 2)))
-  t.end()
-})
-
-void t.test('a word is of as many caches as its filter shows', (t) => {
-  const agents = fc.array(
-    fc.record({
-      ...{ name: fc.string(), stateName: fc.constant('Running'), engineHost: fc.string() },
-      engineVersion: fc.constantFrom('6.0.13', '9.0.0'),
-      held: fc.constantFrom(holding(2, 2), holding(2, 1), holding(2, 1, 'failed')),
-      tags: fc.uniqueArray(fc.constantFrom('eu', 'us', '<i>'), { maxLength: 3 }),
-    }),
-  )
-  const none = { text: '', state: '', tag: '', config: '', version: '' }
-  fc.assert(
-    fc.property(agents, (all) => {
-      const caches = all.map(({ tags, held, ...rest }) => ({
-        ...{ ...rest, ...held },
-        tags: tags.map((name) => ({ id: 1, name, static: true })),
-      }))
-      return (['tag', 'config', 'version'] as const).every((facet) =>
-        countWords(caches, facets[facet]).every(
-          ({ word, count }) => filterAgents(caches, { ...none, [facet]: word }).length === count,
-        ),
-      )
-    }),
-  )
-  t.end()
-})
-
-void t.test('a long name is split before its last word, and nothing of it is lost', (t) => {
-  fc.assert(
-    fc.property(
-      fc.string({ unit: fc.constantFrom('a', '-', '.', '😀'), maxLength: 60 }),
-      (name) => {
-        const { start, end } = splitName(name)
-        return start + end === name && (name === '' || start !== '')
-      },
-    ),
-  )
-  t.same(splitName('frankfurt-edge-cache-sim-00001'), {
-    start: 'frankfurt-edge-cache-sim',
-    end: '-00001',
-  })
-  t.equal(splitName('edge-sim-00001').end, '')
-  t.end()
-})
-
-void t.test('the address says by what the list is sorted, or it is by name', (t) => {
-  const titles = ['Name', 'Hit ratio']
-  for (const title of titles)
-    for (const isDescending of [true, false]) {
-      const sorting = { title, isDescending }
-      t.same(readSorting(formatSorting(sorting), titles), sorting)
-    }
-  t.equal(formatSorting({ title: 'Name', isDescending: false }), '')
-  t.same(readSorting('-<b>', titles), { title: 'Name', isDescending: false })
-  t.end()
-})
-
-void t.test('of a cache that looked nothing up no hit ratio is known', (t) => {
-  const of = (...values: readonly (number | null)[]) =>
-    toRates({ counters: [], agents: [{ id: 1, time: 0, values }] }).get(1)
-  t.same(of(8, 3, 1), { requests: 8, hitRatio: 0.75 })
-  t.same(of(0, 0, 0), { requests: 0, hitRatio: null })
-  t.same(of(8, null, 1), { requests: 8, hitRatio: null })
-  t.end()
-})
 
 void t.test('the fleet', async (t) => {
   const { base, api } = await startCoordinator(t, {
@@ -154,7 +52,7 @@ void t.test('the fleet', async (t) => {
       const first = page.getByRole('row').filter({ hasText: 'edge-sim-00001' })
       await first.getByText(/^[\d.,]+\/s$/).waitFor()
       await first.getByText(/^[\d.]+%$/).waitFor()
-      await first.getByText('In sync').waitFor()
+      await first.getByText('In sync').first().waitFor()
 
       await page.getByRole('region', { name: 'Caches' }).press('End')
 
@@ -179,11 +77,14 @@ void t.test('the fleet', async (t) => {
     const readings: NewestStats[] = []
     page.on('response', (response) => {
       if (new URL(response.url()).pathname.endsWith('/stats'))
-        void response.json().then((read: NewestStats) => readings.push(read))
+        void response.json().then(
+          (read: NewestStats) => readings.push(read),
+          () => undefined, // the page is closed while it is read again
+        )
     })
     await logInPage(page)
     const ids = new Map((await api.listAgents()).map(({ id, name }) => [name, id]))
-    const names = page.getByRole('row').locator('td:first-child')
+    const names = page.getByRole('row').locator('td:nth-child(2)')
     const untilSorted = (isDescending: boolean) =>
       eventually('the first rows are the first of all', async () => {
         const rates = toRates(readings.at(-1) ?? { counters: [], agents: [] })
@@ -237,6 +138,123 @@ void t.test('the fleet', async (t) => {
     await page.getByRole('link', { name: 'Show all caches' }).click()
     await page.getByText('edge-sim-00008').waitFor()
     t.equal(new URL(page.url()).search, '')
+    t.same(wrongs, [])
+  })
+
+  await t.test('rows are chosen by box, by range and by key, and tagged together', async (t) => {
+    const { page, wrongs } = await openPage(browser, base, { path: '/caches?sort=Name' })
+    await logInPage(page)
+    const box = (name: string) => page.getByRole('checkbox', { name: `Select ${name}` })
+    const chosen = page.getByRole('group', { name: 'Selected caches' })
+    await box('edge-sim-00002').click()
+    await box('edge-sim-00005').click({ modifiers: ['Shift'] })
+    await chosen.getByText('4 caches selected').waitFor()
+    await box('edge-sim-00003').click()
+    await page.getByRole('link', { name: 'edge-sim-00008' }).focus()
+    await page.keyboard.press('Space')
+    await chosen.getByText('4 caches selected').waitFor()
+    t.equal(await box('edge-sim-00008').isChecked(), true)
+    t.equal(await box('edge-sim-00003').isChecked(), false)
+    t.match(
+      await chosen.getByRole('link', { name: 'Ban' }).getAttribute('href'),
+      /\?agents=(\d+,){3}\d+$/,
+    )
+    t.match(await chosen.getByRole('link', { name: 'Compare' }).getAttribute('href'), /agents/)
+    await keepScreenshot(page, 'fleet-selected')
+    t.same(await findBarriers(page), [])
+
+    const night = await api.makeTag('night')
+    await chosen.getByRole('button', { name: 'Tags' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Tags of 4 caches' })
+    await dialog.getByLabel('night').check()
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    const bearing = async (): Promise<readonly string[]> =>
+      (await api.listAgents())
+        .filter(({ tags }) => tags.some(({ id }) => id === night))
+        .map(({ name }) => name)
+        .sort()
+    t.same(
+      await bearing(),
+      ['2', '4', '5', '8'].map((digit) => `edge-sim-0000${digit}`),
+    )
+
+    await page.getByRole('button', { name: 'Undo' }).click()
+
+    await eventually('the tag is gone again', async () => (await bearing()).length === 0)
+    await page.getByRole('checkbox', { name: 'Select all that are shown' }).click()
+    await chosen.getByText('90 caches selected').waitFor()
+    await chosen.getByRole('button', { name: 'Clear the selection' }).click()
+    await chosen.waitFor({ state: 'detached' })
+    t.same(wrongs, [])
+  })
+
+  await t.test('the caches that are banned together are the target of the form', async (t) => {
+    const { page, wrongs } = await openPage(browser, base, { path: '/caches?sort=Name' })
+    await logInPage(page)
+    await page.getByRole('checkbox', { name: 'Select edge-sim-00004' }).click()
+    await page.getByRole('checkbox', { name: 'Select edge-sim-00006' }).click()
+    await page.getByRole('link', { name: 'Ban' }).click()
+    for (const name of ['edge-sim-00004', 'edge-sim-00006'])
+      await eventually(`${name} is chosen`, () => page.getByLabel(name).isChecked())
+    t.same(wrongs, [])
+  })
+
+  await t.test(
+    'the map shows each cache as a tile, and the keys and the pointer open it',
+    async (t) => {
+      const { page, wrongs } = await openPage(browser, base, { path: '/caches?q=edge-sim-0000' })
+      await logInPage(page)
+      await page.getByRole('button', { name: 'Map', exact: true }).click()
+      const map = page.getByRole('region', { name: 'Map of caches' })
+      await map.getByRole('heading', { name: 'All caches 9' }).waitFor()
+      const tile = map.getByRole('link')
+      t.match(await tile.getAttribute('aria-label'), /^edge-sim-00001, Running/)
+      await tile.focus()
+      await page.keyboard.press('ArrowRight')
+      await page.keyboard.press('ArrowRight')
+      await eventually('the third is focused', async () =>
+        /^edge-sim-00003/.test(
+          await page.evaluate<string>('document.activeElement.getAttribute("aria-label") ?? ""'),
+        ),
+      )
+      await eventually('its rate is known', async () =>
+        /\d\/s$/.test((await tile.getAttribute('aria-label')) ?? ''),
+      )
+      for (const colorScheme of ['light', 'dark'] as const)
+        for (const width of [1920, 1280, 390]) {
+          await page.emulateMedia({ colorScheme })
+          await page.setViewportSize({ width, height: 800 })
+          await keepScreenshot(page, `map-${colorScheme}-${width}`)
+          t.same(await findBarriers(page), [], `${colorScheme} ${width}`)
+        }
+      t.equal(new URL(page.url()).searchParams.get('show'), 'map')
+      await page.reload()
+      await map.getByRole('heading', { name: 'All caches 9' }).waitFor()
+      const box = await map.locator('canvas').boundingBox()
+      await page.mouse.move((box?.x ?? 0) + 20, (box?.y ?? 0) + 40)
+      await map.getByText('edge-sim-00001').waitFor()
+      await page.mouse.down()
+      await page.mouse.up()
+      await page.getByRole('heading', { name: 'edge-sim-00001' }).waitFor()
+      t.same(wrongs, [])
+    },
+  )
+
+  await t.test('on a phone each cache is a card with all that its row has', async (t) => {
+    const { page, wrongs } = await openPage(browser, base, {
+      ...{ path: '/caches?q=edge-sim-00007', width: 390 },
+    })
+    await logInPage(page)
+    const card = page.getByRole('listitem').filter({ hasText: 'edge-sim-00007' })
+    for (const fact of ['Running', 'In sync', hostile, /^varnish \d/])
+      await card.getByText(fact).first().waitFor()
+    await card.getByText(/[\d.,]+\/s$/).waitFor()
+    await card.getByText(/[\d.]+%$/).waitFor()
+    await keepScreenshot(page, 'fleet-cards')
+    t.same(await findBarriers(page), [])
+    await card.getByRole('link').click()
+    await page.getByRole('heading', { name: 'edge-sim-00007' }).waitFor()
     t.same(wrongs, [])
   })
 

@@ -65,7 +65,7 @@ void t.test('the page', async (t) => {
   await t.test('while the coordinator is away that is told, and every view recovers', async (t) => {
     const proxy = await startLinkProxy(t, port)
     const { page, wrongs } = await openPage(browser, proxy.url.replace('ws:', 'http:'))
-    const away = page.getByText("Can't reach the coordinator. Retrying.")
+    const away = page.getByRole('status').getByText("Can't reach the coordinator.")
     await logInPage(page)
     await page.getByText('edge-sim-00003').waitFor()
     // Its script is there, so that only what it reads fails.
@@ -201,6 +201,7 @@ void t.test('the page', async (t) => {
     }
     await page.getByLabel('Password').waitFor()
     await look('login')
+    await page.setViewportSize({ width: 1280, height: 800 })
     await logInPage(page)
     await page.getByRole('table').waitFor()
     const drawn = await page.getByRole('row').count()

@@ -100,7 +100,7 @@ async function readError(answer: Response): Promise<CallError> {
 const noAnswer: CallError = {
   status: 0,
   errorKey: '',
-  errorMsg: "Can't reach the coordinator. Retrying. Your caches keep serving.",
+  errorMsg: "Can't reach the coordinator. Your caches keep serving.",
   traceId: '',
   retryAfterSeconds: null,
 }

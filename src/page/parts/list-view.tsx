@@ -103,7 +103,7 @@ export function ListView<T extends { readonly id: number }>(props: ListViewProps
   )
 }
 
-interface RowsProps<T> {
+interface RowsProps<T extends { readonly id: number }> {
   readonly list: List<T>
   readonly empty: ComponentChildren
   readonly table: TableProps<T>

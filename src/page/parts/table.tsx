@@ -1,16 +1,25 @@
 /**
  * A table of any length: only the visible rows are drawn. Sorted by its heads; arrows, Home, End and the page keys move
- * between the rows' links. Rows are one line high, always, so that nothing jumps.
+ * between the rows' links. Rows are one line high, always, so that nothing jumps. Where rows can be chosen, Space and Shift
+ * with an arrow choose them.
  */
 import { useComputed, useSignal, useSignalEffect, type Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useMemo, useRef } from 'preact/hooks'
+import { useMemo, useRef } from 'preact/hooks'
 import { Link } from 'wouter-preact'
 import { Icon } from './icon.js'
 import {
+  CheckAll,
+  CheckRow,
+  useChoosing,
+  type Choosing,
+  type Selection,
+} from './table-selection.js'
+import { useVisibleRows } from './use-visible-rows.js'
+import {
   findWindow,
   nextActive,
-  rowHeight,
+  rowHeights,
   sortRows,
   type Sorting,
   type SortValue,
@@ -23,13 +32,13 @@ export interface Column<T> {
   readonly sortBy?: (row: T) => SortValue
   /** As CSS has it: `8rem`, `20%`. Columns without share what is left. */
   readonly width?: string
-  /** Shown from this width of the window on; `medium` is 44rem, `wide` 68rem. */
-  readonly from?: 'medium' | 'wide'
+  /** Shown from this width of the window on; `medium` is 44rem, `wide` 68rem, `widest` 100rem. */
+  readonly from?: 'medium' | 'wide' | 'widest'
   /** Numbers. */
   readonly isEnd?: boolean
 }
 
-export interface TableProps<T> {
+export interface TableProps<T extends { readonly id: number | string }> {
   /** Its accessible name. */
   readonly label: string
   readonly rows: readonly T[]
@@ -41,10 +50,15 @@ export interface TableProps<T> {
   readonly onSort?: (sorting: Sorting) => void
   /** Takes what is left of the window's height; else as high as its rows, at most 70 % of it. */
   readonly fills?: boolean
+  /** Rows of 32 pixels, for lists that are long. */
+  readonly isDense?: boolean
+  /** Rows can be chosen. */
+  readonly selection?: Selection<T> | undefined
 }
 
 export function Table<T extends { readonly id: number | string }>(props: TableProps<T>) {
-  const { label, columns, linkOf, fills = false } = props
+  const { label, columns, linkOf, fills = false, isDense = false, selection } = props
+  const rowHeight = isDense ? rowHeights.dense : rowHeights.plain
   const place = useRef<HTMLDivElement>(null)
   const chosen = useSignal<Sorting | null>(props.sorting ?? null)
   const firstVisible = useSignal(0)
@@ -55,8 +69,9 @@ export function Table<T extends { readonly id: number | string }>(props: TablePr
   const rows = useMemo(() => sortRows(props.rows, columns, order), [props.rows, columns, order])
   const { from, to } = findWindow(rows.length, firstVisible.value, visibleCount.value)
 
-  useVisibleRows(place, firstVisible, visibleCount)
-  useActiveRow(place, active)
+  const choosing = useChoosing(rows, selection)
+  useVisibleRows(place, rowHeight, { first: firstVisible, count: visibleCount })
+  useActiveRow(place, rowHeight, active)
 
   const sort = (next: Sorting): void => {
     if (props.onSort) props.onSort(next)
@@ -64,15 +79,17 @@ export function Table<T extends { readonly id: number | string }>(props: TablePr
   }
   const move = (event: KeyboardEvent): void => {
     if (!linkOf || event.ctrlKey || event.metaKey || event.altKey) return
+    if (choosing?.toggleFocused(event) === true) return
     const next = nextActive(event.key, active.peek(), rows.length, visibleCount.peek())
     if (next === null) return
     event.preventDefault()
+    if (event.shiftKey) choosing?.extend(active.peek(), next)
     active.value = next
   }
 
   return (
     <div
-      class={`table-frame${fills ? ' table-fills' : ''}`}
+      class={`table-frame${fills ? ' table-fills' : ''}${isDense ? ' table-dense' : ''}`}
       ref={place}
       tabIndex={0}
       role="region"
@@ -81,42 +98,58 @@ export function Table<T extends { readonly id: number | string }>(props: TablePr
     >
       <table class="table" aria-rowcount={rows.length + 1} aria-label={label}>
         <colgroup>
+          {choosing && <col class="table-check" />}
           {columns.map(({ title, width, from }) => (
             <col key={title} class={seenFrom(from)} style={width === undefined ? {} : { width }} />
           ))}
         </colgroup>
         <thead>
           <tr aria-rowindex={1}>
+            {choosing && <CheckAll choosing={choosing} />}
             {columns.map((column) => (
               <Head key={column.title} column={column} order={order} sort={sort} />
             ))}
           </tr>
         </thead>
         <tbody>
-          <Gap rows={from} />
-          {rows.slice(from, to).map((row, index) => (
-            <tr
-              key={row.id}
-              aria-rowindex={from + index + 2}
-              class={linkOf ? 'table-row table-row-link' : 'table-row'}
-            >
-              {columns.map((column, place) => (
-                <td key={column.title} class={classOf(column)}>
-                  {linkOf && place === 0 ? (
-                    <Link href={linkOf(row)} class="table-link" data-row={from + index}>
-                      {nameOf(column.show(row))}
-                    </Link>
-                  ) : (
-                    column.show(row)
-                  )}
-                </td>
-              ))}
-            </tr>
+          <Gap height={from * rowHeight} />
+          {rows.slice(from, to).map((row, at) => (
+            <Row key={row.id} index={from + at} {...{ row, columns, linkOf, choosing }} />
           ))}
-          <Gap rows={rows.length - to} />
+          <Gap height={(rows.length - to) * rowHeight} />
         </tbody>
       </table>
     </div>
+  )
+}
+
+interface RowProps<T extends { readonly id: number | string }> extends Pick<
+  TableProps<T>,
+  'columns' | 'linkOf'
+> {
+  readonly row: T
+  /** Of all rows, drawn or not. */
+  readonly index: number
+  readonly choosing: Choosing<T> | null
+}
+
+function Row<T extends { readonly id: number | string }>(props: RowProps<T>) {
+  const { row, index, columns, linkOf, choosing } = props
+  return (
+    <tr aria-rowindex={index + 2} class={linkOf ? 'table-row table-row-link' : 'table-row'}>
+      {choosing && <CheckRow row={row} index={index} choosing={choosing} />}
+      {columns.map((column, place) => (
+        <td key={column.title} class={classOf(column)}>
+          {linkOf && place === 0 ? (
+            <Link href={linkOf(row)} class="table-link" data-row={index}>
+              {nameOf(column.show(row))}
+            </Link>
+          ) : (
+            column.show(row)
+          )}
+        </td>
+      ))}
+    </tr>
   )
 }
 
@@ -126,11 +159,11 @@ function nameOf(shown: ComponentChildren): ComponentChildren {
 }
 
 /** In place of rows that are not drawn. */
-function Gap({ rows }: { readonly rows: number }) {
-  if (rows <= 0) return null
+function Gap({ height }: { readonly height: number }) {
+  if (height <= 0) return null
   return (
     <tr aria-hidden="true">
-      <td class="table-gap" style={{ height: `${rows * rowHeight}px` }} />
+      <td class="table-gap" style={{ height: `${height}px` }} />
     </tr>
   )
 }
@@ -174,36 +207,14 @@ function classOf<T>({ from, isEnd }: Column<T>): string {
   return `${seenFrom(from)}${isEnd === true ? ' table-end' : ''}`
 }
 
-function seenFrom(from: 'medium' | 'wide' | undefined): string {
+function seenFrom(from: Column<unknown>['from']): string {
   return from === undefined ? '' : `from-${from}`
-}
-
-/** Counted in whole rows, so that scrolling within one draws nothing. */
-function useVisibleRows(
-  place: { readonly current: HTMLDivElement | null },
-  first: Signal<number>,
-  count: Signal<number>,
-): void {
-  useEffect(() => {
-    const frame = place.current
-    if (!frame) return
-    const measure = (): void => {
-      first.value = Math.floor(frame.scrollTop / rowHeight)
-      count.value = Math.ceil(frame.clientHeight / rowHeight)
-    }
-    const observer = new ResizeObserver(measure)
-    observer.observe(frame)
-    frame.addEventListener('scroll', measure, { passive: true })
-    return () => {
-      observer.disconnect()
-      frame.removeEventListener('scroll', measure)
-    }
-  }, [])
 }
 
 /** Scrolls to the active row and focuses its link once it is drawn. */
 function useActiveRow(
   place: { readonly current: HTMLDivElement | null },
+  rowHeight: number,
   active: Signal<number | null>,
 ): void {
   const index = useComputed(() => active.value)

@@ -14,7 +14,7 @@ interface Sortable<T> {
 }
 
 /** Pixels; table.css has the same. */
-export const rowHeight = 44
+export const rowHeights = { plain: 44, dense: 32 } as const
 /** Drawn above and below the visible rows, for a flick of the wheel. */
 const spareRows = 12
 

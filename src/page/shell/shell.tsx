@@ -103,9 +103,11 @@ function AwayNote() {
 
 function LiveStatus() {
   const words = { idle: '', live: 'Live', broken: 'Reconnecting' }
+  // The note below says it.
+  const state = awaySince.value === null ? liveState.value : 'idle'
   return (
-    <span class={`live live-${liveState.value}`} role="status">
-      {words[liveState.value]}
+    <span class={`live live-${state}`} role="status">
+      {words[state]}
     </span>
   )
 }

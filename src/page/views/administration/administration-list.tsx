@@ -7,7 +7,10 @@ import type { Column, TableProps } from '../../parts/table.js'
 import { AdministrationHead } from './administration-head.js'
 import { EditDialog, type EditKind } from './edit-dialog.js'
 
-interface ListKind<T> extends Pick<TableProps<T>, 'linkOf' | 'sorting'> {
+interface ListKind<T extends { readonly id: number }> extends Pick<
+  TableProps<T>,
+  'linkOf' | 'sorting'
+> {
   readonly title: string
   /** Of the API. */
   readonly path: string

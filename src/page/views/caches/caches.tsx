@@ -1,18 +1,27 @@
-/** The fleet: every cache that the person may see, as it is now. */
-import { useMemo } from 'preact/hooks'
+/** The fleet: every cache that the person may see, as it is now, the worst first or on a map. */
+import { useSignal, type Signal } from '@preact/signals'
+import { useEffect, useMemo } from 'preact/hooks'
 import type { Agent } from '../../../resources/agent.js'
 import { useList } from '../../api/list.js'
 import { LinkButton } from '../../parts/button.js'
+import { Choices } from '../../parts/choices.js'
 import { Empty } from '../../parts/empty.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { Loading } from '../../parts/loading.js'
+import { keepKnown } from '../../parts/selection.js'
 import { Table } from '../../parts/table.js'
 import { ViewHead } from '../../parts/view-head.js'
+import { isNarrow } from '../../parts/window-width.js'
 import { mayRead, mayWrite } from '../../session/rights.js'
+import { useAddressField } from '../../shell/address.js'
+import { BulkActions } from './bulk-actions.js'
+import { Cards } from './cards.js'
 import { FilterBar, useFilters } from './filters.js'
 import { filterAgents } from './filter-agents.js'
+import { sortByName } from './judge-cache.js'
+import { FleetMap } from './map/fleet-map.js'
 import { SampleRows } from './rows-sampled.js'
-import { useSorted } from './use-sorted.js'
+import { useSorted, type Sorted } from './use-sorted.js'
 
 export function View() {
   const { rows, phase, error, reload } = useList<Agent>('/agents', {
@@ -21,26 +30,88 @@ export function View() {
   })
   const filters = useFilters()
   const { filter } = filters
-  const shown = useMemo(() => filterAgents(rows, filter), [rows, filter])
+  const shown = useMemo(() => sortByName(filterAgents(rows, filter)), [rows, filter])
+  const [shape, setShape] = useAddressField('show')
+  const isMap = shape === 'map'
   const seesRates = mayRead('stats')
-  const { error: ratesError, ...sorted } = useSorted(seesRates)
+  const sorted = useSorted(seesRates, isMap)
+  const selection = useSelection(rows)
 
   return (
     <>
-      <ViewHead title="Caches" />
+      <ViewHead title="Caches">
+        <Actions rows={rows} chosen={selection.chosen} isMap={isMap} onShow={setShape} />
+      </ViewHead>
       {error && <ErrorNote error={error} onRetry={reload} />}
-      {ratesError && <ErrorNote error={ratesError} />}
+      {sorted.error && <ErrorNote error={sorted.error} />}
       {phase === 'loading' && <Loading />}
       {rows.length > 0 && <FilterBar rows={rows} {...filters} />}
-      {shown.length > 0 && (
-        <Table label="Caches" rows={shown} {...sorted} linkOf={({ id }) => `/caches/${id}`} fills />
-      )}
-      {seesRates && <SampleRows />}
+      {shown.length > 0 && <Shown rows={shown} {...{ sorted, selection, isMap, seesRates }} />}
       {phase === 'ready' && !error && shown.length === 0 && (
         <NoCaches isEmpty={rows.length === 0} />
       )}
     </>
   )
+}
+
+const shapes = [
+  { value: '', title: 'List' },
+  { value: 'map', title: 'Map' },
+]
+
+/** What is selected stays so while it is filtered and sorted; what is gone is not any more. */
+function useSelection(rows: readonly Agent[]) {
+  const chosen = useSignal<ReadonlySet<number>>(new Set())
+  useEffect(() => {
+    if (chosen.peek().size === 0) return
+    chosen.value = keepKnown(chosen.peek(), new Set(rows.map(({ id }) => id)))
+  }, [rows])
+  return useMemo(() => ({ chosen, nameOf: ({ name }: Agent) => name }), [])
+}
+
+interface ShownProps {
+  readonly rows: readonly Agent[]
+  readonly sorted: Sorted
+  readonly selection: ReturnType<typeof useSelection>
+  readonly isMap: boolean
+  readonly seesRates: boolean
+}
+
+/** As tiles, cards or rows. */
+function Shown({ rows, sorted, selection, isMap, seesRates }: ShownProps) {
+  const { columns, sorting, onSort, rates } = sorted
+  if (isMap) return <FleetMap agents={rows} rates={rates} />
+  return (
+    <>
+      {isNarrow.value ? (
+        <Cards {...{ rows, columns, sorting, seesRates }} />
+      ) : (
+        <Table
+          label="Caches"
+          linkOf={({ id }) => `/caches/${id}`}
+          fills
+          isDense
+          {...{ rows, columns, sorting, onSort, selection }}
+        />
+      )}
+      {seesRates && <SampleRows rates={rates} />}
+    </>
+  )
+}
+
+interface ActionsProps {
+  readonly rows: readonly Agent[]
+  readonly chosen: Signal<ReadonlySet<number>>
+  readonly isMap: boolean
+  readonly onShow: (shape: string) => void
+}
+
+/** List or map; while some are selected what can be done with these, in the same place. */
+function Actions({ rows, chosen, isMap, onShow }: ActionsProps) {
+  const ids = chosen.value
+  if (ids.size > 0 && !isMap)
+    return <BulkActions agents={rows.filter(({ id }) => ids.has(id))} chosen={chosen} />
+  return <Choices label="Show as" value={isMap ? 'map' : ''} onChoose={onShow} choices={shapes} />
 }
 
 function NoCaches({ isEmpty }: { readonly isEmpty: boolean }) {

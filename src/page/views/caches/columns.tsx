@@ -1,14 +1,17 @@
 /** The columns of the list of caches. */
 import { agent, type Agent } from '../../../resources/agent.js'
-import { formatRate, formatShare } from '../../parts/quantity.js'
 import { plainColumns } from '../../parts/plain-fields.js'
+import { formatRate, formatShare } from '../../parts/quantity.js'
 import { Labels, StateChip } from '../../parts/state-chip.js'
 import type { Column } from '../../parts/table.js'
 import { CacheName } from './cache-name.js'
 import { ConfigChip } from './config-chip.js'
+import { rankCache } from './judge-cache.js'
 import { rankConfig } from './judge-config.js'
+import { ReasonLine } from './reason.js'
 import { HitRatio, RequestRate } from './rows-sampled.js'
 import type { Rates } from './sort-caches.js'
+import { Sparkline } from './sparkline.js'
 
 type ReadRates = ReadonlyMap<number, Rates> | null
 
@@ -17,12 +20,13 @@ type ReadRates = ReadonlyMap<number, Rates> | null
  * each second.
  */
 export function listColumns(rates: ReadRates): readonly Column<Agent>[] {
-  return [...named, ...listRates(rates), ...described]
+  return [...named, ...listRates(rates), trend, ...described]
 }
 
 const named: readonly Column<Agent>[] = [
   {
     title: 'Name',
+    width: '21%',
     show: ({ name }) => <CacheName name={name} />,
     sortBy: ({ name }) => name,
   },
@@ -30,7 +34,12 @@ const named: readonly Column<Agent>[] = [
     title: 'State',
     width: '7.75rem',
     show: ({ stateName }) => <StateChip state={stateName} />,
-    sortBy: ({ state }) => state,
+    sortBy: rankCache,
+  },
+  {
+    title: 'Reason',
+    from: 'medium',
+    show: (one) => <ReasonLine agent={one} />,
   },
 ]
 
@@ -38,34 +47,34 @@ function listRates(rates: ReadRates): readonly Column<Agent>[] {
   return [
     {
       title: 'Hit ratio',
-      width: '6.75rem',
+      width: '5.75rem',
       from: 'medium',
       isEnd: true,
-      show: ({ id }) => (rates ? formatShare(rates.get(id)?.hitRatio, 1) : <HitRatio id={id} />),
+      show: (one) => (rates ? formatShare(rates.get(one.id)?.hitRatio, 1) : <HitRatio of={one} />),
       sortBy: ({ id }) => rates?.get(id)?.hitRatio ?? null,
     },
     {
       title: 'Requests',
-      width: '6.75rem',
+      width: '6.25rem',
       from: 'medium',
       isEnd: true,
-      show: ({ id }) => (rates ? formatRate(rates.get(id)?.requests) : <RequestRate id={id} />),
+      show: (one) => (rates ? formatRate(rates.get(one.id)?.requests) : <RequestRate of={one} />),
       sortBy: ({ id }) => rates?.get(id)?.requests ?? null,
     },
   ]
 }
 
+const trend: Column<Agent> = {
+  title: '15 minutes',
+  width: '7rem',
+  from: 'wide',
+  show: (one) => <Sparkline of={one} />,
+}
+
 const described: readonly Column<Agent>[] = [
   {
-    title: 'Config',
-    width: '7.75rem',
-    from: 'medium',
-    show: (one) => <ConfigChip agent={one} />,
-    sortBy: rankConfig,
-  },
-  {
     title: 'Tags',
-    width: '17%',
+    width: '13%',
     from: 'wide',
     show: ({ tags }) => (
       <span class="caches-tags">
@@ -74,9 +83,16 @@ const described: readonly Column<Agent>[] = [
     ),
   },
   {
+    title: 'Config',
+    width: '7.75rem',
+    from: 'widest',
+    show: (one) => <ConfigChip agent={one} />,
+    sortBy: rankConfig,
+  },
+  {
     title: 'Version',
     width: '9.25rem',
-    from: 'wide',
+    from: 'widest',
     show: ({ engineProduct, engineVersion }) => `${engineProduct} ${engineVersion}`,
     sortBy: ({ engineProduct, engineVersion }) => `${engineProduct} ${engineVersion}`,
   },

@@ -1,16 +1,32 @@
 /**
  * The counters of the caches whose rows are drawn, each second. Cells register themselves; when no row has been
  * scrolled for a moment exactly these are subscribed to, and for none while the window is hidden. A sample draws
- * its two cells, not the table.
+ * its two cells, not the table. Until the first sample a cell shows the newest that is known of all caches.
  */
 import { batch, computed, signal, useComputed, type Signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
+import type { Agent } from '../../../resources/agent.js'
+import { awaySince } from '../../api/connection.js'
 import type { Sample } from '../../api/live-event.js'
 import { useSamples } from '../../api/samples.js'
-import { formatRate, formatShare } from '../../parts/quantity.js'
+import { formatRate, formatShare, unknown } from '../../parts/quantity.js'
+import { now } from '../../parts/time.js'
+import { isAway } from './judge-cache.js'
+import { addSample, loadHistories } from './row-histories.js'
+import { toShare, type Rates } from './sort-caches.js'
 
 /** Nobody reads while scrolling. */
 const settleMs = 400
+/** What a cache that sends no samples any more did last is not what it does now. */
+const staleMs = 20_000
+
+interface Heard {
+  readonly rates: Rates
+  /** By this machine's clock. */
+  readonly atMs: number
+}
+
+type Cache = Pick<Agent, 'id' | 'state'>
 
 /** How many cells of each cache are drawn. */
 const cells = new Map<number, number>()
@@ -18,11 +34,12 @@ const drawn = signal<readonly number[]>([])
 const isHidden = signal(false)
 const asked = computed(() => (isHidden.value ? none : drawn.value))
 const none: readonly number[] = []
-const samples = new Map<number, Signal<Sample | null>>()
+const samples = new Map<number, Signal<Heard | null>>()
+const known = signal<ReadonlyMap<number, Rates> | null>(null)
 let settling: ReturnType<typeof setTimeout> | undefined
 
-/** Stands once beside the table; draws nothing. */
-export function SampleRows() {
+/** Stands once beside the table; draws nothing. `rates`: the newest of all caches, as far as they were read. */
+export function SampleRows({ rates }: { readonly rates: ReadonlyMap<number, Rates> | null }) {
   const newest = useSamples(asked.value)
   useEffect(() => {
     const update = (): void => {
@@ -35,33 +52,65 @@ export function SampleRows() {
     }
   }, [])
   useEffect(() => {
+    const abort = new AbortController()
+    void loadHistories(asked.value, abort.signal) // never rejects
+    return () => {
+      abort.abort()
+    }
+  }, [asked.value])
+  useEffect(() => {
+    known.value = rates
+  }, [rates])
+  useEffect(() => {
     batch(() => {
-      for (const [id, sample] of newest) {
-        const place = samples.get(id)
-        if (place) place.value = sample
-      }
+      for (const [id, sample] of newest) show(id, sample)
     })
   }, [newest])
   return null
 }
 
-export function HitRatio({ id }: { readonly id: number }) {
+function show(id: number, sample: Sample): void {
+  const place = samples.get(id)
+  const atMs = Date.now()
+  if (place) place.value = { rates: readRates(sample), atMs }
+  addSample(sample, atMs / 1000)
+}
+
+function readRates({ values }: Sample): Rates {
+  return {
+    requests: values['MAIN.client_req'] ?? null,
+    hitRatio: toShare(values['MAIN.cache_hit'] ?? null, values['MAIN.cache_miss'] ?? null),
+  }
+}
+
+export function HitRatio({ of }: { readonly of: Cache }) {
+  const text = useCellText(of, ({ hitRatio }) => formatShare(hitRatio, 1))
+  return <>{text}</>
+}
+
+export function RequestRate({ of }: { readonly of: Cache }) {
+  const text = useCellText(of, ({ requests }) => formatRate(requests))
+  return <>{text}</>
+}
+
+function useCellText(of: Cache, format: (rates: Rates) => string) {
+  const { id } = of
+  const isGone = isAway(of)
   const sample = useSample(id)
-  return <>{useComputed(() => formatHitRatio(sample.value))}</>
+  return useComputed(() => {
+    const rates = isGone ? null : findNewest(sample.value, known.value?.get(id))
+    return rates ? format(rates) : unknown
+  })
 }
 
-export function RequestRate({ id }: { readonly id: number }) {
-  const sample = useSample(id)
-  return <>{useComputed(() => formatRate(sample.value?.values['MAIN.client_req']))}</>
+/** While the coordinator is away what was heard last stays, in grey with its age. */
+function findNewest(heard: Heard | null, before: Rates | undefined): Rates | null {
+  if (!heard) return before ?? null
+  const isStale = awaySince.value === null && now.value - heard.atMs > staleMs
+  return isStale ? null : heard.rates
 }
 
-function formatHitRatio(sample: Sample | null): string {
-  const hits = sample?.values['MAIN.cache_hit']
-  const misses = sample?.values['MAIN.cache_miss']
-  return formatShare(hits, hits == null || misses == null ? null : hits + misses)
-}
-
-function useSample(id: number): Signal<Sample | null> {
+function useSample(id: number): Signal<Heard | null> {
   useEffect(() => {
     cells.set(id, (cells.get(id) ?? 0) + 1)
     settle()
@@ -75,10 +124,8 @@ function useSample(id: number): Signal<Sample | null> {
   return placeOf(id)
 }
 
-function placeOf(id: number): Signal<Sample | null> {
-  const known = samples.get(id)
-  if (known) return known
-  const place = signal<Sample | null>(null)
+function placeOf(id: number): Signal<Heard | null> {
+  const place = samples.get(id) ?? signal<Heard | null>(null)
   samples.set(id, place)
   return place
 }

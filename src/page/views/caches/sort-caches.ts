@@ -12,30 +12,31 @@ export interface Rates {
 /** In the order of the call. */
 export const countersOfRates = ['client_req', 'cache_hit', 'cache_miss'] as const
 
-export const byName: Sorting = { title: 'Name', isDescending: false }
+/** By the state, what is ill first. */
+export const worstFirst: Sorting = { title: 'State', isDescending: false }
 
-/** A column's title, with a minus before it when the highest is first. The name unless it is a column. */
+/** A column's title, with a minus before it when the highest is first. The worst first unless it is a column. */
 export function readSorting(word: string, titles: readonly string[]): Sorting {
   const isDescending = word.startsWith('-')
   const title = isDescending ? word.slice(1) : word
-  return titles.includes(title) ? { title, isDescending } : byName
+  return titles.includes(title) ? { title, isDescending } : worstFirst
 }
 
-/** By name, ascending, needs no word. */
+/** The worst first needs no word. */
 export function formatSorting({ title, isDescending }: Sorting): string {
   if (isDescending) return `-${title}`
-  return title === byName.title ? '' : title
+  return title === worstFirst.title ? '' : title
 }
 
 export function toRates({ agents }: NewestStats): ReadonlyMap<number, Rates> {
   return new Map(
     agents.map(({ id, values: [requests = null, hits = null, misses = null] }) => [
       id,
-      { requests, hitRatio: shareOf(hits, misses) },
+      { requests, hitRatio: toShare(hits, misses) },
     ]),
   )
 }
 
-function shareOf(hits: number | null, misses: number | null): number | null {
+export function toShare(hits: number | null, misses: number | null): number | null {
   return hits === null || misses === null || hits + misses <= 0 ? null : hits / (hits + misses)
 }

@@ -1,4 +1,4 @@
-/** The rates of all caches, visible or not: one call for all, repeated while they are shown. */
+/** The rates of all caches, visible or not: one call for all, repeated while they are shown or sorted by. */
 import { useAnswer } from '../../api/answer.js'
 import { call } from '../../api/call.js'
 import type { CallError } from '../../api/http.js'
@@ -11,10 +11,11 @@ interface ReadRates {
   readonly error: CallError | null
 }
 
-/** The default interval of samples; rows do not change places more often. */
+/** The default interval of samples; rows do not change places more often, and tiles not their size. */
 const rereadMs = 10_000
 
-export function useRates(isWanted: boolean): ReadRates {
+/** Not followed: read once, so that rows show what is known until their own samples come. */
+export function useRates(isWanted: boolean, isFollowed: boolean): ReadRates {
   const path = `/stats?counters=${countersOfRates.join(',')}`
   const ask = async (signal: AbortSignal, { rates }: ReadRates): Promise<ReadRates> => {
     const outcome = await call<NewestStats>('GET', path, { signal })
@@ -22,7 +23,9 @@ export function useRates(isWanted: boolean): ReadRates {
       ? { rates: toRates(outcome.value), error: null }
       : { rates, error: outcome.error }
   }
-  return useAnswer(isWanted ? path : null, nothing, ask, { repeatMs: rereadMs })
+  // The same question of another kind is asked anew.
+  const key = isWanted ? `${path} ${isFollowed}` : null
+  return useAnswer(key, nothing, ask, { repeatMs: isFollowed ? rereadMs : undefined })
 }
 
 const nothing: ReadRates = { rates: null, error: null }

@@ -1,0 +1,41 @@
+/** Which caches stand together on the map: those with the same tags. Values in, values out. */
+import type { Agent } from '../../../../resources/agent.js'
+
+type Tagged = { readonly tags: readonly Pick<Agent['tags'][number], 'name'>[] }
+
+export interface TileGroup<T> {
+  readonly title: string
+  readonly agents: readonly T[]
+}
+
+/** More could not be told apart: the smallest of them are one. */
+const groupsMost = 40
+
+/**
+ * Each cache is in one group. A tag that all bear says nothing, and one that a single cache bears makes no group; the largest
+ * groups are first.
+ */
+export function groupByTags<T extends Tagged>(agents: readonly T[]): readonly TileGroup<T>[] {
+  const counts = new Map<string, number>()
+  for (const { tags } of agents)
+    for (const { name } of tags) counts.set(name, (counts.get(name) ?? 0) + 1)
+  const tells = (name: string): boolean => {
+    const count = counts.get(name) ?? 0
+    return count > 1 && count < agents.length
+  }
+  const groups = new Map<string, T[]>()
+  for (const agent of agents) {
+    const names = agent.tags.flatMap(({ name }) => (tells(name) ? [name] : []))
+    const title = names.sort().join(', ')
+    const known = groups.get(title)
+    if (known) known.push(agent)
+    else groups.set(title, [agent])
+  }
+  if (groups.size === 1) return [{ title: 'All caches', agents }]
+  const sorted = [...groups]
+    .map(([title, its]) => ({ title: title === '' ? 'No other tags' : title, agents: its }))
+    .sort((a, b) => b.agents.length - a.agents.length)
+  if (sorted.length <= groupsMost) return sorted
+  const rest = sorted.slice(groupsMost - 1).flatMap((group) => group.agents)
+  return [...sorted.slice(0, groupsMost - 1), { title: 'Other tags', agents: rest }]
+}

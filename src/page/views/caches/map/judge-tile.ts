@@ -1,0 +1,36 @@
+/** How a cache looks on the map: colour by its health, size by its requests. Values in, values out. */
+import { agentStates } from '../../../../resources/agent-state.js'
+import { severities } from '../../../../resources/problem.js'
+import { findReason, type Ill } from '../judge-cache.js'
+import type { Rates } from '../sort-caches.js'
+import type { Health, Tile } from './draw-tiles.js'
+
+/** Of a cache without requests: it is still found. */
+const leastSize = 0.45
+
+export function judgeHealth(agent: Ill): Health {
+  const severity = findReason(agent)?.severity
+  if (severity !== undefined) return severity === severities.error ? 'error' : 'warning'
+  return agent.state === agentStates.ReadOnly ? 'still' : 'well'
+}
+
+/** What is ill has its whole place: it often has no requests, and must be seen first. Without rates all have. */
+export function toTiles(
+  agents: readonly (Ill & { readonly id: number })[],
+  rates: ReadonlyMap<number, Rates> | null,
+): readonly Tile[] {
+  const requestsOf = (id: number): number => rates?.get(id)?.requests ?? 0
+  const most = agents.reduce((highest, { id }) => Math.max(highest, requestsOf(id)), 0)
+  return agents.map((agent) => {
+    const health = judgeHealth(agent)
+    const isWhole = rates === null || health === 'error' || health === 'warning'
+    const share = most > 0 ? requestsOf(agent.id) / most : 0
+    return { health, size: isWhole ? 1 : leastSize + (1 - leastSize) * Math.sqrt(share) }
+  })
+}
+
+export function countHealth(tiles: readonly Tile[]): Readonly<Record<Health, number>> {
+  const counts = { error: 0, warning: 0, well: 0, still: 0 }
+  for (const { health } of tiles) counts[health]++
+  return counts
+}

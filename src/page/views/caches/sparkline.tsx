@@ -1,0 +1,25 @@
+/** A cache's requests over the last minutes, each line from zero to its own highest point. */
+import { useComputed } from '@preact/signals'
+import type { Agent } from '../../../resources/agent.js'
+import { isAway } from './judge-cache.js'
+import { readPoints, spanSeconds } from './row-histories.js'
+import { drawLine } from './sparkline-path.js'
+
+const [width, height] = [88, 20]
+
+export function Sparkline({ of }: { readonly of: Pick<Agent, 'id' | 'state'> }) {
+  const points = readPoints(of.id)
+  const path = useComputed(() => {
+    const to = points.value.at(-1)?.time ?? 0
+    return drawLine(points.value, { from: to - spanSeconds, to, width, height: height - 2 })
+  })
+  return (
+    <svg
+      class={isAway(of) ? 'sparkline sparkline-still' : 'sparkline'}
+      viewBox={`0 -1 ${width} ${height}`}
+      aria-hidden="true"
+    >
+      <path d={path} />
+    </svg>
+  )
+}
