@@ -24,6 +24,9 @@ export function agentStateName(state: AgentState): AgentStateName {
 export const engineStates = ['running', 'stopped', 'unreachable', 'unknown'] as const
 export type EngineState = (typeof engineStates)[number]
 
+/** The `engineError` of a cache that works and is behind on invalidations: it counts as Failing until it has caught up. */
+export const catchingUp = 'catching up with invalidations that it missed'
+
 interface AgentCondition {
   readonly readOnly: boolean
   readonly locked: boolean

@@ -2,6 +2,7 @@
 import { agentStates } from './agent-state.js'
 import { id, integerOrNull, organization, text, textOrNull, texts } from './common-fields.js'
 import { time, timeOrNull, times } from './common-fields.js'
+import { problems } from './problem.js'
 import type { Answer, Fields, Resource } from './resource.js'
 import { borneTag, tag } from './tag.js'
 
@@ -118,6 +119,7 @@ const fields = {
   },
   drift,
   adoption,
+  problems,
   lastHeartbeat: { ...time, column: 'lastHeartbeatAt', title: 'last heartbeat' },
   lastStateChange: { ...time, column: 'lastStateChangeAt' },
   ...times,

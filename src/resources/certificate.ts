@@ -2,6 +2,7 @@
 import { id, named, organization, reference, textOrNull } from './common-fields.js'
 import { texts, timeOrNull, times, uniqueName } from './common-fields.js'
 import { deployment, placementState } from './deployment.js'
+import { problems } from './problem.js'
 import type { Answer, Resource } from './resource.js'
 
 /** Of a chain. */
@@ -76,6 +77,7 @@ export const certificate = {
         'Whether chain and key, or deployments, are others than those that are deployed: agents serve what was before',
     },
     ...placementState,
+    problems,
     deployError: {
       ...textOrNull,
       computed: true,

@@ -1,6 +1,7 @@
 /** Deployments: which agents groups are placed on, chosen by tags, and how many. */
 import { id, managedBy, named, organization, references } from './common-fields.js'
 import { times, uniqueName } from './common-fields.js'
+import { problems } from './problem.js'
 import type { Answer, Resource } from './resource.js'
 import { tag } from './tag.js'
 
@@ -63,6 +64,7 @@ export const deployment = {
       write: { required: true, summary: 'an agent fits when it has all of these, by id or name' },
     },
     ...placementState,
+    problems,
     agents: { ...references, computed: true, description: 'Where groups are placed by it' },
     managedBy,
     ...times,

@@ -1,6 +1,7 @@
 /** Invalidations: bans and purges, and how far they are on each agent. */
 import { id, integer, named, organization, reference, references } from './common-fields.js'
 import { text, textOrNull, texts, time, timeOrNull, times } from './common-fields.js'
+import { problems } from './problem.js'
 import type { Answer, Fields, Resource } from './resource.js'
 
 export const invalidationStates = {
@@ -69,6 +70,7 @@ const fields = {
       '1 Running, 2 Completed, 3 Failed, 4 Retrying, 5 Waiting (for agents that are away), 6 Cancelled',
   },
   stateName: { ...text, computed: true, title: 'state' },
+  problems,
   done: { ...integer, computed: true },
   total: { ...integer, computed: true },
   warnings: { ...texts, computed: true, description: 'What the ban does not say by itself' },

@@ -72,3 +72,21 @@ export function worstSeverity(found: readonly Pick<Problem, 'severity'>[]): Seve
     0,
   )
 }
+
+/** A problem with the object that bears it. */
+export const openProblem = {
+  kind: 'object',
+  fields: { object: { kind: 'object', fields: concerned }, ...problemFields },
+} as const
+
+export type OpenProblem = Answer<typeof openProblem.fields>
+
+/** Nouns whose objects have problems; each is the permission type that is needed to read them, too. */
+export const problemBearers = [
+  'agent',
+  'deployment',
+  'vclgroup',
+  'invalidation',
+  'certificate',
+] as const
+export type ProblemBearer = (typeof problemBearers)[number]

@@ -6,6 +6,7 @@ import { time, timeOrNull, times, uniqueName } from './common-fields.js'
 import { deployment, placementState } from './deployment.js'
 import { domain } from './domain.js'
 import { file } from './file.js'
+import { problems } from './problem.js'
 import type { Answer, Fields, Resource } from './resource.js'
 import { tag } from './tag.js'
 
@@ -42,7 +43,7 @@ const staged = {
   nullable: true,
   computed: true,
   description: 'What is staged, at the versions that it was staged with',
-  fields: { tags: references, domains, ...pins },
+  fields: { tags: references, domains, ...pins, problems },
 } as const
 
 const releases = {
@@ -126,6 +127,7 @@ const fields = {
   },
   deployed: { kind: 'flag', computed: true, description: 'Whether it is to be deployed' },
   ...placementState,
+  problems,
   revision: { ...integer, description: 'The newest that was switched to; 0 before the first' },
   agentStates,
   staged,

@@ -5,6 +5,8 @@ import { borneTag } from '../../resources/tag.js'
 import { answerMaker } from '../api/resource-answers.js'
 import { answerSchema } from '../api/resource-schemas.js'
 import { toIso } from '../api/times.js'
+import { findAgentProblems } from '../problems/find-agent-problems.js'
+import { toProblems } from '../problems/make-problem.js'
 import type { AgentRecord } from './agents.js'
 import type { AgentDetails } from './unlock-agents.js'
 
@@ -36,6 +38,7 @@ export function toAgentView(
     },
     drift: whole ? record.drift : null,
     adoption: whole ? toAdoptionView(record, adoptionDifference) : null,
+    problems: toProblems(findAgentProblems(record, whole), () => record.lastStateChangeAt),
   })
 }
 

@@ -2,6 +2,7 @@
 import type { SelectQueryBuilder } from 'kysely'
 import { parseListQuery, type ListFields, type ListValue } from '../../resources/list-query.js'
 import type { Actor } from '../../resources/permission.js'
+import { worstSeverity, type Problem } from '../../resources/problem.js'
 import { FleetError, type ErrorKey } from '../../errors.js'
 import { splitQuery, takeComputed, type ListParameters } from '../store/computed-list.js'
 import type { ListColumns } from '../store/list-query.js'
@@ -18,7 +19,7 @@ export interface Listing<TB extends keyof Tables, Row extends { readonly id: num
   /** What stands in no table. */
   readonly computed?: {
     readonly fields: ListFields
-    readonly valueOf: (listed: Listed, field: string) => ListValue
+    readonly valuesOf: (listed: Listed, field: string) => readonly ListValue[]
   }
   readonly select: (
     queries: Queries,
@@ -33,17 +34,41 @@ export interface Listing<TB extends keyof Tables, Row extends { readonly id: num
   ) => readonly Listed[] | Promise<readonly Listed[]>
 }
 
-/** Of what has a state, by number and by name. */
-export function byState<Listed>(
-  stateOf: (listed: Listed) => { readonly state: number; readonly stateName: string },
-) {
+interface Stated {
+  readonly state: number
+  readonly stateName: string
+  readonly problems: readonly Problem[]
+}
+
+/** Of what has a state, by number and by name, and problems. */
+export function byState<Listed>(stateOf: (listed: Listed) => Stated) {
   return {
-    fields: { state: { type: 'number' }, stateName: { type: 'text' } },
-    valueOf: (listed: Listed, field: string): ListValue => {
-      const { state, stateName } = stateOf(listed)
-      return field === 'state' ? state : stateName
-    },
+    fields: stateFields,
+    valuesOf: (listed: Listed, field: string) => valuesOfState(stateOf(listed), field),
   } as const
+}
+
+export const stateFields = {
+  state: { type: 'number' },
+  stateName: { type: 'text' },
+  severity: { type: 'number' },
+  'problems.code': { type: 'nested' },
+} as const satisfies ListFields
+
+export function valuesOfState(
+  { state, stateName, problems }: Stated,
+  field: string,
+): readonly ListValue[] {
+  switch (field) {
+    case 'state':
+      return [state]
+    case 'severity':
+      return [worstSeverity(problems)]
+    case 'problems.code':
+      return problems.map(({ code }) => code)
+    default:
+      return [stateName]
+  }
 }
 
 type Listable = Pick<Listing<never, never, never>, 'columns'> & {
@@ -74,7 +99,7 @@ export async function listObjects<
   const found = await readLongList(all, split.stored, columns, (rows) =>
     listing.read(service, rows, scope),
   )
-  return computed ? takeComputed(split, found, computed.valueOf) : found
+  return computed ? takeComputed(split, found, computed.valuesOf) : found
 }
 
 /** Throws 'not-found'. */

@@ -11,7 +11,7 @@ export const certificateSchema = answerSchema(certificate.fields)
 
 const makeAnswer = answerMaker(certificate.fields)
 
-export function toCertificateView({ record, state, stateName, places }: CertificateView) {
+export function toCertificateView({ record, state, stateName, problems, places }: CertificateView) {
   const { chain, deployments, released, candidate, deployError } = record
   return makeAnswer(record, {
     chain,
@@ -20,6 +20,7 @@ export function toCertificateView({ record, state, stateName, places }: Certific
     changed: isChanged(record),
     state,
     stateName,
+    problems,
     deployError,
     agentStates: places.map((place) => ({
       agent: { id: place.agent.id, name: place.agent.name },

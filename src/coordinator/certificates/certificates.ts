@@ -3,6 +3,7 @@ import { Type, type Static } from 'typebox'
 import { certificate } from '../../resources/certificate.js'
 import { deploymentStates } from '../../resources/deployment.js'
 import type { Actor } from '../../resources/permission.js'
+import type { Problem } from '../../resources/problem.js'
 import { FleetError } from '../../errors.js'
 import { groupBy } from '../../group-by.js'
 import { chooseOwner, requireAll, withUniqueName } from '../api/find-references.js'
@@ -17,6 +18,9 @@ import type { Sealing } from '../identity/sealing.js'
 import { scopeOf, type StateService } from '../service.js'
 import { readUsableIds } from '../store/owner.js'
 import { holdQuota } from '../store/quotas.js'
+import { findCertificateProblems } from '../problems/find-certificate-problems.js'
+import type { Finding } from '../problems/make-problem.js'
+import { dateFindings } from '../problems/open-problems.js'
 import { isSame, mergeWritten } from '../store/resource-rows.js'
 import { insertRow, updateRow } from '../store/write-rows.js'
 import type { Queries } from '../store/store.js'
@@ -53,6 +57,7 @@ export interface CertificateView {
   readonly record: CertificateRecord
   readonly state: DeploymentState
   readonly stateName: string
+  readonly problems: readonly Problem[]
   readonly places: readonly (CertificatePlace & { readonly agent: NamedAgent })[]
 }
 
@@ -80,7 +85,7 @@ export async function viewCertificate(
 }
 
 async function viewCertificates(
-  { store: { queries } }: StateService,
+  { store: { queries }, now }: StateService,
   records: readonly CertificateRecord[],
 ): Promise<CertificateView[]> {
   const certificateIds = records.map(({ id }) => id)
@@ -90,7 +95,7 @@ async function viewCertificates(
     places.map(({ agentId }) => agentId),
   )
   const byCertificate = groupBy(places, ({ certificateId }) => certificateId)
-  return records.map((record) => {
+  const views = records.map((record) => {
     const own = (byCertificate.get(record.id) ?? []).flatMap((place) => {
       const agent = agents.get(place.agentId)
       return agent ? [{ ...place, agent }] : []
@@ -98,6 +103,22 @@ async function viewCertificates(
     const state = judgeState(record, own)
     return { record, state, stateName: deploymentStateName(state), places: own }
   })
+  const found = new Map(views.map((view) => [view.record.id, findProblems(view, now())]))
+  const problems = await dateFindings(queries, 'certificate', found, now())
+  return views.map((view) => ({ ...view, problems: problems.get(view.record.id) ?? [] }))
+}
+
+function findProblems(
+  { record, state, places }: Omit<CertificateView, 'problems'>,
+  nowMs: number,
+): Finding[] {
+  const placed = places.filter(({ sha }) => sha !== null)
+  const facts = placed.map((place) => ({
+    agent: place.agent,
+    hasFailed: place.state === 'failed',
+    error: place.error,
+  }))
+  return findCertificateProblems({ ...record, state, places: facts }, nowMs)
 }
 
 /** As of a deployment, with every agent that is not passed over. */

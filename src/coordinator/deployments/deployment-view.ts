@@ -8,6 +8,6 @@ export const deploymentSchema = answerSchema(deployment.fields)
 
 const makeAnswer = answerMaker(deployment.fields)
 
-export function toDeploymentView({ record, state, stateName, agents }: DeploymentView) {
-  return makeAnswer(record, { tags: record.tags, state, stateName, agents })
+export function toDeploymentView({ record, state, stateName, problems, agents }: DeploymentView) {
+  return makeAnswer(record, { tags: record.tags, state, stateName, problems, agents })
 }

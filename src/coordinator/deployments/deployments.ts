@@ -3,7 +3,11 @@ import { deploymentStateName, worstState, type DeploymentState } from '../fleet/
 import { groupBy } from '../../group-by.js'
 import { deployment, findCountsProblem } from '../../resources/deployment.js'
 import type { Actor } from '../../resources/permission.js'
+import type { Problem } from '../../resources/problem.js'
 import { stateOfGroup } from '../fleet/vcl-group.js'
+import { findPlaceProblems, joinFindings } from '../problems/find-place-problems.js'
+import type { Finding } from '../problems/make-problem.js'
+import { dateFindings } from '../problems/open-problems.js'
 import { FleetError } from '../../errors.js'
 import { releaseAdoptedTags } from '../fleet/adoption-queries.js'
 import {
@@ -46,6 +50,7 @@ export interface DeploymentView {
   readonly record: DeploymentRecord
   readonly state: DeploymentState
   readonly stateName: string
+  readonly problems: readonly Problem[]
   readonly agents: readonly NamedReference[]
 }
 
@@ -80,13 +85,16 @@ async function viewDeployments(
   // Whether an agent fits decides between Orphan and Error, so it is asked only where there is no place.
   const empty = ids.filter((id) => uses.get(id)?.some((use) => use.deployed) && !places.has(id))
   const fitting = new Set(await readFittingDeployments(queries, empty))
-  return records.map((record) =>
+  const views = records.map((record) =>
     viewOf(record, {
       uses: uses.get(record.id) ?? [],
       places: places.get(record.id) ?? [],
       anyAgentFits: places.has(record.id) || fitting.has(record.id),
     }),
   )
+  const found = new Map(views.map(({ record, findings }) => [record.id, findings]))
+  const problems = await dateFindings(queries, 'deployment', found, service.now())
+  return views.map((view) => ({ ...view, problems: problems.get(view.record.id) ?? [] }))
 }
 
 interface Situation {
@@ -95,25 +103,27 @@ interface Situation {
   readonly anyAgentFits: boolean
 }
 
-function viewOf(record: DeploymentRecord, situation: Situation): DeploymentView {
+function viewOf(
+  record: DeploymentRecord,
+  situation: Situation,
+): Omit<DeploymentView, 'problems'> & { readonly findings: readonly Finding[] } {
   const { uses, places, anyAgentFits } = situation
-  const { id, min } = record
-  const state = worstState(
-    uses.map(({ deployed, deploying, groupId }) =>
-      stateOfGroup({
-        deployed,
-        deploying,
-        deployments: [{ id, min, anyAgentFits }],
-        placements: places.filter((place) => place.groupId === groupId),
-      }),
-    ),
-  )
+  const { id, name, min } = record
+  const inGroups = uses.map(({ deployed, deploying, groupId }) => {
+    const placements = places.filter((place) => place.groupId === groupId)
+    const deployments = [{ id, name, min, anyAgentFits }]
+    const state = stateOfGroup({ deployed, deploying, deployments, placements })
+    return { state, deployments, places: placements, failedDeploy: null }
+  })
+  const state = worstState(inGroups.map((one) => one.state))
+  const findings = joinFindings(inGroups.map((one) => findPlaceProblems(one, null)))
   const agents = new Map(
     places
       .filter((place) => place.held)
       .map(({ agentId, agentName }) => [agentId, { id: agentId, name: agentName }]),
   )
-  return { record, state, stateName: deploymentStateName(state), agents: [...agents.values()] }
+  const stateName = deploymentStateName(state)
+  return { record, state, stateName, findings, agents: [...agents.values()] }
 }
 
 export async function createDeployment(

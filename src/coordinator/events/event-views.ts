@@ -45,10 +45,11 @@ const groupSchema = Type.Object(
   closed,
 )
 
-/** `agents` may be thousands, and is said by `places`. */
+/** `agents` may be thousands, and is said by `places`; problems have events of their own. */
+const unsaid = ['agents', 'problems'] as const
 const deploymentEventSchema = Type.Object(
   {
-    ...Type.Omit(deploymentSchema, ['agents']).properties,
+    ...Type.Omit(deploymentSchema, unsaid).properties,
     vclgroup: orNull(groupSchema),
   },
   closed,
@@ -127,8 +128,8 @@ export const eventViews: EventViews = {
 }
 
 function toDeploymentEventView({ deployment, state, stateName, group }: DeploymentEvent) {
-  const view = toDeploymentView({ record: deployment, state, stateName, agents: [] })
-  const fields = Object.entries(view).filter(([name]) => name !== 'agents')
+  const view = toDeploymentView({ record: deployment, state, stateName, problems: [], agents: [] })
+  const fields = Object.entries(view).filter(([name]) => !unsaid.some((one) => one === name))
   return { ...Object.fromEntries(fields), vclgroup: group }
 }
 

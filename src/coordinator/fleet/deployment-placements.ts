@@ -22,6 +22,9 @@ export interface DeploymentPlacementRow {
   readonly agentId: number
   readonly agentName: string
   readonly agentState: AgentState
+  /** When it came into that state. */
+  readonly agentSince: number
+  readonly error: string | null
   /** A candidate on its way shows, whatever serves meanwhile. */
   readonly state: PlacementState
   /** False: it failed before it ever served. */
@@ -61,6 +64,7 @@ export async function readDeploymentPlacements(
       .selectFrom('placements')
       .innerJoin('agents', 'agents.id', 'placements.agentId')
       .select(['placements.deploymentId', 'placements.groupId', 'placements.state'])
+      .select(['placements.error', 'agents.lastStateChangeAt as agentSince'])
       .select(['placements.currentName', 'placements.candidateName', 'placements.candidateState'])
       .select(['agents.id as agentId', 'agents.name as agentName', 'agents.state as agentState'])
       .where('placements.deploymentId', 'in', ids)

@@ -14,7 +14,10 @@ export interface GroupPlacement {
   readonly agentId: number
   readonly agentName: string
   readonly agentState: AgentState
+  /** When it came into that state. */
+  readonly agentSince: number
   readonly deploymentId: number
+  readonly stage: boolean
   readonly state: PlacementState
   readonly candidateState: CandidateState | null
   readonly appliedRevision: number | null
@@ -36,7 +39,9 @@ export async function readGroupPlacements(
       'placements.agentId',
       'agents.name as agentName',
       'agents.state as agentState',
+      'agents.lastStateChangeAt as agentSince',
       'placements.deploymentId',
+      'placements.stage',
       'placements.state',
       'placements.candidateState',
       'placements.appliedRevision',
@@ -55,6 +60,7 @@ function toPlace<Row extends StoredPlacement>(row: Row) {
   return {
     ...row,
     deploymentId: row.deploymentId ?? noDeployment,
+    stage: row.stage === 1,
     agentState: row.agentState as AgentState,
     state: row.state as PlacementState,
     candidateState: row.candidateState as CandidateState | null,
@@ -63,6 +69,7 @@ function toPlace<Row extends StoredPlacement>(row: Row) {
 
 interface StoredPlacement {
   readonly deploymentId: number | null
+  readonly stage: number
   readonly agentState: number
   readonly state: string
   readonly candidateState: string | null

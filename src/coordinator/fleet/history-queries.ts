@@ -1,6 +1,7 @@
 /** What happened to a group: one entry for each deploy, also a failed one (docs/behaviour.md, History). */
 import { sql, type RawBuilder, type Selectable } from 'kysely'
 import { parseSources, type Release } from './vcl-group.js'
+import { inPieces } from '../store/in-pieces.js'
 import type { NamedReference } from '../store/owner.js'
 import type { Tables } from '../store/schema.js'
 import type { Queries } from '../store/store.js'
@@ -117,6 +118,31 @@ export async function findDeployResult(
     .where('deployId', '=', id)
     .executeTakeFirst()
   return row?.result
+}
+
+export type FailedDeploy = Pick<HistoryEntry, 'at' | 'result'>
+
+/** By group: those whose newest entry is a deploy that failed. */
+export async function readFailedDeploys(
+  queries: Queries,
+  groupIds: readonly number[],
+): Promise<ReadonlyMap<number, FailedDeploy>> {
+  const rows = await inPieces(groupIds, (ids) =>
+    queries
+      .selectFrom('history')
+      .select(['groupId', 'at', 'result'])
+      .where('id', 'in', (e) =>
+        e
+          .selectFrom('history')
+          .select((inner) => inner.fn.max('id').as('id'))
+          .where('groupId', 'in', ids)
+          .groupBy('groupId'),
+      )
+      .where('revision', 'is', null)
+      .where('action', '!=', 'stage')
+      .execute(),
+  )
+  return new Map(rows.map(({ groupId, at, result }) => [groupId, { at, result }]))
 }
 
 /** The entry that made this revision. */

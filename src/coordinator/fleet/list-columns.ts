@@ -1,12 +1,12 @@
 /** What each list of the API can be filtered and sorted by, and where it stands in the tables (docs/behaviour.md, Lists). */
-import { expressionBuilder, sql, type Expression } from 'kysely'
+import { expressionBuilder, sql, type Expression, type SqlBool } from 'kysely'
 import { agentStates } from '../../resources/agent-state.js'
 import { agent } from '../../resources/agent.js'
 import { named } from '../../resources/common-fields.js'
 import type { ListColumns, NestedColumn, PlainColumn } from '../store/list-query.js'
 import { listColumns, nestedColumns } from '../store/resource-rows.js'
 import type { Tables } from '../store/schema.js'
-import { within, type Scope } from '../store/scope.js'
+import { visibleProblems, within, type Scope } from '../store/scope.js'
 
 const hasTag: NestedColumn['exists'] = (condition) =>
   expressionBuilder<Tables, 'agents'>().exists((e) =>
@@ -39,6 +39,27 @@ const attemptColumns = {
   'config.lastAttempted.at': { column: 'agents.attemptedAt', type: 'time', nullable: true },
 } as const
 
+/** As their follower wrote them: to judge each agent of a fleet for a page of it would read all. */
+function problemColumns(scope: Scope) {
+  const ofAgent = sql<SqlBool>`"openProblems"."objectType" = 'agent'
+    and "openProblems"."objectId" = agents.id and "openProblems"."endedAt" is null
+    and ${visibleProblems(scope)}`
+  const worst = sql<number>`coalesce((select max("openProblems".severity) from "openProblems"
+    where ${ofAgent}), 0)`
+  const hasProblem: NestedColumn['exists'] = (condition) =>
+    expressionBuilder<Tables, 'agents'>().exists((e) =>
+      e.selectFrom('openProblems').select('openProblems.code').where(ofAgent).where(condition),
+    )
+  return {
+    severity: { column: worst, type: 'number' },
+    'problems.code': {
+      type: 'nested',
+      of: { column: 'openProblems.code', type: 'text' },
+      exists: hasProblem,
+    },
+  } as const satisfies Readonly<Record<string, PlainColumn | NestedColumn>>
+}
+
 export const agentColumns = {
   ...listColumns(agent.fields, 'agents'),
   stateName: { column: 'agents.state', type: 'choice', choices: agentStates },
@@ -50,6 +71,7 @@ export const agentColumns = {
     of: { column: 'agentTags.static', type: 'flag' },
     exists: hasTag,
   },
+  ...problemColumns({ kind: 'all' }),
   'config.desired.revision': { column: 'agents.desiredRevision', type: 'number' },
   ...attemptColumns,
   'config.effective.revision': {
@@ -72,7 +94,7 @@ export function agentColumnsFor(scope: Scope): ListColumns {
   const attempts = Object.entries(attemptColumns).map(
     ([name, column]) => [name, owned(column)] as const,
   )
-  return { ...agentColumns, ...Object.fromEntries(attempts) }
+  return { ...agentColumns, ...problemColumns(scope), ...Object.fromEntries(attempts) }
 }
 
 function toExpression({ column }: PlainColumn): Expression<unknown> {

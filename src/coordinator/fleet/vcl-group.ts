@@ -169,6 +169,10 @@ function countPlacements(group: GroupCondition, { id, min }: DeploymentOfGroup):
  * nothing is moved for it: what it serves is not what is wanted, or nobody knows.
  */
 function isInTrouble({ state, agentState }: PlacementCondition): boolean {
+  return state === 'failed' || isAgentInTrouble(agentState)
+}
+
+export function isAgentInTrouble(agentState: AgentState): boolean {
   const { Down, Failing, Locked } = agentStates
-  return state === 'failed' || [Down, Failing, Locked].some((trouble) => trouble === agentState)
+  return [Down, Failing, Locked].some((trouble) => trouble === agentState)
 }

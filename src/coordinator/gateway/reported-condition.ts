@@ -1,13 +1,11 @@
 /** What an agent says of itself, how it is recorded, and what follows for the invalidations that it is sent. */
+import { catchingUp } from '../../resources/agent-state.js'
 import type { Capability } from '../../resources/capability.js'
 import type { EngineCondition } from '../../messages/agent-to-coordinator.js'
 import type { SessionParts } from './session-parts.js'
 
 /** An agent that has not caught up is Failing: its cache may serve objects that were to be removed. */
-const catchingUp = {
-  engineState: 'unknown',
-  engineError: 'catching up with invalidations that it missed',
-} as const
+const behind = { engineState: 'unknown', engineError: catchingUp } as const
 
 export class ReportedCondition {
   readonly #parts: Pick<SessionParts, 'heartbeats' | 'delivery'>
@@ -63,7 +61,7 @@ export class ReportedCondition {
     const isBehind = condition.engineState === 'running' && delivery.isBehind(this.#agentId)
     heartbeats.record(
       { agentId: this.#agentId, readOnly: this.#readOnly },
-      isBehind ? { ...condition, ...catchingUp } : condition,
+      isBehind ? { ...condition, ...behind } : condition,
     )
   }
 }

@@ -29,11 +29,12 @@ export function toGroupFields(group: GroupRecord) {
   return { name, root, keepOnFailure, ...files, domains, deployments, releases, managedBy }
 }
 
-export function toGroupView({ group, status, staged }: GroupView) {
+export function toGroupView({ group, status, problems, staged }: GroupView) {
   return makeAnswer(group, {
     ...toGroupFields(group),
     deployed: group.deployed || status.deploying,
     state: status.state,
+    problems,
     stateName: status.stateName,
     agentStates: status.agentStates.map((place) => ({
       ...place,

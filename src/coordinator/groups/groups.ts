@@ -1,6 +1,7 @@
 /** VCL groups as the API lists, reads, makes and changes them. What is written here takes effect at the next deploy. */
 import { randomBytes } from 'node:crypto'
 import type { Actor } from '../../resources/permission.js'
+import type { Problem } from '../../resources/problem.js'
 import { vclGroup } from '../../resources/vclgroup.js'
 import { FleetError, type ErrorKey } from '../../errors.js'
 import { readDeploys } from '../fleet/deploy-queries.js'
@@ -21,6 +22,8 @@ import {
   type GroupFields,
   type GroupRecord,
 } from '../fleet/group-queries.js'
+import { toProblems } from '../problems/make-problem.js'
+import { dateFindings } from '../problems/open-problems.js'
 import { readGroupStatuses, type GroupStatus } from '../placement/group-state.js'
 import type { MainFile } from './deploy-sources.js'
 import { chooseOwner, notThere, requireAll, withUniqueName } from '../api/find-references.js'
@@ -33,13 +36,16 @@ import { readStageViews, type StageView } from './stage-view.js'
 export interface GroupView {
   readonly group: GroupRecord
   readonly status: GroupStatus
+  readonly problems: readonly Problem[]
   /** Null: nothing is staged. */
-  readonly staged: StageView | null
+  readonly staged: StagedView | null
 }
+
+export type StagedView = StageView & { readonly problems: readonly Problem[] }
 
 export const groupListing = {
   columns: groupColumns,
-  computed: byState(({ status }: GroupView) => status),
+  computed: byState(({ status, problems }: GroupView) => ({ ...status, problems })),
   select: selectGroupIds,
   read: async (service: StateService, rows: readonly { readonly id: number }[]) => {
     const ids = rows.map(({ id }) => id)
@@ -78,10 +84,17 @@ async function viewGroups(
     service,
     groups.map(({ id }) => id),
   )
+  const now = service.now()
+  const found = new Map([...statuses].map(([id, { findings }]) => [id, findings]))
+  const problems = await dateFindings(service.store.queries, 'vclgroup', found, now)
   return groups.flatMap((group) => {
     const status = statuses.get(group.id)
-    const staged = stages.get(group.id) ?? null
-    return status ? [{ group, status, staged }] : []
+    if (!status) return []
+    const stage = stages.get(group.id)
+    const staged = stage
+      ? { ...stage, problems: toProblems(status.stageFindings, () => now) }
+      : null
+    return [{ group, status, problems: problems.get(group.id) ?? [], staged }]
   })
 }
 

@@ -56,6 +56,8 @@ export const progressColumns = [
   'invalidations.id',
   'invalidations.position',
   'invalidations.createdAt',
+  'invalidations.updatedAt',
+  'invalidations.expiresAt',
   'invalidations.finishedAt',
   'invalidations.outcome',
   'invalidations.exceptions',
@@ -68,6 +70,8 @@ export type ProgressRow = Pick<
   | 'id'
   | 'position'
   | 'createdAt'
+  | 'updatedAt'
+  | 'expiresAt'
   | 'finishedAt'
   | 'outcome'
   | 'exceptions'

@@ -12,6 +12,9 @@ import {
 } from './invalidation-results.js'
 import { invalidationStateName } from './invalidation.js'
 import { listedResultsMost } from '../../resources/invalidation.js'
+import { stateFields, valuesOfState } from '../api/list-objects.js'
+import { findInvalidationProblems } from '../problems/find-invalidation-problems.js'
+import { toProblems } from '../problems/make-problem.js'
 import { parseListQuery } from '../../resources/list-query.js'
 import type { Actor } from '../../resources/permission.js'
 import {
@@ -43,8 +46,7 @@ export interface InvalidationView {
   readonly results: readonly AgentResult[]
 }
 
-const computedFields = { state: { type: 'number' }, stateName: { type: 'text' } } as const
-const fields = { ...invalidationColumns, ...computedFields } as const
+const fields = { ...invalidationColumns, ...stateFields } as const
 
 export const invalidationListFields = Object.keys(fields)
 
@@ -90,7 +92,7 @@ export async function listInvalidations(
 ): Promise<LongListAnswer<ListedInvalidation>> {
   const { queries } = service.store
   const list = parseListQuery(query, fields, 'invalidation')
-  const split = splitQuery(list, (field) => field in computedFields)
+  const split = splitQuery(list, (field) => field in stateFields)
   const entries = selectInvalidations(queries, scopeOf(actor))
   const progress = entries.clearSelect().select(progressColumns)
   const found = await readList(progress, split.stored, invalidationColumns)
@@ -138,10 +140,16 @@ async function takeByState(
   { rows, total }: ListAnswer<ProgressRow>,
 ): Promise<LongListAnswer<{ readonly id: number }>> {
   const entries = rows.map(toProgress)
-  const states = await summarizeAll(queries, entries, ({ id }, { state }) => ({ id, state }))
-  return takeComputed(split, { rows: states, total }, ({ state }, field) =>
-    field === 'state' ? state : invalidationStateName(state),
-  )
+  const states = await summarizeAll(queries, entries, (entry, summary) => {
+    const findings = findInvalidationProblems(entry, summary)
+    return {
+      id: entry.id,
+      state: summary.state,
+      stateName: invalidationStateName(summary.state),
+      problems: toProblems(findings, () => entry.updatedAt),
+    }
+  })
+  return takeComputed(split, { rows: states, total }, valuesOfState)
 }
 
 interface EntrySets {

@@ -14,6 +14,8 @@ import { orNull, ownerReference, referencesTo, referenceTo } from '../api/refere
 import { answerMaker } from '../api/resource-answers.js'
 import { answerSchema, referenceKeys } from '../api/resource-schemas.js'
 import { toIso } from '../api/times.js'
+import { findInvalidationProblems } from '../problems/find-invalidation-problems.js'
+import { toProblems } from '../problems/make-problem.js'
 import { invalidationStateName, memberLimit, ttlLimitSeconds } from './invalidation.js'
 import type { AgentResult } from './invalidation-results.js'
 import type { InvalidationView, ListedInvalidation } from './invalidation-view.js'
@@ -29,6 +31,7 @@ const makeAnswer = answerMaker(listedInvalidation)
 export function toListedView({ entry, summary, results }: Omit<ListedInvalidation, 'id'>) {
   const { content, target, warnings } = entry
   const { state, done, total } = summary
+  const undone = results?.filter((result) => result.state !== 'done').map(({ agent }) => agent)
   const purge = content.type === 'purge' ? content : null
   return makeAnswer(entry, {
     expressions: content.type === 'ban' ? content.expressions.map(printBanExpression) : [],
@@ -38,6 +41,7 @@ export function toListedView({ entry, summary, results }: Omit<ListedInvalidatio
     target,
     state,
     stateName: invalidationStateName(state),
+    problems: toProblems(findInvalidationProblems(entry, summary, undone), () => entry.updatedAt),
     done,
     total,
     warnings,

@@ -14,6 +14,7 @@ import type { Actor } from '../../resources/permission.js'
 import type { Place, PlacementReason } from '../../resources/vclgroup.js'
 import { isUsableBy, readFleet } from '../fleet/fleet.js'
 import { readGroupPlacements, type GroupPlacement } from '../fleet/group-placements.js'
+import { readFailedDeploys, type FailedDeploy } from '../fleet/history-queries.js'
 import { readPlacements } from '../fleet/placement-queries.js'
 import { readReplaceable } from '../fleet/replaced-placements.js'
 import { deploymentIdsOf, releasesOf, type GroupRecord } from '../fleet/group-queries.js'
@@ -24,6 +25,8 @@ import {
 } from '../fleet/target-queries.js'
 import { noteOtherHolders, toPlacementInput } from './placing.js'
 import { readNamesOf } from './replacing.js'
+import { findPlaceProblems, findStageProblems } from '../problems/find-place-problems.js'
+import type { Finding } from '../problems/make-problem.js'
 import { scopeOf, type StateService } from '../service.js'
 
 interface GroupAgentState extends Omit<Place, 'deployedAt'> {
@@ -37,6 +40,9 @@ export interface GroupStatus {
   /** A deploy is in its first phase: the desired release is set, and cleared again if the deploy is refused. */
   readonly deploying: boolean
   readonly agentStates: readonly GroupAgentState[]
+  readonly findings: readonly Finding[]
+  /** Of what is staged. */
+  readonly stageFindings: readonly Finding[]
 }
 
 /** A constant number of queries, however many groups. */
@@ -47,7 +53,16 @@ export async function readGroupStatuses(
   if (groups.length === 0) return new Map()
   const { queries } = service.store
   const ids = groups.map(({ id }) => id)
-  const places = groupBy(await readGroupPlacements(queries, ids), (place) => place.groupId)
+  const placed = await readGroupPlacements(queries, ids, { withStages: true })
+  const byGroup = ({ groupId }: GroupPlacement): number => groupId
+  const places = groupBy(
+    placed.filter(({ stage }) => !stage),
+    byGroup,
+  )
+  const stagePlaces = groupBy(
+    placed.filter(({ stage }) => stage),
+    byGroup,
+  )
   const deploys = (await readDeploys(queries, ids)).filter(({ action }) => action !== 'stage')
   const deploying = new Set(deploys.map(({ groupId }) => groupId))
   const deployments = await readDeploymentsInForce(queries, groups)
@@ -58,12 +73,19 @@ export async function readGroupStatuses(
     return group.deployed && isPlaced !== true
   })
   const fitting = new Set(await readFittingDeployments(queries, empty.flatMap(deploymentIdsOf)))
+  const undeployed = groups.filter(({ id, deployed }) => !deployed && !deploying.has(id))
+  const failedDeploys = await readFailedDeploys(
+    queries,
+    undeployed.map(({ id }) => id),
+  )
   return new Map(
     groups.map((group) => [
       group.id,
       toStatus(group, {
         deploying: deploying.has(group.id),
         places: places.get(group.id) ?? [],
+        stagePlaces: stagePlaces.get(group.id) ?? [],
+        failedDeploy: failedDeploys.get(group.id) ?? null,
         deployments: deployments.get(group.id) ?? [],
         fitting,
       }),
@@ -131,24 +153,29 @@ export async function explainGroupPlacement(
 interface StatusInput {
   readonly deploying: boolean
   readonly places: readonly GroupPlacement[]
+  readonly stagePlaces: readonly GroupPlacement[]
+  readonly failedDeploy: FailedDeploy | null
   readonly deployments: readonly NamedDeployment[]
   readonly fitting: ReadonlySet<number>
 }
 
 function toStatus(group: GroupRecord, input: StatusInput): GroupStatus {
+  const places = input.places.map(toShown)
   const state = stateOfGroup({
     deployed: group.deployed,
     deploying: input.deploying,
     deployments: input.deployments.map((deployment) => toCounted(deployment, input.fitting)),
-    placements: input.places.map((place) => ({ ...place, state: shownState(place) })),
+    placements: places,
   })
   return {
     state,
     stateName: deploymentStateName(state),
     deploying: input.deploying,
-    agentStates: input.places.map((place) => ({
+    findings: findPlaceProblems({ ...input, state, places }, group.name),
+    stageFindings: findStageProblems(input.stagePlaces.map(toShown), group.name),
+    agentStates: places.map((place) => ({
       agent: { id: place.agentId, name: place.agentName },
-      state: shownState(place),
+      state: place.state,
       revision: place.appliedRevision,
       error: place.error,
       deployedAt: place.deployedAt,
@@ -160,4 +187,8 @@ function toStatus(group: GroupRecord, input: StatusInput): GroupStatus {
 export function toCounted({ id, min, target }: NamedDeployment, fitting: ReadonlySet<number>) {
   const anyAgentFits = target.kind === 'members' ? target.agentIds.size > 0 : fitting.has(id)
   return { id, min, anyAgentFits }
+}
+
+function toShown(place: GroupPlacement): GroupPlacement {
+  return { ...place, state: shownState(place) }
 }

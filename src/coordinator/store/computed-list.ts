@@ -42,10 +42,10 @@ export function splitQuery(list: ListQuery, isComputed: (field: string) => boole
 export async function takeComputed<Row>(
   { computed }: SplitQuery,
   stored: LongListAnswer<Row>,
-  valueOf: (row: Row, field: string) => ListValue,
+  valuesOf: (row: Row, field: string) => readonly ListValue[],
 ): Promise<LongListAnswer<Row>> {
   if (computed === null) return stored
   const rows: Row[] = []
   for await (const row of stored.rows) rows.push(row)
-  return takeFromList(rows, computed, (row, field) => [valueOf(row, field)])
+  return takeFromList(rows, computed, valuesOf)
 }

@@ -13,6 +13,7 @@ import { agentTables, deploymentTables, fileTables } from './tables/fleet.js'
 import { groupTables, placementTables } from './tables/groups.js'
 import { identityTables } from './tables/identity.js'
 import { invalidationTables } from './tables/invalidations.js'
+import { problemTables } from './tables/problems.js'
 import { createTable, type RowOf } from './tables/table.js'
 import { triggers } from './tables/triggers.js'
 
@@ -28,6 +29,7 @@ const tables = {
   ...certificateTables,
   ...invalidationTables,
   ...eventTables,
+  ...problemTables,
   ...consoleTables,
 }
 

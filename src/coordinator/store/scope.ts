@@ -43,6 +43,12 @@ export function visibleEvents(scope: Scope): Expression<SqlBool> {
   return sql<SqlBool>`(${within(scope, 'events')} or ${sql.ref('events.sharedData')} is not null)`
 }
 
+/** The problems that may be heard of: of the organization's own objects, and of shared agents. The types are the caller's matter. */
+export function visibleProblems(scope: Scope): Expression<SqlBool> {
+  if (scope.kind === 'all') return sql<SqlBool>`1 = 1`
+  return sql<SqlBool>`(${within(scope, 'openProblems')} or ${sql.ref('openProblems.sharedData')} is not null)`
+}
+
 /** The organization itself. */
 export function visibleOrganizations(scope: Scope): Expression<SqlBool> {
   if (scope.kind === 'all') return sql<SqlBool>`1 = 1`

@@ -6,12 +6,13 @@ import { createMigrationsTable, createSchema, type Tables } from '../schema.js'
 import { backends } from './backends.js'
 import { marks } from './marks.js'
 import type { Migration } from './migration.js'
+import { problems } from './problems.js'
 
 /** What the first release made: the oldest store that is opened. */
 const firstTables = '0001-tables'
 
 /** Since the first release, in their order. What they change is in `schema.ts` too: a new store needs none of them. */
-const released: readonly Migration[] = [marks, backends]
+const released: readonly Migration[] = [, problems]
 
 /** Throws FleetError 'invalid' for a store that is newer than this version or older than any. Nothing is done in part. */
 export async function runMigrations(

@@ -1,0 +1,90 @@
+/** What is wrong with an agent and its cache. Pure: from its row alone. */
+import { agentStates, catchingUp } from '../../resources/agent-state.js'
+import type { AgentRecord } from '../fleet/agent-queries.js'
+import { quoteText, type Finding } from './make-problem.js'
+
+export type JudgedAgent = Pick<
+  AgentRecord,
+  'name' | 'state' | 'engineState' | 'engineError' | 'lockedBecause' | 'lastStateChangeAt' | 'drift'
+>
+
+const driftNamesMost = 5
+
+/** `whole`: false for an organization that only shares the agent, and can mend nothing there. */
+export function findAgentProblems(agent: JudgedAgent, whole: boolean): Finding[] {
+  const found = [...findByState(agent), ...(whole ? findDrift(agent) : [])]
+  return whole ? found : found.map((finding) => ({ ...finding, remedy: remedyOfOwner }))
+}
+
+const remedyOfOwner = 'The cache is shared: ask the system administrator'
+
+function findByState(agent: JudgedAgent): Finding[] {
+  const { state, engineError } = agent
+  if (state === agentStates.Down) return [toDown(agent)]
+  if (state === agentStates.Locked) return [toLocked(agent)]
+  if (state !== agentStates.Failing) return []
+  return [engineError === catchingUp ? toBehind(agent) : toFailing(agent)]
+}
+
+function toDown({ lastStateChangeAt }: JudgedAgent): Finding {
+  return {
+    code: 'agent-down',
+    message: 'The agent does not answer; what its cache serves is not known',
+    sinceMs: lastStateChangeAt,
+    remedy:
+      'On its host: `cachefleetd doctor` says what is wrong, `systemctl restart cachefleet-agent` starts the agent. A host that is gone: `agents delete`',
+  }
+}
+
+function toLocked({ name, lockedBecause, lastStateChangeAt }: JudgedAgent): Finding {
+  return {
+    code: 'agent-locked',
+    message: `The agent takes no orders: ${quoteText(lockedBecause ?? 'it is locked')}`,
+    sinceMs: lastStateChangeAt,
+    remedy: `\`agents unlock ${name} --plan\` shows what an unlock would change, without --plan it unlocks`,
+  }
+}
+
+function toBehind({ lastStateChangeAt }: JudgedAgent): Finding {
+  return {
+    code: 'behind-on-invalidations',
+    message:
+      'The cache missed invalidations and catches up; it may serve what was to be removed from it',
+    sinceMs: lastStateChangeAt,
+    remedy:
+      'It ends by itself. `invalidations list --filter stateName=Running,Retrying` shows what is not done, `invalidations cancel` drops one',
+  }
+}
+
+function toFailing({ name, engineState, engineError, lastStateChangeAt }: JudgedAgent): Finding {
+  const reason = engineError === null ? '' : `: ${quoteText(engineError)}`
+  const condition = {
+    running: 'The cache does not work',
+    stopped: 'The child process of the cache does not run',
+    unreachable: "The agent does not reach the cache's management port",
+    unknown: 'The agent cannot tell what the cache does',
+  }[engineState]
+  return {
+    code: 'cache-failing',
+    message: `${condition}${reason}`,
+    sinceMs: lastStateChangeAt,
+    remedy: `\`agents panic ${name}\` and the log on its host say why; restart the cache there, and the agent restores what it should hold`,
+  }
+}
+
+/** The last change from outside, while its agent could not undo it. */
+function findDrift({ drift }: JudgedAgent): Finding[] {
+  if (drift === null || drift.healedAt !== null) return []
+  const { foreign, action, at } = drift
+  const names = foreign.slice(0, driftNamesMost).join(', ')
+  const what = names === '' ? 'what it serves' : quoteText(names)
+  return [
+    {
+      code: 'drift',
+      message: `Somebody else changed the cache (${what})${action === '' ? '' : `: ${quoteText(action)}`}`,
+      sinceMs: Date.parse(at),
+      remedy:
+        'Its agent tries again by itself: mend on the host what stops it, and end what else changes the cache',
+    },
+  ]
+}

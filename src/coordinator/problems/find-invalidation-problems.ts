@@ -1,0 +1,62 @@
+/** What is wrong with an invalidation. Pure: from its state, and how many of its agents have done it. */
+import { invalidationStates } from '../../resources/invalidation.js'
+import type { NamedReference } from '../store/owner.js'
+import { countCaches, toConcerned, type Finding } from './make-problem.js'
+
+export interface JudgedInvalidation {
+  readonly id: number
+  /** When it was made, or tried again. */
+  readonly updatedAt: number
+  readonly finishedAt: number | null
+  readonly expiresAt: number
+}
+
+interface Progress {
+  readonly state: number
+  readonly done: number
+  readonly total: number
+}
+
+/** `undone`: the agents that have not done it, where they are known by name. */
+export function findInvalidationProblems(
+  { id, updatedAt, finishedAt, expiresAt }: JudgedInvalidation,
+  { state, done, total }: Progress,
+  undone: readonly NamedReference[] = [],
+): Finding[] {
+  const { Failed, Retrying, Waiting } = invalidationStates
+  const missing = countCaches(total - done)
+  const objects = undone.map((agent) => toConcerned('agent', agent))
+  const ends = new Date(expiresAt).toISOString()
+  const told = { code: 'behind-on-invalidations', objects } as const
+  switch (state) {
+    case Waiting:
+      return [
+        {
+          ...told,
+          message: `It waits for ${missing} that cannot be told now`,
+          sinceMs: updatedAt,
+          remedy: `Bring these caches back or unlock them; they do it when they return, until ${ends}. \`invalidations cancel ${id}\` ends it`,
+        },
+      ]
+    case Retrying:
+      return [
+        {
+          ...told,
+          message: `It is not done on ${missing}, whose connection to the cache fails; it is tried again`,
+          sinceMs: updatedAt,
+          remedy: `Mend these caches; it is tried until ${ends}. \`invalidations cancel ${id}\` ends it`,
+        },
+      ]
+    case Failed:
+      return [
+        {
+          ...told,
+          message: `It was not done on ${missing} of ${total}: they may serve what was to be removed`,
+          sinceMs: finishedAt ?? updatedAt,
+          remedy: `\`invalidations get ${id}\` says why, \`invalidations retry ${id}\` tries it there again`,
+        },
+      ]
+    default:
+      return []
+  }
+}

@@ -1,0 +1,202 @@
+/** Whatever is not as it should be has a problem that says why and what mends it; what is well has none. */
+import fc from 'fast-check'
+import t from 'tap'
+import { findAgentProblems } from '../../../src/coordinator/problems/find-agent-problems.js'
+import { findCertificateProblems } from '../../../src/coordinator/problems/find-certificate-problems.js'
+import { findInvalidationProblems } from '../../../src/coordinator/problems/find-invalidation-problems.js'
+import {
+  findPlaceProblems,
+  findStageProblems,
+  joinFindings,
+} from '../../../src/coordinator/problems/find-place-problems.js'
+import { toProblems } from '../../../src/coordinator/problems/make-problem.js'
+import { agentStates, catchingUp } from '../../../src/resources/agent-state.js'
+import { deploymentStates } from '../../../src/resources/deployment.js'
+import { invalidationStates } from '../../../src/resources/invalidation.js'
+import { concernedMost, problemCodes, worstSeverity } from '../../../src/resources/problem.js'
+import { agents, groups, isTold, nowMs } from './problem-world.js'
+
+const { Down, Failing, Locked } = agentStates
+const isIll = (state: number): boolean => [Down, Failing, Locked].some((ill) => ill === state)
+
+void t.test(
+  'an agent has a problem just when its state is none of the good ones, or it drifts',
+  (t) => {
+    fc.assert(
+      fc.property(agents, fc.boolean(), (agent, whole) => {
+        const found = findAgentProblems(agent, whole)
+        const drifts = whole && agent.drift !== null && agent.drift.healedAt === null
+        return (
+          found.length === Number(isIll(agent.state)) + Number(drifts) &&
+          found.every((one) => isTold(one) && one.sinceMs !== null)
+        )
+      }),
+    )
+    t.end()
+  },
+)
+
+void t.test('a cache that catches up with invalidations is behind, and does not fail', (t) => {
+  fc.assert(
+    fc.property(agents, (agent) => {
+      const [found] = findAgentProblems(
+        { ...agent, state: Failing, engineError: catchingUp, drift: null },
+        true,
+      )
+      return found?.code === 'behind-on-invalidations'
+    }),
+  )
+  t.end()
+})
+
+void t.test('who only shares an agent is told nothing of what was done there', (t) => {
+  fc.assert(
+    fc.property(agents, (agent) => {
+      const told = JSON.stringify(findAgentProblems(agent, false))
+      return !told.includes('handmade') && !told.includes('agents unlock')
+    }),
+  )
+  t.end()
+})
+
+void t.test('a group has problems when its state is none of the good ones, and else none', (t) => {
+  const { Active, Inactive, Degraded, Error, Orphan } = deploymentStates
+  fc.assert(
+    fc.property(groups, (group) => {
+      const found = findPlaceProblems(group, 'shop')
+      const codes = new Set(found.map(({ code }) => code))
+      fc.pre(group.state !== deploymentStates.Deploying)
+      const mustBe =
+        [Degraded, Error, Orphan].some((bad) => bad === group.state) ||
+        (group.state === Inactive && group.failedDeploy !== null)
+      return (
+        found.every(isTold) &&
+        codes.size === found.length &&
+        found.length > 0 === mustBe &&
+        (group.state !== Active || found.length === 0) &&
+        codes.has('below-min') === (group.state === Error) &&
+        codes.has('no-agent-fits') === (group.state === Orphan)
+      )
+    }),
+  )
+  t.end()
+})
+
+void t.test('what a group names are its deployments and the agents that it stands on', (t) => {
+  fc.assert(
+    fc.property(groups, (group) => {
+      const own = new Set([
+        ...group.places.map(({ agentId }) => `agent ${agentId}`),
+        ...group.deployments.map(({ id }) => `deployment ${id}`),
+      ])
+      const stage = findStageProblems(group.places, 'shop')
+      const objects = [...findPlaceProblems(group, 'shop'), ...stage].flatMap(
+        (one) => one.objects ?? [],
+      )
+      return objects.every(({ type, id }) => own.has(`${type} ${id}`))
+    }),
+  )
+  t.end()
+})
+
+void t.test('a stage has a problem just when one of its places is in trouble', (t) => {
+  fc.assert(
+    fc.property(groups, ({ places }) => {
+      const isBad = places.some(({ state, agentState }) => state === 'failed' || isIll(agentState))
+      const found = findStageProblems(places, 'shop')
+      return found.every(isTold) && found.length > 0 === isBad
+    }),
+  )
+  t.end()
+})
+
+void t.test('a deployment has each code of its groups once, with the objects of all', (t) => {
+  fc.assert(
+    fc.property(fc.array(groups, { maxLength: 4 }), (several) => {
+      const ofGroups = several.map((group) => findPlaceProblems(group, null))
+      const joined = joinFindings(ofGroups)
+      const codes = joined.map(({ code }) => code)
+      const all = ofGroups.flat()
+      const objectsOf = (code: string) =>
+        new Set(
+          all
+            .filter((one) => one.code === code)
+            .flatMap((one) => one.objects ?? [])
+            .map(({ type, id }) => `${type} ${id}`),
+        )
+      return (
+        joined.every(isTold) &&
+        new Set(codes).size === codes.length &&
+        all.every(({ code }) => codes.includes(code)) &&
+        joined.every(({ code, objects = [] }) => objects.length === objectsOf(code).size)
+      )
+    }),
+  )
+  t.end()
+})
+
+void t.test('an invalidation has a problem when caches did not do it', (t) => {
+  const { Failed, Retrying, Waiting } = invalidationStates
+  const entry = { id: 7, updatedAt: nowMs - 1000, finishedAt: null, expiresAt: nowMs + 1000 }
+  for (const state of Object.values(invalidationStates)) {
+    const found = findInvalidationProblems(entry, { state, done: 1, total: 3 })
+    const isBad = [Failed, Retrying, Waiting].some((bad) => bad === state)
+    t.equal(found.length, Number(isBad), String(state))
+    t.ok(found.every(isTold))
+  }
+  t.end()
+})
+
+void t.test(
+  'a certificate warns three weeks before it expires, and is an error in its last',
+  (t) => {
+    const days = (count: number): number => nowMs + count * 24 * 3600 * 1000
+    const severityAt = (notAfter: number): number =>
+      worstSeverity(
+        toProblems(
+          findCertificateProblems(
+            {
+              ...{ name: 'shop', notAfter, deployError: null },
+              ...{ state: deploymentStates.Active, places: [] },
+            },
+            nowMs,
+          ),
+          () => nowMs,
+        ),
+      )
+    t.same([22, 21, 8, 7, 0, -3].map(days).map(severityAt), [0, 2, 2, 3, 3, 3])
+    t.end()
+  },
+)
+
+void t.test('a certificate has problems when its state is none of the good ones', (t) => {
+  const { Degraded, Error, Orphan } = deploymentStates
+  const agent = { id: 1, name: 'edge-1', state: Down }
+  const places = [{ agent, hasFailed: false, error: null }]
+  for (const state of Object.values(deploymentStates)) {
+    const judged = { name: 'shop', notAfter: nowMs * 2, deployError: null, state, places }
+    const isBad = [Degraded, Error, Orphan].some((bad) => bad === state)
+    const found = findCertificateProblems(judged, nowMs)
+    t.equal(found.length > 0, isBad, String(state))
+    t.ok(found.every(isTold))
+    const failed = findCertificateProblems({ ...judged, deployError: 'it refused' }, nowMs)
+    t.ok(failed.some(({ code }) => code === 'load-failed'))
+  }
+  t.end()
+})
+
+void t.test('problems are told worst first, each with the severity of its code', (t) => {
+  fc.assert(
+    fc.property(groups, (group) => {
+      const told = toProblems(findPlaceProblems(group, 'shop'), () => nowMs)
+      const severities = told.map(({ severity }) => severity)
+      return (
+        severities.join() === severities.toSorted((a, b) => b - a).join() &&
+        told.every(({ code, severity }) => severity === problemCodes[code]) &&
+        told.every(({ since }) => new Date(since).toISOString() === since) &&
+        told.every(({ objects }) => objects.length <= concernedMost)
+      )
+    }),
+  )
+  t.end()
+})
