@@ -31,7 +31,6 @@ const makeAnswer = answerMaker(listedInvalidation)
 export function toListedView({ entry, summary, results }: Omit<ListedInvalidation, 'id'>) {
   const { content, target, warnings } = entry
   const { state, done, total } = summary
-  const undone = results?.filter((result) => result.state !== 'done').map(({ agent }) => agent)
   const purge = content.type === 'purge' ? content : null
   return makeAnswer(entry, {
     expressions: content.type === 'ban' ? content.expressions.map(printBanExpression) : [],
@@ -41,7 +40,7 @@ export function toListedView({ entry, summary, results }: Omit<ListedInvalidatio
     target,
     state,
     stateName: invalidationStateName(state),
-    problems: toProblems(findInvalidationProblems(entry, summary, undone), () => entry.updatedAt),
+    problems: toProblems(findInvalidationProblems(entry, summary), () => entry.updatedAt),
     done,
     total,
     warnings,

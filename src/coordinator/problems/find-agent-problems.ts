@@ -73,16 +73,18 @@ function toFailing({ name, engineState, engineError, lastStateChangeAt }: Judged
 }
 
 /** The last change from outside, while its agent could not undo it. */
-function findDrift({ drift }: JudgedAgent): Finding[] {
+function findDrift({ drift, lastStateChangeAt }: JudgedAgent): Finding[] {
   if (drift === null || drift.healedAt !== null) return []
   const { foreign, action, at } = drift
+  const atMs = Date.parse(at)
   const names = foreign.slice(0, driftNamesMost).join(', ')
   const what = names === '' ? 'what it serves' : quoteText(names)
   return [
     {
       code: 'drift',
       message: `Somebody else changed the cache (${what})${action === '' ? '' : `: ${quoteText(action)}`}`,
-      sinceMs: Date.parse(at),
+      // By the agent's clock and hand.
+      sinceMs: Number.isNaN(atMs) ? lastStateChangeAt : atMs,
       remedy:
         'Its agent tries again by itself: mend on the host what stops it, and end what else changes the cache',
     },

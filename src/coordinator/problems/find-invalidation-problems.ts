@@ -1,7 +1,6 @@
 /** What is wrong with an invalidation. Pure: from its state, and how many of its agents have done it. */
 import { invalidationStates } from '../../resources/invalidation.js'
-import type { NamedReference } from '../store/owner.js'
-import { countCaches, toConcerned, type Finding } from './make-problem.js'
+import { countCaches, type Finding } from './make-problem.js'
 
 export interface JudgedInvalidation {
   readonly id: number
@@ -17,17 +16,15 @@ interface Progress {
   readonly total: number
 }
 
-/** `undone`: the agents that have not done it, where they are known by name. */
+/** Its agents are in its results, and are not named once more. */
 export function findInvalidationProblems(
   { id, updatedAt, finishedAt, expiresAt }: JudgedInvalidation,
   { state, done, total }: Progress,
-  undone: readonly NamedReference[] = [],
 ): Finding[] {
   const { Failed, Retrying, Waiting } = invalidationStates
   const missing = countCaches(total - done)
-  const objects = undone.map((agent) => toConcerned('agent', agent))
   const ends = new Date(expiresAt).toISOString()
-  const told = { code: 'behind-on-invalidations', objects } as const
+  const told = { code: 'behind-on-invalidations' } as const
   switch (state) {
     case Waiting:
       return [

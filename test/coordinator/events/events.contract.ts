@@ -50,7 +50,7 @@ export function eventsContract(t: Test, makeUrl: () => Promise<string>): void {
       tags: [{ id: idOf(tag) }],
     })
     const told = await heard(client, 'deployment', { id: idOf(made) })
-    t.strictSame({ ...told.data, agents: [] }, { ...made, vclgroup: null })
+    t.strictSame({ ...told.data, agents: [], problems: [] }, { ...made, vclgroup: null })
 
     const log = await heard(client, 'apilog', { path: '/api/v1/deployments', status: 201 })
     const logs = await controller.call(

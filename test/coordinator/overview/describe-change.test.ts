@@ -65,10 +65,7 @@ void t.test('the same objects by the ids of the console', (t) => {
     tell('POST', `/api/v1/group/${group}/ban`, named),
     'ban: banned objects on the caches of shop',
   )
-  t.equal(
-    tell('PUT', `/api/v1/group/${group}/vcl/${vcl}/deploy`, named),
-    'deploy: deployed shop',
-  )
+  t.equal(tell('PUT', `/api/v1/group/${group}/vcl/${vcl}/deploy`, named), 'deploy: deployed shop')
   t.end()
 })
 

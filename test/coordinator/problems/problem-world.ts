@@ -22,7 +22,10 @@ const text = fc.constantFrom(null, '', 'what the cache said', `first\n${'more '.
 const time = fc.integer({ min: nowMs - 1e9, max: nowMs })
 
 const drift: fc.Arbitrary<DriftRecord> = fc.record({
-  at: time.map((at) => new Date(at).toISOString()),
+  at: fc.oneof(
+    time.map((at) => new Date(at).toISOString()),
+    fc.constant('now'),
+  ),
   foreign: fc.array(fc.constantFrom('boot', 'handmade'), { maxLength: 9 }),
   action: fc.constantFrom('', 'not healed yet: it is busy'),
   healedAt: fc.constantFrom(null, new Date(nowMs).toISOString()),
