@@ -1,10 +1,16 @@
-/** Problems are stored, so that they can be listed, counted and told. */
-import { createTable } from '../tables/table.js'
-import { problemTables } from '../tables/problems.js'
+/** What is wrong now, kept so that it can be listed, counted and told. */
 import type { Migration } from './migration.js'
 
 export const problems: Migration = {
   name: '0004-problems',
-  statements: (dialect) =>
-    Object.entries(problemTables).flatMap(([name, table]) => createTable(name, table, dialect)),
+  statements: ({ integer, text, tableOptions }) => [
+    `create table "openProblems" ("objectType" ${text} not null, "objectId" ${integer} not null, "code" ${text} not null, ` +
+      `"organizationId" ${integer}, "objectName" ${text} not null, "severity" ${integer} not null, "since" ${integer} not null, ` +
+      `"data" ${text} not null, "sharedData" ${text}, "seenAt" ${integer} not null, "told" ${integer} not null, ` +
+      `"endedAt" ${integer}, primary key ("objectType", "objectId", "code")) ${tableOptions}`,
+    'create index "openProblems_worst" on "openProblems" ("severity", "since") where "endedAt" is null',
+    'create index "openProblems_untold" on "openProblems" ("seenAt") where told = 0 or "endedAt" is not null',
+    `create table "problemChecks" ("objectType" ${text} not null, "objectId" ${integer} not null, ` +
+      `primary key ("objectType", "objectId")) ${tableOptions}`,
+  ],
 }

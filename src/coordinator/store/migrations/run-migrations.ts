@@ -12,7 +12,7 @@ import { problems } from './problems.js'
 const firstTables = '0001-tables'
 
 /** Since the first release, in their order. What they change is in `schema.ts` too: a new store needs none of them. */
-const released: readonly Migration[] = [, problems]
+const released: readonly Migration[] = [marks, backends, problems]
 
 /** Throws FleetError 'invalid' for a store that is newer than this version or older than any. Nothing is done in part. */
 export async function runMigrations(
