@@ -6,6 +6,7 @@ import { columnAt } from '../../src/page/editor/column-at.js'
 import { vcl } from '../../src/page/editor/vcl-language.js'
 import { isSameText, restoreLineEnds } from '../../src/page/views/file/line-ends.js'
 import { quotePattern, readIncludes } from '../../src/page/views/file/read-includes.js'
+import { buildTree, listNames } from '../../src/page/views/file/read-tree.js'
 import { readProblems } from '../../src/page/views/file/read-problems.js'
 import { findRunningVersions, formatWhere } from '../../src/page/views/file/running-versions.js'
 import { findUsers, filterFiles } from '../../src/page/views/files/filter-files.js'
@@ -220,3 +221,34 @@ void t.test('VCL has its colours, also over several lines', (t) => {
   )
   t.end()
 })
+
+void t.test(
+  'a tree has what each file includes, a loop once, and what is missing as a leaf',
+  (t) => {
+    const texts = {
+      'main.vcl': ['a.vcl', 'b.vcl'],
+      'a.vcl': ['c.vcl'],
+      'c.vcl': ['a.vcl', 'gone.vcl'],
+    }
+    const files = new Map(
+      Object.entries({ ...texts, 'b.vcl': [] }).map(([name, names], at) => [
+        name,
+        { id: at + 1, text: names.map((one) => `include "${one}";`).join('\n') },
+      ]),
+    )
+    const tree = buildTree('main.vcl', files)
+    t.same(listNames(tree), [...['main.vcl', 'a.vcl', 'c.vcl', 'a.vcl', 'gone.vcl', 'b.vcl']])
+    t.match(tree.children[0]?.children[0]?.children, [
+      { name: 'a.vcl', id: 2, children: [] },
+      { name: 'gone.vcl', id: null },
+    ])
+    const wide = new Map(
+      Array.from({ length: 40 }, (_, at) => [
+        `${at}.vcl`,
+        { id: at, text: Array.from({ length: 40 }, (_, to) => `include "${to}.vcl";`).join('\n') },
+      ]),
+    )
+    t.equal(listNames(buildTree('0.vcl', wide)).length, 500, 'it is bounded')
+    t.end()
+  },
+)

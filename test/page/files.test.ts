@@ -54,37 +54,84 @@ void t.test('files', async (t) => {
   })
 
   await t.test(
-    'a mistake is told at its line, also in an include, which is a link away',
+    'a mistake is told while it is typed, once, and the text stays in place',
     async (t) => {
+      const problems = page.getByRole('region', { name: 'Problems' })
+      const height = async () => (await page.locator('.editor').boundingBox())?.height
       await page.getByRole('link', { name: 'shop.vcl' }).click()
       await text.waitFor()
-      await page.getByRole('link', { name: 'shared.vcl' }).waitFor()
+      const before = await height()
       await type('nonsense ')
 
-      await press('Check')
+      await problems.getByText('1 problem', { exact: true }).waitFor()
 
-      await page.getByRole('alert').getByText('shop.vcl line 1 pos 1').waitFor()
       await page.locator('.cm-lint-marker-error').waitFor()
+      t.equal(await height(), before)
+      const places = problems.getByRole('list').getByRole('listitem')
+      t.match(await places.allTextContents(), [/^shop.vcl line 1 ./], 'once')
+      t.equal(await page.getByRole('alert').count(), 0)
       await look('file-wrong', page)
-      await page.getByRole('button', { name: 'shop.vcl line 1', exact: true }).click()
+      // Not in the editor: the key is the view's.
+      await press('Check')
+      await page.keyboard.press('Control+s')
+      const warning = page.getByRole('dialog', {
+        name: 'Save shop.vcl although it does not compile?',
+      })
+      await warning.getByText('shop.vcl line 1').waitFor()
+      await warning.getByRole('button', { name: 'Cancel' }).click()
+      await page.getByText('not saved').waitFor()
+      await problems.getByRole('button', { name: 'shop.vcl line 1', exact: true }).click()
       await text.press('Control+z')
       await press('Check')
-      await page.getByText('Compiles on edge.').waitFor()
+      await problems.getByText('Compiles on edge.').waitFor()
       t.equal(await page.locator('.cm-lint-marker-error').count(), 0)
-      await api.editFile(sharedId, `${shared}nonsense\n`)
-      await press('Check')
-      await page.getByRole('link', { name: /^shared.vcl line 4/ }).click()
-      await page.getByRole('textbox', { name: 'Text of shared.vcl' }).getByText(hostile).waitFor()
-      await page.getByLabel('as part of').selectOption('no group')
-      await press('Check')
-      await page.getByRole('alert').getByText('shared.vcl line 4 pos 1').waitFor()
-      await api.editFile(sharedId, shared)
-      await page.goto(`/files/${mainId}`)
-      await page.getByLabel('as part of').selectOption('no group')
-      await press('Check')
-      await page.getByText('Compiles on edge.').waitFor()
     },
   )
+
+  await t.test('a mistake in an include is a link away, also alone', async () => {
+    const problems = page.getByRole('region', { name: 'Problems' })
+    await api.editFile(sharedId, `${shared}nonsense\n`)
+    await press('Check')
+    await problems.getByRole('link', { name: /^shared.vcl line 4/ }).click()
+    await page.getByRole('textbox', { name: 'Text of shared.vcl' }).getByText(hostile).waitFor()
+    await page.getByLabel('as part of').selectOption('no group')
+    await press('Check')
+    await problems.getByText('shared.vcl line 4', { exact: true }).waitFor()
+    await api.editFile(sharedId, shared)
+    await page.goto(`/files/${mainId}`)
+    await page.getByLabel('as part of').selectOption('no group')
+    await press('Check')
+    await problems.getByText('Compiles on edge.').waitFor()
+  })
+
+  await t.test('the files of a group are a tree, and each leads to its text', async (t) => {
+    await page.goto(`/files/${mainId}`)
+    const tree = page.getByRole('region', { name: `Files of shop ${hostile}` })
+    const inner = tree.getByRole('list').getByRole('list').getByRole('link', { name: 'shared.vcl' })
+    await inner.click()
+    await page.getByRole('textbox', { name: 'Text of shared.vcl' }).waitFor()
+    const current = tree.getByRole('link', { name: 'shared.vcl' })
+    t.equal(await current.getAttribute('aria-current'), 'page')
+    await tree.getByRole('link', { name: 'shop.vcl' }).click()
+    await text.waitFor()
+  })
+
+  await t.test('what is typed is completed, explained and indented', async (t) => {
+    await text.press('Control+End')
+    await page.keyboard.type('sub vcl_deliver {\nset resp.ht', { delay: 20 })
+    await page.getByRole('option', { name: 'resp.http.' }).waitFor()
+    await page.getByText('Header of the response to the client').waitFor()
+    await look('file-completion', page)
+    t.equal(await page.getByRole('option', { name: 'req.restarts' }).count(), 0)
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('X = "a";\n}', { delay: 20 })
+    const lines = await page.locator('.cm-line').allTextContents()
+    t.same(lines.slice(-3), ['sub vcl_deliver {', '    set resp.http.X = "a";', '}'])
+    await page.getByText('vcl_deliver').last().hover()
+    await page.getByText('Returns deliver, restart, synth, fail').waitFor()
+    await page.mouse.move(0, 0)
+    await press('Discard')
+  })
 
   await t.test('what is not saved survives a reload, and a save makes a version', async (t) => {
     await page.goto(`/files/${mainId}`)

@@ -53,6 +53,17 @@ const frame = EditorView.theme({
     fontFamily: 'var(--sans)',
     fontSize: '0.8125rem',
   },
+  '.cm-tooltip-autocomplete > ul > li[aria-selected]': {
+    color: 'var(--ink)',
+    background: 'var(--accent-soft)',
+  },
+  '.cm-completionLabel': { fontFamily: 'var(--mono)' },
+  '.cm-completionMatchedText': { textDecoration: 'none', fontWeight: '700' },
+  '.cm-completionDetail': { color: 'var(--ink-soft)', fontStyle: 'normal' },
+  '.cm-vcl-help': { display: 'grid', gap: '0.25rem', maxWidth: '28rem', padding: '0.5rem' },
+  '.cm-vcl-help p': { margin: '0' },
+  '.cm-vcl-help code': { fontFamily: 'var(--mono)', color: 'var(--accent-ink)' },
+  '.cm-vcl-help small': { color: 'var(--ink-soft)' },
   '.cm-changedLine': { backgroundColor: 'var(--good-soft) !important' },
   '&.cm-merge-a .cm-changedLine, .cm-deletedChunk': {
     backgroundColor: 'var(--bad-soft) !important',

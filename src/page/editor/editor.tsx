@@ -1,6 +1,6 @@
 /** A text that is edited: CodeMirror in a shadow root, which is what the page's policy lets it style itself in. */
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands'
-import { bracketMatching, indentUnit } from '@codemirror/language'
+import { bracketMatching, indentOnInput, indentUnit } from '@codemirror/language'
 import { lintGutter } from '@codemirror/lint'
 import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search'
 import { EditorState } from '@codemirror/state'
@@ -14,6 +14,7 @@ import {
 } from '@codemirror/view'
 import { useEffect, useRef } from 'preact/hooks'
 import { editorTheme } from './editor-theme.js'
+import { vclAssist } from './vcl-assist.js'
 import { vcl } from './vcl-language.js'
 
 interface EditedState {
@@ -30,8 +31,8 @@ export function makeState({ text, label, isReadOnly, onSave }: EditedState): Edi
     doc: text,
     extensions: [
       ...[lineNumbers(), lintGutter(), history(), drawSelection()],
-      ...[bracketMatching(), highlightActiveLine(), highlightActiveLineGutter()],
-      ...[highlightSelectionMatches(), search(), vcl, editorTheme],
+      ...[bracketMatching(), indentOnInput(), highlightActiveLine(), highlightActiveLineGutter()],
+      ...[highlightSelectionMatches(), search(), vcl, vclAssist, editorTheme],
       ...[indentUnit.of('    '), EditorState.tabSize.of(8), EditorState.readOnly.of(isReadOnly)],
       EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
       keymap.of([

@@ -1,6 +1,6 @@
 /** Marks at lines, with what is wrong there. */
 import { setDiagnostics, type Diagnostic } from '@codemirror/lint'
-import type { EditorView } from '@codemirror/view'
+import { EditorView } from '@codemirror/view'
 import { columnAt } from './column-at.js'
 
 interface LineProblem {
@@ -22,7 +22,16 @@ export function markProblems(view: EditorView, problems: readonly LineProblem[])
 }
 
 export function goToLine(view: EditorView, line: number): void {
-  const { from } = view.state.doc.line(Math.min(Math.max(line, 1), view.state.doc.lines))
-  view.dispatch({ selection: { anchor: from }, scrollIntoView: true })
+  showLine(view, line)
   view.focus()
+}
+
+/** In the middle; the focus stays where it is. */
+export function showLine(view: EditorView, line: number): void {
+  const { doc } = view.state
+  const { from } = doc.line(Math.min(Math.max(line, 1), doc.lines))
+  view.dispatch({
+    selection: { anchor: from },
+    effects: EditorView.scrollIntoView(from, { y: 'center' }),
+  })
 }

@@ -1,9 +1,11 @@
-/** VCL as its colours see it: comments, long strings, durations, subroutines, variables, keywords. */
+/** VCL as its colours and its indentation see it: comments, long strings, durations, subroutines, variables, keywords, blocks. */
 import { StreamLanguage, type StringStream } from '@codemirror/language'
 
 interface Inside {
   /** What ends the comment or long string that the line begins in; null: neither. */
   closer: '*/' | '"}' | '"""' | null
+  /** Blocks that are open. */
+  depth: number
 }
 
 const keywords =
@@ -15,8 +17,8 @@ const builtin =
 
 export const vcl = StreamLanguage.define<Inside>({
   name: 'vcl',
-  startState: () => ({ closer: null }),
-  copyState: ({ closer }) => ({ closer }),
+  startState: () => ({ closer: null, depth: 0 }),
+  copyState: (inside) => ({ ...inside }),
   token: (stream, inside) => {
     if (inside.closer !== null) return readInside(stream, inside, inside.closer)
     if (stream.eatSpace()) return null
@@ -28,10 +30,16 @@ export const vcl = StreamLanguage.define<Inside>({
     const word = stream.match(/^[a-z_][\w-]*(?:\.[\w-]+)*/i)
     if (word && word !== true) return nameWord(word[0])
     if (stream.match(/^(?:[=!<>+*/&|~-]+|%)/)) return 'operator'
-    stream.next()
+    countBrace(stream.next(), inside)
     return null
   },
-  languageData: { commentTokens: { line: '#', block: { open: '/*', close: '*/' } } },
+  // What is in a long string or a comment stays where it was put.
+  indent: ({ closer, depth }, after, { unit }) =>
+    closer === null ? Math.max(0, depth - (after.startsWith('}') ? 1 : 0)) * unit : null,
+  languageData: {
+    indentOnInput: /^\s*\}$/,
+    commentTokens: { line: '#', block: { open: '/*', close: '*/' } },
+  },
 })
 
 const openers = [
@@ -47,6 +55,11 @@ function readInside(stream: StringStream, inside: Inside, closer: '*/' | '"}' | 
     inside.closer = null
   } else stream.skipToEnd()
   return closer === '*/' ? 'comment' : 'string'
+}
+
+function countBrace(mark: unknown, inside: Inside): void {
+  if (mark === '{') inside.depth++
+  else if (mark === '}') inside.depth = Math.max(0, inside.depth - 1)
 }
 
 function skipLine(stream: StringStream): string {

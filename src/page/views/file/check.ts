@@ -19,17 +19,18 @@ export async function checkText(
   file: FleetFile,
   text: string,
   group: Group | null,
+  signal: AbortSignal,
 ): Promise<Checked> {
   const edited = { name: file.name, source: text }
-  if (!group?.mainVCL) return checkAlone(file, edited)
+  if (!group?.mainVCL) return checkAlone(file, edited, signal)
   const others = [group.mainVCL, ...group.includes].filter(({ id }) => id !== file.id)
   const body = {
     root: group.root,
     mainVCL: group.mainVCL.id === file.id ? edited : toReference(group.mainVCL),
     includes: group.includes.map((one) => (one.id === file.id ? edited : { id: one.id })),
-    ...(await chooseAgent(group)),
+    ...(await chooseAgent(group, signal)),
   }
-  return compile(file, body, others)
+  return compile({ file, body, others, signal })
 }
 
 function toReference({ id, version }: NonNullable<Group['mainVCL']>) {
@@ -39,12 +40,14 @@ function toReference({ id, version }: NonNullable<Group['mainVCL']>) {
 /** Where the group stands, or would; where that is not known the coordinator chooses. */
 async function chooseAgent(
   group: Group,
+  signal: AbortSignal,
 ): Promise<{ readonly agents?: readonly { readonly id: number }[] }> {
   const placed = group.agentStates.find(({ state }) => state === 'applied')
   if (placed) return { agents: [{ id: placed.agent.id }] }
   const placement = await call<readonly { readonly agent: Reference; readonly chosen: boolean }[]>(
     'GET',
     `/vclgroups/${group.id}/placement`,
+    { signal },
   )
   const chosen = placement.ok ? placement.value.find((one) => one.chosen) : undefined
   return chosen ? { agents: [{ id: chosen.agent.id }] } : {}
@@ -53,32 +56,43 @@ async function chooseAgent(
 async function checkAlone(
   file: FleetFile,
   edited: { readonly name: string; readonly source: string },
+  signal: AbortSignal,
 ): Promise<Checked> {
-  const included = await gatherIncludes(file, edited.source)
-  const includes = included.map(({ id }) => ({ id }))
-  if (file.fileType === 1) return compile(file, { mainVCL: edited, includes }, included)
+  const others = await gatherIncludes(file, edited.source, signal)
+  const includes = others.map(({ id }) => ({ id }))
+  if (file.fileType === 1)
+    return compile({ file, body: { mainVCL: edited, includes }, others, signal })
   // An include is compiled in the smallest valid VCL.
   const source = `vcl 4.1;\nbackend cachefleet_check none;\ninclude "${file.name}";\n`
   const mainVCL = { name: `${file.name} alone`, source }
-  return compile(file, { mainVCL, includes: [edited, ...includes] }, included)
+  const body = { mainVCL, includes: [edited, ...includes] }
+  return compile({ file, body, others, signal })
 }
 
-async function compile(
-  file: FleetFile,
-  body: object,
-  others: readonly Reference[],
-): Promise<Checked> {
+async function compile(question: {
+  readonly file: FleetFile
+  readonly body: object
+  readonly others: readonly Reference[]
+  readonly signal: AbortSignal
+}): Promise<Checked> {
+  const { file, body, others, signal } = question
   const files = new Map([...others, file].map(({ id, name }) => [name, id]))
-  return { files, outcome: await call('POST', '/files/compile', { body }) }
+  return { files, outcome: await call('POST', '/files/compile', { body, signal }) }
 }
 
 /** What is included, directly and indirectly; the compiler reports the names that are missing. */
-async function gatherIncludes(file: FleetFile, text: string): Promise<readonly WholeFile[]> {
+export async function gatherIncludes(
+  file: FleetFile,
+  text: string,
+  signal: AbortSignal,
+): Promise<readonly WholeFile[]> {
   const found = new Map<string, WholeFile>()
   let names = readIncludes(text).filter((name) => name !== file.name)
   while (names.length > 0 && found.size < includesMost) {
-    const files = await findByNames(file, names)
-    const read = await Promise.all(files.map(({ id }) => call<WholeFile>('GET', `/files/${id}`)))
+    const files = await findByNames(file, names, signal)
+    const read = await Promise.all(
+      files.map(({ id }) => call<WholeFile>('GET', `/files/${id}`, { signal })),
+    )
     const whole = read.flatMap((one) => (one.ok ? [one.value] : []))
     for (const one of whole) found.set(one.name, one)
     const next = whole.filter(({ encoded }) => !encoded).flatMap((one) => readIncludes(one.source))
@@ -89,14 +103,15 @@ async function gatherIncludes(file: FleetFile, text: string): Promise<readonly W
 }
 
 /** Of the file's own organization; names that do not exist are missing. */
-export async function findByNames(
+async function findByNames(
   file: FleetFile,
   names: readonly string[],
+  signal: AbortSignal,
 ): Promise<readonly FleetFile[]> {
   if (names.length === 0) return []
   const pattern = names.slice(0, includesMost).map(quotePattern).join(',')
   const query = new URLSearchParams({ name: pattern, take: '1000' })
-  const outcome = await call<readonly FleetFile[]>('GET', `/files?${query}`)
+  const outcome = await call<readonly FleetFile[]>('GET', `/files?${query}`, { signal })
   if (!outcome.ok) return []
   return outcome.value.filter(({ organization }) => organization?.id === file.organization?.id)
 }

@@ -10,6 +10,7 @@ import type { WholeFile } from '../../../resources/file.js'
 import type { CallError, Outcome } from '../../api/http.js'
 import { whenChanged } from '../../api/object.js'
 import { makeState } from '../../editor/editor.js'
+import { confirmDestruction } from '../../parts/confirm.js'
 import { toast } from '../../parts/toasts.js'
 import { mayWrite } from '../../session/rights.js'
 import { draftKeyOf, keepDraft, readDraft, useUnsaved, type Draft } from './draft.js'
@@ -39,6 +40,8 @@ export class EditedFile {
   readonly beginning = signal(0)
   /** Somebody else's, saved since `base`, that stands beside the text now. */
   readonly conflict = signal<Newest | null>(null)
+  /** A text that a cache refused: it is not saved without a question. */
+  readonly broken = signal<{ readonly text: string; readonly why: string } | null>(null)
   readonly error = signal<CallError | null>(null)
   readonly isBusy = signal(false)
   readonly isChanged = computed(() => {
@@ -93,6 +96,7 @@ export class EditedFile {
   async save(over: Pick<Newest, 'etag'> | null = this.base.peek()): Promise<void> {
     const begun = this.newest.peek()
     if (this.isBusy.peek() || !begun || this.state.peek()?.readOnly !== false) return
+    if (!(await this.#isMeant(begun.file.name)) || this.isBusy.peek()) return
     this.isBusy.value = true
     const source = restoreLineEnds(this.#text, begun.file.source)
     const outcome = await this.#put({ source, encoded: false }, over)
@@ -107,6 +111,16 @@ export class EditedFile {
       if (this.conflict.value) this.newest.value = this.conflict.value
     } else this.error.value = outcome.error
     this.isBusy.value = false
+  }
+
+  async #isMeant(name: string): Promise<boolean> {
+    const broken = this.broken.peek()
+    if (broken === null || !isSameText(broken.text, this.#text)) return true
+    return confirmDestruction({
+      title: `Save ${name} although it does not compile?`,
+      text: `${broken.why} A deploy of it would be refused.`,
+      verb: 'Save anyway',
+    })
   }
 
   /** Its name or another field, over what was read last; the text in the editor stays. */
@@ -184,7 +198,9 @@ export class EditedFile {
     this.base.value = over
     this.beginning.value++
     const label = `Text of ${name}`
-    const onSave = () => void this.save()
+    const onSave = () => {
+      if (this.isChanged.peek()) void this.save()
+    }
     const isReadOnly = !mayWrite('file')
     this.state.value = encoded ? null : makeState({ text, label, isReadOnly, onSave })
   }
@@ -200,12 +216,27 @@ export class EditedFile {
 
 export function useEditedFile(id: string): EditedFile {
   const edited = useMemo(() => new EditedFile(id), [id])
+  useEffect(() => saveByKey(edited), [edited])
   useEffect(() => {
     void edited.load()
     return whenChanged(['file'], Number(id), () => void edited.follow())
   }, [edited])
   useUnsaved(id, () => edited.readUnsaved())
   return edited
+}
+
+/** Ctrl+S anywhere in the view; in the editor it is the editor's own. Answers how to stop. */
+function saveByKey(edited: EditedFile): () => void {
+  const save = (event: KeyboardEvent): void => {
+    const isSave = (event.ctrlKey || event.metaKey) && !event.altKey && event.key === 's'
+    if (!isSave || event.defaultPrevented) return
+    event.preventDefault()
+    if (edited.isChanged.peek() && !document.querySelector('dialog[open]')) void edited.save()
+  }
+  addEventListener('keydown', save)
+  return () => {
+    removeEventListener('keydown', save)
+  }
 }
 
 function toNewest({ value, etag }: Extract<Outcome<WholeFile>, { readonly ok: true }>): Newest {

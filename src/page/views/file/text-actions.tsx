@@ -1,0 +1,82 @@
+/** What can be done with the text in the editor: save, discard, check, compare with what runs. */
+import type { Group } from '../../../resources/vclgroup.js'
+import { Button, LinkButton } from '../../parts/button.js'
+import type { EditedFile } from './edited-file.js'
+import type { RunningVersion } from './running-versions.js'
+import type { Check } from './use-check.js'
+
+interface TextActionsProps {
+  readonly edited: EditedFile
+  readonly users: readonly Group[]
+  readonly running: readonly RunningVersion[]
+  /** Null: the person may not check. */
+  readonly check: Check | null
+  /** The group that it is checked as part of, or `alone`. */
+  readonly chosen: string
+  readonly onChoose: (id: string) => void
+}
+
+export function TextActions(props: TextActionsProps) {
+  const { edited, users, running, check, chosen, onChoose } = props
+  const newest = edited.newest.value
+  const [served] = running
+  return (
+    <div class="row">
+      <Button
+        kind="main"
+        disabled={!edited.isChanged.value}
+        isBusy={edited.isBusy.value}
+        onClick={() => void edited.save()}
+      >
+        Save
+      </Button>
+      {newest && (
+        <Button
+          disabled={!edited.isChanged.value}
+          onClick={() => {
+            edited.drop(newest)
+          }}
+        >
+          Discard
+        </Button>
+      )}
+      {check && (
+        <Button isBusy={check.isBusy} onClick={check.run}>
+          Check
+        </Button>
+      )}
+      {check && users.length > 0 && <CheckAs value={chosen} users={users} onChoose={onChoose} />}
+      {newest && served && (
+        <LinkButton href={`/files/${newest.file.id}/compare?from=${served.version}&to=edited`}>
+          Compare with running
+        </LinkButton>
+      )}
+    </div>
+  )
+}
+
+function CheckAs(props: {
+  readonly value: string
+  readonly users: readonly Group[]
+  readonly onChoose: (id: string) => void
+}) {
+  return (
+    <label class="file-check-as">
+      <span>as part of</span>
+      <select
+        class="field-input"
+        value={props.value}
+        onChange={(event) => {
+          props.onChoose(event.currentTarget.value)
+        }}
+      >
+        {props.users.map(({ id, name }) => (
+          <option key={id} value={String(id)}>
+            {name}
+          </option>
+        ))}
+        <option value="alone">no group</option>
+      </select>
+    </label>
+  )
+}
