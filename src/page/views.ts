@@ -33,6 +33,10 @@ export const views: readonly ViewEntry[] = [
     search: 'Search groups',
   }),
   view('/groups/:id/:section?', 'vclgroup', () => import('./views/group/group.js')),
+  view('/backends', 'agent', () => import('./views/backends/backends.js'), {
+    menu: { title: 'Backends', icon: 'backend' },
+    search: 'Search backends',
+  }),
   view('/deployments', 'deployment', () => import('./views/deployments/deployments.js'), {
     menu: { title: 'Deployments', icon: 'deployment' },
     search: 'Search deployments',

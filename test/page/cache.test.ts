@@ -38,7 +38,8 @@ void t.test('one cache', async (t) => {
   const { page, wrongs } = await openPage(await startBrowser(t), base, { path: `/caches/${id}` })
   await logInPage(page)
   const isServing = new RegExp(`active .*cf-${group}-`)
-  const show = (title: string) => page.getByRole('link', { name: title, exact: true }).click()
+  const sections = page.getByRole('navigation', { name: 'Parts of edge-1' })
+  const show = (title: string) => sections.getByRole('link', { name: title, exact: true }).click()
 
   await t.test('its status tells what it should hold, what it holds and does', async (t) => {
     await page.getByRole('heading', { name: 'edge-1' }).waitFor()
@@ -111,6 +112,33 @@ void t.test('one cache', async (t) => {
     t.same(await listTags(), ['here'])
   })
 
+  await t.test(
+    'a backend that becomes sick is shown at once, and among all backends',
+    async (t) => {
+      await show('Backends')
+      const row = page.getByRole('row').filter({ hasText: 'origin' }).first()
+      await row.getByText(`${hostile}, revision 1`).waitFor()
+      await row.getByText('Healthy', { exact: true }).waitFor()
+
+      await cache.adm('backend.set_health', 'origin', 'sick')
+
+      await row.getByText('Sick', { exact: true }).waitFor()
+      await page.getByRole('navigation', { name: 'Main' }).getByText('Backends').click()
+      const all = page.getByRole('region', { name: 'Backends' })
+      const listed = all.getByRole('row').filter({ hasText: hostile })
+      await listed.getByText('Sick', { exact: true }).waitFor()
+      t.equal(
+        await listed.getByRole('link', { name: 'origin' }).getAttribute('href'),
+        `/groups/${group}`,
+      )
+      await keepScreenshot(page, 'backends')
+      t.same(await findBarriers(page), [])
+      await cache.adm('backend.set_health', 'origin', 'auto')
+      await listed.getByText('Healthy', { exact: true }).waitFor()
+      await page.goto(`${base}/caches/${id}`)
+    },
+  )
+
   await t.test('a backend is set sick on the cache, and back', async () => {
     await show('Backends')
     const row = page.getByRole('row').filter({ hasText: 'origin' }).first()
@@ -127,10 +155,11 @@ void t.test('one cache', async (t) => {
   await t.test('its VCLs, bans and counters are those of the cache', async () => {
     await show('VCLs')
     await page
-      .getByText(`cf-l-${group}`)
-      .or(page.getByText(`cf-${group}-`))
+      .getByRole('row')
+      .filter({ hasText: `cf-${group}-` })
       .first()
       .waitFor()
+    await page.getByRole('cell', { name: `${hostile}, revision 1` }).waitFor()
     await show('Bans')
     await page.getByRole('table', { name: 'Bans' }).waitFor()
     await show('Counters')

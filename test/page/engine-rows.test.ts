@@ -1,5 +1,8 @@
 /** What the page makes of a cache's answers: whose health is set, what was set, which parameters differ. */
 import t from 'tap'
+import type { Group } from '../../src/resources/vclgroup.js'
+import { describeHealth } from '../../src/page/views/backends/describe-health.js'
+import { nameVcl } from '../../src/page/views/cache/name-vcls.js'
 import type { Whoami } from '../../src/resources/session.js'
 import {
   isOwn,
@@ -38,6 +41,44 @@ void t.test('the health of a backend is set for its group, elsewhere by its name
   t.equal(nameForHealth('cf-12-abc.origin'), '12.origin')
   t.equal(nameForHealth('cf-idle.default'), 'default')
   t.equal(nameForHealth('boot.origin'), 'origin')
+  t.end()
+})
+
+void t.test('a VCL is named by its group, and its revision where it serves', (t) => {
+  const place = { agent: { id: 7, name: 'edge' }, state: 'applied', revision: 3 }
+  const of = {
+    agentId: 7,
+    vcls: [
+      { name: 'cf-12-aaaaaaaa-1', status: 'available', label: null },
+      { name: 'cf-12-bbbbbbbb-2', status: 'available', label: null },
+      { name: 'cf-12-cccccccc-1', status: 'available', label: null },
+      { name: 'cf-l-12', status: 'available', label: 'cf-12-bbbbbbbb-2' },
+      { name: 'cf-s-12', status: 'available', label: 'cf-12-cccccccc-1' },
+      { name: 'cf-9-dddddddd-1', status: 'active', label: null },
+    ].map((vcl) => ({ ...vcl, state: 'auto', temperature: null, busy: null })),
+    groups: [{ id: 12, name: 'shop', agentStates: [place] } as unknown as Group],
+  }
+  const named = [
+    ['cf-12-bbbbbbbb-2', 'shop, revision 3'],
+    ['cf-12-aaaaaaaa-1', 'shop, does not serve'],
+    ['cf-12-cccccccc-1', 'shop, stage'],
+    ['cf-l-12', 'shop, label'],
+    ['cf-s-12', 'shop, label of its stage'],
+    ['cf-9-dddddddd-1', 'group 9, serves'],
+    ['cf-r-0a1b2c3d', 'Routing by host'],
+    ['cf-idle', 'Idle VCL, answers 503'],
+    ['boot', 'boot'],
+  ] as const
+  for (const [name, words] of named) t.equal(nameVcl(name, of), words)
+  t.end()
+})
+
+void t.test('the health of a backend of a group is told in a word', (t) => {
+  const words = (healthy: number, sick: number) => describeHealth({ healthy, sick }).words
+  t.same(
+    [words(3, 0), words(0, 1), words(0, 3), words(2, 1), words(0, 0)],
+    ['Healthy', 'Sick', 'Sick on all 3', 'Sick on 1 of 3', 'Unknown'],
+  )
   t.end()
 })
 

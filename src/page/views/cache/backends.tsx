@@ -1,10 +1,10 @@
 /** The backends of a cache: their probes, and the health that is set. */
-import { useMemo } from 'preact/hooks'
+import { useEffect, useMemo } from 'preact/hooks'
 import { call } from '../../api/call.js'
 import { useMutation } from '../../api/mutation.js'
-import type { Backend, Health } from '../../api/engine.js'
-import { useObject } from '../../api/object.js'
-import { agoColumn, codeColumn, stateColumn, textColumn } from '../../parts/columns.js'
+import type { Backend, Health, Vcl } from '../../api/engine.js'
+import { useObject, whenChanged } from '../../api/object.js'
+import { agoColumn, stateColumn, textColumn } from '../../parts/columns.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { Table, type Column } from '../../parts/table.js'
 import { toIso } from '../../parts/time.js'
@@ -13,22 +13,39 @@ import { toast } from '../../parts/toasts.js'
 import { CacheAnswer } from './answer.js'
 import type { SectionProps } from './cache.js'
 import { nameForHealth, readHealthSet } from './engine-rows.js'
+import { groupIdOf } from './name-vcls.js'
+import { useVclNames } from './vcls.js'
 
 interface BackendRow extends Backend {
   readonly id: string
   readonly vcl: string
+  /** In words. */
+  readonly vclTitle: string
   /** Its name there. */
   readonly own: string
 }
 
-function toRow(backend: Backend): BackendRow {
+function toRow(backend: Backend, nameOf: (vcl: string) => string): BackendRow {
   const dot = backend.name.indexOf('.')
+  const vcl = backend.name.slice(0, dot)
   return {
     ...backend,
     id: backend.name,
-    vcl: backend.name.slice(0, dot),
+    vcl,
+    vclTitle: nameOf(vcl),
     own: backend.name.slice(dot + 1),
   }
+}
+
+/** Agents report that a backend became sick or healthy by the group whose VCL has it. */
+function useHealthEvents(rows: readonly BackendRow[] | undefined, act: () => void): void {
+  const ids = [...new Set(rows?.flatMap(({ vcl }) => groupIdOf(vcl) ?? []))].toSorted()
+  useEffect(() => {
+    const stops = ids.map((id) => whenChanged(['backend'], id, act))
+    return () => {
+      for (const stop of stops) stop()
+    }
+  }, [ids.join(), act])
 }
 
 export function BackendsSection({ agent, isChangeable }: SectionProps) {
@@ -38,7 +55,16 @@ export function BackendsSection({ agent, isChangeable }: SectionProps) {
   })
   const { reload } = answer
   const mutation = useMutation()
-  const rows = useMemo(() => answer.value?.map(toRow), [answer.value])
+  const vcls = useObject<readonly Vcl[]>(`/agents/${agent.id}/vcls`, {
+    follow: 'agent',
+    id: agent.id,
+  })
+  const nameOf = useVclNames(agent, vcls.value)
+  const rows = useMemo(
+    () => answer.value?.map((backend) => toRow(backend, nameOf)),
+    [answer.value, nameOf],
+  )
+  useHealthEvents(rows, reload)
 
   const put = ({ name }: BackendRow, health: Health) => {
     const selection = encodeURIComponent(nameForHealth(name))
@@ -112,7 +138,11 @@ const shownColumns: readonly Column<BackendRow>[] = [
     sortBy: ({ own }) => own,
     show: ({ name, own }) => <code title={name}>{own}</code>,
   },
-  codeColumn('VCL', ({ vcl }) => vcl, { from: 'medium' }),
+  {
+    title: 'VCL',
+    sortBy: ({ vclTitle }) => vclTitle,
+    show: ({ vcl, vclTitle }) => <span title={vcl}>{vclTitle}</span>,
+  },
   stateColumn('Health', ({ isHealthy }) => (isHealthy ? 'Healthy' : 'Sick'), {
     width: '7rem',
     sortBy: ({ isHealthy }) => Number(isHealthy),

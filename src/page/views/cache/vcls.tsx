@@ -1,19 +1,49 @@
 /** The VCLs and labels that a cache holds. */
 import { useMemo } from 'preact/hooks'
+import type { Agent } from '../../../resources/agent.js'
+import type { Group } from '../../../resources/vclgroup.js'
 import type { Vcl } from '../../api/engine.js'
+import { useList } from '../../api/list.js'
 import { useObject } from '../../api/object.js'
 import { codeColumn, countColumn, stateColumn, textColumn } from '../../parts/columns.js'
 import { unknown } from '../../parts/quantity.js'
 import { Table, type Column } from '../../parts/table.js'
+import { mayRead } from '../../session/rights.js'
 import { CacheAnswer } from './answer.js'
 import type { SectionProps } from './cache.js'
+import { nameVcl } from './name-vcls.js'
+
+/** How the VCLs that this cache holds are called. */
+export function useVclNames(
+  { id: agentId }: Agent,
+  held: readonly Vcl[] | null,
+): (name: string) => string {
+  const { rows: groups } = useList<Group>(mayRead('vclgroup') ? '/vclgroups' : null, {
+    query: { deployed: 'true', sort: 'name' },
+    follow: ['deployment'],
+  })
+  return useMemo(() => {
+    const vcls = held ?? []
+    return (name) => nameVcl(name, { agentId, vcls, groups })
+  }, [agentId, held, groups])
+}
 
 export function VclsSection({ agent }: SectionProps) {
   const answer = useObject<readonly Vcl[]>(`/agents/${agent.id}/vcls`, {
     follow: 'agent',
     id: agent.id,
   })
-  const rows = useMemo(() => answer.value?.map((vcl) => ({ ...vcl, id: vcl.name })), [answer.value])
+  const nameOf = useVclNames(agent, answer.value)
+  const rows = useMemo(
+    () =>
+      answer.value?.map((vcl) => ({
+        ...vcl,
+        id: vcl.name,
+        title: nameOf(vcl.name),
+        labelTitle: vcl.label === null ? null : nameOf(vcl.label),
+      })),
+    [answer.value, nameOf],
+  )
   return (
     <CacheAnswer
       {...answer}
@@ -26,8 +56,18 @@ export function VclsSection({ agent }: SectionProps) {
   )
 }
 
-const columns: readonly Column<Vcl>[] = [
-  codeColumn('Name', ({ name }) => name),
+interface VclRow extends Vcl {
+  /** In words. */
+  readonly title: string
+  readonly labelTitle: string | null
+}
+
+const columns: readonly Column<VclRow>[] = [
+  {
+    title: 'VCL',
+    sortBy: ({ title }) => title,
+    show: ({ name, title }) => <span title={name}>{title}</span>,
+  },
   stateColumn('Status', ({ status }) => status, {
     width: '8.5rem',
     toneOf: ({ status }) => (status === 'active' ? 'good' : 'calm'),
@@ -35,8 +75,9 @@ const columns: readonly Column<Vcl>[] = [
   {
     title: 'Label of',
     from: 'medium',
-    sortBy: ({ label }) => label,
-    show: ({ label }) => (label === null ? unknown : <code title={label}>{label}</code>),
+    sortBy: ({ labelTitle }) => labelTitle,
+    show: ({ label, labelTitle }) =>
+      label === null ? unknown : <span title={label}>{labelTitle}</span>,
   },
   textColumn('Temperature', ({ temperature, state }) => temperature ?? state, {
     width: '9rem',
@@ -44,4 +85,5 @@ const columns: readonly Column<Vcl>[] = [
     sortBy: ({ temperature }) => temperature,
   }),
   countColumn('Busy', ({ busy }) => busy, { width: '6rem', from: 'medium' }),
+  codeColumn('Name on the cache', ({ name }) => name, { from: 'wide' }),
 ]
