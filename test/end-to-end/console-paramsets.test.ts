@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { toObjectId } from '../../src/resources/object-id.js'
 import { administrator } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
+import { basic, callHttp } from '../support/http-call.js'
 import { agentName, startHarness, untilAgent, type Harness } from './harness.js'
 
 type Json = Readonly<Record<string, unknown>>
@@ -78,16 +79,11 @@ void t.test('the parameters of a group are those of its caches', async (t) => {
 /** A group that has the cache. */
 async function prepare(t: Test, { coordinator }: Harness, agentId: number) {
   const { user, password } = administrator
-  const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
+  const headers = { authorization: basic(user, password) }
   const expect: Expect = async (status, method, path, body) => {
-    const response = await fetch(`${coordinator.base}/api${path}`, {
-      method,
-      headers: { authorization, ...(body ? { 'content-type': 'application/json' } : {}) },
-      ...(body ? { body: JSON.stringify(body) } : {}),
-    })
-    const text = await response.text()
-    t.equal(response.status, status, `${method} ${path}: ${text}`)
-    return (text === '' ? {} : JSON.parse(text)) as Json // the console answers objects
+    const answer = await callHttp(method, `${coordinator.base}/api${path}`, { headers, body })
+    t.equal(answer.status, status, `${method} ${path}: ${answer.text}`)
+    return answer.body
   }
   const made = await expect(201, 'POST', '/v1/group', { name: 'site' })
   const group = `/v1/group/${String(made['id'])}`

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { toObjectId } from '../../src/resources/object-id.js'
 import { answering, fetchMark } from '../support/observe-cache.js'
 import { callsTo } from '../coordinator/console/console-client.js'
-import type { CallAnswer } from '../support/start-controller.js'
+import type { CallAnswer } from '../support/http-call.js'
 import { eventually } from '../support/eventually.js'
 import { startHarness, untilAgent, untilServing, type Harness } from './harness.js'
 

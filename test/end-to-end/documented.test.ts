@@ -6,7 +6,7 @@ import { startCoordinator, type CoordinatorProcess } from '../support/daemon.js'
 import { makeDomainCertificate } from '../support/domain-certificates.js'
 import { eventually } from '../support/eventually.js'
 import { createBrowser, startIdentityProvider } from '../support/identity-provider.js'
-import { basic } from '../support/start-controller.js'
+import { basic } from '../support/http-call.js'
 import { openDocument, type Answered, type DocumentedApi, type Given } from './documented.js'
 
 const password = 'long enough a word'

@@ -5,7 +5,7 @@
  */
 import t, { type Test } from 'tap'
 import { listVcls } from '../support/observe-cache.js'
-import type { ApiAnswer } from '../support/api-client.js'
+import type { CallAnswer } from '../support/http-call.js'
 import { beside } from '../support/beside.js'
 import {
   after,
@@ -155,7 +155,7 @@ interface Prepared {
   readonly before: string
   /** What the shop's name answers when it is done. */
   readonly wanted: string
-  readonly act: () => Promise<ApiAnswer>
+  readonly act: () => Promise<CallAnswer>
 }
 
 async function prepare(fixture: Fixture, verb: Verb, mark: string): Promise<Prepared> {

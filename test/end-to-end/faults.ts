@@ -3,7 +3,7 @@
  * after one of them. What must hold then is `readAgreement` of harness.ts, and that no request failed but by the fault.
  */
 import type { Test } from 'tap'
-import type { ApiAnswer } from '../support/api-client.js'
+import type { CallAnswer } from '../support/http-call.js'
 import { eventually } from '../support/eventually.js'
 import { untilAgent, type Harness, type Traffic } from './harness.js'
 
@@ -46,7 +46,7 @@ export const describeStep = ({ on, name, nth, moment }: Step): string =>
  * do it, for the deploy stays pending (503); else what served before. Null: nobody said.
  */
 export function readPromise(
-  answer: ApiAnswer | null,
+  answer: CallAnswer | null,
   { before, wanted }: { readonly before: string; readonly wanted: string },
 ): string | null {
   if (answer === null) return null
@@ -81,8 +81,8 @@ export async function strike(
   harness: Struck,
   victim: Victim,
   step: Step,
-  act: () => Promise<ApiAnswer | null>,
-): Promise<ApiAnswer | null> {
+  act: () => Promise<CallAnswer | null>,
+): Promise<CallAnswer | null> {
   const struck = setTrap(harness, victim, step)
   const call = act().catch(() => null)
   // A coordinator that is killed answers nobody, and that may be seen before the kill is reported.

@@ -3,7 +3,8 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { answering, fetchMark, listVcls } from '../support/observe-cache.js'
-import type { AgentView, ApiAnswer, ApiClient, GroupView } from '../support/api-client.js'
+import type { AgentView, ApiClient, GroupView } from '../support/api-client.js'
+import type { CallAnswer } from '../support/http-call.js'
 import { beside } from '../support/beside.js'
 import {
   makeStateDir,
@@ -201,12 +202,12 @@ export async function deploySite(harness: Pick<Harness, 'api'>, site: Site): Pro
 }
 
 /** The errorMsg of an answer with this status. */
-export function readRefusal({ status, text }: ApiAnswer, wanted: number): string {
+export function readRefusal({ status, text }: CallAnswer, wanted: number): string {
   if (status !== wanted) throw new Error(`answered ${status}, not ${wanted}: ${text}`)
   return (JSON.parse(text) as { errorMsg: string }).errorMsg // the error body of every refusal
 }
 
-export function expectDone(answer: ApiAnswer): void {
+export function expectDone(answer: CallAnswer): void {
   if (answer.status !== 200) throw new Error(`answered ${answer.status}: ${answer.text}`)
 }
 

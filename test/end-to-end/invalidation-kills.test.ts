@@ -6,7 +6,8 @@
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { answering } from '../support/observe-cache.js'
-import type { ApiAnswer, ApiClient } from '../support/api-client.js'
+import type { ApiClient } from '../support/api-client.js'
+import type { CallAnswer } from '../support/http-call.js'
 import {
   makeStateDir,
   startAgent,
@@ -182,7 +183,9 @@ async function logBan(
   }
   const answer = await eventually(`ban ${number} is acknowledged`, async () => {
     const { api } = coordinators[turn++ % coordinators.length] ?? coordinators[0]
-    const given: ApiAnswer | null = await api.call('POST', '/invalidations', body).catch(() => null)
+    const given: CallAnswer | null = await api
+      .call('POST', '/invalidations', body)
+      .catch(() => null)
     return given?.status === 202 ? given : undefined
   })
   return (JSON.parse(answer.text) as { id: number }).id // the API's own view

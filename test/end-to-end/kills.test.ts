@@ -4,7 +4,7 @@
  * works.
  */
 import t, { type Test } from 'tap'
-import type { ApiAnswer } from '../support/api-client.js'
+import type { CallAnswer } from '../support/http-call.js'
 import { beside } from '../support/beside.js'
 import {
   after,
@@ -127,7 +127,7 @@ async function checkReplaces(t: Test, harness: Harness, victim: ReplaceVictim): 
 interface Prepared {
   /** What serves when it is done. */
   readonly wanted: string
-  readonly act: () => Promise<ApiAnswer>
+  readonly act: () => Promise<CallAnswer>
 }
 
 async function prepare(harness: Harness, site: Site, verb: Verb, mark: string): Promise<Prepared> {

@@ -18,7 +18,7 @@ import {
 import { eventually } from '../support/eventually.js'
 import { createBrowser, startIdentityProvider } from '../support/identity-provider.js'
 import { startVarnishd } from '../support/varnishd.js'
-import { basic } from '../support/start-controller.js'
+import { basic, callHttp } from '../support/http-call.js'
 
 type Json = Record<string, unknown>
 
@@ -86,15 +86,9 @@ function createClient(t: Test, { base, api }: CoordinatorProcess): Client {
     base,
     token: api.token,
     send: async (status, method, path, { body, authorization = `Bearer ${api.token}` } = {}) => {
-      const answer = await fetch(`${base}/api/v1${path}`, {
-        method,
-        headers: {
-          authorization,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      })
-      const text = await answer.text()
+      const headers = { authorization }
+      const answer = await callHttp(method, `${base}/api/v1${path}`, { headers, body })
+      const { text } = answer
       if (answer.status !== status) t.fail(`${method} ${path}: ${answer.status} ${text}`)
       return (text === '' ? {} : JSON.parse(text)) as Json // objects and arrays
     },

@@ -4,7 +4,8 @@
  */
 import t from 'tap'
 import { answering } from '../support/observe-cache.js'
-import { logIn, type ApiAnswer, type ApiClient } from '../support/api-client.js'
+import { logIn, type ApiClient } from '../support/api-client.js'
+import type { CallAnswer } from '../support/http-call.js'
 import { startCoordinator, type CoordinatorProcess } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
 
@@ -107,7 +108,7 @@ async function read(api: ApiClient, path: string): Promise<unknown[]> {
   return JSON.parse(answer.text) as unknown[] // of a list
 }
 
-function expectStatus({ status, text }: ApiAnswer, wanted: number): void {
+function expectStatus({ status, text }: CallAnswer, wanted: number): void {
   if (status !== wanted) throw new Error(`${status}, not ${wanted}: ${text}`)
 }
 

@@ -9,7 +9,7 @@ import { isDeepStrictEqual } from 'node:util'
 import t, { type Test } from 'tap'
 import { isAtLeast } from '../../protocol/release.js'
 import { findFreePort } from '../support/free-port.js'
-import type { ApiAnswer } from '../support/api-client.js'
+import type { CallAnswer } from '../support/http-call.js'
 import { readRelease } from '../support/cache-program.js'
 import { makeDomainCertificate } from '../support/domain-certificates.js'
 import { eventually } from '../support/eventually.js'
@@ -109,7 +109,7 @@ interface CertificateView {
 }
 
 async function read({ api }: Harness, { path }: Site): Promise<CertificateView> {
-  const answer: ApiAnswer = await api.call('GET', path)
+  const answer: CallAnswer = await api.call('GET', path)
   expectDone(answer)
   return JSON.parse(answer.text) as CertificateView // the fields that certificate.ts has
 }

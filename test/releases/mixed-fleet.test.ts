@@ -7,7 +7,7 @@ import { answering, fetchMark } from '../support/observe-cache.js'
 import { attachTo, runTestAgent } from '../agent/run-agent.js'
 import { call, makeHome } from '../cli/run-cli.js'
 import { expectDone, readRefusal } from '../end-to-end/harness.js'
-import type { ApiAnswer } from '../support/api-client.js'
+import type { CallAnswer } from '../support/http-call.js'
 import { cacheProgram, findCacheProgram, readRelease } from '../support/cache-program.js'
 import { startCoordinator } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
@@ -41,7 +41,7 @@ interface Refusing {
   readonly isWhole: boolean
 }
 
-function checkRefusal(t: Test, answer: ApiAnswer, { named, isWhole }: Refusing): void {
+function checkRefusal(t: Test, answer: CallAnswer, { named, isWhole }: Refusing): void {
   if (named.length === 0) {
     expectDone(answer)
     return

@@ -1,10 +1,5 @@
 /** The controller API as a script would use it: fetch, JSON, a token. */
-
-export interface ApiAnswer {
-  readonly status: number
-  readonly headers: Headers
-  readonly text: string
-}
+import { basic, callHttp, type CallAnswer } from './http-call.js'
 
 export interface Reference {
   readonly id: number
@@ -58,7 +53,7 @@ export interface GroupParts {
 /** Each call that makes or reads something rejects unless the answer is the one of success. */
 export interface ApiClient {
   readonly token: string
-  call(method: string, path: string, body?: unknown): Promise<ApiAnswer>
+  call(method: string, path: string, body?: unknown): Promise<CallAnswer>
   /** POST; answers the id of what was made. */
   make(path: string, body: object): Promise<number>
   makeJoinToken(maxUses?: number): Promise<string>
@@ -70,7 +65,7 @@ export interface ApiClient {
   makeDeployment(name: string, tag: number, limits?: { min: number; max: number }): Promise<number>
   makeGroup(parts: GroupParts): Promise<number>
   /** PUT /vclgroups/{id}/{verb}; any answer. */
-  act(groupId: number, verb: string, query?: string): Promise<ApiAnswer>
+  act(groupId: number, verb: string, query?: string): Promise<CallAnswer>
   readGroup(id: number): Promise<GroupView>
   readHistory(id: number): Promise<HistoryView[]>
   listAgents(): Promise<AgentView[]>
@@ -85,18 +80,16 @@ export interface Login {
 }
 
 export async function logIn(base: string, { user, password, org }: Login): Promise<ApiClient> {
-  const words = Buffer.from(`${user}:${password}`).toString('base64')
-  const headers = { authorization: `Basic ${words}` }
+  const headers = { authorization: basic(user, password) }
   const body = org === undefined ? undefined : { org }
-  const answer = await send(`${base}/api/v1/auth/login`, 'POST', headers, body)
+  const answer = await callHttp('POST', `${base}/api/v1/auth/login`, { headers, body })
   const { accessToken } = read(answer, 200) as { accessToken: string } // Login of the API
   return createApiClient(base, accessToken)
 }
 
 function createApiClient(base: string, token: string): ApiClient {
-  const headers = { authorization: `Bearer ${token}` }
   const call: ApiClient['call'] = (method, path, body) =>
-    send(`${base}/api/v1${path}`, method, headers, body)
+    callHttp(method, `${base}/api/v1${path}`, { token, body })
   const get = async (path: string) => read(await call('GET', path), 200)
   const make: ApiClient['make'] = async (path, body) =>
     (read(await call('POST', path, body), 201) as Reference).id // all that is made has an id
@@ -133,21 +126,7 @@ function createApiClient(base: string, token: string): ApiClient {
   }
 }
 
-async function send(
-  url: string,
-  method: string,
-  headers: Readonly<Record<string, string>>,
-  body?: unknown,
-): Promise<ApiAnswer> {
-  const answer = await fetch(url, {
-    method,
-    headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  })
-  return { status: answer.status, headers: answer.headers, text: await answer.text() }
-}
-
-function read({ status, text }: ApiAnswer, wanted: number): unknown {
+function read({ status, text }: CallAnswer, wanted: number): unknown {
   if (status !== wanted) throw new Error(`answered ${status}, not ${wanted}: ${text}`)
   return JSON.parse(text)
 }

@@ -40,6 +40,7 @@ import { createLiveSamples } from '../../src/coordinator/statistics/live-samples
 import { openStore } from '../../src/coordinator/store/open-store.js'
 import { LocalArchive, planArchive } from '../../src/coordinator/statistics/store/local-archive.js'
 import { openRows } from '../../src/coordinator/statistics/store/open-rows.js'
+import { basic, callHttp, type CallAnswer, type CallOptions } from './http-call.js'
 
 export const administrator = { user: 'root', password: 'correct horse battery' }
 
@@ -76,20 +77,6 @@ export interface Controller {
   advance(ms: number): void
   call(method: string, path: string, options?: CallOptions): Promise<CallAnswer>
   login(): Promise<string>
-}
-
-export interface CallOptions {
-  readonly token?: string
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body?: unknown
-}
-
-export interface CallAnswer {
-  readonly status: number
-  readonly headers: Headers
-  readonly text: string
-  /** Parsed; undefined when it is not a JSON object. */
-  readonly body: Record<string, unknown>
 }
 
 /** Ends with the test. */
@@ -194,9 +181,9 @@ export async function startController(
     advance: (ms) => {
       skippedMs += ms
     },
-    call: (method, path, given) => callHttp(base, method, path, given),
+    call: (method, path, given) => callHttp(method, base + path, given),
     login: async () => {
-      const { body } = await callHttp(base, 'POST', '/api/v1/auth/login', {
+      const { body } = await callHttp('POST', `${base}/api/v1/auth/login`, {
         headers: { authorization: basic(administrator.user, administrator.password) },
       })
       return String(body['accessToken'])
@@ -216,37 +203,4 @@ export async function startController(
     if (options.stateDir === undefined) await rm(stateDir, { recursive: true, force: true })
   })
   return controller
-}
-
-export function basic(user: string, password: string): string {
-  return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
-}
-
-async function callHttp(
-  base: string,
-  method: string,
-  path: string,
-  { token, headers = {}, body }: CallOptions = {},
-): Promise<CallAnswer> {
-  const response = await fetch(base + path, {
-    method,
-    redirect: 'manual',
-    headers: {
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...headers,
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  })
-  const text = await response.text()
-  return { status: response.status, headers: response.headers, text, body: parse(text) }
-}
-
-function parse(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? { ...value } : {}
-  } catch {
-    return {}
-  }
 }

@@ -1,6 +1,7 @@
 /** Who may call the console, and how it says no (docs/behaviour.md, Console). */
 import t from 'tap'
-import { administrator, basic } from '../../support/start-controller.js'
+import { basic } from '../../support/http-call.js'
+import { administrator } from '../../support/start-controller.js'
 import { root, startConsole } from './console-client.js'
 
 const form = 'application/x-www-form-urlencoded'

@@ -1,10 +1,9 @@
 /** A controller with its console, and a caller of the console: by name and password, or by the cookie of a login. */
 import type { Test } from 'tap'
+import { basic, callHttp, type CallAnswer } from '../../support/http-call.js'
 import {
   administrator,
-  basic,
   startController,
-  type CallAnswer,
   type Controller,
   type ControllerOptions,
 } from '../../support/start-controller.js'
@@ -54,20 +53,16 @@ export async function startConsole(
 /** Of a console that runs already. */
 export function callsTo(base: string): ConsoleClient['call'] {
   return async (method, path, given = {}) => {
-    const { as = root, cookie, body, text, type, headers = {} } = given
-    const sent = text ?? (body === undefined ? undefined : JSON.stringify(body))
-    const response = await fetch(`${base}/api${path}`, {
-      method,
+    const { as = root, cookie, headers, ...sent } = given
+    const answer = await callHttp(method, `${base}/api${path}`, {
+      ...sent,
       headers: {
         ...(as === null ? {} : { authorization: basic(...split(as)) }),
         ...(cookie === undefined ? {} : { cookie }),
-        ...(sent === undefined ? {} : { 'content-type': type ?? 'application/json' }),
         ...headers,
       },
-      ...(sent === undefined ? {} : { body: sent }),
     })
-    const answer = await response.text()
-    return { status: response.status, headers: response.headers, text: answer, body: parse(answer) }
+    return { ...answer, body: parse(answer.text) }
   }
 }
 

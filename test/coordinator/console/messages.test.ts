@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { resourceRoutes } from '../../../src/coordinator/controller/resources.js'
 import { toObjectId } from '../../../src/resources/object-id.js'
 import { eventually } from '../../support/eventually.js'
-import { basic } from '../../support/start-controller.js'
+import { basic } from '../../support/http-call.js'
 import { idOf, password, rows, type Json } from '../identity/people.js'
 import { startConsole } from './console-client.js'
 

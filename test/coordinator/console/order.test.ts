@@ -7,7 +7,7 @@ import t from 'tap'
 import { bodyLimitBytes, mediaTypes } from '../../../src/coordinator/http/body.js'
 import type { Method, Route } from '../../../src/coordinator/http/route.js'
 import { readApiDocument } from '../../support/api-document.js'
-import { basic, type CallAnswer } from '../../support/start-controller.js'
+import { basic, type CallAnswer } from '../../support/http-call.js'
 import { nobodys, startConsoleTenants, type ConsoleTenant, type ConsoleTenants } from './tenants.js'
 import { addressOf, sampleOf, sentBy } from './samples.js'
 

@@ -4,7 +4,7 @@
  */
 import type { Test } from 'tap'
 import type { Route } from '../../../src/coordinator/http/route.js'
-import type { CallAnswer } from '../../support/start-controller.js'
+import type { CallAnswer } from '../../support/http-call.js'
 import type { Json } from '../identity/people.js'
 import type { ConsoleCall } from './console-client.js'
 import {

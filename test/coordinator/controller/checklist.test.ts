@@ -5,7 +5,7 @@
 import { readdirSync } from 'node:fs'
 import t from 'tap'
 import type { Route } from '../../../src/coordinator/http/route.js'
-import { basic } from '../../support/start-controller.js'
+import { basic } from '../../support/http-call.js'
 import { startClient, type Client, type Json } from './client.js'
 import { makeEditables } from './editables.js'
 import { seed } from './seeded.js'

@@ -4,11 +4,8 @@ import { createContext } from '../../../src/context.js'
 import { resourceRoutes } from '../../../src/coordinator/controller/resources.js'
 import { registerAgent } from '../../../src/coordinator/registration/registration.js'
 import type { AgentDescription } from '../../../src/messages/agent-to-coordinator.js'
-import {
-  startController,
-  type CallAnswer,
-  type Controller,
-} from '../../support/start-controller.js'
+import type { CallAnswer } from '../../support/http-call.js'
+import { startController, type Controller } from '../../support/start-controller.js'
 import { describe, digestOf, runningCondition } from '../gateway/link-agent.js'
 import { makeToken } from '../gateway/service.js'
 import { pino } from 'pino'

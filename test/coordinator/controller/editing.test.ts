@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import type { Store } from '../../../src/coordinator/store/store.js'
 import { startPostgres } from '../../support/postgres.js'
-import type { CallAnswer } from '../../support/start-controller.js'
+import type { CallAnswer } from '../../support/http-call.js'
 import { startClient, type Client, type Json } from './client.js'
 import { makeEditables, type Editable } from './editables.js'
 

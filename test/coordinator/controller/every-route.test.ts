@@ -1,7 +1,7 @@
 /** The conventions of calls (docs/behaviour.md, Calls), each tried on every route of the controller API: the table makes the calls. */
 import t, { type Test } from 'tap'
 import type { Route } from '../../../src/coordinator/http/route.js'
-import { basic, type CallAnswer } from '../../support/start-controller.js'
+import { basic, callHttp, type CallAnswer, type CallOptions } from '../../support/http-call.js'
 import { startClient, type Client } from './client.js'
 import { seed } from './seeded.js'
 
@@ -19,11 +19,8 @@ interface Call {
   refuses(answer: CallAnswer, wanted: string, message?: RegExp): void
 }
 
-interface Sending {
-  readonly token?: string | null
+interface Sending extends Omit<CallOptions, 'body'> {
   readonly method?: string
-  readonly text?: string
-  readonly headers?: Readonly<Record<string, string>>
 }
 
 void t.test('every route', async (t) => {
@@ -78,20 +75,8 @@ function toCall(t: Test, { base, token: usual }: Tenants, route: Route): Call {
       t.match(body['errorMsg'], message, name)
       t.equal(body['traceId'], headers.get('x-trace-id'), name)
     },
-    send: async (path, { token = usual, method = route.method, text, headers = {} } = {}) => {
-      const answer = await fetch(base + path, {
-        method,
-        redirect: 'manual',
-        headers: {
-          ...(token === null ? {} : { authorization: `Bearer ${token}` }),
-          ...(text === undefined ? {} : { 'content-type': 'application/json' }),
-          ...headers,
-        },
-        ...(text === undefined ? {} : { body: text }),
-      })
-      const body = (await answer.json().catch(() => ({}))) as CallAnswer['body'] // an error body
-      return { status: answer.status, headers: answer.headers, text: '', body }
-    },
+    send: (path, { method = route.method, ...sending } = {}) =>
+      callHttp(method, base + path, { token: usual, ...sending }),
   }
 }
 

@@ -13,6 +13,7 @@ import {
   startService,
   type TestService,
 } from '../gateway/service.js'
+import { callHttp } from '../../support/http-call.js'
 import type { Json } from './client.js'
 
 export const vcl = 'vcl 4.1;\n'
@@ -68,18 +69,11 @@ export async function startOrganizations(t: Test): Promise<Organizations> {
   const callAs =
     (name: string): Call =>
     async (status, method, path, body) => {
-      const response = await fetch(base + path, {
-        method,
-        headers: {
-          authorization: name,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      })
-      const text = await response.text()
-      if (response.status !== status)
-        t.fail(`${name}: ${method} ${path}: ${response.status} ${text}; ${status} is right`)
-      return (text === '' ? {} : JSON.parse(text)) as Json // answers are objects and arrays
+      const headers = { authorization: name }
+      const answer = await callHttp(method, base + path, { headers, body })
+      if (answer.status !== status)
+        t.fail(`${name}: ${method} ${path}: ${answer.status} ${answer.text}; ${status} is right`)
+      return (answer.text === '' ? {} : JSON.parse(answer.text)) as Json // answers are objects and arrays
     }
   const as = {
     system: callAs('system'),

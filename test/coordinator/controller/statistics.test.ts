@@ -1,7 +1,7 @@
 /** Statistics over HTTP: shapes, functions, ranges, sums over a group, who sees what (docs/behaviour.md, Permissions and Statistics). */
 import t, { type Test } from 'tap'
 import { defaultCounters } from '../../../src/resources/counters.js'
-import { basic } from '../../support/start-controller.js'
+import { basic } from '../../support/http-call.js'
 import { addDeployment, addPlacement } from '../store/rows.js'
 import { enrol, startClient, type Client, type Json } from './client.js'
 

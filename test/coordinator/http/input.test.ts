@@ -4,7 +4,8 @@ import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { eventually } from '../../support/eventually.js'
-import { errorOf, sendTo, type Sent } from './send.js'
+import type { CallAnswer } from '../../support/http-call.js'
+import { errorOf, sendTo } from './send.js'
 import { startThings, type ThingsServer } from './things.js'
 
 const api = '/api/v1'
@@ -212,7 +213,7 @@ void t.test('what does not fit is 400 and named', async (t) => {
 })
 
 void t.test('read-only keys are dropped, another id is refused', async (t) => {
-  const put = (body: string): Promise<Sent> => send('PUT', `${api}/things/2`, { body })
+  const put = (body: string): Promise<CallAnswer> => send('PUT', `${api}/things/2`, { body })
   t.equal((await put('{"ID":2,"Created":"1999","name":"x"}')).status, 200)
   t.same(s.bodies.at(-1), { name: 'x' })
   for (const body of ['{"id":3}', '{"id":"2"}', '{"iD":null}']) {
@@ -225,7 +226,7 @@ void t.test('read-only keys are dropped, another id is refused', async (t) => {
 })
 
 void t.test('parameters are read by their schema, each once', async (t) => {
-  const go = (query: string): Promise<Sent> => send('PUT', `${api}/things/1/go${query}`)
+  const go = (query: string): Promise<CallAnswer> => send('PUT', `${api}/things/1/go${query}`)
   t.same((await go('?wait=60s&PERCENT=50&force=true')).body, {
     wait: '60s',
     percent: 50,

@@ -6,7 +6,8 @@ import t, { type Test } from 'tap'
 import { permissionTypes } from '../../../src/resources/permission.js'
 import { listApiLogs } from '../../support/api-logs.js'
 import { everything } from '../../../src/resources/list-query.js'
-import { administrator, basic, type CallAnswer } from '../../support/start-controller.js'
+import { basic, type CallAnswer } from '../../support/http-call.js'
+import { administrator } from '../../support/start-controller.js'
 import { idOf, password, startTenants, type Person, type Tenants } from './people.js'
 
 interface Stage extends Tenants {

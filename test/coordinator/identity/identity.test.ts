@@ -2,7 +2,8 @@
 import { SignJWT } from 'jose'
 import t from 'tap'
 import { permissionTypes } from '../../../src/resources/permission.js'
-import { administrator, basic, startController } from '../../support/start-controller.js'
+import { basic } from '../../support/http-call.js'
+import { administrator, startController } from '../../support/start-controller.js'
 import { right, tryLogin, whoami, wrong } from './logins.js'
 
 void t.test('a login answers the four fields and its token says who one is', async (t) => {

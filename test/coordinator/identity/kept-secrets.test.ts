@@ -16,13 +16,8 @@ import { openStore } from '../../../src/coordinator/store/open-store.js'
 import { removeOldApiLogs } from '../../../src/coordinator/api-log/api-log.js'
 import { eventually } from '../../support/eventually.js'
 import { rows, startTenants, type Call } from './people.js'
-import {
-  administrator,
-  basic,
-  startController,
-  type CallAnswer,
-  type Controller,
-} from '../../support/start-controller.js'
+import { basic, type CallAnswer } from '../../support/http-call.js'
+import { administrator, startController, type Controller } from '../../support/start-controller.js'
 
 const right = { authorization: basic(administrator.user, administrator.password) }
 const wrong = { authorization: basic(administrator.user, 'not the right one') }

@@ -1,10 +1,6 @@
 /** The calls with which one logs in, goes on and asks who one is. */
-import {
-  administrator,
-  basic,
-  type CallAnswer,
-  type Controller,
-} from '../../support/start-controller.js'
+import { basic, type CallAnswer } from '../../support/http-call.js'
+import { administrator, type Controller } from '../../support/start-controller.js'
 
 export const right = { authorization: basic(administrator.user, administrator.password) }
 export const wrong = { authorization: basic(administrator.user, 'not the right one') }

@@ -1,11 +1,10 @@
 /** People of organizations who call the API: made by the system administrator, logged in, each with a way to call. */
 import type { Test } from 'tap'
 import { resourceRoutes } from '../../../src/coordinator/controller/resources.js'
+import { basic, type CallAnswer } from '../../support/http-call.js'
 import {
   administrator,
-  basic,
   startController,
-  type CallAnswer,
   type Controller,
   type ControllerOptions,
 } from '../../support/start-controller.js'

@@ -8,13 +8,8 @@ import { apiLogColumns } from '../../../src/coordinator/api-log/api-log-queries.
 import { listApiLogs } from '../../support/api-logs.js'
 import { ensureSetting } from '../../../src/coordinator/store/settings.js'
 import { startPostgres } from '../../support/postgres.js'
-import {
-  administrator,
-  basic,
-  startController,
-  type CallAnswer,
-  type Controller,
-} from '../../support/start-controller.js'
+import { basic, type CallAnswer } from '../../support/http-call.js'
+import { administrator, startController, type Controller } from '../../support/start-controller.js'
 
 const right = { authorization: basic(administrator.user, administrator.password) }
 

@@ -1,12 +1,8 @@
 /** Sessions, as a caller meets them: refreshed, stolen, listed, and how they end. */
 import t from 'tap'
 import { eventually } from '../../support/eventually.js'
-import {
-  administrator,
-  basic,
-  startController,
-  type CallAnswer,
-} from '../../support/start-controller.js'
+import { basic, type CallAnswer } from '../../support/http-call.js'
+import { administrator, startController } from '../../support/start-controller.js'
 import { refresh, right, tryLogin, whoami } from './logins.js'
 
 void t.test('a refresh gives a new pair and leaves the earlier access token valid', async (t) => {

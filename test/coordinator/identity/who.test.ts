@@ -7,7 +7,8 @@ import { uncheckedSubject } from '../../../src/coordinator/bus/bus.js'
 import { createInProcessBus } from '../../../src/coordinator/bus/in-process.js'
 import { eventually } from '../../support/eventually.js'
 import { startPostgres } from '../../support/postgres.js'
-import { administrator, basic, type Controller } from '../../support/start-controller.js'
+import { basic } from '../../support/http-call.js'
+import { administrator, type Controller } from '../../support/start-controller.js'
 import { grantContract } from './grants.contract.js'
 import {
   idOf,

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { agentStates } from '../../../src/resources/agent-state.js'
 import { addHistory, type GroupAction } from '../../../src/coordinator/fleet/history-queries.js'
-import { basic } from '../../support/start-controller.js'
+import { basic } from '../../support/http-call.js'
 import { enrol, startClient, type Client, type Json } from '../controller/client.js'
 import { addDeployment, addPlacement } from '../store/rows.js'
 

@@ -1,7 +1,7 @@
 /** The whole fleet at one look, as far as the caller may see it (docs/behaviour.md, Overview). */
 import t, { type Test } from 'tap'
 import type { Overview } from '../../../src/resources/overview.js'
-import { basic } from '../../support/start-controller.js'
+import { basic } from '../../support/http-call.js'
 import { eventually } from '../../support/eventually.js'
 import { enrol, startClient, type Client, type Json } from '../controller/client.js'
 import { addDeployment, addPlacement } from '../store/rows.js'

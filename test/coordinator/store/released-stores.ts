@@ -7,7 +7,8 @@ import type { Test } from 'tap'
 import { vclGroupRoutes } from '../../../src/coordinator/groups/group-routes.js'
 import type { Queries, Store } from '../../../src/coordinator/store/store.js'
 import { root } from '../../support/root.js'
-import { basic, startController } from '../../support/start-controller.js'
+import { basic } from '../../support/http-call.js'
+import { startController } from '../../support/start-controller.js'
 
 const folder = join(root, 'test/fixtures/stores')
 

@@ -7,7 +7,7 @@ import { request } from 'node:http'
 import t from 'tap'
 import { bodyLimitBytes } from '../../../src/coordinator/http/body.js'
 import type { Route } from '../../../src/coordinator/http/route.js'
-import type { CallOptions } from '../../support/start-controller.js'
+import { callHttp, type CallOptions } from '../../support/http-call.js'
 import { ids, startTenants, type Tenants } from '../identity/people.js'
 import { seedTenant, nobodysId, settleOwner, type TenantObjects } from './tenant-objects.js'
 import { addressOf, kindIn } from './samples.js'
@@ -90,13 +90,11 @@ async function refuse(tenants: Tenants, route: Route, at: string): Promise<Recor
   if (route.method === 'GET') return {}
   const { token } = tenants.system
   const send = async (type: string, text: string): Promise<string> => {
-    const answer = await fetch(`${tenants.controller.base}/api/v1${at}`, {
-      ...{ method: route.method, body: text },
-      headers: { authorization: `Bearer ${token}`, 'content-type': type },
-    })
-    const { errorKey, errorMsg } = (await answer.json()) as Record<string, unknown>
+    const path = `${tenants.controller.base}/api/v1${at}`
+    const { status, body } = await callHttp(route.method, path, { token, type, text })
+    const { errorKey, errorMsg } = body
     const named = String(errorMsg).includes('bogus') ? ' bogus' : ''
-    return `${answer.status} ${String(errorKey)}${named}`
+    return `${status} ${String(errorKey)}${named}`
   }
   return {
     type: await send('text/plain', '{}'),

@@ -1,0 +1,55 @@
+/** One call over HTTP and its whole answer: what the clients of the tests are made of. */
+
+export interface CallOptions {
+  /** Sent as a bearer's; null: none. */
+  readonly token?: string | null
+  readonly headers?: Readonly<Record<string, string>>
+  /** Sent as JSON. */
+  readonly body?: unknown
+  /** In place of `body`: sent as it is. */
+  readonly text?: string | Uint8Array<ArrayBuffer>
+  /** Of what is sent; null: none is told. */
+  readonly type?: string | null
+}
+
+export interface CallAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** Parsed; empty when it is not a JSON object. */
+  readonly body: Record<string, unknown>
+}
+
+/** Follows no redirect. */
+export async function callHttp(
+  method: string,
+  url: string,
+  { token = null, headers = {}, body, text, type = 'application/json' }: CallOptions = {},
+): Promise<CallAnswer> {
+  const sent = text ?? (body === undefined ? undefined : JSON.stringify(body))
+  const response = await fetch(url, {
+    method,
+    redirect: 'manual',
+    headers: {
+      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+      ...(sent === undefined || type === null ? {} : { 'content-type': type }),
+      ...headers,
+    },
+    ...(sent === undefined ? {} : { body: sent }),
+  })
+  const answer = await response.text()
+  return { status: response.status, headers: response.headers, text: answer, body: parse(answer) }
+}
+
+export function basic(user: string, password: string): string {
+  return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
+}
+
+function parse(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? { ...value } : {}
+  } catch {
+    return {}
+  }
+}
