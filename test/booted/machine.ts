@@ -75,7 +75,8 @@ class BootedMachine implements Machine {
   }
 
   async start(): Promise<void> {
-    const child = spawn('setpriv', ['--pdeathsig', 'KILL', 'systemd-nspawn', ...this.#words()], {
+    // Of KILL it would end alone, and the machine go on without it.
+    const child = spawn('setpriv', ['--pdeathsig', 'TERM', 'systemd-nspawn', ...this.#words()], {
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     let said = ''
