@@ -13,8 +13,9 @@ export interface SickBackends {
   readonly sickSomewhere: number
   /** Nothing that serves the group has a healthy backend. */
   readonly areAllSick: boolean
-  /** When the first was seen sick; milliseconds. */
+  /** When the first was seen sick, and the last; milliseconds. */
   readonly since: number
+  readonly lastSince: number
   /** The worst first, a few. */
   readonly worst: readonly {
     readonly name: string
@@ -40,6 +41,7 @@ export async function readGroupBackends(
     const counts = sick.get(row.groupId) ?? startCounts(row.since)
     sick.set(row.groupId, counts)
     counts.since = Math.min(counts.since, row.since)
+    counts.lastSince = Math.max(counts.lastSince, row.since)
     counts.backends.set(row.backend, (counts.backends.get(row.backend) ?? 0) + 1)
     // They come by agent.
     if (counts.agents.length < shownMost && counts.agents.at(-1)?.id !== row.agentId)
@@ -68,20 +70,21 @@ export async function countBackends(
 
 interface SickCounts {
   since: number
+  lastSince: number
   readonly agents: NamedReference[]
   /** Agents by backend. */
   readonly backends: Map<string, number>
 }
 
 function startCounts(since: number): SickCounts {
-  return { since, agents: [], backends: new Map() }
+  return { since, lastSince: since, agents: [], backends: new Map() }
 }
 
 const none: ServedBackends = { agents: new Map(), omittedHealthy: 0, omittedSick: 0 }
 
 /** A report that comes between the two readings makes no backend healthier than none. */
 export function judgeGroup(
-  { since, agents, backends }: SickCounts,
+  { since, lastSince, agents, backends }: SickCounts,
   served: ServedBackends,
 ): SickBackends {
   const rows = [...backends].map(([name, sick]) => ({
@@ -97,6 +100,7 @@ export function judgeGroup(
     sickSomewhere: rows.length,
     areAllSick: sickEverywhere === total && served.omittedHealthy === 0,
     since,
+    lastSince,
     worst: rows.toSorted((a, b) => b.sick - a.sick || a.healthy - b.healthy).slice(0, shownMost),
     agents,
   }

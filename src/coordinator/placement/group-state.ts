@@ -25,6 +25,8 @@ import {
 } from '../fleet/target-queries.js'
 import { noteOtherHolders, toPlacementInput } from './placing.js'
 import { readNamesOf } from './replacing.js'
+import { readGroupBackends, type SickBackends } from '../backends/backend-facts.js'
+import { findBackendProblems } from '../problems/find-backend-problems.js'
 import { findPlaceProblems, findStageProblems } from '../problems/find-place-problems.js'
 import type { Finding } from '../problems/make-problem.js'
 import { scopeOf, type StateService } from '../service.js'
@@ -78,10 +80,12 @@ export async function readGroupStatuses(
     queries,
     undeployed.map(({ id }) => id),
   )
+  const backends = await readGroupBackends(queries, ids)
   return new Map(
     groups.map((group) => [
       group.id,
       toStatus(group, {
+        backends: backends.get(group.id),
         deploying: deploying.has(group.id),
         places: places.get(group.id) ?? [],
         stagePlaces: stagePlaces.get(group.id) ?? [],
@@ -151,6 +155,8 @@ export async function explainGroupPlacement(
 }
 
 interface StatusInput {
+  /** Undefined: none is sick. */
+  readonly backends: SickBackends | undefined
   readonly deploying: boolean
   readonly places: readonly GroupPlacement[]
   readonly stagePlaces: readonly GroupPlacement[]
@@ -171,7 +177,10 @@ function toStatus(group: GroupRecord, input: StatusInput): GroupStatus {
     state,
     stateName: deploymentStateName(state),
     deploying: input.deploying,
-    findings: findPlaceProblems({ ...input, state, places }, group.name),
+    findings: [
+      ...findPlaceProblems({ ...input, state, places }, group.name),
+      ...findBackendProblems(input.backends, group.name),
+    ],
     stageFindings: findStageProblems(input.stagePlaces.map(toShown), group.name),
     agentStates: places.map((place) => ({
       agent: { id: place.agentId, name: place.agentName },

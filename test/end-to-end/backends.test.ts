@@ -1,0 +1,95 @@
+/** An origin that dies behind a real cache, and comes back: in the list of backends, the group's problems and the events. */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import t from 'tap'
+import { heard, listen } from '../support/event-client.js'
+import { eventually } from '../support/eventually.js'
+import { findFreePort } from '../support/free-port.js'
+import { expectDone, startHarness, untilAgent } from './harness.js'
+
+void t.test('a group whose origin dies is never well without a word', async (t) => {
+  const harness = await startHarness(t, { heartbeatSeconds: 1 })
+  const { api, coordinator } = harness
+  await untilAgent(harness, 'Running')
+  const port = await findFreePort()
+  const start = async () => {
+    const server = createServer((_, response) => response.end('here'))
+    await once(server.listen(port, '127.0.0.1'), 'listening')
+    return () => {
+      server.closeAllConnections()
+      server.close()
+    }
+  }
+  const stop = await start()
+  const mainFile = await api.makeFile(
+    'shop.vcl',
+    `vcl 4.1;
+     probe often { .interval = 0.2s; .timeout = 1s; .window = 3; .threshold = 2; .initial = 2; }
+     backend origin { .host = "127.0.0.1"; .port = "${port}"; .probe = often; }
+     backend images { .host = "127.0.0.1"; .port = "${port}"; .probe = often; }
+     sub vcl_recv { if (req.url ~ "^/images") { set req.backend_hint = images; } }`,
+  )
+  const deployment = await api.makeDeployment('shop', await api.findTag(harness.agentTag))
+  const domain = await api.make('/domains', { fqdn: 'shop.example' })
+  const group = await api.make('/vclgroups', {
+    ...{ name: 'shop', mainVCL: { id: mainFile }, deployments: [{ id: deployment }] },
+    domains: [{ id: domain }],
+  })
+  const events = await listen(t, coordinator.base, { token: api.token, query: '?also=backend' })
+  expectDone(await api.act(group, 'deploy'))
+
+  const read = async () => {
+    const { text } = await api.call('GET', '/backends?vclGroup.name=shop&sort=name')
+    return JSON.parse(text) as { name: string; healthy: number; sick: number }[] // the API's own
+  }
+  const problemsOf = async () => {
+    const { text } = await api.call('GET', `/vclgroups/${group}`)
+    const { stateName, problems } = JSON.parse(text) as {
+      stateName: string
+      problems: { code: string; severity: number; message: string }[]
+    } // the API's own
+    return { stateName, problems }
+  }
+  const untilSick = (sick: number) =>
+    eventually(`${sick} are sick`, async () => {
+      const rows = await read()
+      return rows.length === 2 && rows.filter((row) => row.sick === 1).length === sick
+    })
+  await untilSick(0)
+  t.same(await problemsOf(), { stateName: 'Active', problems: [] })
+
+  stop()
+  await untilSick(2)
+  const edge = await api.findAgent(harness.agentName)
+  const { id, name } = edge ?? { id: 0, name: '' }
+  t.match(await read(), [
+    { name: 'images', healthy: 0, sick: 1, agents: [{ id, name }], since: /^20\d\d-/ },
+    { name: 'origin', healthy: 0, sick: 1, agents: [{ id, name }] },
+  ])
+  t.match(await problemsOf(), {
+    stateName: 'Active',
+    problems: [{ code: 'all-backends-sick', severity: 3, objects: [{ type: 'agent', id, name }] }],
+  })
+  const { data } = await heard(events, 'backend', { id: group })
+  t.same(data, { id: group, name: 'shop', organization: null })
+
+  const label = (await harness.cache.adm('backend.list', '*.*')).match(/\S+\.images/)?.[0] ?? ''
+  await harness.cache.adm('backend.set_health', label, 'healthy')
+  await untilSick(1)
+  t.match(await problemsOf(), {
+    problems: [{ code: 'backend-sick', message: '1 of 2 backends is sick: origin (1 cache)' }],
+  })
+  await harness.cache.adm('backend.set_health', label, 'auto')
+  await untilSick(2)
+  await harness.agent.stop()
+  await untilAgent(harness, 'Down')
+  t.same(await read(), [], 'what a Down agent saw last does not count')
+
+  harness.startAgent()
+  await untilSick(2)
+  t.teardown(await start())
+  await untilSick(0)
+  t.same(await problemsOf(), { stateName: 'Active', problems: [] })
+  expectDone(await api.act(group, 'undeploy'))
+  await eventually('they went with the group', async () => (await read()).length === 0)
+})
