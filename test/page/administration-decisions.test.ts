@@ -20,7 +20,9 @@ import {
   joinEntries,
   filterEntries,
   formatCall,
+  formatObject,
   formatStatus,
+  type CallKind,
 } from '../../src/page/views/administration/filter-entries.js'
 import { toExpiry } from '../../src/page/views/administration/lifetime.js'
 import {
@@ -144,18 +146,24 @@ const drift: ApiLogEntry = {
   ...{ ...entry, id: 2, msg: 'agent edge-1 found x', method: '', path: '' },
   severity: 2,
 }
+const login = { ...entry, id: 4, path: '/api/v1/auth/login', keyType: 'session', keyId: null }
 const preview = { ...entry, id: 3, path: '/api/v1/invalidations/preview', asksOnly: true }
 
-void t.test('the log shows changes, questions if asked for, and all of a trace', (t) => {
-  const pick = (text: string, isAll = false, severity = '') =>
-    filterEntries([entry, drift, preview], { text, severity, isAll }).map(({ id }) => id)
+const entries = [entry, drift, preview, login]
+
+void t.test('the log shows changes, logins and questions if asked for, and all of a trace', (t) => {
+  const names = new Map([['tag 7', 'web']])
+  const pick = (text: string, calls: CallKind = '', severity = '') =>
+    filterEntries(entries, { text, severity, calls, names }).map(({ id }) => id)
 
   t.same(pick(''), [1, 2])
-  t.same(pick('', true), [1, 2, 3])
-  t.same(pick('trace-of-a-call'), [1, 2, 3])
+  t.same(pick('', 'all'), [1, 2, 3, 4])
+  t.same(pick('', 'logins'), [4])
+  t.same(pick('tag web'), [1, 2], 'by its name')
+  t.same(pick('trace-of-a-call'), [1, 2, 3, 4])
   t.same(pick('trace-of-a'), [1, 2])
   t.same(pick('post /tags'), [1])
-  t.same(pick('', true, '2'), [2])
+  t.same(pick('', 'all', '2'), [2])
   t.equal(joinEntries([entry, drift], []).length, 2)
   t.same(joinEntries([entry, drift], [preview, entry]), [entry, drift, preview])
   t.end()
@@ -163,6 +171,8 @@ void t.test('the log shows changes, questions if asked for, and all of a trace',
 
 void t.test('what an agent told, which was no call, is shown in its own words', (t) => {
   t.same([formatCall(entry), formatStatus(entry)], ['POST /tags', '201'])
+  t.equal(formatObject(entry, new Map([['tag 7', 'web']])), 'tag web')
+  t.equal(formatObject(entry, new Map()), 'tag 7', 'gone')
   t.same([formatCall(drift), formatStatus(drift)], ['agent edge-1 found x', 'Warning'])
   t.equal(formatCall({ ...entry, path: '/api/v10' }), 'POST /api/v10')
   t.end()

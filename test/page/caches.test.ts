@@ -95,6 +95,10 @@ void t.test('the fleet', async (t) => {
         return all.length > 80 && shown.join() === all.slice(0, 10).join()
       })
 
+    await page.evaluate("document.querySelector('.table-frame').scrollTop = 1500")
+    await page.getByRole('button', { name: 'Requests', exact: true }).click()
+    await untilSorted(true)
+    t.equal(await page.evaluate("document.querySelector('.table-frame').scrollTop"), 0)
     await page.getByRole('button', { name: 'Requests', exact: true }).click()
     await untilSorted(false)
     await page.getByRole('button', { name: 'Requests', exact: true }).click()

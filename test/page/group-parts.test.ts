@@ -54,6 +54,7 @@ void t.test('what groups are made of, in the page', async (t) => {
     await page.getByLabel('Organization').fill('red')
     await logInPage(page, await makeReader(api))
     await lookOnly(t, page)
+    await seeOwner(t, harness.page)
     t.same(wrongs, [])
   })
 })
@@ -192,9 +193,11 @@ async function shrink({ page }: Harness): Promise<void> {
 
 async function lookOnly(t: Test, page: OpenPage['page']): Promise<void> {
   await page.getByRole('link', { name: 'theirs' }).waitFor()
+  t.equal(await page.getByRole('columnheader', { name: 'Organization' }).count(), 0)
   t.equal(await page.getByRole('button', { name: 'New group' }).count(), 0)
   await page.getByRole('link', { name: 'theirs' }).click()
   await page.getByText('Not on any cache.').waitFor()
+  await page.getByRole('navigation').getByText('Read-only', { exact: true }).waitFor()
   for (const name of ['Edit', 'Delete', 'Deploy…'])
     t.equal(await page.getByText(name, { exact: true }).count(), 0, name)
   await page.getByRole('link', { name: 'Deploy', exact: true }).click()
@@ -202,6 +205,19 @@ async function lookOnly(t: Test, page: OpenPage['page']): Promise<void> {
   for (const name of ['Deploy', 'Roll back…'])
     t.equal(await page.getByRole('button', { name, exact: true }).count(), 0, name)
   t.same(await findBarriers(page), [])
+}
+
+/** By the system administrator, before whom objects of several organizations stand. */
+async function seeOwner(t: Test, page: OpenPage['page']): Promise<void> {
+  await page.goto('/groups')
+  await page.setViewportSize({ width: 1920, height: 800 })
+  const row = page.getByRole('row').filter({ hasText: 'theirs' })
+  await row.getByText('red', { exact: true }).waitFor()
+  const widest = "Math.max(...[...document.querySelectorAll('th')].map((one) => one.clientWidth))"
+  t.ok(Number(await page.evaluate(widest)) <= 520, 'no column is wide and empty')
+  await keepScreenshot(page, 'groups-1920')
+  await row.getByRole('link', { name: 'theirs' }).click()
+  await page.getByRole('heading', { name: /theirs .*red$/ }).waitFor()
 }
 
 async function showConsoleGroup(t: Test, { page }: Harness): Promise<void> {

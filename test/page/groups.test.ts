@@ -41,8 +41,11 @@ void t.test('groups in the page', async (t) => {
     refuse(t, harness),
   )
   await t.test('everybody can use it: light and dark, wide and narrow', (t) => look(t, harness))
-  await t.test('what serves is compiled anew', (t) => reload(t, harness))
-  await t.test('it is taken away, and deleted, by its name', (t) => takeAway(t, harness))
+  await t.test('what serves is recompiled', (t) => reload(t, harness))
+  await t.test('a deploy that fails where nothing is deployed does not look calm', (t) =>
+    failUndeployed(t, harness),
+  )
+  await t.test('it is deleted, by its name', () => takeAway(harness))
 
   t.equal(await page.locator('img').count(), 0)
   t.same(wrongs, [])
@@ -80,6 +83,8 @@ async function make({ page }: Harness): Promise<void> {
   await page.getByRole('link', { name: 'Groups', exact: true }).click()
   await page.getByRole('button', { name: 'New group' }).click()
   await page.getByLabel('Name', { exact: true }).fill(hostile)
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
+  await page.getByText('Main VCL is required: choose the file that caches compile').waitFor()
   await page.getByRole('radio', { name: 'site.vcl' }).check()
   await page.getByRole('checkbox', { name: 'front', exact: true }).check()
   await page.getByRole('button', { name: 'Create', exact: true }).click()
@@ -106,6 +111,11 @@ async function deployFirst(t: Test, harness: Harness): Promise<void> {
   await page.getByText('No file changes, 1 cache now, compiles on 1 of 1').waitFor()
   t.equal(await page.getByRole('button', { name: 'Roll back…' }).isDisabled(), true)
   t.equal((await fetchMark(cache)).mark, 'first')
+  const [view, message] = await Promise.all([
+    page.getByRole('main').boundingBox(),
+    page.getByText(`${hostile} deployed.`).boundingBox(),
+  ])
+  t.ok(view && message && message.y >= view.y + view.height, 'a message covers no button')
 }
 
 async function deployNext(t: Test, harness: Harness): Promise<void> {
@@ -235,8 +245,8 @@ async function reload(t: Test, harness: Harness): Promise<void> {
   t.equal((await fetchMark(cache)).mark, 'first')
 }
 
-async function takeAway(t: Test, harness: Harness): Promise<void> {
-  const { page, cache } = harness
+async function failUndeployed(t: Test, harness: Harness): Promise<void> {
+  const { page, cache, api, mainFile } = harness
   await press(harness, 'Undeploy')
   const dialog = page.getByRole('dialog')
   const sure = dialog.getByRole('button', { name: 'Undeploy' })
@@ -246,6 +256,16 @@ async function takeAway(t: Test, harness: Harness): Promise<void> {
   await page.getByRole('heading', { name: 'Inactive' }).waitFor()
   await eventually('nothing is served', async () => (await fetchMark(cache)).status === 503)
 
+  await api.editFile(mainFile, 'vcl 4.1;\nbackend default none;\nsub vcl_recv { sett; }\n')
+  // By somebody else: here its plan shows that it would fail.
+  t.equal((await api.act(await groupId(api), 'deploy')).status, 422)
+  await page.reload()
+
+  await page.getByRole('heading', { name: /Inactive deploy failed/ }).waitFor()
+}
+
+async function takeAway({ page }: Harness): Promise<void> {
+  const dialog = page.getByRole('dialog')
   await page.getByRole('button', { name: 'Delete' }).click()
   await dialog.getByRole('textbox').fill(hostile)
   await dialog.getByRole('button', { name: 'Delete' }).click()

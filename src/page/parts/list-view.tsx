@@ -4,6 +4,7 @@ import { useMemo } from 'preact/hooks'
 import { call } from '../api/call.js'
 import { useMutation } from '../api/mutation.js'
 import type { List } from '../api/list.js'
+import type { Reference } from '../../resources/resource.js'
 import { useSearchText } from '../shell/address.js'
 import { useKey } from '../shell/keys.js'
 import { Button } from './button.js'
@@ -12,6 +13,7 @@ import { Empty } from './empty.js'
 import { ErrorNote } from './error-note.js'
 import { focusView } from './focus-view.js'
 import { Loading } from './loading.js'
+import { ownerColumns } from './owner.js'
 import { Table, type Column, type TableProps } from './table.js'
 import { toast } from './toasts.js'
 import { useDialog } from './use-dialog.js'
@@ -63,6 +65,8 @@ interface ListViewProps<T extends { readonly id: number }> extends Pick<
   readonly buttons?: (makeNew: () => void) => ComponentChildren
   readonly dialog?: (request: EditRequest<T>) => ComponentChildren
   readonly actions?: RowActions<T> | null
+  /** Of objects that organizations own. */
+  readonly ownerOf?: (row: T) => Reference | null
   /** Where there is nothing at all: what to do next. */
   readonly empty: ComponentChildren
   /** Filters above the table. */
@@ -71,7 +75,7 @@ interface ListViewProps<T extends { readonly id: number }> extends Pick<
 
 export function ListView<T extends { readonly id: number }>(props: ListViewProps<T>) {
   const { title, list, columns, noun, buttons, dialog, actions, empty, children } = props
-  const { Head = ViewHead, label = title, textOf, linkOf, sorting } = props
+  const { Head = ViewHead, label = title, textOf, linkOf, sorting, ownerOf } = props
   const text = useSearchText()
   const editing = useDialog<{ readonly before: T | null }>()
   const edit = (before: T | null): void => {
@@ -82,7 +86,11 @@ export function ListView<T extends { readonly id: number }>(props: ListViewProps
   }
   const removal = useRemoval(actions, list.reload)
   const all = useMemo(
-    () => (actions ? [...columns, actionsColumn(actions, edit, removal.remove)] : columns),
+    () => [
+      ...columns,
+      ...(ownerOf ? ownerColumns(ownerOf) : []),
+      ...(actions ? [actionsColumn(actions, edit, removal.remove)] : []),
+    ],
     [columns, actions, list.reload],
   )
   const rows = textOf

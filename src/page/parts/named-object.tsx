@@ -14,6 +14,7 @@ import { Form } from './form.js'
 import { ObjectActions } from './object-actions.js'
 import { Inputs, type InputForm } from './input-form.js'
 import { listPlainFacts, usePlainForm } from './plain-fields.js'
+import { Owner, type Owned } from './owner.js'
 import { saveChange } from './save-change.js'
 import { LoadStatus } from './load-status.js'
 import { useDialog } from './use-dialog.js'
@@ -28,7 +29,7 @@ export interface NamedKind {
   readonly hint: string
 }
 
-interface NamedObjectProps<T extends object> {
+interface NamedObjectProps<T extends Owned> {
   readonly kind: NamedKind
   readonly id: string
   readonly wordOf: (object: T) => string
@@ -39,7 +40,7 @@ interface NamedObjectProps<T extends object> {
   readonly children: (object: T) => ComponentChildren
 }
 
-export function NamedObject<T extends object>(props: NamedObjectProps<T>) {
+export function NamedObject<T extends Owned>(props: NamedObjectProps<T>) {
   const { kind, id, wordOf, isOpen, loss, children } = props
   const { noun, permission, event, path: home } = kind.resource
   const path = `${home}/${id}`
@@ -49,7 +50,11 @@ export function NamedObject<T extends object>(props: NamedObjectProps<T>) {
   const { value } = shown
   return (
     <>
-      <ViewHead title={value ? wordOf(value) : noun} back={{ href: home, title: kind.title }}>
+      <ViewHead
+        title={value ? wordOf(value) : noun}
+        beside={value && <Owner of={value} />}
+        back={{ href: home, title: kind.title }}
+      >
         {value && mayWrite(permission) && isOpen(value) && (
           <ObjectActions
             verb={verbOf(kind)}

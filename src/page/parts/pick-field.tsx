@@ -1,6 +1,8 @@
 /** Chooses objects by their names, of a list that may be long: tags, files, domains, deployments. */
 import { useSignal, type Signal } from '@preact/signals'
 import { useId } from 'preact/hooks'
+import type { CallError } from '../api/http.js'
+import { isAbout } from './is-about.js'
 
 interface PickFieldProps {
   readonly label: string
@@ -10,6 +12,9 @@ interface PickFieldProps {
   /** One at most. */
   readonly isSingle?: boolean
   readonly hint?: string
+  /** As it begins an error that is about it. */
+  readonly name?: string
+  readonly error?: CallError | null
   readonly disabled?: boolean
 }
 
@@ -19,7 +24,8 @@ const shownMost = 100
 const filteredFrom = 8
 
 export function PickField(props: PickFieldProps) {
-  const { label, options, value, isSingle = false, hint, disabled = false } = props
+  const { label, options, value, isSingle = false, hint, name, error, disabled = false } = props
+  const isWrong = isAbout(error, name)
   const text = useSignal('')
   const id = useId()
   const fitting = options.filter(({ name }) =>
@@ -68,7 +74,12 @@ export function PickField(props: PickFieldProps) {
           <p class="field-hint">{fitting.length - shownMost} more: filter</p>
         )}
       </div>
-      {hint !== undefined && <p class="field-hint">{hint}</p>}
+      {isWrong && (
+        <p class="field-wrong" role="alert">
+          {error?.errorMsg}
+        </p>
+      )}
+      {!isWrong && hint !== undefined && <p class="field-hint">{hint}</p>}
     </fieldset>
   )
 }

@@ -74,6 +74,7 @@ export function Table<T extends { readonly id: number | string }>(props: TablePr
   useActiveRow(place, rowHeight, active)
 
   const sort = (next: Sorting): void => {
+    place.current?.scrollTo({ top: 0 })
     if (props.onSort) props.onSort(next)
     else chosen.value = next
   }
@@ -90,6 +91,7 @@ export function Table<T extends { readonly id: number | string }>(props: TablePr
   return (
     <div
       class={`table-frame${fills ? ' table-fills' : ''}${isDense ? ' table-dense' : ''}`}
+      style={{ maxWidth: widestOf(columns) }}
       ref={place}
       tabIndex={0}
       role="region"
@@ -153,6 +155,14 @@ function Row<T extends { readonly id: number | string }>(props: RowProps<T>) {
   )
 }
 
+/** What `width` leaves open has a bound: on a wide screen columns far apart are hard to read as a row. */
+function widestOf<T>(columns: readonly Column<T>[]): string {
+  const widths = columns.map(({ width }, place) =>
+    width === undefined || width.endsWith('%') ? (place === 0 ? '32rem' : '24rem') : width,
+  )
+  return `calc(3rem + ${widths.join(' + ')})`
+}
+
 /** A name may be nothing but blanks: its link stays visible and can be pressed. */
 function nameOf(shown: ComponentChildren): ComponentChildren {
   return typeof shown === 'string' && !/[\p{L}\p{N}\p{P}\p{S}]/u.test(shown) ? `“${shown}”` : shown
@@ -175,11 +185,11 @@ interface HeadProps<T> {
 }
 
 function Head<T>({ column, order, sort }: HeadProps<T>) {
-  const { title, sortBy } = column
+  const { title, sortBy, isEnd = false } = column
   const isSorted = order?.title === title
   const isDescending = isSorted && order.isDescending
   const toggle = (): void => {
-    sort({ title, isDescending: isSorted && !isDescending })
+    sort({ title, isDescending: isSorted ? !isDescending : isEnd })
   }
   return (
     <th

@@ -12,6 +12,12 @@ export function mayRead(type: PermissionType): boolean {
   return readWho()?.permissions.some((one) => one.type === type && one.read) ?? false
 }
 
+/** They see some of it and change nothing. */
+export function isReadOnly(): boolean {
+  const permissions = readWho()?.permissions ?? []
+  return permissions.some(({ read }) => read) && !permissions.some(({ write }) => write)
+}
+
 export function mayWrite(type: PermissionType): boolean {
   return readWho()?.permissions.some((one) => one.type === type && one.write) ?? false
 }

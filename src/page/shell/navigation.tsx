@@ -3,7 +3,7 @@ import { Link, useLocation } from 'wouter-preact'
 import { Button } from '../parts/button.js'
 import { Icon, Logo } from '../parts/icon.js'
 import { logOut } from '../session/access.js'
-import { readWho } from '../session/rights.js'
+import { isReadOnly, readWho } from '../session/rights.js'
 import { listViews } from './find-view.js'
 import { chooseTheme, theme, themes } from './theme.js'
 
@@ -41,6 +41,11 @@ export function Navigation({ onGo }: { readonly onGo?: () => void }) {
           <span class="navigation-organization">
             {who?.organization?.name ?? 'System administrator'}
           </span>
+          {isReadOnly() && (
+            <span class="navigation-read-only" title="Your permissions are to read, not to change">
+              Read-only
+            </span>
+          )}
         </div>
         <Button
           kind="quiet"

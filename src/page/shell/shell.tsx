@@ -7,6 +7,7 @@ import { Button } from '../parts/button.js'
 import { Confirmation } from '../parts/confirm.js'
 import { focusView, viewId } from '../parts/focus-view.js'
 import { toIso, Time } from '../parts/time.js'
+import { Toasts } from '../parts/toasts.js'
 import { useDialog } from '../parts/use-dialog.js'
 import { useKey } from './keys.js'
 import { KeysHelp } from './keys-help.js'
@@ -58,6 +59,7 @@ export function Shell() {
       <main class="shell-main" id={viewId} tabIndex={-1}>
         <Outlet />
       </main>
+      <Toasts />
       {drawer.subject && <Drawer onClose={drawer.close} />}
       {help.subject && <KeysHelp onClose={help.close} />}
       <Confirmation />

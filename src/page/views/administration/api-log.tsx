@@ -18,12 +18,16 @@ import { Trace } from '../../parts/trace.js'
 import { useAddressField, useSearchText } from '../../shell/address.js'
 import { AdministrationHead } from './administration-head.js'
 import { useEntry, useTraced } from './find-entries.js'
+import { useObjectNames } from './object-names.js'
 import {
   countSeverities,
   joinEntries,
   filterEntries,
   formatCall,
+  formatObject,
   formatStatus,
+  type CallKind,
+  type ObjectNames,
 } from './filter-entries.js'
 
 export function View() {
@@ -39,11 +43,17 @@ export function View() {
   const rows = useMemo(() => joinEntries(newest.rows, traced.rows), [newest.rows, traced.rows])
   const phase = traced.phase === 'loading' ? traced.phase : newest.phase
   const list = { ...newest, rows, phase, error: newest.error ?? traced.error }
-  const isAll = calls !== ''
-  const all = filterEntries(rows, { text, severity: '', isAll: true })
-  const changes = filterEntries(all, { text, severity: '', isAll: false })
-  const found = isAll ? all : changes
-  const shown = filterEntries(found, { text, severity, isAll })
+  const names = useObjectNames(rows)
+  const columns = useMemo(() => listColumns(names), [names])
+  const filter = { text, severity: '', names }
+  const all = filterEntries(rows, { ...filter, calls: 'all' })
+  const kinds = callKinds.map((kind) => ({
+    ...kind,
+    entries: filterEntries(all, { ...filter, calls: kind.value }),
+  }))
+  const kind = kinds.find(({ value }) => value === calls) ?? kinds[0]
+  const found = kind?.entries ?? all
+  const shown = severity === '' ? found : found.filter((one) => String(one.severity) === severity)
   const opened = useEntry(list, entry)
   const close = (): void => {
     setEntry('')
@@ -59,38 +69,26 @@ export function View() {
         sorting={{ title: 'Time', isDescending: true }}
         linkOf={({ id }) => `${path}?${withEntry(search, id)}`}
         empty={
-          <Empty icon="file" title="Nothing is in the log yet">
-            <p>Each call that changes something, and each login that fails, will be here.</p>
+          <Empty icon="file" title="The log is empty">
+            <p>Every call that changes something, and every failed login, appears here.</p>
           </Empty>
         }
       >
         {rows.length > 0 && (
-          <div class="row">
-            <Choices
-              label="Calls"
-              value={calls}
-              onChoose={setCalls}
-              choices={[
-                { value: '', title: 'Changes', count: changes.length },
-                { value: 'all', title: 'All calls', count: all.length },
-              ]}
-            />
-            <Choices
-              label="Severity"
-              value={severity}
-              onChoose={setSeverity}
-              choices={[
-                { value: '', title: 'All', count: found.length },
-                ...countSeverities(found),
-              ]}
-            />
-          </div>
+          <LogFilters
+            kinds={kinds}
+            calls={calls}
+            severity={severity}
+            found={found}
+            {...{ setCalls, setSeverity }}
+          />
         )}
         {newest.total > newest.rows.length && newest.phase === 'ready' && <OlderNote {...newest} />}
       </ListView>
       {opened && (
         <EntryDialog
           entry={opened}
+          names={names}
           onClose={close}
           onTrace={() => {
             close()
@@ -102,6 +100,43 @@ export function View() {
   )
 }
 
+interface LogFiltersProps {
+  readonly kinds: readonly {
+    readonly value: CallKind
+    readonly title: string
+    readonly entries: readonly ApiLogEntry[]
+  }[]
+  readonly calls: string
+  readonly setCalls: (kind: string) => void
+  /** Of the kind that is chosen. */
+  readonly found: readonly ApiLogEntry[]
+  readonly severity: string
+  readonly setSeverity: (severity: string) => void
+}
+
+function LogFilters(props: LogFiltersProps) {
+  const { kinds, calls, setCalls, found, severity, setSeverity } = props
+  return (
+    <div class="row">
+      <Choices
+        label="Calls"
+        value={calls}
+        onChoose={setCalls}
+        choices={kinds.map(({ value, title, entries }) => ({
+          ...{ value, title },
+          count: entries.length,
+        }))}
+      />
+      <Choices
+        label="Severity"
+        value={severity}
+        onChoose={setSeverity}
+        choices={[{ value: '', title: 'All', count: found.length }, ...countSeverities(found)]}
+      />
+    </div>
+  )
+}
+
 function OlderNote({ rows, total }: Pick<List<ApiLogEntry>, 'rows' | 'total'>) {
   return (
     <p class="quiet">
@@ -110,6 +145,12 @@ function OlderNote({ rows, total }: Pick<List<ApiLogEntry>, 'rows' | 'total'>) {
     </p>
   )
 }
+
+const callKinds: readonly { readonly value: CallKind; readonly title: string }[] = [
+  { value: '', title: 'Changes' },
+  { value: 'logins', title: 'Logins' },
+  { value: 'all', title: 'All calls' },
+]
 
 const newestFirst = { query: { sort: 'id:desc' }, follow: ['apilog'], isWhole: true } as const
 
@@ -125,35 +166,39 @@ function StatusChip({ entry }: { readonly entry: ApiLogEntry }) {
   return <StateChip state={formatStatus(entry)} tone={tones[entry.severity] ?? 'calm'} />
 }
 
-const columns: readonly Column<ApiLogEntry>[] = [
-  textColumn('Call', formatCall, { sortBy: ({ path }) => path }),
-  {
-    title: 'Status',
-    width: '6.5rem',
-    sortBy: ({ status }) => status,
-    show: (entry) => <StatusChip entry={entry} />,
-  },
-  {
-    title: 'Time',
-    width: '15rem',
-    from: 'medium',
-    show: ({ created }) => <Time at={created} />,
-    // Entries of one millisecond in their own order.
-    sortBy: ({ id }) => id,
-  },
-  textColumn('Account', ({ account }) => account, { width: '9rem', from: 'wide' }),
-  { title: 'Message', from: 'wide', show: ({ msg }) => msg },
-]
+function listColumns(names: ObjectNames): readonly Column<ApiLogEntry>[] {
+  return [
+    textColumn('Call', formatCall, { sortBy: ({ path }) => path }),
+    textColumn('Object', (entry) => formatObject(entry, names), { width: '10rem', from: 'medium' }),
+    {
+      title: 'Status',
+      width: '6.5rem',
+      sortBy: ({ status }) => status,
+      show: (entry) => <StatusChip entry={entry} />,
+    },
+    {
+      title: 'Time',
+      width: '13.5rem',
+      from: 'medium',
+      show: ({ created }) => <Time at={created} />,
+      // Entries of one millisecond in their own order.
+      sortBy: ({ id }) => id,
+    },
+    textColumn('Account', ({ account }) => account, { width: '7rem', from: 'wide' }),
+    { title: 'Message', from: 'wide', show: ({ msg }) => msg },
+  ]
+}
 
 interface EntryDialogProps {
   readonly entry: ApiLogEntry
+  readonly names: ObjectNames
   readonly onClose: () => void
   /** Shows all that has its trace id. */
   readonly onTrace: () => void
 }
 
-function EntryDialog({ entry, onClose, onTrace }: EntryDialogProps) {
-  const { created, method, path, account, msg, keyType, keyId, traceId } = entry
+function EntryDialog({ entry, names, onClose, onTrace }: EntryDialogProps) {
+  const { created, method, path, account, msg, traceId } = entry
   const title = method === '' ? 'Reported by an agent' : `${method} ${path}`
   return (
     <Dialog title={title} onClose={onClose}>
@@ -163,7 +208,7 @@ function EntryDialog({ entry, onClose, onTrace }: EntryDialogProps) {
           ['Status', <StatusChip entry={entry} />],
           ['Message', msg],
           ['Account', account || (method === '' ? 'Nobody' : 'Unknown')],
-          ['About', keyId === null ? keyType : `${keyType} ${keyId}`],
+          ['Object', formatObject(entry, names)],
           ['Trace', <Trace id={traceId} />],
         ]}
       />

@@ -12,21 +12,42 @@ interface EntryFilter {
   readonly text: string
   /** Empty: all. */
   readonly severity: string
-  /** Also calls that change nothing: plans, previews, checks. */
-  readonly isAll: boolean
+  readonly calls: CallKind
+  /** Of what entries are about; a text may be such a name. */
+  readonly names: ObjectNames
+}
+
+/** Empty: changes; `all`: also plans, previews and checks, which change nothing. */
+export type CallKind = '' | 'logins' | 'all'
+
+/** By `formatKey`. */
+export type ObjectNames = ReadonlyMap<string, string>
+
+export function formatKey(type: string, id: number | null): string {
+  return `${type} ${id ?? ''}`
 }
 
 /** Entries that were searched by their trace id are always shown. */
 export function filterEntries(
   entries: readonly ApiLogEntry[],
-  { text, severity, isAll }: EntryFilter,
+  { text, severity, calls, names }: EntryFilter,
 ): readonly ApiLogEntry[] {
   return entries.filter(
     (entry) =>
       (severity === '' || String(entry.severity) === severity) &&
-      (isAll || !entry.asksOnly || entry.traceId.toLowerCase() === text) &&
-      holds(entry, text),
+      (isOfKind(entry, calls) || entry.traceId.toLowerCase() === text) &&
+      holds(entry, text, names),
   )
+}
+
+function isOfKind(entry: ApiLogEntry, calls: CallKind): boolean {
+  if (calls === 'all') return true
+  return !entry.asksOnly && isLogin(entry) === (calls === 'logins')
+}
+
+/** A login or logout, of a person or a program, through either API. */
+function isLogin({ path }: ApiLogEntry): boolean {
+  return /^\/api\/(?:v1\/auth|rest)\/log(?:in|out)\b/.test(path)
 }
 
 /** The newest of the log, and what the coordinator found of a trace, each once. */
@@ -63,10 +84,24 @@ export function formatStatus({ method, status, severity }: ApiLogEntry): string 
   return severities.find(({ value }) => value === String(severity))?.title ?? ''
 }
 
-function holds(entry: ApiLogEntry, text: string): boolean {
+/** `group shop`; of what is gone, or may not be read, its id. */
+export function formatObject({ keyType, keyId }: ApiLogEntry, names: ObjectNames): string {
+  const word = words[keyType] ?? keyType
+  const name = names.get(formatKey(keyType, keyId)) ?? keyId
+  return name === null ? word : `${word} ${name}`
+}
+
+/** Where the page does not say it as the API. */
+const words: Readonly<Record<string, string>> = {
+  agent: 'cache',
+  vclgroup: 'group',
+  idp: 'identity provider',
+  jointoken: 'join token',
+}
+
+function holds(entry: ApiLogEntry, text: string, names: ObjectNames): boolean {
+  if (text === '') return true
   const { msg, path, account, traceId, status } = entry
-  return (
-    text === '' ||
-    [msg, formatCall(entry), path, account, traceId, status].join(' ').toLowerCase().includes(text)
-  )
+  const searched = [msg, formatCall(entry), path, account, traceId, status]
+  return [...searched, formatObject(entry, names)].join(' ').toLowerCase().includes(text)
 }

@@ -6,6 +6,7 @@ import { LoadStatus } from '../../parts/load-status.js'
 import { ReferenceList } from '../../parts/reference-list.js'
 import { StateChip } from '../../parts/state-chip.js'
 import { Time } from '../../parts/time.js'
+import { Owner } from '../../parts/owner.js'
 import { ViewHead } from '../../parts/view-head.js'
 import { mayRead, mayWrite } from '../../session/rights.js'
 import type { ViewProps } from '../../views.js'
@@ -55,6 +56,7 @@ function Beside({ certificate }: CertificateProps) {
       <StateChip state={stateName} />
       {note && <StateChip state={note.words} tone={note.tone} />}
       <ExpiryChip at={notAfter} />
+      <Owner of={certificate} />
     </>
   )
 }

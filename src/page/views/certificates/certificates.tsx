@@ -4,6 +4,7 @@ import { useList } from '../../api/list.js'
 import { labelsColumn, textColumn } from '../../parts/columns.js'
 import { Empty } from '../../parts/empty.js'
 import { ListView } from '../../parts/list-view.js'
+import { readOwner } from '../../parts/owner.js'
 import { StateChip } from '../../parts/state-chip.js'
 import type { Column } from '../../parts/table.js'
 import { mayWrite } from '../../session/rights.js'
@@ -18,6 +19,7 @@ export function View() {
       list={useList<Certificate>('/certificates', { follow: ['certificate'] })}
       textOf={({ name, domains }) => [name, ...domains].join('\n')}
       columns={columns}
+      ownerOf={readOwner}
       linkOf={({ id }) => `/certificates/${id}`}
       sorting={{ title: 'Expires', isDescending: false }}
       noun={mayWrite('certificate') ? 'certificate' : null}

@@ -11,6 +11,7 @@ import { LoadStatus } from '../../parts/load-status.js'
 import { UsedBy } from '../../parts/used-by.js'
 import { useDialog } from '../../parts/use-dialog.js'
 import { useDelete } from '../../parts/use-delete.js'
+import { Owner } from '../../parts/owner.js'
 import { ViewHead } from '../../parts/view-head.js'
 import { mayRead, mayWrite } from '../../session/rights.js'
 import type { ViewProps } from '../../views.js'
@@ -27,7 +28,14 @@ export function View({ params }: ViewProps) {
     <>
       <ViewHead
         title={deployment?.name ?? 'Deployment'}
-        beside={deployment && <StateChip state={deployment.stateName} />}
+        beside={
+          deployment && (
+            <>
+              <StateChip state={deployment.stateName} />
+              <Owner of={deployment} />
+            </>
+          )
+        }
         back={{ href: '/deployments', title: 'Deployments' }}
       >
         {deployment && mayWrite('deployment') && (

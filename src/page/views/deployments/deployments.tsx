@@ -5,6 +5,7 @@ import { useList } from '../../api/list.js'
 import { countColumn, labelsColumn, stateColumn, textColumn } from '../../parts/columns.js'
 import { Empty } from '../../parts/empty.js'
 import { ListView } from '../../parts/list-view.js'
+import { readOwner } from '../../parts/owner.js'
 import type { Column } from '../../parts/table.js'
 import { mayWrite, readWho } from '../../session/rights.js'
 import { DeploymentForm } from './deployment-form.js'
@@ -17,6 +18,7 @@ export function View() {
       list={useList<Deployment>('/deployments', { follow: ['deployment'] })}
       textOf={({ name, tags }) => [name, ...tags.map((tag) => tag.name)].join('\n')}
       columns={columns}
+      ownerOf={readOwner}
       linkOf={({ id }) => `/deployments/${id}`}
       sorting={{ title: 'Name', isDescending: false }}
       noun={mayWrite('deployment') ? 'deployment' : null}

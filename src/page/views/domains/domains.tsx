@@ -4,6 +4,7 @@ import { useList } from '../../api/list.js'
 import { agoColumn, textColumn } from '../../parts/columns.js'
 import { Empty } from '../../parts/empty.js'
 import { ListView } from '../../parts/list-view.js'
+import { readOwner } from '../../parts/owner.js'
 import { NewNamed } from '../../parts/named-object.js'
 import type { Column } from '../../parts/table.js'
 import { mayWrite } from '../../session/rights.js'
@@ -16,6 +17,7 @@ export function View() {
       list={useList<Domain>('/domains', { follow: ['domain'] })}
       textOf={({ fqdn }) => fqdn}
       columns={columns}
+      ownerOf={readOwner}
       linkOf={({ id }) => `/domains/${id}`}
       sorting={{ title: 'Name', isDescending: false }}
       noun={mayWrite('domain') ? 'domain' : null}

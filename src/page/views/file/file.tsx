@@ -5,6 +5,7 @@ import { Empty } from '../../parts/empty.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { Loading } from '../../parts/loading.js'
 import { ObjectActions } from '../../parts/object-actions.js'
+import { Owner } from '../../parts/owner.js'
 import { Sections } from '../../parts/sections.js'
 import { StateChip } from '../../parts/state-chip.js'
 import { useDialog } from '../../parts/use-dialog.js'
@@ -104,6 +105,7 @@ function Beside({ edited }: { readonly edited: EditedFile }) {
       ) : (
         <StateChip state={`version ${version}`} tone="calm" />
       )}
+      {edited.newest.value && <Owner of={edited.newest.value.file} />}
       {edited.isChanged.value && <StateChip state="not saved" tone="warn" />}
     </>
   )

@@ -7,6 +7,7 @@ import { Choices } from '../../parts/choices.js'
 import { agoColumn, countColumn, labelsColumn, textColumn } from '../../parts/columns.js'
 import { Empty } from '../../parts/empty.js'
 import { ListView } from '../../parts/list-view.js'
+import { readOwner } from '../../parts/owner.js'
 import type { Column } from '../../parts/table.js'
 import { mayRead, mayWrite } from '../../session/rights.js'
 import { useAddressField, useSearchText } from '../../shell/address.js'
@@ -37,6 +38,7 @@ export function View() {
       label="Files"
       shown={shown}
       columns={mayRead('vclgroup') ? columns : columnsAlone}
+      ownerOf={readOwner}
       linkOf={({ id }) => `/files/${id}`}
       sorting={{ title: 'Name', isDescending: false }}
       buttons={() => isWriter && <UploadButton known={known} onMade={files.reload} />}

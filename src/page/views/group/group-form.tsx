@@ -7,7 +7,7 @@ import type { Deployment } from '../../../resources/deployment.js'
 import type { Domain } from '../../../resources/domain.js'
 import type { Group } from '../../../resources/vclgroup.js'
 import type { FleetFile } from '../../../resources/file.js'
-import type { Outcome } from '../../api/http.js'
+import type { CallError, Outcome } from '../../api/http.js'
 import { useList } from '../../api/list.js'
 import { useObject } from '../../api/object.js'
 import { Dialog } from '../../parts/dialog.js'
@@ -16,6 +16,7 @@ import { Form } from '../../parts/form.js'
 import { PickField } from '../../parts/pick-field.js'
 import { filterOwned } from '../../parts/filter-owned.js'
 import { mayRead, readWho } from '../../session/rights.js'
+import { ProposedIncludes } from './proposed-includes.js'
 import { readGroupFields, toGroupBody, type Choosable, type GroupFields } from './group-fields.js'
 
 export interface GroupFormProps {
@@ -31,7 +32,8 @@ export function GroupForm({ before, onSaved, onClose }: GroupFormProps) {
   const owner = findOwner(was)
   const isDeployed = before?.group.deployed ?? false
   const fields = useGroupFields(was)
-  const save = (): Promise<Outcome<Group>> => {
+  const save = async (): Promise<Outcome<Group>> => {
+    if (mayRead('file') && fields.main.peek().length === 0) return { ok: false, error: noMain }
     const body = toGroupBody(fields.read(), listChoosable())
     return was
       ? call<Group>('PUT', `/vclgroups/${was.id}`, { body, ifMatch: before?.etag ?? null })
@@ -42,7 +44,7 @@ export function GroupForm({ before, onSaved, onClose }: GroupFormProps) {
       <Form
         mutation={mutation}
         verb={was ? 'Save' : 'Create'}
-        names={['name', 'releases']}
+        names={['name', 'releases', mainName]}
         onSubmit={() => void mutation.run(save, onSaved)}
         onCancel={onClose}
       >
@@ -55,7 +57,7 @@ export function GroupForm({ before, onSaved, onClose }: GroupFormProps) {
           required
         />
         <div class="group-form">
-          {mayRead('file') && <FileFields owner={owner} {...fields} />}
+          {mayRead('file') && <FileFields owner={owner} error={mutation.error} {...fields} />}
           {mayRead('deployment') && <DeploymentField owner={owner} value={fields.deployments} />}
           {mayRead('domain') && <DomainField owner={owner} value={fields.domains} />}
         </div>
@@ -75,6 +77,12 @@ export function GroupForm({ before, onSaved, onClose }: GroupFormProps) {
       </Form>
     </Dialog>
   )
+}
+
+const mainName = 'Main VCL'
+const noMain: CallError = {
+  ...{ status: 0, errorKey: '', traceId: '', retryAfterSeconds: null },
+  errorMsg: `${mainName} is required: choose the file that caches compile`,
 }
 
 /** Of a new one: who creates it. */
@@ -117,19 +125,23 @@ interface FileFieldsProps {
   readonly main: Ids
   readonly version: Signal<string>
   readonly includes: Ids
+  readonly error: CallError | null
 }
 
-function FileFields({ owner, main, version, includes }: FileFieldsProps) {
+function FileFields({ owner, main, version, includes, error }: FileFieldsProps) {
   const { rows, phase } = useList<FleetFile>('/files', {
     query: { fileType: '1,2', sort: 'name' },
   })
   const files = filterOwned(rows, owner)
   const isNone = phase === 'ready' && files.length === 0
+  const chosen = files.find(({ id }) => id === main.value[0])
   return (
     <>
       <div class="stack">
         <PickField
-          label="Main VCL"
+          label={mainName}
+          name={mainName}
+          error={error}
           options={files.filter(({ id, fileType }) => fileType === 1 || main.value.includes(id))}
           value={main}
           isSingle
@@ -139,12 +151,17 @@ function FileFields({ owner, main, version, includes }: FileFieldsProps) {
           <VersionField key={main.value[0]} file={main.value[0]} value={version} />
         )}
       </div>
-      <PickField
-        label="Includes"
-        options={files.filter(({ id, fileType }) => fileType === 2 || includes.value.includes(id))}
-        value={includes}
-        hint="Files that the main VCL includes by their names"
-      />
+      <div class="stack">
+        <PickField
+          label="Includes"
+          options={files.filter(
+            ({ id, fileType }) => fileType === 2 || includes.value.includes(id),
+          )}
+          value={includes}
+          hint="Files that the main VCL includes by their names"
+        />
+        {chosen && <ProposedIncludes main={chosen} version={version.value} includes={includes} />}
+      </div>
     </>
   )
 }

@@ -2,6 +2,7 @@
 import type { Group } from '../../../resources/vclgroup.js'
 import { useObject } from '../../api/object.js'
 import { LinkButton } from '../../parts/button.js'
+import { Owner } from '../../parts/owner.js'
 import { Sections } from '../../parts/sections.js'
 import { StateChip } from '../../parts/state-chip.js'
 import { LoadStatus } from '../../parts/load-status.js'
@@ -10,11 +11,12 @@ import { mayRead } from '../../session/rights.js'
 import type { ViewProps } from '../../views.js'
 import { GroupActions } from './group-actions.js'
 import { History } from './history.js'
-import { Overview } from './overview.js'
+import { isFailed, Overview } from './overview.js'
 import { groupEvents } from './group-events.js'
 import { ProgressLine } from './progress-line.js'
 import { Stage } from './stage.js'
 import { Workspace } from './workspace.js'
+import { useHistory } from './use-history.js'
 import { useVerbs, type Verbs } from './use-verbs.js'
 
 export function View({ params }: ViewProps) {
@@ -26,7 +28,7 @@ export function View({ params }: ViewProps) {
     <>
       <ViewHead
         title={value?.name ?? 'Group'}
-        beside={value && <Beside group={value} />}
+        beside={value && <Beside group={value} verbs={verbs} />}
         back={{ href: '/groups', title: 'Groups' }}
       >
         {value?.deployed && <GraphsLink group={value} />}
@@ -46,15 +48,25 @@ export function View({ params }: ViewProps) {
   )
 }
 
-function Beside({ group }: { readonly group: Group }) {
+function Beside({ group, verbs }: Pick<SectionProps, 'group' | 'verbs'>) {
   const { stateName, revision, console } = group
   return (
     <>
       <StateChip state={stateName} />
+      {!group.deployed && <FailedDeploy group={group} verbs={verbs} />}
       {revision > 0 && <span class="group-revision">revision {revision}</span>}
+      <Owner of={group} />
       {console && <span class="quiet">managed in the console</span>}
     </>
   )
+}
+
+/** Where nothing was deployed before, a deploy that fails leaves the group Inactive: its history alone shows it. */
+function FailedDeploy({ group, verbs }: Pick<SectionProps, 'group' | 'verbs'>) {
+  const newest = useHistory(group, verbs).value?.[0]
+  return newest && isFailed(newest) ? (
+    <StateChip state={`${newest.action} failed`} tone="bad" />
+  ) : null
 }
 
 function GraphsLink({ group: { id } }: { readonly group: Group }) {

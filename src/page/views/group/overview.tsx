@@ -43,7 +43,7 @@ export function Overview({ group, verbs }: { readonly group: Group; readonly ver
   )
 }
 
-function isFailed({ revision, result }: HistoryEntry): boolean {
+export function isFailed({ revision, result }: HistoryEntry): boolean {
   return revision === null && result !== 'ok'
 }
 

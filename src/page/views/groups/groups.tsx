@@ -6,6 +6,7 @@ import { Choices } from '../../parts/choices.js'
 import { countColumn, stateColumn, textColumn } from '../../parts/columns.js'
 import { Empty } from '../../parts/empty.js'
 import { ListView } from '../../parts/list-view.js'
+import { readOwner } from '../../parts/owner.js'
 import { formatCount, unknown } from '../../parts/quantity.js'
 import { Labels } from '../../parts/state-chip.js'
 import type { Column } from '../../parts/table.js'
@@ -28,6 +29,7 @@ export function View() {
       columns={columns}
       shown={filterGroups(rows, { text, state })}
       title="Groups"
+      ownerOf={readOwner}
       linkOf={({ id }) => `/groups/${id}`}
       sorting={{ title: 'Name', isDescending: false }}
       noun={mayWrite('vclgroup') ? 'group' : null}

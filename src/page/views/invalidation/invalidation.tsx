@@ -6,6 +6,7 @@ import { useObject } from '../../api/object.js'
 import { Button } from '../../parts/button.js'
 import { toast } from '../../parts/toasts.js'
 import { LoadStatus } from '../../parts/load-status.js'
+import { Owner } from '../../parts/owner.js'
 import { useDelete, type Deletion } from '../../parts/use-delete.js'
 import { ViewHead } from '../../parts/view-head.js'
 import { mayWrite } from '../../session/rights.js'
@@ -29,7 +30,14 @@ export function View({ params }: ViewProps) {
     <>
       <ViewHead
         title={value ? formatTitle(value) : 'Invalidation'}
-        beside={value && <InvalidationState of={value} />}
+        beside={
+          value && (
+            <>
+              <InvalidationState of={value} />
+              <Owner of={value} />
+            </>
+          )
+        }
         back={{ href: '/invalidations', title: 'Invalidations' }}
       >
         {value && mayWrite('invalidation') && (

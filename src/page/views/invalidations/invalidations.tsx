@@ -6,6 +6,7 @@ import { Choices } from '../../parts/choices.js'
 import { agoColumn, textColumn } from '../../parts/columns.js'
 import { Empty } from '../../parts/empty.js'
 import { ListView } from '../../parts/list-view.js'
+import { readOwner } from '../../parts/owner.js'
 import type { Column } from '../../parts/table.js'
 import { mayWrite } from '../../session/rights.js'
 import { useAddressField, useSearchText } from '../../shell/address.js'
@@ -33,6 +34,7 @@ export function View() {
       columns={columns}
       shown={shown}
       title="Invalidations"
+      ownerOf={readOwner}
       linkOf={({ id }) => `/invalidations/${id}`}
       sorting={{ title: 'Created', isDescending: true }}
       buttons={() =>

@@ -4,6 +4,7 @@ import { tag, type Tag } from '../../../resources/tag.js'
 import { agoColumn, textColumn } from '../../parts/columns.js'
 import { Empty } from '../../parts/empty.js'
 import { ListView } from '../../parts/list-view.js'
+import { readOwner } from '../../parts/owner.js'
 import { NewNamed } from '../../parts/named-object.js'
 import { plainColumns } from '../../parts/plain-fields.js'
 import type { Column } from '../../parts/table.js'
@@ -17,6 +18,7 @@ export function View() {
       list={useList<Tag>('/tags', { follow: ['tag', 'agent'] })}
       textOf={({ name }) => name}
       columns={columns}
+      ownerOf={readOwner}
       linkOf={({ id }) => `/tags/${id}`}
       sorting={{ title: 'Name', isDescending: false }}
       noun={mayWrite('tag') ? 'tag' : null}
