@@ -40,15 +40,12 @@ void t.test('one problem while something is sick, the worse one when nothing is 
             )
       const found = toProblems(findBackendProblems(facts, 'shop'), () => Number.NaN)
       if (ill.length === 0) return found.length === 0
-      const [problem] = found
       const isAll = omittedHealthy === 0 && rows.every(({ served, sick }) => sick === served)
-      return (
-        found.length === 1 &&
-        problem?.code === (isAll ? 'all-backends-sick' : 'backend-sick') &&
-        problem.severity === (isAll ? 3 : 2) &&
-        problem.since === new Date(isAll ? 2_000 : 1_000).toISOString() &&
-        problem.objects[0]?.name === 'edge'
-      )
+      const wanted = isAll
+        ? { code: 'all-backends-sick', severity: 3, since: new Date(2_000).toISOString() }
+        : { code: 'backend-sick', severity: 2, since: new Date(1_000).toISOString() }
+      const told = found.map(({ code, severity, since }) => ({ code, severity, since }))
+      return JSON.stringify(told) === JSON.stringify([wanted])
     }),
   )
   t.end()
