@@ -21,6 +21,9 @@ export interface ViewEntry {
 }
 
 export const views: readonly ViewEntry[] = [
+  view('/overview', null, () => import('./views/overview/overview.js'), {
+    menu: { title: 'Overview', icon: 'overview' },
+  }),
   // Fleet
   view('/caches', 'agent', () => import('./views/caches/caches.js'), {
     menu: { title: 'Caches', icon: 'cache' },

@@ -1,6 +1,7 @@
 /** The icons: lines on 20 by 20, in the colour of the text. The words beside them mean the same. */
 
 const paths = {
+  overview: 'M3 3h6v8H3zM11 3h6v4h-6zM11 9h6v8h-6zM3 13h6v4H3z',
   cache: 'M3 4h14v4H3zM3 12h14v4H3zM6 6h.01M6 14h.01',
   group: 'M10 3 3 6.5 10 10l7-3.5zM3 10l7 3.5 7-3.5M3 13.5 10 17l7-3.5',
   file: 'M5 2.5h6.5L15.5 6.5v11H5zM11 2.5v4.5h4.5M8 11h5M8 14h5',

@@ -14,10 +14,12 @@ const toneOf = new Map(
   Object.entries(tones).flatMap(([tone, words]) => words.map((word) => [word, tone as Tone])),
 )
 
+export function toneOfState(state: string): Tone {
+  return toneOf.get(state.toLowerCase()) ?? 'calm'
+}
+
 export function StateChip({ state, tone }: { readonly state: string; readonly tone?: Tone }) {
-  return (
-    <span class={`chip tone-${tone ?? toneOf.get(state.toLowerCase()) ?? 'calm'}`}>{state}</span>
-  )
+  return <span class={`chip tone-${tone ?? toneOfState(state)}`}>{state}</span>
 }
 
 /** Tags, versions: words that are not states. */

@@ -1,0 +1,38 @@
+/** The one button beside a problem: what mends it, as far as the person may do it; else the way to what is ill. */
+import type { OverviewProblem } from '../../../resources/overview.js'
+import type { PermissionType } from '../../../resources/permission.js'
+import { locateObject } from './locate-object.js'
+
+export type ProblemAction =
+  | { readonly kind: 'open'; readonly title: string; readonly href: string }
+  | { readonly kind: 'retry' | 'rollback'; readonly title: string; readonly path: string }
+
+type Subject = Pick<OverviewProblem, 'code' | 'object'>
+
+/** Null: it is shown nowhere. */
+export function chooseAction(
+  { code, object }: Subject,
+  mayWrite: (type: PermissionType) => boolean,
+): ProblemAction | null {
+  const place = locateObject(object)
+  if (!place) return null
+  const { type, id } = object
+  if (type === 'invalidation' && mayWrite('invalidation'))
+    return { kind: 'retry', title: 'Retry', path: `/invalidations/${id}/retry` }
+  if (code === 'load-failed' && type === 'vclgroup' && mayWrite('vclgroup'))
+    return { kind: 'rollback', title: 'Roll back…', path: `/vclgroups/${id}` }
+  const verb = openingVerbs[code]
+  const isAllowed = verb !== undefined && mayWrite(verb.needs)
+  return { kind: 'open', title: isAllowed ? verb.title : 'Open', href: place.href }
+}
+
+/** What is pressed where the button leads. */
+const openingVerbs: Readonly<
+  Partial<
+    Record<OverviewProblem['code'], { readonly needs: PermissionType; readonly title: string }>
+  >
+> = {
+  'agent-locked': { needs: 'agent', title: 'Unlock…' },
+  'certificate-expires': { needs: 'certificate', title: 'Replace…' },
+  'no-agent-fits': { needs: 'vclgroup', title: 'Review' },
+}

@@ -1,0 +1,20 @@
+/** States with how many are in them: the worst first, and those that none is in left out. */
+import { toneOfState, type Tone } from '../../parts/state-chip.js'
+
+export interface Count {
+  readonly name: string
+  readonly count: number
+}
+
+const worstFirst: readonly Tone[] = ['bad', 'warn', 'busy', 'good', 'calm']
+
+export function listCounts(counts: Readonly<Record<string, number>>): readonly Count[] {
+  return Object.entries(counts)
+    .map(([name, count]) => ({ name, count }))
+    .filter(({ count }) => count > 0)
+    .toSorted((a, b) => rankOf(a.name) - rankOf(b.name))
+}
+
+function rankOf(name: string): number {
+  return worstFirst.indexOf(toneOfState(name))
+}

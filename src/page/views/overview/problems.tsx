@@ -1,0 +1,109 @@
+/** What is wrong, the worst first: where, why, since when, and the button that mends it. */
+import { useSignal } from '@preact/signals'
+import { Link } from 'wouter-preact'
+import type { Overview, OverviewProblem } from '../../../resources/overview.js'
+import { Button } from '../../parts/button.js'
+import { Icon } from '../../parts/icon.js'
+import { formatCount } from '../../parts/quantity.js'
+import { Time } from '../../parts/time.js'
+import { locateObject } from './locate-object.js'
+import { ProblemButton } from './problem-button.js'
+
+/** Of more the rest is behind a button: below stand figures that help to judge them. */
+const firstShown = 6
+
+interface ProblemsProps {
+  readonly problems: readonly OverviewProblem[]
+  readonly overview: Overview
+}
+
+export function Problems({ problems, overview }: ProblemsProps) {
+  const isWhole = useSignal(false)
+  const total = overview.problemsTotal ?? problems.length
+  if (problems.length === 0) return <AllIsWell overview={overview} />
+  const shown = isWhole.value ? problems : problems.slice(0, firstShown)
+  return (
+    <section class="panel overview-problems" aria-label="Problems">
+      <h2>
+        {formatCount(total)} {total === 1 ? 'problem' : 'problems'}
+      </h2>
+      <ul class="plain-list">
+        {shown.map((problem) => (
+          <Problem key={keyOf(problem)} problem={problem} />
+        ))}
+      </ul>
+      {problems.length > firstShown && (
+        <p class="overview-more">
+          <Button
+            kind="quiet"
+            expanded={isWhole.value}
+            onClick={() => {
+              isWhole.value = !isWhole.value
+            }}
+          >
+            {isWhole.value ? 'Show fewer' : `Show ${problems.length - firstShown} more`}
+          </Button>
+          {isWhole.value && total > problems.length && (
+            <span class="quiet">The worst {formatCount(problems.length)} are listed.</span>
+          )}
+        </p>
+      )}
+    </section>
+  )
+}
+
+function keyOf({ object, code }: OverviewProblem): string {
+  return `${object.type} ${object.id} ${code}`
+}
+
+function Problem({ problem }: { readonly problem: OverviewProblem }) {
+  const { object, message, since, remedy, severity } = problem
+  const place = locateObject(object)
+  return (
+    <li class={`overview-problem overview-${severity === 3 ? 'bad' : 'warn'}`}>
+      <div class="overview-problem-words">
+        <p class="overview-problem-object">
+          <span class={`overview-severity tone-${severity === 3 ? 'bad' : 'warn'}`}>
+            {severity === 3 ? 'Error' : 'Warning'}
+          </span>
+          {place ? (
+            <Link href={place.href}>
+              <Icon name={place.icon} />
+              {object.name}
+            </Link>
+          ) : (
+            object.name
+          )}
+          <span class="quiet">
+            <Time at={since} isAgo />
+          </span>
+        </p>
+        <p class="overview-problem-message">{message}</p>
+        <p class="overview-problem-remedy quiet">{remedy}</p>
+      </div>
+      <ProblemButton problem={problem} />
+    </li>
+  )
+}
+
+function AllIsWell({ overview: { agents, groups } }: { readonly overview: Overview }) {
+  const isEmpty = Object.values(agents ?? {}).every((count) => count === 0)
+  const isDeployed = (groups?.Active ?? 0) > 0
+  return (
+    <section class="panel overview-well" aria-label="Problems">
+      <span class="overview-well-mark tone-good" aria-hidden="true">
+        ✓
+      </span>
+      <div>
+        <h2>{isEmpty ? 'Nothing is wrong, and nothing is here yet' : 'All is well'}</h2>
+        <p class="quiet">
+          {isEmpty
+            ? 'Add a cache: run cachefleetd enroll on its host.'
+            : isDeployed
+              ? 'No cache, group or certificate has a problem.'
+              : 'No cache has a problem. No group is deployed yet.'}
+        </p>
+      </div>
+    </section>
+  )
+}

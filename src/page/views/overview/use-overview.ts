@@ -1,0 +1,44 @@
+/** The overview, as new as events make it; its figures have none and are read again and again. */
+import { useEffect } from 'preact/hooks'
+import { overviewPath, type Overview } from '../../../resources/overview.js'
+import type { EventType } from '../../../resources/event.js'
+import { subscribeToEvents } from '../../api/live.js'
+import { useObject, type LoadedObject } from '../../api/object.js'
+
+const types: readonly EventType[] = ['agent', 'deployment', 'invalidation', 'apilog', 'certificate']
+/** Whatever comes meanwhile: thousands of caches may change at once. */
+const restMs = 2_000
+/** A little more than samples are apart. */
+const figuresMs = 10_000
+
+export function useOverview(): LoadedObject<Overview> {
+  const shown = useObject<Overview>(overviewPath)
+  const { reload } = shown
+  useEffect(() => followOverview(reload), [reload])
+  return shown
+}
+
+/** Answers how to stop. */
+function followOverview(reload: () => void): () => void {
+  let readAt = Date.now()
+  let waiting: ReturnType<typeof setTimeout> | undefined
+  const read = (): void => {
+    waiting = undefined
+    readAt = Date.now()
+    reload()
+  }
+  const stop = subscribeToEvents(types, () => {
+    waiting ??= setTimeout(read, Math.max(gatherMs, readAt + restMs - Date.now()))
+  })
+  const figures = setInterval(() => {
+    if (!document.hidden && Date.now() - readAt >= figuresMs / 2) read()
+  }, figuresMs)
+  return () => {
+    stop()
+    clearTimeout(waiting)
+    clearInterval(figures)
+  }
+}
+
+/** Events of one change come together. */
+const gatherMs = 300
