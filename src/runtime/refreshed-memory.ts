@@ -1,9 +1,13 @@
 /** What takes long to find and is asked for again and again: what is known is answered while it is found anew. */
 import { createBoundedCache } from './bounded-cache.js'
+import { waitAtMost } from './pause.js'
 
 interface RefreshedMemory<Value> {
-  /** Rejects when nothing usable is known and `find` rejects. Who asks meanwhile waits for the same finding. */
-  read(key: string, find: () => Promise<Value>): Promise<Value>
+  /**
+   * Undefined: nothing usable is known, and finding it takes longer than whoever asks has patience; it goes on. Rejects when
+   * nothing usable is known and `find` rejects. Who asks meanwhile waits for the same finding. `find` is given what was known.
+   */
+  read(key: string, find: (known: Value | undefined) => Promise<Value>): Promise<Value | undefined>
 }
 
 interface RefreshedMemoryOptions {
@@ -15,6 +19,8 @@ interface RefreshedMemoryOptions {
   readonly freshMs: number
   /** Until then it is answered while it is found anew; later whoever asks waits. */
   readonly usableMs: number
+  /** How long whoever asks waits. */
+  readonly patienceMs: number
 }
 
 interface Entry<Value> {
@@ -22,12 +28,10 @@ interface Entry<Value> {
   finding: Promise<Value> | undefined
 }
 
-export function createRefreshedMemory<Value>({
-  most,
-  now,
-  freshMs,
-  usableMs,
-}: RefreshedMemoryOptions): RefreshedMemory<Value> {
+export function createRefreshedMemory<Value>(
+  options: RefreshedMemoryOptions,
+): RefreshedMemory<Value> {
+  const { most, now, freshMs, usableMs, patienceMs } = options
   const entries = createBoundedCache<string, Entry<Value>>(most)
   return {
     read: async (key, find) => {
@@ -37,17 +41,20 @@ export function createRefreshedMemory<Value>({
       const ageMs = known ? now() - known.atMs : Number.POSITIVE_INFINITY
       if (known && ageMs < freshMs) return known.value
       entry.finding ??= findAnew(entry, find)
-      if (!known || ageMs >= usableMs) return entry.finding
-      // Whoever asks next tries again, and once what is known is too old, is told.
+      // Also of whoever was answered without it: who asks next tries again.
       entry.finding.catch(() => undefined)
-      return known.value
+      if (known && ageMs < usableMs) return known.value
+      return waitAtMost(patienceMs, entry.finding, () => undefined)
     },
   }
 
-  async function findAnew(entry: Entry<Value>, find: () => Promise<Value>): Promise<Value> {
+  async function findAnew(
+    entry: Entry<Value>,
+    find: (known: Value | undefined) => Promise<Value>,
+  ): Promise<Value> {
     const atMs = now()
     try {
-      const value = await find()
+      const value = await find(entry.known?.value)
       entry.known = { value, atMs }
       return value
     } finally {

@@ -32,8 +32,8 @@ void t.test('the page', async (t) => {
 
     await logInPage(page)
 
-    await page.getByRole('heading', { name: 'Caches' }).waitFor()
-    t.equal(new URL(page.url()).pathname, '/caches')
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    t.equal(new URL(page.url()).pathname, '/overview')
     t.same(wrongs, [])
   })
 
@@ -64,7 +64,8 @@ void t.test('the page', async (t) => {
 
   await t.test('while the coordinator is away that is told, and every view recovers', async (t) => {
     const proxy = await startLinkProxy(t, port)
-    const { page, wrongs } = await openPage(browser, proxy.url.replace('ws:', 'http:'))
+    const address = proxy.url.replace('ws:', 'http:')
+    const { page, wrongs } = await openPage(browser, address, { path: '/caches' })
     const away = page.getByRole('status').getByText("Can't reach the coordinator.")
     await logInPage(page)
     await page.getByText('edge-sim-00003').waitFor()
@@ -107,7 +108,7 @@ void t.test('the page', async (t) => {
     ['without HTTPS', `http://${otherHost}:${port}`],
   ] as const)
     await t.test(`two tabs at once share the session ${where}, and its end`, async (t) => {
-      const one = await openPage(browser, address)
+      const one = await openPage(browser, address, { path: '/caches' })
       await logInPage(one.page)
       const two = await one.openTab('/caches')
       await two.page.getByRole('table').waitFor()
@@ -189,7 +190,7 @@ void t.test('the page', async (t) => {
   })
 
   await t.test('everybody can use it: light and dark, wide and narrow', async (t) => {
-    const { page, wrongs } = await openPage(browser, base)
+    const { page, wrongs } = await openPage(browser, base, { path: '/caches' })
     const look = async (name: string, widths: readonly number[] = [1280, 390]): Promise<void> => {
       for (const colorScheme of ['light', 'dark'] as const)
         for (const width of widths) {
@@ -212,7 +213,7 @@ void t.test('the page', async (t) => {
     const wide = 'document.documentElement.scrollWidth > innerWidth'
     t.equal(await page.evaluate(wide), false, 'nothing sticks out')
     await menuButton(page).click()
-    await page.getByRole('link', { name: 'Caches' }).waitFor()
+    await page.getByRole('link', { name: 'Caches', exact: true }).waitFor()
     await look('menu', [390])
     t.same(wrongs, [])
   })

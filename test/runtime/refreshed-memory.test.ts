@@ -7,7 +7,7 @@ function start() {
   let found = 0
   const pending: { resolve: () => void; reject: (error: Error) => void }[] = []
   const memory = createRefreshedMemory<number>({
-    ...{ most: 10, freshMs: 10, usableMs: 100 },
+    ...{ most: 10, freshMs: 10, usableMs: 100, patienceMs: 60_000 },
     now: () => nowMs,
   })
   return {
@@ -69,4 +69,23 @@ void t.test('what failed is tried again, and told once nothing usable is known',
   const late = read()
   pending[3]?.reject(new Error('still away'))
   await t.rejects(late, { message: 'still away' })
+})
+
+void t.test('nobody waits longer than their patience; what is found then is known', async (t) => {
+  let resolve: (value: string) => void = () => undefined
+  const given: (string | undefined)[] = []
+  const memory = createRefreshedMemory<string>({
+    ...{ most: 10, freshMs: 0, usableMs: 100, patienceMs: 1 },
+    now: () => 0,
+  })
+  const read = () =>
+    memory.read('key', (known) => {
+      given.push(known)
+      return new Promise((done) => (resolve = done))
+    })
+  t.equal(await read(), undefined)
+  resolve('late')
+  await new Promise((resume) => setImmediate(resume))
+  t.equal(await read(), 'late')
+  t.same(given, [undefined, 'late'], 'who finds it anew is given what is known')
 })

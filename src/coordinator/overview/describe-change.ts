@@ -62,8 +62,13 @@ interface Wording {
   /** Of the method and the path behind the API's prefix; `#` stands for an id. */
   readonly call: RegExp
   readonly action: string
-  /** `object`: its name, or `a group`; `parts`: what the pattern caught. */
-  readonly write: (object: string, details: ChangeDetails, parts: readonly string[]) => string
+  /** `object`: `shop`, `tag web` or `a group`; `parts`: what the pattern caught; `typed`: `group shop`. */
+  readonly write: (
+    object: string,
+    details: ChangeDetails,
+    parts: readonly string[],
+    typed: string,
+  ) => string
 }
 
 /** The first that fits; what is made, changed or deleted in the usual way stands behind them. */
@@ -134,17 +139,21 @@ const wordings: readonly Wording[] = [
   plain(/^PUT organizations\/#\/unassign$/, 'unassign', 'removed an account from'),
   plain(/^PUT group\/#\/cache\/#$/, 'assign', 'added a cache to'),
   plain(/^DELETE group\/#\/cache\/#$/, 'unassign', 'removed a cache from'),
-  plain(/^POST vcl\/#\/push(?:\/[^/]+)?$/, 'update', 'saved'),
-  plain(/^PUT group\/#\/.+$/, 'update', 'changed'),
-  plain(/^DELETE group\/#\/.+$/, 'update', 'changed'),
+  usual(/^POST vcl\/#\/push(?:\/[^/]+)?$/, 'update', 'saved'),
+  usual(/^(?:PUT|DELETE) group\/#\/.+$/, 'update', 'changed'),
   { call: /^PUT auth\/password$/, action: 'update', write: () => 'changed their password' },
-  plain(/^POST [a-z]+(?:\/.+)?$/, 'create', 'created'),
-  plain(/^(?:PUT|PATCH) [a-z]+(?:\/.+)?$/, 'update', 'changed'),
-  plain(/^DELETE [a-z]+(?:\/.+)?$/, 'delete', 'deleted'),
+  usual(/^POST [a-z]+(?:\/.+)?$/, 'create', 'created'),
+  usual(/^(?:PUT|PATCH) [a-z]+(?:\/.+)?$/, 'update', 'changed'),
+  usual(/^DELETE [a-z]+(?:\/.+)?$/, 'delete', 'deleted'),
 ]
 
 function plain(call: RegExp, action: string, verb: string): Wording {
   return { call, action, write: (object) => `${verb} ${object}` }
+}
+
+/** What is done to objects of every kind: the kind is told too. */
+function usual(call: RegExp, action: string, verb: string): Wording {
+  return { call, action, write: (_, __, ___, typed) => `${verb} ${typed}` }
 }
 
 function inRevision({ revision }: ChangeDetails): string {
@@ -166,17 +175,19 @@ export function describeChange(call: LoggedCall, details: ChangeDetails): Change
   const found = Object.hasOwn(nouns, noun) ? nouns[noun] : undefined
   if (!found && parts.join('/') !== 'auth/password') return null
   const text = `${call.method} ${parts.map((part) => (readId(part) ? '#' : part)).join('/')}`
-  const object = nameObject(found?.word ?? '', details.name)
+  const word = found?.word ?? ''
+  const typed = details.name === null ? withArticle(word) : `${word} ${details.name}`
+  // What deploys and caches are about is clear by the verb.
+  const isPlain = details.name !== null && (word === 'group' || word === 'cache')
+  const object = isPlain ? (details.name ?? '') : typed
   for (const { call: pattern, action, write } of wordings) {
     const caught = pattern.exec(text)
-    if (caught) return { action, text: write(object, details, caught.slice(1)) }
+    if (caught) return { action, text: write(object, details, caught.slice(1), typed) }
   }
   return null
 }
 
-/** `group shop`, `an API token`. */
-function nameObject(word: string, name: string | null): string {
-  if (name !== null) return word === 'group' || word === 'cache' ? name : `${word} ${name}`
+function withArticle(word: string): string {
   return `${/^[aeio]/i.test(word) ? 'an' : 'a'} ${word}`
 }
 

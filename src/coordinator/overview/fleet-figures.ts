@@ -9,13 +9,15 @@ import {
   type WorstObject,
 } from '../../resources/overview.js'
 import type { Actor } from '../../resources/permission.js'
+import { FleetError } from '../../errors.js'
 import { toIso } from '../api/times.js'
 import { createRefreshedMemory } from '../../runtime/refreshed-memory.js'
 import { scopeOf, type StateService } from '../service.js'
 import { askVisibleCaches } from '../statistics/asked-caches.js'
-import type { NewestEachAnswer, Series } from '../statistics/store/statistics-archive.js'
+import type { NewestEachAnswer } from '../statistics/store/statistics-archive.js'
 import type { Scope } from '../store/scope.js'
 import { readServingPlaces } from './group-places.js'
+import { hourMs, readCourse, type Course, type Step } from './hour-course.js'
 import { namedTables, readNames } from './object-names.js'
 import {
   addRates,
@@ -37,29 +39,43 @@ interface FiguresOfHour {
   readonly lastHour: NonNullable<Overview['lastHour']>
 }
 
+/** What is not known yet, or cannot be while the archive does not work, is null or empty. */
 export interface FleetFigures {
-  /** Rejects with FleetError 'unavailable' when the archive does not work. */
   readNow(actor: Actor): Promise<FiguresOfNow>
   readHour(actor: Actor): Promise<FiguresOfHour>
 }
 
 /** Organizations whose figures are remembered. */
-const scopesMost = 200
-const nowMemory = { freshMs: 5_000, usableMs: 30_000 }
-const hourMemory = { freshMs: 30_000, usableMs: 5 * 60_000 }
-const hourMs = 3_600_000
-/** Steps of an hour, about. */
-const stepsMost = 60
-/** What an hour ago is: a step that ended so long apart from it, at most. */
-const hourApartMs = 5 * 60_000
+const most = 200
+const nowMemory = { most, freshMs: 5_000, usableMs: 30_000, patienceMs: 1_000 }
+/** An older course lacks its end, but is not wrong. */
+const hourMemory = { most, freshMs: 30_000, usableMs: hourMs, patienceMs: 150 }
 
 export function createFleetFigures(service: StateService): FleetFigures {
   const { now } = service
-  const ofNow = createRefreshedMemory<FiguresOfNow>({ most: scopesMost, now, ...nowMemory })
-  const ofHour = createRefreshedMemory<FiguresOfHour>({ most: scopesMost, now, ...hourMemory })
+  const ofNow = createRefreshedMemory<FiguresOfNow>({ ...nowMemory, now })
+  const ofHour = createRefreshedMemory<Course>({ ...hourMemory, now })
   return {
-    readNow: (actor) => ofNow.read(keyOf(actor), () => findNow(service, actor)),
-    readHour: (actor) => ofHour.read(keyOf(actor), () => findHour(service, actor)),
+    readNow: async (actor) => {
+      const known = await orUnknown(ofNow.read(keyOf(actor), () => findNow(service, actor)))
+      return known ?? { now: toFigures(emptyRates()), worstAgents: [], worstGroups: [] }
+    },
+    readHour: async (actor) => {
+      const course = await orUnknown(
+        ofHour.read(keyOf(actor), (known) => findCourse(service, actor, known)),
+      )
+      return toFiguresOfHour(course?.steps ?? [], now())
+    },
+  }
+}
+
+/** Without an archive the rest can still be told. */
+async function orUnknown<Value>(reading: Promise<Value | undefined>): Promise<Value | undefined> {
+  try {
+    return await reading
+  } catch (error) {
+    if (error instanceof FleetError && error.kind === 'unavailable') return undefined
+    throw error
   }
 }
 
@@ -126,18 +142,17 @@ async function nameWorst(
   })
 }
 
-async function findHour(service: StateService, actor: Actor): Promise<FiguresOfHour> {
-  const nowMs = service.now()
-  const { series } = await service.statistics.readSeries({
-    caches: await askVisibleCaches(service, actor),
-    names: figureCounters,
-    consolidation: 'AVERAGE',
-    startMs: nowMs - hourMs - hourApartMs,
-    endMs: nowMs,
-    nowMs,
-    rowsMost: stepsMost,
-  })
-  const steps = toSteps(series)
+async function findCourse(
+  service: StateService,
+  actor: Actor,
+  known: Course | undefined,
+): Promise<Course> {
+  const caches = await askVisibleCaches(service, actor)
+  return readCourse(service.statistics, { caches, nowMs: service.now(), known })
+}
+
+/** Of an hour ago is the step that it fell into, or the one before. */
+function toFiguresOfHour(steps: readonly Step[], nowMs: number): FiguresOfHour {
   const hourAgo = nowMs - hourMs
   const before = steps.findLast(({ endsAt }) => endsAt <= hourAgo)
   return {
@@ -146,23 +161,4 @@ async function findHour(service: StateService, actor: Actor): Promise<FiguresOfH
       .filter(({ endsAt }) => endsAt > hourAgo)
       .map(({ endsAt, rates }) => ({ time: toIso(endsAt), ...toFigures(rates) })),
   }
-}
-
-interface Step {
-  readonly endsAt: number
-  readonly rates: Float64Array
-}
-
-/** In order of time. */
-function toSteps(series: readonly Series[]): Step[] {
-  const steps = new Map<number, Float64Array>()
-  for (const [counter, { endsAt, values }] of series.entries())
-    for (const [at, time] of endsAt.entries()) {
-      const rates = steps.get(time) ?? emptyRates()
-      steps.set(time, rates)
-      rates[counter] = values[at] ?? Number.NaN
-    }
-  return [...steps]
-    .map(([endsAt, rates]) => ({ endsAt, rates }))
-    .toSorted((a, b) => a.endsAt - b.endsAt)
 }

@@ -49,10 +49,12 @@ function failuresOf(rates: FigureRates): number {
 
 /** Below it a share of hits is chance: requests a second. */
 const requestsLeast = 1
+/** Of all lookups together, less than that worse is nothing to speak of. */
+const notable = 0.05
 
 /**
- * Those that fail most fetches, then those with traffic that hit least. What neither fails nor misses is not among them: of a
- * fleet that does well there are none.
+ * Those that fail most fetches, then those with traffic that hit notably less than all together, those that hit least first.
+ * Of a fleet that does well there are none.
  */
 export function findWorst<Row extends { readonly rates: FigureRates }>(
   rows: readonly Row[],
@@ -60,11 +62,14 @@ export function findWorst<Row extends { readonly rates: FigureRates }>(
 ): readonly (Row & { readonly figures: Figures })[] {
   const failing: Judged<Row>[] = []
   const missing: Judged<Row>[] = []
+  const sum = emptyRates()
+  for (const { rates } of rows) addRates(sum, rates)
+  const ratioLeast = ratioOf(sum) - notable
   for (const row of rows) {
     const failures = failuresOf(row.rates)
     const ratio = ratioOf(row.rates)
     if (failures > 0) failing.push({ row, badness: failures })
-    else if ((row.rates[0] ?? 0) >= requestsLeast && ratio < 1)
+    else if ((row.rates[0] ?? 0) >= requestsLeast && ratio < ratioLeast)
       missing.push({ row, badness: 1 - ratio })
   }
   return [...takeWorst(failing, most), ...takeWorst(missing, most)]

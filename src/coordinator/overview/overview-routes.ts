@@ -4,12 +4,14 @@ import { answerSchema } from '../api/resource-schemas.js'
 import { route, type Route } from '../http/route.js'
 import type { StateService } from '../service.js'
 import { createFleetFigures } from './fleet-figures.js'
-import { readOverview } from './read-overview.js'
+import { createFleetStates } from './fleet-states.js'
+import { readOverview, type OverviewParts } from './read-overview.js'
 
 const overviewSchema = answerSchema(overview)
 
 export function overviewRoutes(service: StateService): readonly Route[] {
-  const figures = createFleetFigures(service)
+  // What it remembers begins with the first who asks.
+  let parts: OverviewParts | undefined
   return [
     route({
       method: 'GET',
@@ -20,10 +22,18 @@ export function overviewRoutes(service: StateService): readonly Route[] {
       errorKey: 'overview',
       permission: 'anyone',
       answers: { 200: overviewSchema },
-      handle: async ({ actor }) => ({
-        status: 200,
-        body: await readOverview(service, figures, actor),
-      }),
+      handle: async ({ actor }) => {
+        parts ??= openParts(service)
+        return { status: 200, body: await readOverview(parts, actor) }
+      },
     }),
   ]
+}
+
+function openParts(service: StateService): OverviewParts {
+  return {
+    service,
+    states: createFleetStates(service),
+    figures: createFleetFigures(service),
+  }
 }

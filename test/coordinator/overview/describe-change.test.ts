@@ -44,6 +44,7 @@ void t.test('what people do with groups and caches', (t) => {
 
 void t.test('what people make, change and delete', (t) => {
   t.equal(tell('POST', '/api/v1/tags', { name: 'web' }), 'create: created tag web')
+  t.equal(tell('POST', '/api/v1/vclgroups', named), 'create: created group shop')
   t.equal(tell('PUT', '/api/v1/files/2', { name: 'a.vcl' }), 'update: changed file a.vcl')
   t.equal(tell('DELETE', '/api/v1/organizations/2'), 'delete: deleted an organization')
   t.equal(tell('POST', '/api/v1/vcls', { name: 'a.vcl' }), 'create: created file a.vcl')

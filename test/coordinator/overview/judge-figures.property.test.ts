@@ -67,6 +67,9 @@ void t.test('the worst fail most; behind them stand those that hit least', (t) =
       )
     }),
   )
-  t.same(findWorst([{ id: 1, rates: [100, 100, 0, 0, 0] }], 5), [], 'all is well')
+  const even = [90, 91, 92].map((hits, id) => ({ id, rates: [100, hits, 100 - hits, 0, 0] }))
+  t.same(findWorst(even, 5), [], 'all is well')
+  const odd = { id: 7, rates: [100, 40, 60, 0, 0] }
+  t.match(findWorst([...even, odd], 5), [{ id: 7, figures: { hitRatio: 0.4 } }])
   t.end()
 })

@@ -31,8 +31,8 @@ function Parts({ overview }: { readonly overview: Overview }) {
   const { problems, changes, worst } = overview
   return (
     <>
-      <States overview={overview} />
       {problems && <Problems problems={problems} overview={overview} />}
+      <States overview={overview} />
       {overview.now && <Traffic overview={overview} now={overview.now} />}
       <div class="overview-columns">
         {worst && <Worst worst={worst} />}

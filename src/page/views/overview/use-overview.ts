@@ -8,13 +8,23 @@ import { useObject, type LoadedObject } from '../../api/object.js'
 const types: readonly EventType[] = ['agent', 'deployment', 'invalidation', 'apilog', 'certificate']
 /** Whatever comes meanwhile: thousands of caches may change at once. */
 const restMs = 2_000
-/** A little more than samples are apart. */
+/** As often as samples come. */
 const figuresMs = 10_000
+const courseMs = 2_000
 
 export function useOverview(): LoadedObject<Overview> {
   const shown = useObject<Overview>(overviewPath)
-  const { reload } = shown
+  const { reload, value } = shown
   useEffect(() => followOverview(reload), [reload])
+  // The first who asks is not kept waiting for the course of thousands of caches; it is known soon.
+  const isComing = value?.lastHour?.length === 0
+  useEffect(() => {
+    if (!isComing) return
+    const again = setTimeout(reload, courseMs)
+    return () => {
+      clearTimeout(again)
+    }
+  }, [isComing, reload])
   return shown
 }
 

@@ -1,0 +1,199 @@
+/** The start page: what the fleet does, what is wrong with it, who changed what; and its decisions. */
+import fc from 'fast-check'
+import t from 'tap'
+import { findRollback } from '../../src/page/views/overview/find-rollback.js'
+import { listCounts } from '../../src/page/views/overview/list-counts.js'
+import { chooseAction } from '../../src/page/views/overview/choose-action.js'
+import { compareFigures, listMarks, readTrend } from '../../src/page/views/overview/read-trends.js'
+import { splitAtName } from '../../src/page/views/overview/split-at-name.js'
+import { heightOf, layTrend, trendHeight } from '../../src/page/charts/lay-trend.js'
+import type { Figures } from '../../src/resources/overview.js'
+import {
+  findBarriers,
+  keepScreenshot,
+  logInPage,
+  openPage,
+  startBrowser,
+} from '../support/browser.js'
+import { startCoordinator } from '../support/daemon.js'
+import { eventually } from '../support/eventually.js'
+
+const unknown: Figures = { requests: null, hitRatio: null, errors: null, failedFetches: null }
+
+void t.test('states stand the worst first, and none without anybody in it', (t) => {
+  t.same(
+    listCounts({ Running: 8, Failing: 1, Down: 2, ReadOnly: 0, Locked: 0 }).map(({ name }) => name),
+    ['Down', 'Failing', 'Running'],
+  )
+  t.end()
+})
+
+void t.test('the button does what the person may, or leads to what is ill', (t) => {
+  const everything = () => true
+  const nothing = () => false
+  const group = { type: 'vclgroup', id: 3, name: 'shop' }
+  t.match(chooseAction({ code: 'load-failed', object: group }, everything), { kind: 'rollback' })
+  t.same(chooseAction({ code: 'load-failed', object: group }, nothing), {
+    ...{ kind: 'open', title: 'Open', href: '/groups/3' },
+  })
+  const entry = { type: 'invalidation', id: 4, name: 'a ban' }
+  const missed = { code: 'behind-on-invalidations', object: entry } as const
+  t.match(chooseAction(missed, everything), { kind: 'retry', path: '/invalidations/4/retry' })
+  t.match(chooseAction(missed, nothing), { href: '/invalidations/4' })
+  const cache = { type: 'agent', id: 5, name: 'edge-1' }
+  t.match(chooseAction({ code: 'agent-down', object: cache }, everything), { href: '/caches/5' })
+  t.match(chooseAction({ code: 'agent-locked', object: cache }, everything), { title: 'Unlock…' })
+  t.equal(chooseAction({ code: 'drift', object: { ...cache, type: 'else' } }, everything), null)
+  t.end()
+})
+
+void t.test('a rollback goes to the newest revision of other files', (t) => {
+  const entry = (revision: number | null, version: number, action = 'deploy') => ({
+    ...{ revision, action, account: 'anna', includes: [] },
+    mainVCL: { id: 1, name: 'a.vcl', version },
+  })
+  const history = [
+    ...[entry(null, 3), entry(4, 2, 'undeploy'), entry(4, 2, 'reload')],
+    ...[entry(3, 2), entry(2, 1), entry(1, 1)],
+  ]
+  t.equal(findRollback(history)?.revision, 2)
+  t.equal(findRollback([entry(1, 1)]), null)
+  t.equal(findRollback([]), null)
+  t.end()
+})
+
+void t.test('a sentence is split around the name in it, and nothing of it is lost', (t) => {
+  fc.assert(
+    fc.property(fc.string(), fc.string(), (text, name) => {
+      const parts = splitAtName(text, name)
+      return parts === null
+        ? name === '' || !text.includes(name)
+        : parts.before + name + parts.after === text
+    }),
+  )
+  t.same(splitAtName('deployed deploy', 'deploy'), { before: 'deployed ', after: '' })
+  t.end()
+})
+
+void t.test('an hour ago is compared in words; what is noise is not', (t) => {
+  const requests = { name: 'requests', isMore: 'neutral' } as const
+  const failures = { name: 'failedFetches', isMore: 'bad' } as const
+  const hits = { name: 'hitRatio', isMore: 'good' } as const
+  const of = (name: keyof Figures, value: number): Figures => ({ ...unknown, [name]: value })
+  t.match(compareFigures(requests, of('requests', 110), of('requests', 100)), {
+    ...{ text: '+10 % since an hour ago', tone: 'neutral' },
+  })
+  t.match(compareFigures(requests, of('requests', 101), of('requests', 100)), { tone: 'neutral' })
+  t.match(compareFigures(hits, of('hitRatio', 0.8), of('hitRatio', 0.9)), {
+    ...{ text: '−10.0 points since an hour ago', tone: 'bad' },
+  })
+  t.match(compareFigures(failures, of('failedFetches', 3), of('failedFetches', 0)), {
+    ...{ text: 'none an hour ago', tone: 'bad' },
+  })
+  t.equal(compareFigures(requests, of('requests', 1), unknown), null)
+  t.end()
+})
+
+void t.test('a gap in the course is a gap in the line', (t) => {
+  const step = (minute: number) => ({
+    ...{ ...unknown, requests: minute },
+    time: new Date(minute * 60_000).toISOString(),
+  })
+  const points = readTrend([step(1), step(2), step(5), step(6)], 'requests')
+  t.same(
+    points.map(({ value }) => value),
+    [1, 2, null, 5, 6],
+  )
+  const { lines, grounds } = layTrend(points, { from: 0, to: 360 }, 6)
+  t.equal(lines.length, 2)
+  t.equal(grounds.length, 2)
+  fc.assert(
+    fc.property(fc.double({ noNaN: true, min: 0 }), fc.double({ noNaN: true, min: 0 }), (a, b) => {
+      const height = heightOf(a, b)
+      return height >= 0 && height <= trendHeight
+    }),
+  )
+  t.end()
+})
+
+void t.test('deploys, bans and outages are marked', (t) => {
+  const at = new Date(60_000).toISOString()
+  const change = { at, account: 'anna', object: null }
+  const down = {
+    ...{ object: { type: 'agent', id: 1, name: 'edge-1' }, code: 'agent-down', severity: 3 },
+    ...{ message: 'it is Down', since: at, objects: [], remedy: '' },
+  } as const
+  const marks = listMarks(
+    {
+      changes: [
+        { ...change, action: 'deploy', text: 'deployed shop' },
+        { ...change, action: 'ban', text: 'banned all' },
+        { ...change, action: 'create', text: 'created tag web' },
+      ],
+      problems: [down, { ...down, object: { ...down.object, name: 'edge-2' } }],
+    },
+    120,
+  )
+  t.same(marks, [
+    { at: 60, until: 120, tone: 'outage', text: 'edge-1: it is Down (and 1 more)' },
+    { at: 60, tone: 'change', text: 'anna deployed shop' },
+    { at: 60, tone: 'removal', text: 'anna banned all' },
+  ])
+  t.end()
+})
+
+void t.test('the start page', async (t) => {
+  const { base, api } = await startCoordinator(t, {
+    words: [
+      ...['--no-agent', '--name', 'edge', '--tags', 'here', '--simulate', '20'],
+      ...['--heartbeat', '2', '--stats-interval', '2'],
+    ],
+  })
+  const browser = await startBrowser(t)
+  await eventually('all caches are known', async () => (await api.listAgents()).length === 20)
+  const group = await api.makeGroup({
+    name: 'shop',
+    mainFile: await api.makeFile('main.vcl', 'vcl 4.1; backend default none;'),
+    deployment: await api.makeDeployment('all', await api.findTag('here')),
+  })
+  t.equal((await api.act(group, 'deploy')).status, 200)
+  const { page, wrongs } = await openPage(browser, base)
+  await logInPage(page)
+
+  await t.test('it says how many are how, what they serve, and who did what', async (t) => {
+    const states = page.getByRole('list', { name: 'States' })
+    await states.getByRole('link', { name: '20 Running' }).waitFor()
+    await states.getByRole('link', { name: '1 Active' }).waitFor()
+    const traffic = page.getByRole('region', { name: 'Traffic of the last hour' })
+    await traffic
+      .getByText(/^[\d,.]+\/s$/)
+      .first()
+      .waitFor()
+    await traffic.getByRole('img', { name: /^Hit ratio in the last hour, now [\d.]+%$/ }).waitFor()
+    const changes = page.getByRole('region', { name: 'Recent changes' })
+    await changes.getByText('root deployed shop (revision 1)').waitFor()
+    await changes.getByRole('link', { name: 'shop' }).first().click()
+    await page.getByRole('heading', { name: 'shop' }).waitFor()
+    await page.goBack()
+  })
+
+  await t.test('what changes is told as it changes', async () => {
+    await page.getByText('Live', { exact: true }).waitFor()
+    await api.makeTag('just-made')
+    const changes = page.getByRole('region', { name: 'Recent changes' })
+    await changes.getByText('root created tag just-made').waitFor()
+  })
+
+  await t.test('everybody can use it: light and dark, wide and narrow', async (t) => {
+    for (const colorScheme of ['light', 'dark'] as const)
+      for (const width of [390, 1280, 1920]) {
+        await page.emulateMedia({ colorScheme })
+        await page.setViewportSize({ width, height: 1000 })
+        await keepScreenshot(page, `overview-${colorScheme}-${width}`)
+        t.same(await findBarriers(page), [], `${colorScheme} ${width}`)
+        const wide = 'document.documentElement.scrollWidth > innerWidth'
+        t.equal(await page.evaluate(wide), false, 'nothing sticks out')
+      }
+    t.same(wrongs, [])
+  })
+})
