@@ -116,28 +116,23 @@ void t.test('a gap in the course is a gap in the line', (t) => {
   t.end()
 })
 
-void t.test('deploys, bans and outages are marked', (t) => {
-  const at = new Date(60_000).toISOString()
-  const change = { at, account: 'anna', object: null }
-  const down = {
-    ...{ object: { type: 'agent', id: 1, name: 'edge-1' }, code: 'agent-down', severity: 3 },
-    ...{ message: 'it is Down', since: at, objects: [], remedy: '' },
-  } as const
+void t.test('deploys, bans and outages are marked; what is away together is one outage', (t) => {
+  const at = (seconds: number) => new Date(seconds * 1000).toISOString()
+  const common = { failed: false, account: 'anna', revision: null }
+  const away = { ...common, kind: 'agent-down', account: null } as const
   const marks = listMarks(
-    {
-      changes: [
-        { ...change, action: 'deploy', text: 'deployed shop' },
-        { ...change, action: 'ban', text: 'banned all' },
-        { ...change, action: 'create', text: 'created tag web' },
-      ],
-      problems: [down, { ...down, object: { ...down.object, name: 'edge-2' } }],
-    },
+    [
+      { ...away, at: at(90), object: { type: 'agent', id: 2, name: 'edge-2' } },
+      { ...away, at: at(80), object: { type: 'agent', id: 1, name: 'edge-1' } },
+      { ...common, at: at(70), kind: 'ban', object: { type: 'invalidation', id: 4, name: '' } },
+      { ...common, at: at(60), kind: 'deploy', object: { type: 'vclgroup', id: 3, name: 'shop' } },
+    ],
     120,
   )
-  t.same(marks, [
-    { at: 60, until: 120, tone: 'outage', text: 'edge-1: it is Down (and 1 more)' },
-    { at: 60, tone: 'change', text: 'anna deployed shop' },
-    { at: 60, tone: 'removal', text: 'anna banned all' },
+  t.match(marks, [
+    { at: 80, until: 120, tone: 'outage', text: 'Agent down: edge-1 (and 1 more)' },
+    { at: 70, until: undefined, tone: 'removal', text: 'Ban 4 by anna' },
+    { at: 60, until: undefined, tone: 'change', text: 'Deploy: shop by anna' },
   ])
   t.end()
 })
@@ -160,7 +155,7 @@ void t.test('the start page', async (t) => {
   const { page, wrongs } = await openPage(browser, base)
   await logInPage(page)
 
-  await t.test('it says how many are how, what they serve, and who did what', async (t) => {
+  await t.test('it says how many are how, what they serve, and who did what', async () => {
     const states = page.getByRole('list', { name: 'States' })
     await states.getByRole('link', { name: '20 Running' }).waitFor()
     await states.getByRole('link', { name: '1 Active' }).waitFor()

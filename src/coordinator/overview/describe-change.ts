@@ -163,23 +163,17 @@ function inRevision({ revision }: ChangeDetails): string {
 /** What the path names first. Null: nothing of either API, as a login is. */
 export function findChangedObject({ path, keyId }: LoggedCall): ChangedObject | null {
   const [noun = '', id = ''] = partsOf(path)
-  const found = Object.hasOwn(nouns, noun) ? nouns[noun] : undefined
-  if (!found) return null
-  return { type: found.type, id: readId(id) ?? keyId }
+  const found = findNoun(noun)
+  return found && { type: found.type, id: readId(id) ?? keyId }
 }
 
 /** Null: a call that changes nothing that anybody but its caller notices. */
 export function describeChange(call: LoggedCall, details: ChangeDetails): Change | null {
   const parts = partsOf(call.path)
-  const [noun = ''] = parts
-  const found = Object.hasOwn(nouns, noun) ? nouns[noun] : undefined
+  const found = findNoun(parts[0] ?? '')
   if (!found && parts.join('/') !== 'auth/password') return null
   const text = `${call.method} ${parts.map((part) => (readId(part) ? '#' : part)).join('/')}`
-  const word = found?.word ?? ''
-  const typed = details.name === null ? withArticle(word) : `${word} ${details.name}`
-  // What deploys and caches are about is clear by the verb.
-  const isPlain = details.name !== null && (word === 'group' || word === 'cache')
-  const object = isPlain ? (details.name ?? '') : typed
+  const { object, typed } = nameObject(found?.word ?? '', details.name)
   for (const { call: pattern, action, write } of wordings) {
     const caught = pattern.exec(text)
     if (caught) return { action, text: write(object, details, caught.slice(1), typed) }
@@ -187,8 +181,18 @@ export function describeChange(call: LoggedCall, details: ChangeDetails): Change
   return null
 }
 
-function withArticle(word: string): string {
-  return `${/^[aeio]/i.test(word) ? 'an' : 'a'} ${word}`
+function findNoun(part: string) {
+  return Object.hasOwn(nouns, part) ? (nouns[part] ?? null) : null
+}
+
+/** What groups and caches are is clear by most verbs. */
+function nameObject(word: string, name: string | null) {
+  if (name === null) {
+    const unnamed = `${/^[aeio]/i.test(word) ? 'an' : 'a'} ${word}`
+    return { object: unnamed, typed: unnamed }
+  }
+  const typed = `${word} ${name}`
+  return { object: word === 'group' || word === 'cache' ? name : typed, typed }
 }
 
 /** Behind `/api/v1` or `/api/rest`. */

@@ -1,5 +1,5 @@
 /** States with how many are in them: the worst first, and those that none is in left out. */
-import { toneOfState, type Tone } from '../../parts/state-chip.js'
+import { toneOfState, type Tone } from '../../parts/tone-of-state.js'
 
 export interface Count {
   readonly name: string

@@ -1,22 +1,19 @@
 /** Where an object of any type is shown; null: nowhere by itself. */
-import type { IconName } from '../../parts/icon.js'
+
+const places = {
+  agent: { home: '/caches', icon: 'cache' },
+  vclgroup: { home: '/groups', icon: 'group' },
+  deployment: { home: '/deployments', icon: 'deployment' },
+  domain: { home: '/domains', icon: 'domain' },
+  certificate: { home: '/certificates', icon: 'certificate' },
+  tag: { home: '/tags', icon: 'tag' },
+  file: { home: '/files', icon: 'file' },
+  invalidation: { home: '/invalidations', icon: 'invalidation' },
+} as const
 
 export interface Located {
   readonly href: string
-  readonly icon: IconName
-  /** "Cache". */
-  readonly noun: string
-}
-
-const places: Readonly<Record<string, { readonly home: string } & Omit<Located, 'href'>>> = {
-  agent: { home: '/caches', icon: 'cache', noun: 'Cache' },
-  vclgroup: { home: '/groups', icon: 'group', noun: 'Group' },
-  deployment: { home: '/deployments', icon: 'deployment', noun: 'Deployment' },
-  domain: { home: '/domains', icon: 'domain', noun: 'Domain' },
-  certificate: { home: '/certificates', icon: 'certificate', noun: 'Certificate' },
-  tag: { home: '/tags', icon: 'tag', noun: 'Tag' },
-  file: { home: '/files', icon: 'file', noun: 'File' },
-  invalidation: { home: '/invalidations', icon: 'invalidation', noun: 'Invalidation' },
+  readonly icon: (typeof places)[keyof typeof places]['icon']
 }
 
 export function locateObject({
@@ -26,8 +23,11 @@ export function locateObject({
   readonly type: string
   readonly id: number
 }): Located | null {
-  const place = Object.hasOwn(places, type) ? places[type] : undefined
-  if (!place) return null
-  const { home, ...rest } = place
-  return { ...rest, href: `${home}/${id}` }
+  if (!isPlaced(type)) return null
+  const { home, icon } = places[type]
+  return { href: `${home}/${id}`, icon }
+}
+
+function isPlaced(type: string): type is keyof typeof places {
+  return Object.hasOwn(places, type)
 }

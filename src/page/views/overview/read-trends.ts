@@ -1,8 +1,10 @@
 /** From an overview to its three small charts, and the marks in them. Values in, values out. */
+import type { Mark } from '../../../resources/mark.js'
 import type { Figures, Overview } from '../../../resources/overview.js'
 import type { ChartMark } from '../../charts/chart-mark.js'
 import type { TrendPoint } from '../../charts/lay-trend.js'
 import type { Unit } from '../../charts/format-value.js'
+import { describeMark } from '../graphs/describe-marks.js'
 
 export type FigureName = 'requests' | 'hitRatio' | 'failedFetches' | 'errors'
 
@@ -60,27 +62,14 @@ export function findMost(points: readonly TrendPoint[], unit: Unit): number {
   return highest === 0 ? 1 : highest * 1.15
 }
 
-const deploys = new Set(['deploy', 'rollback', 'reload', 'promote', 'undeploy', 'stage'])
-const removals = new Set(['invalidate', 'ban'])
-/** What stops a cache or its backends from serving. */
-const outages = new Set(['agent-down', 'cache-failing', 'all-backends-sick'])
-
-/** Deploys, bans and purges, and outages that go on. */
-export function listMarks(
-  { changes, problems }: Pick<Overview, 'changes' | 'problems'>,
-  nowSeconds: number,
-): readonly ChartMark[] {
-  const done = (changes ?? []).flatMap(({ at, action, account, text }): ChartMark[] => {
-    const tone = deploys.has(action) ? 'change' : removals.has(action) ? 'removal' : null
-    return tone ? [{ at: Date.parse(at) / 1000, tone, text: `${account} ${text}` }] : []
-  })
-  const out = (problems ?? [])
-    .filter(({ code }) => outages.has(code))
-    .map(({ since, object, message }): ChartMark => {
-      const text = `${object.name}: ${message}`
-      return { at: Date.parse(since) / 1000, until: nowSeconds, tone: 'outage', text }
-    })
-  return [...joinOutages(out), ...done]
+/** Deploys, bans and purges; caches that went away, which are still, as one while. */
+export function listMarks(marks: readonly Mark[], nowSeconds: number): readonly ChartMark[] {
+  const happenings = marks.map(describeMark)
+  const outages = happenings.filter(({ tone }) => tone === 'outage')
+  return [
+    ...joinOutages(outages.map((outage) => ({ ...outage, until: nowSeconds }))),
+    ...happenings.filter(({ tone }) => tone !== 'outage'),
+  ]
 }
 
 /** Together they are one ground: hundreds of caches that go at once would be as many on top of each other. */
@@ -104,27 +93,27 @@ const notableRate = 0.01
 
 /** Null: one of them is not known. */
 export function compareFigures(
-  { name, isMore }: Pick<TrendKind, 'name' | 'isMore'>,
+  kind: Pick<TrendKind, 'name' | 'isMore'>,
   now: Figures,
   before: Figures | null,
 ): Comparison | null {
+  const { name, isMore } = kind
   const [value, was] = [now[name], before?.[name] ?? null]
   if (value === null || was === null) return null
   const change = value - was
-  const isNotable =
-    Math.abs(change) > (name === 'hitRatio' ? notable / 2 : Math.max(notable * was, notableRate))
-  if (!isNotable) return { text: 'as an hour ago', tone: 'neutral' }
+  const least = name === 'hitRatio' ? notable / 2 : Math.max(notable * was, notableRate)
+  if (Math.abs(change) <= least) return { text: 'as an hour ago', tone: 'neutral' }
   const isBetter = change > 0 === (isMore === 'good')
-  const tone = isMore === 'neutral' ? 'neutral' : isBetter ? 'good' : 'bad'
-  const sign = change > 0 ? '+' : '−'
-  const size =
-    name === 'hitRatio'
-      ? `${(Math.abs(change) * 100).toFixed(1)} points`
-      : was < notableRate
-        ? 'from none'
-        : `${Math.round((Math.abs(change) / was) * 100)} %`
   return {
-    text: size === 'from none' ? 'none an hour ago' : `${sign}${size} since an hour ago`,
-    tone,
+    text: describeDifference(name, change, was),
+    tone: isMore === 'neutral' ? 'neutral' : isBetter ? 'good' : 'bad',
   }
+}
+
+function describeDifference(name: FigureName, change: number, was: number): string {
+  const size = Math.abs(change)
+  const sign = change > 0 ? '+' : '−'
+  if (name === 'hitRatio') return `${sign}${(size * 100).toFixed(1)} points since an hour ago`
+  if (was < notableRate) return 'none an hour ago'
+  return `${sign}${Math.round((size / was) * 100)} % since an hour ago`
 }

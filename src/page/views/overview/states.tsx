@@ -3,7 +3,7 @@ import { Link } from 'wouter-preact'
 import type { Overview } from '../../../resources/overview.js'
 import { Icon, type IconName } from '../../parts/icon.js'
 import { formatCount } from '../../parts/quantity.js'
-import { toneOfState } from '../../parts/state-chip.js'
+import { toneOfState } from '../../parts/tone-of-state.js'
 import { listCounts, type Count } from './list-counts.js'
 
 export function States({ overview }: { readonly overview: Overview }) {

@@ -7,6 +7,8 @@ import { formatValue } from '../../charts/format-value.js'
 import { Trend, type PointedTrend } from '../../charts/trend.js'
 import type { ChartMark } from '../../charts/chart-mark.js'
 import { now as clock } from '../../parts/time.js'
+import { fleet } from '../graphs/subject.js'
+import { useMarks } from '../graphs/use-marks.js'
 import { compareFigures, findMost, listMarks, readTrend } from './read-trends.js'
 import { trendKinds, type TrendKind } from './read-trends.js'
 
@@ -20,7 +22,8 @@ interface TrafficProps {
 export function Traffic({ overview, now }: TrafficProps) {
   const { lastHour, hourBefore } = overview
   const seconds = Math.round(clock.value / 1000)
-  const marks = useMemo(() => listMarks(overview, seconds), [overview, seconds])
+  const happened = useMarks(fleet, { from: seconds - hourSeconds, to: seconds }).marks
+  const marks = useMemo(() => listMarks(happened, seconds), [happened, seconds])
   const kinds = trendKinds.filter(({ name }) => name !== 'errors' || now.errors !== null)
   return (
     <section class="overview-traffic" aria-label="Traffic of the last hour">
