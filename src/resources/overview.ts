@@ -2,7 +2,7 @@
 import { agentStates } from './agent-state.js'
 import { id, integer, named, text, time } from './common-fields.js'
 import { deploymentStates } from './deployment.js'
-import { problem } from './problem.js'
+import { openProblem, type OpenProblem } from './problem.js'
 import type { Answer, Field, Fields } from './resource.js'
 
 export const overviewPath = '/overview'
@@ -69,10 +69,7 @@ export const overview = {
   },
   problems: {
     kind: 'list',
-    of: {
-      kind: 'object',
-      fields: { object: { kind: 'object', fields: object }, ...problem.fields },
-    },
+    of: openProblem,
     nullable: true,
     description: `The worst first, ${listedProblemsMost} at most`,
   },
@@ -96,6 +93,6 @@ export const overview = {
 
 export type Overview = Answer<typeof overview>
 export type Figures = Answer<typeof figures>
-export type OverviewProblem = NonNullable<Overview['problems']>[number]
+export type OverviewProblem = OpenProblem
 export type OverviewChange = NonNullable<Overview['changes']>[number]
 export type WorstObject = NonNullable<Overview['worst']>['agents'][number]

@@ -7,7 +7,8 @@ import { chooseAction } from '../../src/page/views/overview/choose-action.js'
 import { compareFigures, listMarks, readTrend } from '../../src/page/views/overview/read-trends.js'
 import { splitAtName } from '../../src/page/views/overview/split-at-name.js'
 import { heightOf, layTrend, trendHeight } from '../../src/page/charts/lay-trend.js'
-import type { Figures } from '../../src/resources/overview.js'
+import type { Figures, OverviewProblem } from '../../src/resources/overview.js'
+import type { ConcernedObject } from '../../src/resources/problem.js'
 import {
   findBarriers,
   keepScreenshot,
@@ -31,19 +32,28 @@ void t.test('states stand the worst first, and none without anybody in it', (t) 
 void t.test('the button does what the person may, or leads to what is ill', (t) => {
   const everything = () => true
   const nothing = () => false
+  const choose = (
+    code: OverviewProblem['code'],
+    object: ConcernedObject,
+    rest: Partial<Pick<OverviewProblem, 'objects' | 'remedy'>> = {},
+  ) => {
+    const problem = { code, object, objects: [], remedy: '', ...rest }
+    return [chooseAction(problem, everything), chooseAction(problem, nothing)]
+  }
   const group = { type: 'vclgroup', id: 3, name: 'shop' }
-  t.match(chooseAction({ code: 'load-failed', object: group }, everything), { kind: 'rollback' })
-  t.same(chooseAction({ code: 'load-failed', object: group }, nothing), {
-    ...{ kind: 'open', title: 'Open', href: '/groups/3' },
-  })
-  const entry = { type: 'invalidation', id: 4, name: 'a ban' }
-  const missed = { code: 'behind-on-invalidations', object: entry } as const
-  t.match(chooseAction(missed, everything), { kind: 'retry', path: '/invalidations/4/retry' })
-  t.match(chooseAction(missed, nothing), { href: '/invalidations/4' })
   const cache = { type: 'agent', id: 5, name: 'edge-1' }
-  t.match(chooseAction({ code: 'agent-down', object: cache }, everything), { href: '/caches/5' })
-  t.match(chooseAction({ code: 'agent-locked', object: cache }, everything), { title: 'Unlock…' })
-  t.equal(chooseAction({ code: 'drift', object: { ...cache, type: 'else' } }, everything), null)
+  const entry = { type: 'invalidation', id: 4, name: 'a ban' }
+  const open = { kind: 'open', title: 'Open', href: '/groups/3' }
+  t.match(choose('load-failed', group, { objects: [cache] }), [{ kind: 'rollback' }, open])
+  t.match(choose('load-failed', group), [open, open], 'what changed nothing is not taken back')
+  t.match(choose('behind-on-invalidations', entry, { remedy: '`invalidations retry 4`' }), [
+    { kind: 'retry', path: '/invalidations/4/retry' },
+    { href: '/invalidations/4' },
+  ])
+  t.match(choose('behind-on-invalidations', entry)[0], { href: '/invalidations/4' })
+  t.match(choose('agent-down', cache)[0], { href: '/caches/5' })
+  t.match(choose('agent-locked', cache), [{ title: 'Unlock…' }, { title: 'Open' }])
+  t.equal(choose('drift', { ...cache, type: 'else' })[0], null)
   t.end()
 })
 

@@ -1,32 +1,65 @@
-/** How many agents and groups are in which state. What was counted is believed until an event says that something changed. */
+/**
+ * How many agents, groups and backends are how, and what is wrong. What was read is believed until an event says that something
+ * changed; of backends, whose count reads thousands of rows, what is known is told while they are counted anew.
+ */
+import { listedProblemsMost } from '../../resources/overview.js'
+import { problemBearers } from '../../resources/problem.js'
+import { may, type Actor } from '../../resources/permission.js'
 import { createReadCache } from '../../runtime/bounded-cache.js'
+import { createRefreshedMemory } from '../../runtime/refreshed-memory.js'
 import { countAgents } from '../agents/agent-counts.js'
+import { countBackends } from '../backends/backend-facts.js'
 import { eventsSubject } from '../bus/subjects.js'
 import { countGroupsByState, type GroupCounts } from '../placement/group-counts.js'
-import type { StateService } from '../service.js'
-import type { Scope } from '../store/scope.js'
+import { readOpenProblems, type OpenProblems } from '../problems/open-problems.js'
+import { scopeOf, type StateService } from '../service.js'
+
+type AgentCounts = Awaited<ReturnType<typeof countAgents>>
+type BackendCounts = Awaited<ReturnType<typeof countBackends>>
 
 export interface FleetStates {
-  countAgents(scope: Scope): ReturnType<typeof countAgents>
-  countGroups(scope: Scope): Promise<GroupCounts>
+  countAgents(actor: Actor): Promise<AgentCounts>
+  countGroups(actor: Actor): Promise<GroupCounts>
+  /** Null: they are counted for the first time, which takes a while. */
+  countBackends(actor: Actor): Promise<BackendCounts | null>
+  readProblems(actor: Actor): Promise<OpenProblems>
 }
 
 /** Organizations whose counts are remembered. */
 const most = 200
 /** The bus delivers at most once. */
 const withoutHintMs = 2_000
+const backendMemory = { most, freshMs: 5_000, usableMs: 60_000, patienceMs: 1_000 }
 
 export function createFleetStates(service: StateService): FleetStates {
-  const options = { most, now: service.now, believedMs: withoutHintMs }
-  const agents = createReadCache<Awaited<ReturnType<typeof countAgents>>>(options)
+  const { now, bus, store } = service
+  const options = { most, now, believedMs: withoutHintMs }
+  const agents = createReadCache<AgentCounts>(options)
   const groups = createReadCache<GroupCounts>(options)
-  service.bus.subscribe(eventsSubject, () => {
-    agents.clear()
-    groups.clear()
+  const problems = createReadCache<OpenProblems>(options)
+  const backends = createRefreshedMemory<BackendCounts>({ ...backendMemory, now })
+  bus.subscribe(eventsSubject, () => {
+    for (const known of [agents, groups, problems]) known.clear()
   })
   return {
-    countAgents: (scope) => agents.read(JSON.stringify(scope), () => countAgents(service, scope)),
-    countGroups: (scope) =>
-      groups.read(JSON.stringify(scope), () => countGroupsByState(service.store.queries, scope)),
+    countAgents: (actor) => agents.read(keyOf(actor), () => countAgents(service, scopeOf(actor))),
+    countGroups: (actor) =>
+      groups.read(keyOf(actor), () => countGroupsByState(store.queries, scopeOf(actor))),
+    countBackends: async (actor) =>
+      (await backends.read(keyOf(actor), () => countBackends(store.queries, scopeOf(actor)))) ??
+      null,
+    readProblems: (actor) =>
+      problems.read(`${keyOf(actor)} ${listReadable(actor).join()}`, () =>
+        readOpenProblems(store.queries, actor, listedProblemsMost),
+      ),
   }
+}
+
+/** Those whose problems the caller may read. */
+export function listReadable(actor: Actor): readonly string[] {
+  return problemBearers.filter((type) => may(actor, type, 'read'))
+}
+
+function keyOf({ organizationId }: Actor): string {
+  return organizationId === null ? 'all' : String(organizationId)
 }

@@ -138,7 +138,7 @@ void t.test('a part that the caller may not read is null', async (t: Test) => {
   const known = Object.entries(ofAgents).filter(([, part]) => part !== null)
   t.same(
     known.map(([name]) => name),
-    ['agents'],
+    ['agents', 'problems', 'problemsTotal'],
   )
   t.match(ofAgents.agents, { Running: 2 }, 'its own and the shared ones')
 

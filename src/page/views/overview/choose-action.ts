@@ -7,19 +7,22 @@ export type ProblemAction =
   | { readonly kind: 'open'; readonly title: string; readonly href: string }
   | { readonly kind: 'retry' | 'rollback'; readonly title: string; readonly path: string }
 
-type Subject = Pick<OverviewProblem, 'code' | 'object'>
+type Subject = Pick<OverviewProblem, 'code' | 'object' | 'objects' | 'remedy'>
 
 /** Null: it is shown nowhere. */
 export function chooseAction(
-  { code, object }: Subject,
+  { code, object, objects, remedy }: Subject,
   mayWrite: (type: PermissionType) => boolean,
 ): ProblemAction | null {
   const place = locateObject(object)
   if (!place) return null
   const { type, id } = object
-  if (type === 'invalidation' && mayWrite('invalidation'))
+  // While it is still tried there is nothing to retry.
+  if (type === 'invalidation' && /\bretry\b/.test(remedy) && mayWrite('invalidation'))
     return { kind: 'retry', title: 'Retry', path: `/invalidations/${id}/retry` }
-  if (code === 'load-failed' && type === 'vclgroup' && mayWrite('vclgroup'))
+  // A deploy that failed as a whole changed nothing; here some caches serve another revision than the others.
+  const isRefused = code === 'load-failed' && objects.some((one) => one.type === 'agent')
+  if (isRefused && type === 'vclgroup' && mayWrite('vclgroup'))
     return { kind: 'rollback', title: 'Roll back…', path: `/vclgroups/${id}` }
   const verb = openingVerbs[code]
   const isAllowed = verb !== undefined && mayWrite(verb.needs)

@@ -79,10 +79,19 @@ function Problem({ problem }: { readonly problem: OverviewProblem }) {
           </span>
         </p>
         <p class="overview-problem-message">{message}</p>
-        <p class="overview-problem-remedy quiet">{remedy}</p>
+        <p class="overview-problem-remedy quiet">
+          <Remedy text={remedy} />
+        </p>
       </div>
       <ProblemButton problem={problem} />
     </li>
+  )
+}
+
+/** Commands stand between backticks. */
+function Remedy({ text }: { readonly text: string }) {
+  return (
+    <>{text.split('`').map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : part))}</>
   )
 }
 
