@@ -73,6 +73,25 @@ function routeLine({ fqdn, groupId, stage }: Route): string {
   return `  if (${isMatch}) { return (vcl(${labelName(groupId, stage)})); }`
 }
 
+/** The routes of a text that `makeRoutingVcl` made, in its order: the first that fits a name answers for it. */
+export function readRoutes(text: string): readonly Route[] {
+  const exact =
+    /^ {2}if \(req\.http\.X-Cachefleet-Host == "([^"]+)"\) \{ return \(vcl\(cf-([ls])-(\d+)\)\); \}$/gm
+  const wildcard =
+    /^ {2}if \(req\.http\.X-Cachefleet-Host ~ "\\\.([^"]+)\$"\) \{ return \(vcl\(cf-([ls])-(\d+)\)\); \}$/gm
+  const toRoute = (fqdn: string, [, , kind, id]: RegExpExecArray): Route => ({
+    fqdn,
+    groupId: Number(id),
+    stage: kind === 's',
+  })
+  return [
+    ...[...text.matchAll(exact)].map((found) => toRoute(found[1] ?? '', found)),
+    ...[...text.matchAll(wildcard)].map((found) =>
+      toRoute(`*.${(found[1] ?? '').replaceAll('\\.', '.')}`, found),
+    ),
+  ]
+}
+
 function byName(a: Route, b: Route): number {
   if (a.fqdn === b.fqdn) return a.groupId - b.groupId
   return a.fqdn < b.fqdn ? -1 : 1

@@ -1,0 +1,74 @@
+/** Whether a reader may ask this of the log: nothing masked is found out by asking, and no host pays for it (docs/behaviour.md, Live log). */
+import { FleetError } from '../errors.js'
+import { matchesGlob } from '../resources/glob.js'
+import { listTests, type LogQuery, type LogTest } from './log-query.js'
+import { isMaskedHeader, type Masking } from './masking.js'
+import { findExpressionProblem } from './repeated-parts.js'
+import { refuseQuery } from './query-words.js'
+
+/** What organizations may ask for, and what details consist of. */
+export const allowedTags = [
+  ...['ReqMethod', 'ReqURL', 'ReqProtocol', 'ReqHeader', 'RespStatus', 'RespReason', 'RespHeader'],
+  ...['BerespStatus', 'BerespHeader', 'Timestamp', 'Hit', 'HitMiss', 'HitPass', 'VCL_call'],
+  ...['VCL_return', 'ReqAcct', 'BereqAcct', 'Error', 'FetchError', 'TTL', 'Length'],
+] as const
+
+/** Of all releases (vsl_tags_http.h, vsl_tags.h): records that hold headers, client addresses, URLs. */
+const headerTags = [
+  ...['Req', 'Resp', 'Bereq', 'Beresp', 'Obj'].flatMap((side) => [`${side}Header`, `${side}Unset`]),
+  ...['ReqLost', 'RespLost', 'BereqLost', 'BerespLost', 'ObjLost', 'LostHeader'],
+  ...['HttpGarbage', 'H2RxHdr', 'H2RxBody', 'H2TxHdr', 'H2TxBody', 'Debug', 'VSL'],
+]
+const addressTags = ['ReqStart', 'SessOpen', 'Proxy', 'ProxyGarbage', 'VCL_acl', 'Debug']
+const urlTags = ['ReqURL', 'BereqURL', 'Hash', 'H2RxHdr', 'Debug']
+
+/** Throws FleetError 'invalid' that names the position. `isBound`: an organization's reader. */
+export function judgeLogQuery(
+  text: string,
+  query: LogQuery,
+  { isBound, masking }: { readonly isBound: boolean; readonly masking: Masking },
+): void {
+  for (const test of listTests(query)) {
+    const problem =
+      (isBound ? findBoundProblem(test) : null) ?? findMaskedProblem(test, masking) ?? null
+    if (problem !== null) throw refuseQuery(text, test.at, problem)
+  }
+}
+
+function findBoundProblem({ tags, comparison }: LogTest): string | null {
+  const odd = tags.find((tag) => !allowedTags.some((one) => isSameTag(one, tag)))
+  if (odd !== undefined)
+    return `${odd} is not a tag that may be asked for: ${allowedTags.join(', ')}`
+  if (comparison === null || !comparison.operator.endsWith('~')) return null
+  return findExpressionProblem(comparison.operand)
+}
+
+/** That a header is there is shown, so it may be asked for; its value may not be compared. */
+function findMaskedProblem({ tags, prefix, comparison }: LogTest, masking: Masking): string | null {
+  if (comparison === null) return null
+  const isAnyOf = (names: readonly string[]): boolean =>
+    tags.some((tag) => {
+      const wanted = Array.from(tag.toLowerCase())
+      return names.some((name) => matchesGlob(wanted, name.toLowerCase()))
+    })
+  if (isAnyOf(headerTags) && (prefix === null || isMaskedHeader(prefix, masking)))
+    return prefix === null
+      ? 'a header is compared by its name, such as ReqHeader:Host'
+      : `${prefix} is masked, so it is not compared`
+  if (masking.masksQuery && isAnyOf(urlTags))
+    return 'query strings are masked on some of these caches, so URLs are not compared'
+  if (masking.masksClients && isAnyOf(addressTags))
+    return 'client addresses are masked; reading them needs the permission logclient'
+  return null
+}
+
+/** The tools read tags in either case. */
+function isSameTag(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase()
+}
+
+/** Throws FleetError 'invalid'. */
+export function requireSample(sample: number): void {
+  if (![1, 10, 100, 1000].includes(sample))
+    throw new FleetError('invalid', 'log', `sample is ${sample}; it is 1, 10, 100 or 1000`)
+}

@@ -1,0 +1,53 @@
+/** What leaves a host of its traffic: nothing secret, and client addresses only for readers who may see them (docs/behaviour.md, Live log). */
+import { isIPv4, isIPv6 } from 'node:net'
+
+export interface Masking {
+  /** In lower case, beside those that always are: `--mask-headers`. */
+  readonly headers: readonly string[]
+  /** `--mask-query`. */
+  readonly masksQuery: boolean
+  /** The reader has not the permission type `logclient`. */
+  readonly masksClients: boolean
+}
+
+export const maskedValue = '[masked]'
+const secretHeaders = ['cookie', 'set-cookie', 'authorization', 'proxy-authorization']
+const secretPrefix = 'x-cachefleet-'
+/** Proxies write the client's address into them. */
+const addressHeaders = [
+  ...['x-forwarded-for', 'forwarded', 'x-real-ip', 'true-client-ip', 'x-client-ip'],
+  ...['cf-connecting-ip', 'fastly-client-ip'],
+]
+
+export function isMaskedHeader(name: string, { headers, masksClients }: Masking): boolean {
+  const lower = name.toLowerCase()
+  if (secretHeaders.includes(lower) || lower.startsWith(secretPrefix)) return true
+  return headers.includes(lower) || (masksClients && addressHeaders.includes(lower))
+}
+
+/** `/a?token=1` becomes `/a?[masked]`. */
+export function maskUrl(url: string, { masksQuery }: Masking): string {
+  const at = masksQuery ? url.indexOf('?') : -1
+  return at < 0 ? url : `${url.slice(0, at + 1)}${maskedValue}`
+}
+
+/** `192.0.2.0`, `2001:db8:1::`; what is not an address is masked whole. */
+export function maskClient(address: string, { masksClients }: Masking): string {
+  if (!masksClients) return address
+  if (isIPv4(address)) return `${address.slice(0, address.lastIndexOf('.'))}.0`
+  if (isIPv6(address) && address.includes('.'))
+    return `${address.slice(0, address.lastIndexOf('.'))}.0`
+  return isIPv6(address) ? cutToSite(address) : maskedValue
+}
+
+/** The first 48 bits, as they are written. */
+function cutToSite(address: string): string {
+  const [before = '', after] = address.split('::')
+  const front = before === '' ? [] : before.split(':')
+  const back = after === undefined || after === '' ? [] : after.split(':')
+  const zeros =
+    after === undefined ? [] : Array<string>(Math.max(0, 8 - front.length - back.length)).fill('0')
+  const site = [...front, ...zeros, ...back].slice(0, 3)
+  while (site.at(-1) === '0') site.pop()
+  return `${site.join(':')}::`
+}

@@ -1,0 +1,37 @@
+/**
+ * What a regular expression that others than administrators ask for may cost. The cache's tool matches by backtracking, for each
+ * record of the log: a repeated part in which something repeats or has choices takes exponential time, each further
+ * repetition another power.
+ */
+
+/** docs/behaviour.md, Live log. */
+export const expressionLimitCharacters = 100
+const repetitionsMost = 4
+
+/** Why it is refused; null: it is not. */
+export function findExpressionProblem(expression: string): string | null {
+  if (expression.length > expressionLimitCharacters)
+    return `a regular expression has at most ${expressionLimitCharacters} characters`
+  if (/\\[1-9gkKQ]|\(\?(?!i\)|:)|\(\*/.test(expression))
+    return 'back references, \\Q, and groups that begin with (? other than (?: and (?i) are not allowed'
+  const { isNested, repetitions } = readRepetitions(expression)
+  if (isNested) return 'what is repeated must not contain a repetition or alternatives'
+  return repetitions > repetitionsMost ? `it repeats more than ${repetitionsMost} parts` : null
+}
+
+function readRepetitions(expression: string): { isNested: boolean; repetitions: number } {
+  // Its structure: escaped characters and classes stand for one character each.
+  const plain = expression.replace(/\\[^]/g, 'x').replace(/\[\^?\]?[^\]]{0,100}\]?/g, 'x')
+  const repetitions = plain.match(/[*+]|\{\d/g)?.length ?? 0
+  const open: number[] = []
+  let isNested = false
+  for (const { 0: bracket, index: at } of plain.matchAll(/[()]/g)) {
+    if (bracket === '(') open.push(at)
+    else {
+      const from = open.pop() ?? 0
+      isNested ||=
+        /^(?:[*+]|\{\d)/.test(plain.slice(at + 1)) && /[*+|]|\{\d/.test(plain.slice(from, at))
+    }
+  }
+  return { isNested, repetitions }
+}

@@ -1,0 +1,240 @@
+/** Figures by group and domain, the sketch of the most frequent keys, what a line of the log says, and what is masked of it. */
+import fc from 'fast-check'
+import t from 'tap'
+import {
+  chooseSample,
+  FigureSums,
+  findPercentile,
+  firstByteSeries,
+  nameFirstByte,
+} from '../../src/traffic/figures.js'
+import { decodeField, lineFormat, parseLogLine, toTransaction } from '../../src/traffic/log-line.js'
+import { maskClient, maskUrl } from '../../src/traffic/masking.js'
+import { mergeCounts, SpaceSaving } from '../../src/traffic/space-saving.js'
+import { createRouteFinder } from '../../src/vcl/route-finder.js'
+import { makeRoutingVcl, readRoutes } from '../../src/vcl/routing.js'
+
+const masking = { headers: [], masksQuery: true, masksClients: true }
+
+void t.test('the routes of a routing VCL are read back from its text', (t) => {
+  const fqdn = fc.constantFrom(
+    'a.example',
+    'b.example',
+    '*.example',
+    '*.a.example',
+    'x-1.b.example',
+    '*.b.example.org',
+  )
+  const route = fc.record({ fqdn, groupId: fc.integer({ min: 1, max: 99 }), stage: fc.boolean() })
+  fc.assert(
+    fc.property(fc.uniqueArray(route, { minLength: 1, selector: (one) => one.fqdn }), (routes) => {
+      const byName = (a: { fqdn: string }, b: { fqdn: string }): number =>
+        a.fqdn < b.fqdn ? -1 : 1
+      t.same(readRoutes(makeRoutingVcl(routes).text).toSorted(byName), routes.toSorted(byName))
+    }),
+  )
+  t.end()
+})
+
+void t.test('a Host finds its group as the routing VCL does', (t) => {
+  const find = createRouteFinder([
+    { fqdn: 'www.example', groupId: 1 },
+    { fqdn: '*.example', groupId: 2 },
+    { fqdn: '*.a.example', groupId: 3 },
+  ])
+  const hosts = [
+    ['www.example', 1],
+    ['WWW.Example.:8080', 1],
+    ['x.example', 2],
+    ['x.y.a.example', 3],
+    ['a.example', 2],
+    ['example', undefined],
+    ['', undefined],
+    ['www.example/', undefined],
+    ['www.example..', undefined],
+  ] as const
+  for (const [host, groupId] of hosts) t.equal(find(host)?.groupId, groupId, host)
+  t.end()
+})
+
+void t.test('a field of the log is decoded; what is not UTF-8 keeps its escapes', (t) => {
+  const fields = [
+    ['/plain', '/plain'],
+    ['/a\\"b\\\\c\\td\\ne', '/a"b\\c\td\ne'],
+    ['/\\xc3\\xa4', '/ä'],
+    ['/\\xff\\xfe', '/\\xff\\xfe'],
+    ['/\\x1b[31m', '/\x1b[31m'],
+  ] as const
+  for (const [field, text] of fields) t.equal(decodeField(field), text)
+  t.end()
+})
+
+void t.test('a line is read whole or not at all', (t) => {
+  const parts = [
+    'c',
+    '5',
+    '3',
+    '1700000000.123456',
+    'GET',
+    '/a?token=1',
+    'a.example',
+    '200',
+    '512',
+    '0.001234',
+    '2000',
+    'hit',
+    '-',
+    '192.0.2.77',
+  ]
+  t.equal(lineFormat.split('\\t').length, parts.length)
+  const line = parseLogLine(parts.join('\t'))
+  t.same(line && toTransaction(line, '-', masking), {
+    at: 1_700_000_000_123,
+    method: 'GET',
+    url: '/a?[masked]',
+    host: 'a.example',
+    status: 200,
+    bytes: 512,
+    ttfbMs: 1.23,
+    durationMs: 2,
+    handling: 'hit',
+    backend: '-',
+    xid: 5,
+    client: '192.0.2.0',
+  })
+  t.equal(parseLogLine(parts.slice(1).join('\t')), null)
+  t.equal(parseLogLine(`${parts.join('\t')}\tmore`), null)
+  const odd = parseLogLine(parts.with(3, '-').join('\t'))
+  t.equal(odd && toTransaction(odd, '-', masking), null)
+  t.end()
+})
+
+void t.test('client addresses are cut, and what is none is masked', (t) => {
+  const addresses = [
+    ['192.0.2.77', '192.0.2.0'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1::'],
+    ['2001:db8::9', '2001:db8::'],
+    ['::1', '::'],
+    ['::ffff:192.0.2.7', '::ffff:192.0.2.0'],
+    ['/run/socket', '[masked]'],
+  ] as const
+  for (const [address, cut] of addresses) t.equal(maskClient(address, masking), cut)
+  t.equal(maskClient('192.0.2.77', { ...masking, masksClients: false }), '192.0.2.77')
+  t.equal(maskUrl('/a?b', { ...masking, masksQuery: false }), '/a?b')
+  t.end()
+})
+
+void t.test(
+  'the sketch keeps every key that is frequent enough, and its counts are right within their errors',
+  (t) => {
+    const key = fc.nat(40).map((number) => `k${Math.floor(number ** 2 / 40)}`)
+    fc.assert(
+      fc.property(
+        fc.array(key, { maxLength: 400 }),
+        fc.integer({ min: 1, max: 12 }),
+        (keys, capacity) => {
+          const sketch = new SpaceSaving(capacity)
+          const truth = new Map<string, number>()
+          for (const one of keys) {
+            sketch.add(one)
+            truth.set(one, (truth.get(one) ?? 0) + 1)
+          }
+          const kept = sketch.listTop(capacity)
+          const counted = kept.map(({ count }) => count)
+          t.same(
+            counted,
+            counted.toSorted((a, b) => b - a),
+          )
+          for (const one of kept) {
+            const count = truth.get(one.key) ?? 0
+            t.ok(count <= one.count && one.count - one.error <= count, one.key)
+          }
+          for (const [one, count] of truth)
+            if (count > keys.length / capacity)
+              t.ok(
+                kept.some((found) => found.key === one),
+                one,
+              )
+        },
+      ),
+    )
+    const merged = mergeCounts(
+      [
+        [{ key: 'a', count: 2, error: 0 }],
+        [
+          { key: 'a', count: 3, error: 1 },
+          { key: 'b', count: 4, error: 0 },
+        ],
+      ],
+      5,
+    )
+    t.same(merged, [
+      { key: 'a', count: 5, error: 1 },
+      { key: 'b', count: 4, error: 0 },
+    ])
+    t.end()
+  },
+)
+
+void t.test('figures of a sample are scaled to what the cache counted', (t) => {
+  const sums = new FigureSums()
+  const seen = { status: 200, handling: 'hit', bytes: 100, firstByteMs: 3 } as const
+  sums.add(1, 'a.example', seen)
+  sums.add(1, 'b.example', { ...seen, status: 503, handling: 'synth', firstByteMs: null })
+  sums.skip()
+  sums.add(2, null, { ...seen, handling: 'miss', firstByteMs: 60_000 })
+  const rates = sums.take({ requests: 400, seconds: 10 })
+  t.equal(rates.get('GROUP.1.requests'), 20)
+  t.equal(rates.get('GROUP.1.hits'), 10)
+  t.equal(rates.get('GROUP.1.status_5xx'), 10)
+  t.equal(rates.get('DOMAIN.a.example.ttfb_5'), 10)
+  t.equal(rates.get('GROUP.2.ttfb_more'), 10)
+  t.equal(rates.get('GROUP.2.bytes'), 1000)
+  t.equal(sums.take({ requests: 5, seconds: 10 }).get('GROUP.1.requests'), 0)
+  t.end()
+})
+
+void t.test('domains beyond the most are counted together', (t) => {
+  const sums = new FigureSums()
+  const seen = { status: 200, handling: 'hit', bytes: 0, firstByteMs: 0 } as const
+  for (let number = 0; number < 502; number++) sums.add(1, `d${number}.example`, seen)
+  const rates = sums.take({ requests: 502, seconds: 1 })
+  t.equal(rates.get('DOMAIN.other.requests'), 2)
+  t.equal(rates.get('DOMAIN.d499.example.requests'), 1)
+  sums.keepOnly((name) => name.startsWith('GROUP.'))
+  t.same(
+    [...sums.take({ requests: 0, seconds: 1 }).keys()].filter((name) => name.startsWith('DOMAIN')),
+    [],
+  )
+  t.end()
+})
+
+void t.test(
+  'a percentile of a histogram lies between the bounds that the true one lies between',
+  (t) => {
+    const times = fc.array(fc.double({ min: 0, max: 20_000, noNaN: true }), {
+      minLength: 1,
+      maxLength: 50,
+    })
+    fc.assert(
+      fc.property(times, fc.constantFrom(0.5, 0.95, 0.99), (all, share) => {
+        const counts = firstByteSeries.map(
+          (series) => all.filter((one) => nameFirstByte(one) === series).length,
+        )
+        const sorted = all.toSorted((a, b) => a - b)
+        const truth = sorted[Math.ceil(share * all.length) - 1] ?? 0
+        const found = findPercentile(counts, share) ?? -1
+        t.equal(
+          nameFirstByte(Math.max(found, Number.MIN_VALUE)),
+          truth > 10_000 ? 'ttfb_10000' : nameFirstByte(truth),
+        )
+      }),
+    )
+    t.equal(findPercentile([], 0.5), null)
+    t.same(
+      [150, 1500, 15_000, 200_000].map((rate) => chooseSample(rate, 200)),
+      [1, 10, 100, 1000],
+    )
+    t.end()
+  },
+)
