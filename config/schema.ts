@@ -39,6 +39,8 @@ export interface Settings {
   readonly tenantCompile: string
   readonly counters: readonly string[]
   readonly metricsListen: HostPort | null
+  readonly maskHeaders: readonly string[]
+  readonly maskQuery: boolean
   readonly tlsDir: string | null
   readonly heartbeat: number
   readonly statsInterval: number
@@ -249,6 +251,12 @@ const engineSettings = {
     'list',
     [],
   ),
+  maskHeaders: setting(
+    'headers whose values do not leave the host with the log, beside Cookie, Set-Cookie, Authorization and Proxy-Authorization',
+    'list',
+    [],
+  ),
+  maskQuery: setting('query strings of URLs do not leave the host with the log', 'flag', false),
   metricsListen: setting(
     'where the agent tells Prometheus the counters of its cache; without a login, so on loopback',
     'host-port',

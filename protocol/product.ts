@@ -12,6 +12,8 @@ export interface Product {
   /** Manager and child. */
   readonly daemon: string
   readonly statTool: string
+  /** Prints a line for each transaction. */
+  readonly logTool: string
   /** Sends commands to the management port. */
   readonly admTool: string
   /** Where a `-n` that is not a path lies. */
@@ -30,6 +32,7 @@ export const varnish: Product = {
   title: 'Varnish Cache',
   daemon: 'varnishd',
   statTool: 'varnishstat',
+  logTool: 'varnishncsa',
   admTool: 'varnishadm',
   stateFolder: '/var/lib/varnish',
   defaultName: 'varnishd',
@@ -44,6 +47,7 @@ export const vinyl: Product = {
   title: 'Vinyl Cache',
   daemon: 'vinyld',
   statTool: 'vinylstat',
+  logTool: 'vinylncsa',
   admTool: 'vinyladm',
   stateFolder: '/var/lib/vinyl-cache',
   defaultName: 'vinyld',

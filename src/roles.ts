@@ -191,6 +191,8 @@ async function startOwnAgent(
         adoptGroup: settings.adoptGroup,
         warmupMs: settings.warmup * 1000,
         furtherCounters: settings.counters,
+        maskHeaders: settings.maskHeaders.map((name) => name.toLowerCase()),
+        maskQuery: settings.maskQuery,
         metricsListen: settings.metricsListen,
         tlsDir: settings.tlsDir,
         checks: describeChecks(settings),

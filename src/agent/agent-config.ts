@@ -29,6 +29,10 @@ export interface AgentConfig {
   /** Where Prometheus may ask for the counters of the cache. */
   readonly metricsListen: { readonly host: string; readonly port: number } | null
   readonly checks: CheckConfig
+  /** Names of headers, in lower case, that leave the host without their values, beside those that always do. */
+  readonly maskHeaders?: readonly string[]
+  /** Query strings of URLs do not leave the host. */
+  readonly maskQuery?: boolean
   /** A folder for files of certificates that the cache's manager reads by its group; null, absent: below the state dir. */
   readonly tlsDir?: string | null
 }

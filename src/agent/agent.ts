@@ -23,6 +23,7 @@ import { Certificates } from './certificates/hold-certificates.js'
 import { fetchCertificate, fetchSource, type Caller } from './link/coordinator-http.js'
 import { CoordinatorLink, type LinkOptions } from './link/coordinator-link.js'
 import { CoordinatorReports } from './link/coordinator-reports.js'
+import { AgentLog } from './log/agent-log.js'
 import { AgentCounters } from './counters/agent-counters.js'
 import { Engine } from './engine/engine.js'
 import { createHandlers } from './link/handlers.js'
@@ -93,6 +94,7 @@ class Agent implements RunningAgent {
   readonly #reconciler: Reconciler
   readonly #watch: EngineWatch
   readonly #counters: AgentCounters
+  readonly #log: AgentLog
   readonly #link: CoordinatorLink
   readonly #reports: CoordinatorReports
   readonly #backends: BackendReports
@@ -151,6 +153,7 @@ class Agent implements RunningAgent {
     })
     const [cachePid, product] = [() => this.#watch.cachePid, () => this.#engine.product]
     this.#counters = new AgentCounters({ config, log, link, cachePid, product })
+    this.#log = new AgentLog({ config, state, sources, log, link, cachePid, product })
     this.#rollbacks = this.#createRollbacks(stateDir, log)
     this.#instructions = this.#createInstructions(sources, settings)
     this.#invalidator = this.#createInvalidator()
@@ -171,6 +174,7 @@ class Agent implements RunningAgent {
       void this.#watch.checkNow().then(resolveSeen)
     })
     await waitAtMost(firstCheckMs, seen, () => undefined)
+    await this.#log.check()
     void this.#watch.checkNow() // also when the cache does not answer: it is watched from now on
     this.#link.start()
     this.#rollbacks?.start()
@@ -182,6 +186,7 @@ class Agent implements RunningAgent {
     await this.#rollbacks?.stop()
     await this.#link.stop()
     await this.#counters.stop()
+    await this.#log.stop()
     await this.#engine.stop()
     await this.#watch.stop()
     await this.#reconciler.stop()
@@ -213,7 +218,11 @@ class Agent implements RunningAgent {
     return {
       name,
       agentVersion,
-      capabilities: capabilitiesOf({ readOnly, hasTls: this.#reconciler.hasTls }),
+      capabilities: capabilitiesOf({
+        readOnly,
+        hasTls: this.#reconciler.hasTls,
+        hasLog: this.#log.trouble === null,
+      }),
       tags,
       coordinatorId,
       keyDigest: this.#key.digest,
@@ -274,6 +283,7 @@ class Agent implements RunningAgent {
           this.#reports.sendFullState(message.traceId)
           this.#backends.sendAgain()
         } else if (message.kind === 'invalidate') this.#invalidator.take(message, context)
+        else if (message.kind === 'log') this.#log.take(message)
         else if (message.kind === 'watch') this.#counters.watch(message.forMs)
         else void this.#carryOut(message, context)
       },

@@ -51,6 +51,7 @@ import { openCertificateFor } from './certificates/certificate-texts.js'
 import { startCertificateFollower } from './certificates/follow-certificates.js'
 import { createLeases, type Leases } from './store/leases.js'
 import { defaultArchiveUrl, toReachable } from './places.js'
+import { openTraffic } from './traffic/traffic.js'
 import { startPlacementFollower } from './deploying/placement-follower.js'
 import { openListenerTls, type ListenerTls } from './tls/listener-tls.js'
 import { createSessionWatch } from './identity/session-watch.js'
@@ -181,6 +182,7 @@ async function startOn(
   const apiLog = createApiLog(service, log)
   const sessions = createSessionWatch(service, log)
   const hub = new EventHub(service, sessions, log)
+  const traffic = openTraffic({ service, authenticator, sessions }, log)
   const http = await openListener({ ...config, tls: tls.files }, metrics, log)
   const readBaseUrl = (): string => config.publicUrl ?? toReachable(address)
   const console = openConsole({
@@ -194,7 +196,11 @@ async function startOn(
     authenticator,
     onAnswered: recordCalls(apiLog, callbackOperation),
     readBaseUrl,
-    resources: [...resourceRoutes(service), ...eventRoutes({ service, hub, authenticator })],
+    resources: [
+      ...resourceRoutes(service),
+      ...eventRoutes({ service, hub, authenticator }),
+      ...traffic.routes,
+    ],
   })
   const apis = [controller, console.api].filter(({ name }) => config.apis.has(name))
   for (const api of apis) http.addApi(api)
@@ -216,6 +222,7 @@ async function startOn(
     close: async () => {
       phase = 'stopping'
       await hub.close()
+      await traffic.close()
       await sessions.close()
       await Promise.all([periodicTasks.close(), renewal?.close()])
       const background = service.background.stop()

@@ -17,7 +17,7 @@ import {
   type Product,
 } from '../../protocol/product.js'
 import type { Settings } from '../../config/schema.js'
-import { findDefaultFolder } from '../agent/counters/counter-reader.js'
+import { findDefaultFolder } from '../agent/host/cache-place.js'
 import { parseMemoryIndex } from '../agent/counters/memory-index.js'
 import { SharedMemory } from '../agent/counters/shared-memory.js'
 import { chooseCache, listRunningCaches, type RunningCache } from '../agent/host/running-caches.js'

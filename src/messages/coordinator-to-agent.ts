@@ -119,6 +119,29 @@ const invalidate = Type.Object({
 })
 export type Invalidate = Fitting<typeof invalidate>
 
+export const wantedLog = Type.Object({
+  /** As the cache's tool takes it; null: all transactions. */
+  query: orNull(text),
+  /** One of so many transactions. */
+  sample: Type.Enum([1, 10, 100, 1000]),
+  linesPerSecond: whole(1, 1_000),
+  /** Only of these; null: of all, and what is of none. */
+  groups: orNull(list(whole(1), 10_000)),
+  /** As it is configured; null: all. */
+  domain: orNull(text),
+  masksClients: flag,
+})
+export type WantedLog = Fitting<typeof wantedLog>
+
+/** A reader of the live log: send it what it wants for so long. Renewed before that is over; 0 ends it. */
+const log = Type.Object({
+  ...envelope('log'),
+  stream: shortText,
+  forMs: whole(0, 600_000),
+  wanted: wantedLog,
+})
+export type LogOrder = Fitting<typeof log>
+
 const instructions = {
   apply,
   query: Type.Object({ ...envelope('query'), ...questions.query.properties }),
@@ -136,6 +159,7 @@ export const coordinatorMessages = {
   ...instructions,
   reportFullState: Type.Object(envelope('reportFullState')),
   invalidate,
+  log,
   /** A live subscription: send samples every second for so long. Renewed before that is over; 0 ends it. */
   watch: Type.Object({ ...envelope('watch'), forMs: whole(0, 600_000) }),
 }

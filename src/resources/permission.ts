@@ -18,6 +18,8 @@ export const permissionTypes = [
   'idp',
   'apilog',
   'certificate',
+  'log',
+  'logclient',
 ] as const
 export type PermissionType = (typeof permissionTypes)[number]
 export type Access = 'read' | 'write'

@@ -67,8 +67,12 @@ function isSameTag(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase()
 }
 
+const samples = [1, 10, 100, 1000] as const
+type Sample = (typeof samples)[number]
+
 /** Throws FleetError 'invalid'. */
-export function requireSample(sample: number): void {
-  if (![1, 10, 100, 1000].includes(sample))
-    throw new FleetError('invalid', 'log', `sample is ${sample}; it is 1, 10, 100 or 1000`)
+export function requireSample(given: number): Sample {
+  const sample = samples.find((one) => one === given)
+  if (sample !== undefined) return sample
+  throw new FleetError('invalid', 'log', `sample is ${given}; it is ${samples.join(', ')}`)
 }

@@ -80,7 +80,7 @@ export interface Transaction {
 export const handlings = ['hit', 'miss', 'pass', 'pipe', 'synth'] as const
 export type Handling = (typeof handlings)[number]
 /** Longer ones are cut, so that a message has a bound. */
-const textLimitCharacters = 2048
+export const logTextLimitCharacters = 2048
 
 /** Null: numbers that are none, as of a transaction that the tool did not see whole. `backend`: of its last fetch. */
 export function toTransaction(
@@ -116,7 +116,7 @@ export function toHandling(word: string): Handling {
 }
 
 function toText(field: string): string {
-  return decodeField(field).slice(0, textLimitCharacters)
+  return decodeField(field).slice(0, logTextLimitCharacters)
 }
 
 function toCount(field: string): number | null {

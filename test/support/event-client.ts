@@ -29,13 +29,15 @@ export interface ListenOptions {
   readonly token: string
   readonly lastEventId?: number | string
   readonly query?: string
+  /** Of another stream than the events. */
+  readonly path?: string
 }
 
 /** Resolves with the answer's head; ends with the test. */
 export async function listen(
   t: Test,
   base: string,
-  { token, lastEventId, query = '' }: ListenOptions,
+  { token, lastEventId, query = '', path = '/events' }: ListenOptions,
 ): Promise<EventClient> {
   const headers = {
     authorization: `Bearer ${token}`,
@@ -43,7 +45,7 @@ export async function listen(
   }
   const events: HeardEvent[] = []
   let [comments, lastId, rest, closed] = [0, 0, '', false]
-  const outgoing = request(`${base}/api/v1/events${query}`, { headers, agent: false })
+  const outgoing = request(`${base}/api/v1${path}${query}`, { headers, agent: false })
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     outgoing.on('response', resolve).on('error', reject).end()
   })

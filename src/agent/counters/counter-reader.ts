@@ -1,13 +1,9 @@
 /** Where an agent's counters come from: the files that the cache shares, its own tool where they cannot be read, or nowhere. */
-import { hostname } from 'node:os'
-import { resolve } from 'node:path'
 import type { Logger } from 'pino'
 import type { CounterReading } from './counter-rates.js'
 import type { CounterSelection } from './counter-selection.js'
 import { errorText } from '../engine/engine.js'
-import { readPidsOnDisk } from '../apply/inventory.js'
-import { findProduct, varnish, type Product } from '../../../protocol/product.js'
-import { readRunningCache } from '../host/running-caches.js'
+import { findCachePlace, type SoughtCache } from '../host/cache-place.js'
 import { findCacheTool } from '../host/trusted-program.js'
 import { SharedMemory } from './shared-memory.js'
 import { StatTool } from './stat-tool.js'
@@ -17,16 +13,8 @@ export interface CounterReader {
   read(): Promise<CounterReading | null>
 }
 
-interface CounterReaderOptions {
-  /** The cache's `-n`, as a setting names it; null: that of the running cache. */
-  readonly workingDirectory: string | null
-  /** Of the cache's manager, where it is known. */
-  readonly cachePid: () => number | null
-  /** As the cache calls itself; empty until it was reached. */
-  readonly product: () => string
+interface CounterReaderOptions extends SoughtCache {
   readonly isWanted: CounterSelection
-  /** Where a `-n` that is not a path lies; that of the product unless told. */
-  readonly stateFolder?: string
   readonly log: Logger
 }
 
@@ -88,27 +76,8 @@ function openSources(place: CounterPlace, isWanted: CounterSelection): readonly 
 }
 
 async function findPlace(options: CounterReaderOptions): Promise<CounterPlace | null> {
-  const pid = options.cachePid()
-  const cache = pid === null ? null : await readRunningCache(pid)
-  const product = findProduct(options.product()) ?? cache?.product ?? varnish
-  const stateFolder = options.stateFolder ?? product.stateFolder
-  const folder =
-    options.workingDirectory === null
-      ? (cache?.workingDirectory ?? (await findDefaultFolder(stateFolder, product, pid)))
-      : resolve(stateFolder, options.workingDirectory)
-  return folder === null ? null : { folder, statTool: await findCacheTool(cache, product.statTool) }
-}
-
-/** One of the default names is that of this cache only if its manager is: a host may run several. */
-export async function findDefaultFolder(
-  stateFolder: string,
-  { defaultName }: Product,
-  pid: number | null,
-): Promise<string | null> {
-  if (pid === null) return null
-  for (const name of [hostname(), defaultName]) {
-    const folder = resolve(stateFolder, name)
-    if ((await readPidsOnDisk(folder)).masterPid === pid) return folder
-  }
-  return null
+  const place = await findCachePlace(options)
+  if (place === null) return null
+  const { folder, cache, product } = place
+  return { folder, statTool: await findCacheTool(cache, product.statTool) }
 }

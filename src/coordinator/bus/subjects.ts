@@ -1,6 +1,7 @@
 /** Hints and questions between coordinator processes. Hints may be lost: the rows are the truth. */
 import { Type } from 'typebox'
-import { questions, type Question } from '../../messages/coordinator-to-agent.js'
+import { loggedTransaction } from '../../messages/agent-to-coordinator.js'
+import { questions, wantedLog, type Question } from '../../messages/coordinator-to-agent.js'
 import {
   flag,
   list,
@@ -112,3 +113,28 @@ const liveSample = Type.Object({
 export type LiveSample = Fitting<typeof liveSample>
 /** Live samples of an agent, for its subscribers. */
 export const liveSampleSubject = ofAgent(hintSubject('agent.*.sample', liveSample))
+
+const logOrder = Type.Object({
+  agentId: whole(1),
+  stream: text,
+  forMs: whole(0),
+  wanted: wantedLog,
+})
+export type LogOrderHint = Fitting<typeof logOrder>
+/** Readers of the live log: the sessions of these agents pass them on. */
+export const logOrderSubject = hintSubject(
+  'log.order',
+  Type.Object({ orders: Type.Array(logOrder) }),
+)
+
+const logPart = Type.Object({
+  agentId: whole(1),
+  stream: text,
+  transactions: Type.Array(loggedTransaction),
+  dropped: whole(0),
+  /** Why the agent cannot go on; null: it does. */
+  ended: orNull(text),
+})
+export type LogPart = Fitting<typeof logPart>
+/** What an agent's log told, for the readers of its streams. */
+export const logPartSubject = ofAgent(hintSubject('agent.*.log', logPart))

@@ -3,7 +3,12 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
 import type { Subscription } from '../bus/bus.js'
-import { agentRevokedSubject, agentWatchSubject, desiredChangedSubject } from '../bus/subjects.js'
+import {
+  agentRevokedSubject,
+  agentWatchSubject,
+  desiredChangedSubject,
+  logOrderSubject,
+} from '../bus/subjects.js'
 import { createBackendRecorder } from '../backends/backend-recorder.js'
 import { createReportRecorder } from '../reports/agent-reports.js'
 import { createHeartbeatRecorder, type RecordedAgent } from '../reports/heartbeat.js'
@@ -89,6 +94,9 @@ export class AgentGateway {
       }),
       bus.subscribe(agentWatchSubject, ({ agentIds }) => {
         for (const agentId of agentIds) sessions.get(agentId)?.watch(watchForMs)
+      }),
+      bus.subscribe(logOrderSubject, ({ orders }) => {
+        for (const order of orders) sessions.get(order.agentId)?.sendLogOrder(order)
       }),
     ]
   }

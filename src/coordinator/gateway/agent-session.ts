@@ -11,6 +11,7 @@
  *   live --> closed: revoked, malformed message, silence, back-pressure, the agent left
  * ```
  */
+import { publishLogPart } from '../traffic/log-streams.js'
 import { randomUUID } from 'node:crypto'
 import type { WebSocket } from 'ws'
 import type { Subscription } from '../bus/bus.js'
@@ -21,6 +22,7 @@ import {
   type InstructionReply,
   type InstructionRequest,
   type OfferedAnswer,
+  type LogOrderHint,
 } from '../bus/subjects.js'
 import { createContext, newTraceId, type Context } from '../../context.js'
 import { FleetError } from '../../errors.js'
@@ -147,6 +149,12 @@ export class AgentSession implements LinkReceiver, Recipient {
   /** A live subscription: samples every second for so long. */
   watch(forMs: number): void {
     if (this.isLive) this.#link.send({ kind: 'watch', traceId: newTraceId(), forMs })
+  }
+
+  /** A reader of its live log, for so long. */
+  sendLogOrder({ stream, forMs, wanted }: LogOrderHint): void {
+    if (this.isLive && this.#condition.mayReadLog)
+      this.#link.send({ kind: 'log', traceId: newTraceId(), stream, forMs, wanted })
   }
 
   takeOffered(answer: OfferedAnswer): Promise<boolean> {

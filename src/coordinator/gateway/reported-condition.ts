@@ -12,6 +12,7 @@ export class ReportedCondition {
   #agentId = 0
   #readOnly = true
   #canInvalidate = false
+  #canReadLog = false
   #newest: EngineCondition | null = null
 
   constructor(parts: Pick<SessionParts, 'heartbeats' | 'delivery'>) {
@@ -26,6 +27,7 @@ export class ReportedCondition {
   setCapabilities(capabilities: readonly Capability[]): void {
     this.#readOnly = !capabilities.includes('deploy')
     this.#canInvalidate = capabilities.includes('invalidate')
+    this.#canReadLog = capabilities.includes('log')
   }
 
   /** Null before it is live. */
@@ -43,6 +45,10 @@ export class ReportedCondition {
 
   get mayInvalidate(): boolean {
     return this.#canInvalidate && this.#newest?.lockedBecause === null
+  }
+
+  get mayReadLog(): boolean {
+    return this.#canReadLog
   }
 
   learn(condition: EngineCondition): void {

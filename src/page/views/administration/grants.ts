@@ -13,6 +13,8 @@ export const grantTypes: readonly { readonly type: PermissionType; readonly titl
   { type: 'agent', title: 'Caches and their agents' },
   { type: 'command', title: 'Commands to caches' },
   { type: 'stats', title: 'Statistics' },
+  { type: 'log', title: 'Live log' },
+  { type: 'logclient', title: 'Client addresses in the log' },
   { type: 'vclgroup', title: 'VCL groups' },
   { type: 'deployment', title: 'Deployments' },
   { type: 'domain', title: 'Domains' },

@@ -1,0 +1,84 @@
+/** An agent's part in the traffic: the live log of its cache, by the cache's own tool. */
+import { execFile } from 'node:child_process'
+import { access, constants } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Logger } from 'pino'
+import type { LogOrder } from '../../messages/coordinator-to-agent.js'
+import type { AgentConfig } from '../agent-config.js'
+import type { SavedState } from '../apply/saved-state.js'
+import type { Sources } from '../apply/sources.js'
+import { errorText } from '../engine/engine.js'
+import { findCachePlace, type SoughtCache } from '../host/cache-place.js'
+import { findCacheTool } from '../host/trusted-program.js'
+import type { CoordinatorLink } from '../link/coordinator-link.js'
+import type { LogTool } from './log-child.js'
+import { LogStreams } from './log-streams.js'
+import { ServedGroups } from './served-groups.js'
+
+interface AgentLogOptions extends Pick<SoughtCache, 'cachePid' | 'product'> {
+  readonly config: Pick<AgentConfig, 'engine' | 'maskHeaders' | 'maskQuery'>
+  readonly state: SavedState
+  readonly sources: Sources
+  readonly link: Pick<CoordinatorLink, 'send'>
+  readonly log: Logger
+}
+
+export class AgentLog {
+  readonly #streams: LogStreams
+  readonly #findTool: () => Promise<LogTool>
+  #trouble: string | null = 'the cache was not seen yet'
+
+  constructor({ config, state, sources, link, log, ...cache }: AgentLogOptions) {
+    const { engine, maskHeaders = [], maskQuery = false } = config
+    this.#findTool = () => findLogTool(engine, cache)
+    this.#streams = new LogStreams({
+      findTool: this.#findTool,
+      groups: new ServedGroups({
+        readDesired: () => state.record.desired,
+        readSource: (sha) => sources.read(sha),
+      }),
+      masking: { headers: maskHeaders, masksQuery: maskQuery },
+      send: (message) => link.send(message),
+      log,
+    })
+  }
+
+  /** Why the log cannot be read; null: it can. */
+  get trouble(): string | null {
+    return this.#trouble
+  }
+
+  /** Whether there are the tool and the right to the cache's memory, which change while it runs. Never rejects. */
+  async check(): Promise<void> {
+    try {
+      const { program, folder } = await this.#findTool()
+      await access(join(folder, '_.vsm_child'), constants.R_OK | constants.X_OK)
+      await promisify(execFile)(program, ['-V'], { timeout: 5_000 })
+      this.#trouble = null
+    } catch (error) {
+      this.#trouble = errorText(error).trim()
+    }
+  }
+
+  take(order: LogOrder): void {
+    this.#streams.take(order)
+  }
+
+  stop(): Promise<void> {
+    return this.#streams.stop()
+  }
+}
+
+/** Rejects with why there is none. */
+async function findLogTool(
+  engine: AgentConfig['engine'],
+  sought: Pick<SoughtCache, 'cachePid' | 'product'>,
+): Promise<LogTool> {
+  if (engine.mode === 'simulated') throw new Error('a simulated cache has no log')
+  const place = await findCachePlace({ ...sought, workingDirectory: engine.workingDirectory })
+  if (place === null)
+    throw new Error('the working directory of the cache is not known: --engine-name')
+  const { folder, product, cache } = place
+  return { folder, program: await findCacheTool(cache, product.logTool) }
+}

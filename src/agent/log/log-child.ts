@@ -1,0 +1,102 @@
+/**
+ * One run of the cache's own log tool (varnishncsa, vinylncsa), for all who need the same lines. Started without a shell, with the
+ * lowest priority; ended within two seconds.
+ */
+import { spawn, type ChildProcessByStdio } from 'node:child_process'
+import { once } from 'node:events'
+import { constants, setPriority } from 'node:os'
+import type { Readable } from 'node:stream'
+import { waitAtMost } from '../../runtime/pause.js'
+import { splitLines } from './split-lines.js'
+
+export interface LogTool {
+  /** The program: a path, or a name on PATH. */
+  readonly program: string
+  /** The cache's working directory, an absolute path. */
+  readonly folder: string
+}
+
+export interface LogRun {
+  /** Of `-F`. */
+  readonly format: string
+  /** Null: all transactions. */
+  readonly query: string | null
+  /** Also the fetches of a request, behind it. */
+  readonly fetches: boolean
+  /** Lines in so many seconds, the first ones of each span; null: no bound. */
+  readonly bound: { readonly lines: number; readonly seconds: number } | null
+}
+
+interface LogChildOptions {
+  readonly tool: LogTool
+  readonly run: LogRun
+  readonly onLine: (line: string) => void
+  /** By itself; never after `stop`. */
+  readonly onEnd: (why: string) => void
+}
+
+const killAfterMs = 1_500
+/** What the tool says of its end. */
+const wordsLimitCharacters = 2_000
+
+export class LogChild {
+  readonly #process: ChildProcessByStdio<null, Readable, Readable>
+  readonly #ended: Promise<unknown>
+  #isStopped = false
+
+  constructor({ tool, run, onLine, onEnd }: LogChildOptions) {
+    this.#process = spawn(tool.program, listWords(tool, run), { stdio: ['ignore', 'pipe', 'pipe'] })
+    const { stdout, stderr, pid } = this.#process
+    if (pid !== undefined) lowerPriority(pid)
+    let words = ''
+    stderr.setEncoding('utf8').on('data', (text: string) => {
+      words = (words + text).slice(0, wordsLimitCharacters)
+    })
+    stdout.on(
+      'data',
+      splitLines((line) => {
+        if (!this.#isStopped) onLine(line)
+      }),
+    )
+    const end = (why: string): void => {
+      if (this.#isStopped) return
+      this.#isStopped = true
+      onEnd(why)
+    }
+    this.#process.once('error', (error) => {
+      end(error.message)
+    })
+    this.#ended = once(this.#process, 'close').catch(() => undefined) // it was never there
+    this.#process.once('close', (code, signal) => {
+      const last = words.trim().split('\n').at(-1) ?? ''
+      end(last === '' ? `it ended with ${signal ?? code ?? 'nothing'}` : last)
+    })
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    if (this.#process.pid === undefined || this.#process.exitCode !== null) return
+    this.#process.kill('SIGTERM')
+    await waitAtMost(killAfterMs, this.#ended, () => this.#process.kill('SIGKILL'))
+    await this.#ended
+  }
+}
+
+/** Since 6.0 the same words (varnishncsa(1)). Without `-t off` it would give up where the cache has just been restarted. */
+function listWords({ folder }: LogTool, { format, query, fetches, bound }: LogRun): string[] {
+  return [
+    ...['-n', folder, '-t', 'off', '-F', format],
+    ...(fetches ? ['-b', '-c', '-g', 'request'] : ['-c']),
+    ...(query === null ? [] : ['-q', query]),
+    ...(bound === null ? [] : ['-R', `${bound.lines}/${bound.seconds}s`]),
+  ]
+}
+
+/** It may have ended already. */
+function lowerPriority(pid: number): void {
+  try {
+    setPriority(pid, constants.priority.PRIORITY_LOW)
+  } catch {
+    // Then there is nothing that it could slow down.
+  }
+}

@@ -1,0 +1,120 @@
+/** The runs of the log tool on this host: one for all who need the same lines, begun again when it dies, ended with its last reader. */
+import type { Logger } from 'pino'
+import { FleetError } from '../../errors.js'
+import { pauseAfter } from '../../runtime/backoff.js'
+import { LogChild, type LogRun, type LogTool } from './log-child.js'
+
+export interface LogReader {
+  readonly onLine: (line: string) => void
+  /** It never ran, so that it will not: no tool, no right, a query that it does not take. */
+  readonly onEnd: (why: string) => void
+}
+
+interface LogChildrenOptions {
+  /** Rejects with why there is none. */
+  readonly findTool: () => Promise<LogTool>
+  readonly log: Logger
+}
+
+/** docs/behaviour.md, Live log. */
+export const childrenMost = 8
+const backoff = { firstMs: 500, longestMs: 30_000 }
+/** One that ended earlier than this has said why it cannot run. */
+const settledMs = 2_000
+
+export class LogChildren {
+  readonly #options: LogChildrenOptions
+  readonly #shared = new Map<string, SharedChild>()
+
+  constructor(options: LogChildrenOptions) {
+    this.#options = options
+  }
+
+  /** Until the answered function is called. Throws FleetError 'unavailable' when too many run already. */
+  read(run: LogRun, reader: LogReader): () => Promise<void> {
+    const key = JSON.stringify(run)
+    let child = this.#shared.get(key)
+    if (!child) {
+      if (this.#shared.size >= childrenMost)
+        throw new FleetError(
+          'unavailable',
+          'log',
+          `this host runs ${childrenMost} log readers already; end some, or ask for the same lines`,
+        )
+      child = new SharedChild(this.#options, run, () => {
+        this.#shared.delete(key)
+      })
+      this.#shared.set(key, child)
+    }
+    return child.add(reader)
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.#shared.values()].map((child) => child.stop()))
+  }
+}
+
+class SharedChild {
+  readonly #options: LogChildrenOptions
+  readonly #run: LogRun
+  readonly #forget: () => void
+  readonly #readers = new Set<LogReader>()
+  #child: LogChild | null = null
+  #again: NodeJS.Timeout | undefined
+  #failures = 0
+  #isStopped = false
+
+  constructor(options: LogChildrenOptions, run: LogRun, forget: () => void) {
+    this.#options = options
+    this.#run = run
+    this.#forget = forget
+    void this.#start() // catches all
+  }
+
+  add(reader: LogReader): () => Promise<void> {
+    this.#readers.add(reader)
+    return async () => {
+      if (this.#readers.delete(reader) && this.#readers.size === 0) await this.stop()
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#forget()
+    clearTimeout(this.#again)
+    await this.#child?.stop()
+  }
+
+  async #start(): Promise<void> {
+    const startedAtMs = performance.now()
+    try {
+      const tool = await this.#options.findTool()
+      if (this.#isStopped) return
+      this.#child = new LogChild({
+        tool,
+        run: this.#run,
+        onLine: (line) => {
+          for (const { onLine } of this.#readers) onLine(line)
+        },
+        onEnd: (why) => {
+          this.#ended(why, performance.now() - startedAtMs)
+        },
+      })
+    } catch (error) {
+      this.#ended(error instanceof Error ? error.message : String(error), 0)
+    }
+  }
+
+  #ended(why: string, ranForMs: number): void {
+    if (this.#isStopped) return
+    if (ranForMs < settledMs && this.#failures === 0) {
+      for (const { onEnd } of this.#readers) onEnd(why)
+      void this.stop()
+      return
+    }
+    this.#failures = ranForMs < settledMs ? this.#failures + 1 : 1
+    const waitMs = pauseAfter(this.#failures, backoff)
+    this.#options.log.warn({ why, waitMs }, 'the log tool ended; it is started again')
+    this.#again = setTimeout(() => void this.#start(), waitMs)
+  }
+}

@@ -1,0 +1,202 @@
+/**
+ * Live log of this cache, for readers of the coordinator: each for as long as it renews, so many lines a second at most, and the
+ * rest counted.
+ */
+import type { Logger } from 'pino'
+import { newTraceId } from '../../context.js'
+import { FleetError } from '../../errors.js'
+import type { LogEnded, LogLines } from '../../messages/agent-to-coordinator.js'
+import type { LogOrder, WantedLog } from '../../messages/coordinator-to-agent.js'
+import { judgeLogQuery } from '../../traffic/judge-query.js'
+import { parseLogQuery } from '../../traffic/log-query.js'
+import { sampleQuery } from '../../traffic/figures.js'
+import { lineFormat } from '../../traffic/log-line.js'
+import type { Masking } from '../../traffic/masking.js'
+import type { Unsent } from '../link/coordinator-link.js'
+import { LogChildren } from './log-children.js'
+import type { LogRun, LogTool } from './log-child.js'
+import type { ServedGroup, ServedGroups } from './served-groups.js'
+import { TransactionReader, type GroupedTransaction } from './transaction-reader.js'
+
+interface LogStreamsOptions {
+  /** Rejects with why there is none. */
+  readonly findTool: () => Promise<LogTool>
+  readonly groups: ServedGroups
+  readonly masking: Omit<Masking, 'masksClients'>
+  readonly send: (message: Unsent<LogLines> | Unsent<LogEnded>) => boolean
+  readonly log: Logger
+}
+
+/** A transaction is with its reader half a second later at most. */
+const flushEveryMs = 100
+const linesPerMessage = 250
+
+export class LogStreams {
+  readonly #options: LogStreamsOptions
+  readonly #children: LogChildren
+  readonly #open = new Map<string, LogStream>()
+
+  constructor(options: LogStreamsOptions) {
+    this.#options = options
+    this.#children = new LogChildren(options)
+  }
+
+  /** Begins, renews or, with 0 ms, ends a stream. */
+  take({ stream, forMs, wanted }: Pick<LogOrder, 'stream' | 'forMs' | 'wanted'>): void {
+    const known = this.#open.get(stream)
+    if (known) known.renew(forMs)
+    else if (forMs > 0) void this.#begin(stream, forMs, wanted) // catches all
+  }
+
+  async stop(): Promise<void> {
+    for (const stream of this.#open.values()) stream.close()
+    await this.#children.stop()
+  }
+
+  /** What this host masks only it knows. Throws FleetError 'invalid'. */
+  #judge({ query, masksClients }: WantedLog): void {
+    if (query === null) return
+    const masking = { ...this.#options.masking, masksClients }
+    judgeLogQuery(query, parseLogQuery(query), { isBound: false, masking })
+  }
+
+  async #begin(name: string, forMs: number, wanted: WantedLog): Promise<void> {
+    const { groups, log } = this.#options
+    const stream = new LogStream(this.#options, name, wanted, () => this.#open.delete(name))
+    this.#open.set(name, stream)
+    stream.renew(forMs)
+    try {
+      this.#judge(wanted)
+      await groups.refresh()
+      stream.read(this.#children)
+    } catch (error) {
+      if (!(error instanceof FleetError)) log.warn({ err: error }, 'a log stream cannot begin')
+      stream.end(error instanceof Error ? error.message : String(error))
+    }
+  }
+}
+
+class LogStream {
+  readonly #options: LogStreamsOptions
+  readonly #name: string
+  readonly #wanted: WantedLog
+  readonly #forget: () => void
+  readonly #reader: TransactionReader
+  #lease: NodeJS.Timeout | undefined
+  #flushing: NodeJS.Timeout | undefined
+  #leave: (() => Promise<void>) | null = null
+  #waiting: GroupedTransaction[] = []
+  #dropped = 0
+  /** Of the second that began then. */
+  #second = { atMs: 0, lines: 0 }
+  #isClosed = false
+
+  constructor(options: LogStreamsOptions, name: string, wanted: WantedLog, forget: () => void) {
+    this.#options = options
+    this.#name = name
+    this.#wanted = wanted
+    this.#forget = forget
+    const { groups, masking } = options
+    this.#reader = new TransactionReader({
+      masking: { ...masking, masksClients: wanted.masksClients },
+      groupOf: (host) => groups.groupOf(host),
+      isWanted: (group) => isWanted(wanted, group),
+      take: (transaction) => {
+        this.#take(transaction)
+      },
+      drop: () => {
+        this.#dropped += 1
+        this.#flushSoon()
+      },
+    })
+  }
+
+  renew(forMs: number): void {
+    clearTimeout(this.#lease)
+    void this.#options.groups.refresh().catch(() => undefined) // as it was
+    if (forMs === 0) this.close()
+    else
+      this.#lease = setTimeout(() => {
+        this.close()
+      }, forMs)
+  }
+
+  read(children: LogChildren): void {
+    if (this.#isClosed) return
+    this.#leave = children.read(toRun(this.#wanted), {
+      onLine: (line) => {
+        this.#reader.read(line)
+      },
+      onEnd: (why) => {
+        this.end(why)
+      },
+    })
+  }
+
+  end(reason: string): void {
+    if (this.#isClosed) return
+    this.#flush()
+    this.#options.send({
+      kind: 'logEnded',
+      traceId: newTraceId(),
+      stream: this.#name,
+      reason: reason.slice(0, 500),
+    })
+    this.close()
+  }
+
+  close(): void {
+    this.#isClosed = true
+    clearTimeout(this.#lease)
+    clearTimeout(this.#flushing)
+    this.#reader.stop()
+    void this.#leave?.()
+    this.#forget()
+  }
+
+  #take(transaction: GroupedTransaction): void {
+    const nowMs = performance.now()
+    if (nowMs - this.#second.atMs >= 1000) this.#second = { atMs: nowMs, lines: 0 }
+    this.#second.lines += 1
+    if (this.#second.lines > this.#wanted.linesPerSecond) this.#dropped += 1
+    else this.#waiting.push(transaction)
+    this.#flushSoon()
+  }
+
+  #flushSoon(): void {
+    this.#flushing ??= setTimeout(() => {
+      this.#flushing = undefined
+      this.#flush()
+    }, flushEveryMs)
+  }
+
+  #flush(): void {
+    const transactions = this.#waiting
+    this.#waiting = []
+    const dropped = this.#dropped
+    this.#dropped = 0
+    for (let from = 0; from < Math.max(1, transactions.length); from += linesPerMessage) {
+      const some = transactions.slice(from, from + linesPerMessage)
+      const lost = from === 0 ? dropped : 0
+      if (some.length + lost === 0) return
+      const message = { transactions: some, dropped: lost, stream: this.#name }
+      this.#options.send({ kind: 'logLines', traceId: newTraceId(), ...message })
+    }
+  }
+}
+
+function isWanted({ groups, domain }: WantedLog, group: ServedGroup | null): boolean {
+  if (domain !== null && group?.fqdn !== domain) return false
+  return groups === null || (group !== null && groups.includes(group.groupId))
+}
+
+/** An organization's stream asks for what its own VCL served; the tool does not even tell the rest. */
+function toRun({ query, sample, groups }: WantedLog): LogRun {
+  const parts = [
+    query === null ? null : `(${query})`,
+    sampleQuery(sample),
+    groups === null ? null : `VCL_use ~ "^cf-(${groups.join('|')})-"`,
+  ].filter((part) => part !== null)
+  const whole = parts.length === 0 ? null : parts.join(' and ')
+  return { format: lineFormat, query: whole, fetches: true, bound: null }
+}

@@ -1,0 +1,143 @@
+/** Whose log a reader gets: which agents, and of which groups on each (docs/behaviour.md, Live log). */
+import { agentStates } from '../../resources/agent-state.js'
+import type { Actor } from '../../resources/permission.js'
+import { FleetError } from '../../errors.js'
+import { groupBy } from '../../group-by.js'
+import { requireAccess } from '../api/references.js'
+import { selectDomains } from '../domains/domain-queries.js'
+import { selectAgents } from '../fleet/agent-queries.js'
+import { selectGroupIds } from '../fleet/group-queries.js'
+import { readPlacements } from '../fleet/placement-queries.js'
+import { selectTags } from '../fleet/tag-queries.js'
+import { scopeOf, type StateService } from '../service.js'
+
+export interface SelectorQuery {
+  readonly agents?: string
+  readonly tags?: string
+  readonly vclGroup?: number
+  readonly domain?: number
+}
+
+export interface SelectedCaches {
+  readonly caches: readonly SelectedCache[]
+  /** As it is configured; null: all. */
+  readonly domain: string | null
+}
+
+export interface SelectedCache {
+  readonly agentId: number
+  readonly name: string
+  /** Only of these; null: whatever the cache serves. */
+  readonly groups: readonly number[] | null
+}
+
+const cachesMost = 200
+const errorKey = 'log'
+
+/** Throws FleetError 'invalid' for what the caller does not see, 'unavailable' when no cache is left that can be read. */
+export async function selectCaches(
+  service: StateService,
+  actor: Actor,
+  query: SelectorQuery,
+): Promise<SelectedCaches> {
+  const { queries } = service.store
+  const agents = await findAgents(service, actor, query)
+  const domain = query.domain === undefined ? null : await findDomain(service, actor, query.domain)
+  const groupIds = await findGroups(service, actor, query)
+  const ids = agents.map(({ id }) => id)
+  const places =
+    groupIds === null || ids.length === 0
+      ? null
+      : groupBy(
+          (await readPlacements(queries, { agentIds: ids })).filter(({ groupId }) =>
+            groupIds.has(groupId),
+          ),
+          ({ agentId }) => agentId,
+        )
+  const caches = agents.flatMap(({ id, name }): SelectedCache[] => {
+    if (places === null) return [{ agentId: id, name, groups: null }]
+    const groups = [...new Set(places.get(id)?.map(({ groupId }) => groupId))]
+    return groups.length === 0 ? [] : [{ agentId: id, name, groups }]
+  })
+  if (caches.length === 0)
+    throw new FleetError(
+      'unavailable',
+      errorKey,
+      'no cache of these can be read: its agent must be up, have the capability log, and serve the group',
+    )
+  if (caches.length > cachesMost)
+    throw new FleetError(
+      'invalid',
+      errorKey,
+      `these are ${caches.length} caches, at most ${cachesMost} are read at once; narrow them by agents, tags or vclGroup`,
+    )
+  return { caches, domain }
+}
+
+async function findAgents(service: StateService, actor: Actor, { agents, tags }: SelectorQuery) {
+  const { queries } = service.store
+  const scope = scopeOf(actor)
+  let rows = selectAgents(queries, scope)
+    .clearSelect()
+    .select(['agents.id', 'agents.name', 'agents.state', 'agents.capabilities'])
+    .orderBy('agents.id')
+  if (agents !== undefined) rows = rows.where('agents.id', 'in', readIds('agents', agents))
+  if (tags !== undefined) {
+    requireAccess(actor, 'tag', 'read', errorKey)
+    const tagIds = readIds('tags', tags)
+    const known = await selectTags(queries, scope).where('tags.id', 'in', tagIds).execute()
+    requireFound('tags', tagIds, new Set(known.map(({ id }) => id)))
+    for (const tagId of tagIds)
+      rows = rows.where('agents.id', 'in', (e) =>
+        e.selectFrom('agentTags').select('agentId').where('tagId', '=', tagId),
+      )
+  }
+  const found = await rows.execute()
+  if (agents !== undefined)
+    requireFound('agents', readIds('agents', agents), new Set(found.map(({ id }) => id)))
+  return found.filter(
+    ({ state, capabilities }) =>
+      state !== agentStates.Down && (JSON.parse(capabilities) as unknown[]).includes('log'), // as it was written
+  )
+}
+
+/** Null: all that the caches serve. An organization reads of its own groups, whosever cache it is. */
+async function findGroups(
+  service: StateService,
+  actor: Actor,
+  { vclGroup, domain }: SelectorQuery,
+): Promise<ReadonlySet<number> | null> {
+  if (actor.organizationId === null && vclGroup === undefined) return null
+  if (vclGroup !== undefined || domain !== undefined)
+    requireAccess(actor, 'vclgroup', 'read', errorKey)
+  const rows = await selectGroupIds(service.store.queries, scopeOf(actor)).execute()
+  const ids = new Set(rows.map(({ id }) => id))
+  if (vclGroup === undefined) return ids
+  requireFound('vclGroup', [vclGroup], ids)
+  return new Set([vclGroup])
+}
+
+async function findDomain(service: StateService, actor: Actor, id: number): Promise<string> {
+  requireAccess(actor, 'domain', 'read', errorKey)
+  const row = await selectDomains(service.store.queries, scopeOf(actor))
+    .where('domains.id', '=', id)
+    .executeTakeFirst()
+  if (!row) throw new FleetError('invalid', errorKey, `domain: ${id} was not found`)
+  return row.fqdn
+}
+
+function readIds(name: string, text: string): number[] {
+  const ids = [...new Set(text.split(',').map(Number))]
+  if (/^[1-9]\d{0,14}(?:,[1-9]\d{0,14})*$/.test(text) && ids.length <= cachesMost) return ids
+  throw new FleetError(
+    'invalid',
+    errorKey,
+    `${name} is ids, at most ${cachesMost}, joined by commas: ${name}=1,2`,
+  )
+}
+
+function requireFound(name: string, ids: readonly number[], found: ReadonlySet<number>): void {
+  const missing = ids.find((id) => !found.has(id))
+  if (missing !== undefined)
+    throw new FleetError('invalid', errorKey, `${name}: ${missing} was not found`)
+}
