@@ -38,3 +38,36 @@ export type ErrorKey =
   | 'apilog'
   | 'event'
   | 'log'
+  | 'overview'
+  | 'cache'
+  | 'group'
+  | 'vcl'
+  | 'paramset'
+  | 'message'
+  | 'license'
+  | 'auth'
+  | 'body'
+  | 'path'
+  | 'method'
+  | 'store'
+
+interface ErrorDetail {
+  /** Seconds until a new attempt makes sense; answered as Retry-After. */
+  readonly retryAfterSeconds?: number
+  readonly cause?: unknown
+}
+
+export class FleetError extends Error {
+  override readonly name = 'FleetError'
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(
+    readonly kind: ErrorKind,
+    readonly errorKey: ErrorKey,
+    message: string,
+    detail: ErrorDetail = {},
+  ) {
+    super(message, detail.cause === undefined ? {} : { cause: detail.cause })
+    this.retryAfterSeconds = detail.retryAfterSeconds
+  }
+}

@@ -1,0 +1,110 @@
+/** `log`: a line for each request, as it is answered; `--json` an object a line. */
+import type { Api } from './api.js'
+import { isFields, nameOf, requireFields, type Fields } from './api-shapes.js'
+import { toCell } from './cells.js'
+import { usageError } from './cli-error.js'
+import { readStreamEvents } from './event-stream.js'
+import { findIds, splitNames } from './find-object.js'
+import { agents } from './nouns/agents.js'
+import { domains } from './nouns/domains.js'
+import { tags } from './nouns/tags.js'
+import { vclGroups } from './nouns/vclgroups.js'
+import { toPrintableLine } from './printable-text.js'
+import { isSet, textFlag, type Invocation, type Named } from './verb.js'
+
+/** Without --follow. */
+const shortMs = 10_000
+const linesMost = 1_000
+
+export async function printLog(invocation: Invocation): Promise<undefined> {
+  const { output, system } = invocation
+  if (output.form === 'csv')
+    throw usageError('--csv does not go with log; --json prints one object per line')
+  const follows = isSet(invocation, 'follow')
+  const limit = readLimit(invocation)
+  const api = await invocation.openApi()
+  const pieces = await api.listen(await composePath(invocation, api, follows ? limit : undefined), {})
+  const until = follows ? Infinity : system.now() + shortMs
+  let lines = 0
+  for await (const { event, data } of readStreamEvents(endAt(pieces, until - system.now()), '')) {
+    if (event === undefined) continue
+    const fields = requireFields(JSON.parse(data))
+    if (event === 'transaction') {
+      output.write(output.form === 'json' ? `${JSON.stringify(fields)}\n` : describe(fields))
+      lines += 1
+      await output.drained()
+      if (!follows && lines >= limit) break
+    } else system.stderr.write(`cachefleet: ${describeTrouble(event, fields)}\n`)
+  }
+  return undefined
+}
+
+/** Ends the pieces after a while; what is asked for then is not waited for. */
+async function* endAt(pieces: AsyncIterable<string>, forMs: number): AsyncGenerator<string> {
+  const iterator = pieces[Symbol.asyncIterator]()
+  if (forMs === Infinity) {
+    yield* pieces
+    return
+  }
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<null>((resolve) => (timer = setTimeout(resolve, forMs, null)))
+  try {
+    for (;;) {
+      const next = await Promise.race([iterator.next(), late])
+      if (next === null || next.done === true) return
+      yield next.value
+    }
+  } finally {
+    clearTimeout(timer)
+    void iterator.return?.() // ends the connection
+  }
+}
+
+function readLimit(invocation: Invocation): number {
+  const given = textFlag(invocation, 'limit')
+  if (given === undefined) return 100
+  const limit = Number(given)
+  if (/^\d{1,6}$/.test(given) && limit >= 1 && limit <= linesMost) return limit
+  throw usageError(`--limit is ${JSON.stringify(given)}; it is a number from 1 to ${linesMost}`)
+}
+
+async function composePath(
+  invocation: Invocation,
+  api: Api,
+  limit: number | undefined,
+): Promise<string> {
+  const words = new URLSearchParams()
+  const add = async (name: string, kind: Named, flag = name): Promise<void> => {
+    const given = textFlag(invocation, flag)
+    if (given !== undefined)
+      words.set(name, (await findIds(api, kind, splitNames(given))).join(','))
+  }
+  await add('agents', agents)
+  await add('tags', tags)
+  await add('vclGroup', vclGroups, 'group')
+  await add('domain', domains)
+  const [query, sample] = [textFlag(invocation, 'query'), textFlag(invocation, 'sample')]
+  if (query !== undefined) words.set('q', query)
+  if (sample !== undefined) words.set('sample', sample)
+  if (limit !== undefined) words.set('limit', String(limit))
+  const text = words.toString()
+  return text === '' ? '/logs' : `/logs?${text}`
+}
+
+/** `12:00:01.123  edge-1  200  hit   1.2 ms  GET shop.example/a`. */
+function describe({ at, agent, status, handling, ttfbMs, method, host, url }: Fields): string {
+  const words = [
+    toCell(at).slice(11, 23),
+    isFields(agent) ? (nameOf(agent) ?? '') : '',
+    toCell(status),
+    toCell(handling).padEnd(5),
+    typeof ttfbMs === 'number' ? `${ttfbMs.toFixed(1)} ms`.padStart(9) : '-'.padStart(9),
+    `${toCell(method)} ${toCell(host)}${toCell(url)}`,
+  ]
+  return `${toPrintableLine(words.join('  '))}\n`
+}
+
+function describeTrouble(event: string, { dropped, reason }: Fields): string {
+  if (event === 'dropped') return `${toCell(dropped)} lines were left out`
+  return toPrintableLine(`the log ended: ${toCell(reason)}`)
+}
