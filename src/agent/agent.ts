@@ -143,6 +143,9 @@ class Agent implements RunningAgent {
       checkBackends: (context, inventory) => this.#backends.check(context, inventory),
       seen: () => {
         this.#reports.reportChanges()
+        this.#log.checkAgain(this.#watch.cachePid, () => {
+          this.#reports.reportChanges()
+        })
       },
       drifted: (drift, context) => {
         this.#reports.reportDrift(drift, context)
@@ -174,7 +177,6 @@ class Agent implements RunningAgent {
       void this.#watch.checkNow().then(resolveSeen)
     })
     await waitAtMost(firstCheckMs, seen, () => undefined)
-    await this.#log.check()
     void this.#watch.checkNow() // also when the cache does not answer: it is watched from now on
     this.#link.start()
     this.#rollbacks?.start()

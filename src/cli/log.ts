@@ -23,7 +23,10 @@ export async function printLog(invocation: Invocation): Promise<undefined> {
   const follows = isSet(invocation, 'follow')
   const limit = readLimit(invocation)
   const api = await invocation.openApi()
-  const pieces = await api.listen(await composePath(invocation, api, follows ? limit : undefined), {})
+  const pieces = await api.listen(
+    await composePath(invocation, api, follows ? limit : undefined),
+    {},
+  )
   const until = follows ? Infinity : system.now() + shortMs
   let lines = 0
   for await (const { event, data } of readStreamEvents(endAt(pieces, until - system.now()), '')) {

@@ -24,13 +24,24 @@ interface AgentLogOptions extends Pick<SoughtCache, 'cachePid' | 'product'> {
   readonly log: Logger
 }
 
+const checkEveryMs = 60_000
+/** Its memory is there once the child runs. */
+const retryEveryMs = 2_000
+const toolTimeoutMs = 5_000
+
 export class AgentLog {
   readonly #streams: LogStreams
   readonly #findTool: () => Promise<LogTool>
+  readonly #logger: Logger
   #trouble: string | null = 'the cache was not seen yet'
+  #checked: { readonly cachePid: number | null; readonly atMs: number } = {
+    cachePid: null,
+    atMs: Number.NEGATIVE_INFINITY,
+  }
 
   constructor({ config, state, sources, link, log, ...cache }: AgentLogOptions) {
     const { engine, maskHeaders = [], maskQuery = false } = config
+    this.#logger = log
     this.#findTool = () => findLogTool(engine, cache)
     this.#streams = new LogStreams({
       findTool: this.#findTool,
@@ -49,16 +60,22 @@ export class AgentLog {
     return this.#trouble
   }
 
-  /** Whether there are the tool and the right to the cache's memory, which change while it runs. Never rejects. */
-  async check(): Promise<void> {
-    try {
-      const { program, folder } = await this.#findTool()
-      await access(join(folder, '_.vsm_child'), constants.R_OK | constants.X_OK)
-      await promisify(execFile)(program, ['-V'], { timeout: 5_000 })
-      this.#trouble = null
-    } catch (error) {
-      this.#trouble = errorText(error).trim()
-    }
+  /**
+   * Whether there are the tool and the right to the cache's memory: asked of each cache that comes and again
+   * and again, since both may be given while it runs. Calls when that has changed.
+   */
+  checkAgain(cachePid: number | null, changed: () => void): void {
+    const nowMs = performance.now()
+    const everyMs = this.#trouble === null ? checkEveryMs : retryEveryMs
+    if (cachePid === this.#checked.cachePid && nowMs < this.#checked.atMs + everyMs) return
+    this.#checked = { cachePid, atMs: nowMs }
+    void findTrouble(this.#findTool).then((trouble) => {
+      const isChanged = (trouble === null) !== (this.#trouble === null)
+      if (trouble !== null && trouble !== this.#trouble)
+        this.#logger.info({ why: trouble }, 'the log of the cache cannot be read')
+      this.#trouble = trouble
+      if (isChanged) changed()
+    }) // never rejects
   }
 
   take(order: LogOrder): void {
@@ -81,4 +98,16 @@ async function findLogTool(
     throw new Error('the working directory of the cache is not known: --engine-name')
   const { folder, product, cache } = place
   return { folder, program: await findCacheTool(cache, product.logTool) }
+}
+
+/** Why the log cannot be read; null: it can. */
+async function findTrouble(findTool: () => Promise<LogTool>): Promise<string | null> {
+  try {
+    const { program, folder } = await findTool()
+    await access(join(folder, '_.vsm_child'), constants.R_OK | constants.X_OK)
+    await promisify(execFile)(program, ['-V'], { timeout: toolTimeoutMs })
+    return null
+  } catch (error) {
+    return errorText(error).trim()
+  }
 }
