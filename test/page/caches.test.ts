@@ -10,11 +10,11 @@ import {
   startBrowser,
 } from '../support/browser.js'
 import type { Reference } from '../support/api-client.js'
-import { startCoordinator } from '../support/daemon.js'
+import { makeStateDir, startCoordinator, startDaemon } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
 
 void t.test('the fleet', async (t) => {
-  const { base, api } = await startCoordinator(t, {
+  const { base, port, api } = await startCoordinator(t, {
     words: [
       '--no-agent',
       '--name',
@@ -22,7 +22,7 @@ void t.test('the fleet', async (t) => {
       '--simulate',
       '90',
       '--heartbeat',
-      '30',
+      '10',
       '--stats-interval',
       '2',
     ],
@@ -261,6 +261,44 @@ void t.test('the fleet', async (t) => {
     await page.getByRole('heading', { name: 'edge-sim-00007' }).waitFor()
     t.same(wrongs, [])
   })
+
+  await t.test(
+    'a cache that is Down is first, says why, and looks neither well nor busy',
+    async (t) => {
+      const stateDir = await makeStateDir(t)
+      const lost = startDaemon(
+        t,
+        [
+          ...['--no-agent', '--simulate', '1', '--name', 'lost', '--state-dir', stateDir],
+          ...['--coordinator-url', `ws://127.0.0.1:${port}`],
+        ],
+        { CACHEFLEET_JOIN_TOKEN: await api.makeJoinToken() },
+      )
+      const find = () => api.findAgent('lost-sim-00001')
+      await eventually('it runs', async () => (await find())?.state === 1)
+      const { page, wrongs } = await openPage(browser, base, { path: '/caches' })
+      await logInPage(page)
+      const row = page.getByRole('row').filter({ hasText: 'lost-sim-00001' })
+      await page
+        .getByRole('row')
+        .filter({ hasText: 'edge-sim-00002' })
+        .getByText(/^[\d.,]+\/s$/)
+        .waitFor()
+
+      await lost.kill()
+
+      await row.getByText('Down', { exact: true }).waitFor()
+      await row.getByText('The agent does not answer').waitFor()
+      t.match(await page.getByRole('row').nth(1).textContent(), /^lost-sim-00001/)
+      t.equal(await row.getByText(/\/s$|%$/).count(), 0, 'no rate of before')
+      await page.getByRole('button', { name: 'Map', exact: true }).click()
+      await page.getByText('Error 1', { exact: true }).waitFor()
+      await page.goto(`/caches/${(await find())?.id ?? 0}`)
+      await page.getByText('Nothing is measured while the agent is Down.').waitFor()
+      t.same(await findBarriers(page), [])
+      t.same(wrongs, [])
+    },
+  )
 
   await t.test('who may only read is offered nothing else', async (t) => {
     const password = 'another correct horse'

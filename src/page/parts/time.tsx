@@ -8,6 +8,8 @@ interface TimeProps {
   readonly isAgo?: boolean
   /** "3 minutes": how long since. */
   readonly isDuration?: boolean
+  /** Of a duration: "3m", where room is short. */
+  readonly isShort?: boolean
 }
 
 /** Of this machine; a step every 10 s. */
@@ -25,7 +27,7 @@ const units = [
   ['second', 1],
 ] as const
 
-export function Time({ at, isAgo = false, isDuration = false }: TimeProps) {
+export function Time({ at, isAgo = false, isDuration = false, isShort = false }: TimeProps) {
   const moment = new Date(at)
   const utc = `${moment.toISOString().slice(0, 19).replace('T', ' ')} UTC`
   return (
@@ -37,7 +39,7 @@ export function Time({ at, isAgo = false, isDuration = false }: TimeProps) {
       {isAgo
         ? formatAgo(moment.getTime(), now.value)
         : isDuration
-          ? formatDuration(moment.getTime(), now.value)
+          ? formatDuration(moment.getTime(), now.value, isShort)
           : local.format(moment)}
     </time>
   )
@@ -53,11 +55,10 @@ function formatAgo(at: number, now: number): string {
   return ago.format(-count, unit)
 }
 
-function formatDuration(at: number, now: number): string {
+function formatDuration(at: number, now: number, isShort: boolean): string {
   const { count, unit } = measure(at, now)
-  return new Intl.NumberFormat(undefined, { style: 'unit', unit, unitDisplay: 'long' }).format(
-    count,
-  )
+  const unitDisplay = isShort ? 'narrow' : 'long'
+  return new Intl.NumberFormat(undefined, { style: 'unit', unit, unitDisplay }).format(count)
 }
 
 /** The largest unit that fits; clocks that differ a little make no future. */

@@ -1,10 +1,36 @@
-/** What a cache does now, each second. */
-import { useSamples } from '../../api/samples.js'
+/** What a cache does now, each second; until the first sample what it did last. Of one that is Down nothing is known. */
 import type { Agent } from '../../../resources/agent.js'
+import { agentStates } from '../../../resources/agent-state.js'
+import { useAnswer } from '../../api/answer.js'
+import { call } from '../../api/call.js'
+import { useSamples } from '../../api/samples.js'
 import { formatBytes, formatCount, formatRate, formatShare } from '../../parts/quantity.js'
+import { Time } from '../../parts/time.js'
+
+type Values = Readonly<Record<string, number | null>>
+
+const counters = [
+  ...['cache_hit', 'cache_miss', 'client_req', 'backend_req', 'fetch_failed', 'n_object'],
+  'threads',
+].map((name) => `MAIN.${name}`)
+const memory = 'SMA.s0.g_bytes'
+/** What is older says nothing about now. */
+const newestSeconds = 60
 
 export function FiguresPanel({ agent }: { readonly agent: Agent }) {
-  const values = useSamples([agent.id]).get(agent.id)?.values ?? {}
+  if (agent.state === agentStates.Down)
+    return (
+      <p class="panel quiet cache-unmeasured">
+        Nothing is measured while the agent is Down. It was last heard from{' '}
+        <Time at={agent.lastHeartbeat} isAgo />.
+      </p>
+    )
+  return <Figures agent={agent} />
+}
+
+function Figures({ agent }: { readonly agent: Agent }) {
+  const newest = useNewest(agent.id)
+  const values = useSamples([agent.id]).get(agent.id)?.values ?? newest
   const hits = values['MAIN.cache_hit']
   const misses = values['MAIN.cache_miss']
   const looked = hits == null || misses == null ? null : hits + misses
@@ -14,7 +40,7 @@ export function FiguresPanel({ agent }: { readonly agent: Agent }) {
     ['To backends', formatRate(values['MAIN.backend_req'])],
     ['Failed fetches', formatRate(values['MAIN.fetch_failed'])],
     ['Objects', formatCount(values['MAIN.n_object'])],
-    ['Memory used', formatBytes(values['SMA.s0.g_bytes'])],
+    ['Memory used', formatBytes(values[memory])],
     ['Threads', formatCount(values['MAIN.threads'])],
   ] as const
   return (
@@ -27,4 +53,24 @@ export function FiguresPanel({ agent }: { readonly agent: Agent }) {
       ))}
     </dl>
   )
+}
+
+interface Series {
+  readonly counter: string
+  readonly values: readonly { readonly value: number }[]
+}
+
+/** Read once: samples come a moment later. */
+function useNewest(id: number): Values {
+  const ask = async (signal: AbortSignal): Promise<Values> => {
+    const to = Math.floor(Date.now() / 1000)
+    const words = new URLSearchParams({ counters: [...counters, memory].join(',') })
+    const path = `/agents/${id}/stats/LAST/${to - newestSeconds}/${to}?${words}`
+    const outcome = await call<{ readonly stats: readonly Series[] }>('GET', path, { signal })
+    if (!outcome.ok) return {}
+    return Object.fromEntries(
+      outcome.value.stats.map(({ counter, values }) => [counter, values.at(-1)?.value ?? null]),
+    )
+  }
+  return useAnswer<Values>(String(id), {}, ask)
 }

@@ -26,7 +26,7 @@ export function listColumns(rates: ReadRates): readonly Column<Agent>[] {
 const named: readonly Column<Agent>[] = [
   {
     title: 'Name',
-    width: '21%',
+    width: '17%',
     show: ({ name }) => <CacheName name={name} />,
     sortBy: ({ name }) => name,
   },
@@ -74,7 +74,7 @@ const trend: Column<Agent> = {
 const described: readonly Column<Agent>[] = [
   {
     title: 'Tags',
-    width: '13%',
+    width: '12%',
     from: 'wide',
     show: ({ tags }) => (
       <span class="caches-tags">
@@ -84,7 +84,7 @@ const described: readonly Column<Agent>[] = [
   },
   {
     title: 'Config',
-    width: '7.75rem',
+    width: '8.75rem',
     from: 'widest',
     show: (one) => <ConfigChip agent={one} />,
     sortBy: rankConfig,

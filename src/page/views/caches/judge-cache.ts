@@ -3,7 +3,7 @@ import type { Agent } from '../../../resources/agent.js'
 import { agentStates } from '../../../resources/agent-state.js'
 import { worstSeverity, type Problem } from '../../../resources/problem.js'
 
-export type Ill = Pick<Agent, 'state'> & { readonly problems?: readonly Problem[] }
+export type Ill = Pick<Agent, 'state' | 'problems'>
 
 /** Of the worst problem; null: all is well. */
 export interface Reason extends Pick<Problem, 'severity' | 'message' | 'since' | 'remedy'> {
@@ -11,13 +11,13 @@ export interface Reason extends Pick<Problem, 'severity' | 'message' | 'since' |
   readonly others: number
 }
 
-export function findReason({ problems = [] }: Ill): Reason | null {
+export function findReason({ problems }: Ill): Reason | null {
   const [worst] = problems.toSorted((a, b) => b.severity - a.severity)
   return worst ? { ...worst, others: problems.length - 1 } : null
 }
 
 /** What looks ill on the map and stands first in the list: the worst problem, then the state. The lowest is the worst. */
-export function rankCache({ state, problems = [] }: Ill): number {
+export function rankCache({ state, problems }: Ill): number {
   return (3 - worstSeverity(problems)) * 10 + ranked.indexOf(state)
 }
 

@@ -1,21 +1,28 @@
 /** Why a cache is not well, in one line; whole, with its remedy, when the pointer rests on it. */
 import type { Agent } from '../../../resources/agent.js'
 import { Time } from '../../parts/time.js'
+import { ConfigChip } from './config-chip.js'
 import { findReason } from './judge-cache.js'
 import { judgeConfig } from './judge-config.js'
 
 export function ReasonLine({ agent }: { readonly agent: Agent }) {
   const reason = findReason(agent)
-  // What it holds may be on its way without anything being wrong.
-  if (!reason) return <span class="quiet">{judgeConfig(agent).word}</span>
+  if (!reason) return <ConfigWord agent={agent} />
   const { severity, message, since, remedy, others } = reason
   return (
     <span class={`caches-reason caches-severity-${severity}`} title={`${message}. ${remedy}`}>
       <span class="caches-reason-text">{message}</span>
       {others > 0 && <span class="caches-others">+{others}</span>}
       <span class="quiet">
-        <Time at={since} isAgo />
+        <Time at={since} isDuration isShort />
       </span>
     </span>
   )
+}
+
+/** What it should hold may be on its way, or was refused, without the cache being ill. */
+function ConfigWord({ agent }: { readonly agent: Agent }) {
+  const { word, tone } = judgeConfig(agent)
+  if (tone === 'good' || tone === 'calm') return <span class="quiet">{word}</span>
+  return <ConfigChip agent={agent} />
 }
