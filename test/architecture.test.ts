@@ -31,7 +31,8 @@ const base = [
 ].map((name) => `src/${name}.ts`)
 /** What every folder of the coordinator may use: given to it, or below it. */
 const coordinatorBase = [
-  ...['src/resources/', 'src/vcl/', 'src/messages/', 'src/runtime/', 'src/source-network.ts'],
+  ...['src/resources/', 'src/vcl/', 'src/traffic/', 'src/messages/', 'src/runtime/'],
+  'src/source-network.ts',
   ...base,
   ...['service', 'background', 'hourly'].map((name) => `src/coordinator/${name}.ts`),
 ]
@@ -44,10 +45,11 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   // An error is a value with a kind: the one thing of base that these may use.
   ['src/resources/', ['src/resources/', 'src/errors.ts']],
   ['src/vcl/', ['src/vcl/', 'src/resources/', 'src/errors.ts']],
+  ['src/traffic/', ['src/traffic/', 'src/resources/', 'src/errors.ts']],
   [
     'src/messages/',
     [
-      ...['src/messages/', 'src/vcl/', 'src/resources/'],
+      ...['src/messages/', 'src/vcl/', 'src/traffic/', 'src/resources/'],
       ...['src/mismatch.ts', 'src/json-parts.ts'],
     ],
   ],
@@ -57,6 +59,7 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     'src/agent/',
     [
       ...['src/agent/', 'protocol/', 'src/vcl/', 'src/resources/', 'src/messages/', 'src/runtime/'],
+      'src/traffic/',
       ...base,
     ],
   ],

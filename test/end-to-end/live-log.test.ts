@@ -1,4 +1,5 @@
 /** The live log of a real cache that two organizations share: who reads what, and what leaves the host (docs/behaviour.md, Live log). */
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { connect } from 'node:net'
 import t from 'tap'
 import { answering } from '../support/observe-cache.js'
@@ -50,11 +51,99 @@ void t.test('the live log of a shared cache', { timeout: 200_000 }, async (t) =>
     t.notMatch(JSON.stringify(ofCrimson.events), /of-azure|of-nobody|azure"/)
     for (const reader of readers) reader.close()
   })
+
+  await t.test('a query chooses what is read', async (t) => {
+    const reader = await read(
+      api,
+      `?q=${encodeURIComponent('RespStatus == 404')}&fields=url,status`,
+    )
+    await eventually('it reads', async () => {
+      await ask('azure.example', '/found')
+      await ask('nobody.example', '/missing')
+      return reader.events.length > 0
+    })
+    t.match(reader.of('transaction')[0]?.data, { url: '/missing', status: 404 })
+    t.same(Object.keys(reader.of('transaction')[0]?.data ?? {}), ['url', 'status'])
+    t.notMatch(JSON.stringify(reader.events), '/found')
+    reader.close()
+  })
+
+  await t.test(
+    'nobody finds out by asking what is masked, here or on the host alone',
+    async (t) => {
+      const refused = await read(api, `?q=${encodeURIComponent('ReqHeader:Cookie ~ "a"')}`)
+      t.equal(refused.status, 400)
+      const reader = await read(api, `?q=${encodeURIComponent('ReqHeader:X-Session eq "a"')}`)
+      await heard(reader, 'ended', {
+        reason: 'q, position 1: X-Session is masked, so it is not compared',
+      })
+      await eventually('the stream has ended', () => reader.closed)
+    },
+  )
+
+  await t.test('client addresses are cut for who may not read them', async (t) => {
+    const login = { name: 'watcher', password, organization: { id: azure.organization } }
+    const account = { id: await api.make('/accounts', login) }
+    for (const type of ['agent', 'log'])
+      await api.make('/permissions', {
+        account,
+        organization: login.organization,
+        type,
+        read: true,
+      })
+    const watcher = await logIn(harness.coordinator.base, {
+      user: 'watcher',
+      password,
+      org: 'azure',
+    })
+    const [whole, cut] = await Promise.all([read(azure.api), read(watcher)])
+    await eventually('both read', async () => {
+      await ask('azure.example', '/address')
+      return whole.events.length > 0 && cut.events.length > 0
+    })
+    t.equal(whole.of('transaction')[0]?.data['client'], '127.0.0.1')
+    t.match(cut.of('transaction')[0]?.data, { client: '127.0.0.0', vclGroup: null })
+    for (const reader of [whole, cut]) reader.close()
+  })
+
+  await t.test('what is over the limit is counted', async (t) => {
+    const reader = await read(azure.api, '?limit=1')
+    await eventually('lines are dropped', async () => {
+      await Promise.all(Array.from({ length: 5 }, () => ask('azure.example', '/many')))
+      return reader.of('dropped').length > 0
+    })
+    t.ok(reader.of('transaction').length > 0)
+    reader.close()
+  })
+
+  await t.test(
+    'a tool that dies is started again, also with another process of the cache',
+    async (t) => {
+      const reader = await read(azure.api)
+      const reads = (path: string) =>
+        eventually(`${path} is read`, async () => {
+          await ask('azure.example', path)
+          return reader.of('transaction').some(({ data }) => data['url'] === path)
+        })
+      await reads('/before')
+      // One that ended at once would not be started again.
+      await eventually('it has run for a while', () => olderThan(cache.workDir, 2))
+      for (const pid of await findTools(cache.workDir)) process.kill(pid, 'SIGKILL')
+      await reads('/after-the-tool')
+      await cache.restart()
+      await untilAgent(harness, 'Running')
+      await reads('/after-the-cache')
+      t.same(reader.of('ended'), [])
+      reader.close()
+      await eventually('no tool is left', async () => (await findTools(cache.workDir)).length === 0)
+    },
+  )
 })
 
 interface Tenant {
   readonly api: ApiClient
   readonly group: number
+  readonly organization: number
 }
 
 async function settle({ coordinator, api, agentTag }: Harness, name: string): Promise<Tenant> {
@@ -73,7 +162,7 @@ async function settle({ coordinator, api, agentTag }: Harness, name: string): Pr
     },
   })
   expectDone(await own.act(group, 'deploy'))
-  return { api: own, group }
+  return { api: own, group, organization: id }
 }
 
 function send(port: number, head: string): Promise<void> {
@@ -85,4 +174,23 @@ function send(port: number, head: string): Promise<void> {
       .resume()
     socket.end(`${head}Connection: close\r\n\r\n`)
   })
+}
+
+/** Runs of the log tool for the cache with this working directory. */
+async function findTools(workDir: string): Promise<number[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const found = await Promise.all(
+    pids.map(async (pid) => {
+      const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+      return words.includes('ncsa\0') && words.includes(`\0${workDir}\0`) ? [Number(pid)] : []
+    }),
+  )
+  return found.flat()
+}
+
+async function olderThan(workDir: string, seconds: number): Promise<boolean> {
+  const [pid] = await findTools(workDir)
+  if (pid === undefined) return false
+  const { ctimeMs } = await stat(`/proc/${pid}`)
+  return Date.now() - ctimeMs > seconds * 1000
 }
