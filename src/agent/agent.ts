@@ -6,15 +6,13 @@
  *                 └── heartbeats ── watch ──┘   └── saved state
  * ```
  */
-import { hostname } from 'node:os'
 import type { Logger } from 'pino'
 import type { Context } from '../context.js'
 import { waitAtMost } from '../runtime/pause.js'
-import { capabilitiesOf } from '../resources/capability.js'
 import type { AgentDescription, EngineCondition } from '../messages/agent-to-coordinator.js'
 import type { Instruction, Welcome } from '../messages/coordinator-to-agent.js'
-import { isToAdopt } from './apply/adopt.js'
 import type { AgentConfig } from './agent-config.js'
+import { describeAgent } from './describe-agent.js'
 import { isKept } from './agent-record.js'
 import { BackendReports } from './backends/backend-reports.js'
 import { SourceChecks } from './check/source-checks.js'
@@ -27,7 +25,6 @@ import { AgentLog } from './log/agent-log.js'
 import { AgentCounters } from './counters/agent-counters.js'
 import { Engine } from './engine/engine.js'
 import { createHandlers } from './link/handlers.js'
-import { describeHeld } from './apply/held-cache.js'
 import { HostRollbacks } from './apply/host-rollback.js'
 import { carryOut, type InstructionPort } from './link/instructions.js'
 import { Invalidator } from './invalidate/invalidate.js'
@@ -210,33 +207,15 @@ class Agent implements RunningAgent {
   }
 
   #describe(): AgentDescription {
-    const { http, name, tags, agentVersion, readOnly, takeover, adoptGroup } = this.#config
-    const { record } = this.#state
-    const { coordinatorId, lockedBecause } = record
-    const { inventory } = this.#watch
-    const { product, version, revision, workingDirectory } = this.#engine
-    const isSeen = this.#observation.engineState === 'running'
-    const isHeld = lockedBecause !== null && inventory !== null
-    return {
-      name,
-      agentVersion,
-      capabilities: capabilitiesOf({
-        readOnly,
-        hasTls: this.#reconciler.hasTls,
-        hasLog: this.#log.trouble === null,
-      }),
-      tags,
-      coordinatorId,
+    return describeAgent(this.#config, {
+      record: this.#state.record,
+      inventory: this.#watch.inventory,
+      engine: this.#engine,
       keyDigest: this.#key.digest,
-      ...(isToAdopt(this.#config, record) && {
-        adoption: isSeen ? 'ready' : 'waiting',
-        ...(typeof adoptGroup === 'string' && { adoptGroup }),
-      }),
-      ...(isHeld && { held: describeHeld(record, inventory, takeover) }),
-      hostName: hostname(),
-      engine: { ...http, product, version, revision, workingDirectory },
+      hasTls: this.#reconciler.hasTls,
+      hasLog: this.#log.trouble === null,
       condition: this.condition(),
-    }
+    })
   }
 
   #caller(): Caller {

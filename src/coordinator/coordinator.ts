@@ -7,7 +7,6 @@ import { createContext } from '../context.js'
 import { agentLinkPath } from '../messages/envelope.js'
 import { openStore } from './store/open-store.js'
 import { ensureSetting } from './store/settings.js'
-import { deleteUnusedSources } from './fleet/sources.js'
 import { planArchive } from './statistics/store/local-archive.js'
 import { startArchive } from './statistics/store/start-archive.js'
 import type { StatisticsArchive } from './statistics/store/statistics-archive.js'
@@ -29,37 +28,29 @@ import { createMetrics, type Metrics } from './http/metrics.js'
 import type { Route } from './http/route.js'
 import { createHttpServer, type HttpServer, type TlsFiles } from './http/server.js'
 import { createAgentCounter } from './agents/agent-counts.js'
-import { createApiLog, removeOldApiLogs } from './api-log/api-log.js'
+import { createApiLog } from './api-log/api-log.js'
 import { createLicensing, readLicenseKey } from './console/license.js'
 import { EventHub } from './events/event-hub.js'
 import { startEventRecorder } from './events/event-recorder.js'
-import { createAuthenticator } from './identity/authenticate.js'
+import { createAuthenticator, type Authenticator } from './identity/authenticate.js'
 import { createBackgroundWork } from './background.js'
-import { discardUnfinishedDeploys, startDeployRecovery } from './deploying/recover.js'
+import { discardUnfinishedDeploys } from './deploying/recover.js'
 import {
   ensureFirstAdministrator,
   type FirstAdministrator,
 } from './identity/first-administrator.js'
-import { startHourly, type HourlyWork } from './hourly.js'
-import { openIdentity, type Identity } from './identity/identity.js'
-import {
-  removeOldInvalidations,
-  startInvalidationExpiry,
-} from './invalidations/invalidation-expiry.js'
+import { openIdentity } from './identity/identity.js'
 import { createOwnTokens } from './registration/own-tokens.js'
 import { openCertificateFor } from './certificates/certificate-texts.js'
-import { startCertificateFollower } from './certificates/follow-certificates.js'
 import { createLeases, type Leases } from './store/leases.js'
 import { defaultArchiveUrl, toReachable } from './places.js'
 import { openTraffic } from './traffic/traffic.js'
-import { startPlacementFollower } from './deploying/placement-follower.js'
 import { openListenerTls, type ListenerTls } from './tls/listener-tls.js'
 import { createSessionWatch } from './identity/session-watch.js'
 import { openSealing, type Sealing } from './identity/sealing.js'
+import { startPeriodicTasks } from './periodic-tasks.js'
 import { recordCalls } from './recorded-call.js'
 import type { ServiceSettings, StateService } from './service.js'
-import { removeExpiredSessions } from './identity/sessions.js'
-import { readAllAgentIds } from './fleet/agent-rows.js'
 import { createLiveSamples } from './statistics/live-samples.js'
 
 interface CoordinatorConfig {
@@ -180,9 +171,7 @@ async function startOn(
   })
   const authenticator = createAuthenticator(identity)
   const apiLog = createApiLog(service, log)
-  const sessions = createSessionWatch(service, log)
-  const hub = new EventHub(service, sessions, log)
-  const traffic = openTraffic({ service, authenticator, sessions }, log)
+  const streams = openStreams(service, authenticator, log)
   const http = await openListener({ ...config, tls: tls.files }, metrics, log)
   const readBaseUrl = (): string => config.publicUrl ?? toReachable(address)
   const console = openConsole({
@@ -196,11 +185,7 @@ async function startOn(
     authenticator,
     onAnswered: recordCalls(apiLog, callbackOperation),
     readBaseUrl,
-    resources: [
-      ...resourceRoutes(service),
-      ...eventRoutes({ service, hub, authenticator }),
-      ...traffic.routes,
-    ],
+    resources: [...resourceRoutes(service), ...streams.routes],
   })
   const apis = [controller, console.api].filter(({ name }) => config.apis.has(name))
   for (const api of apis) http.addApi(api)
@@ -221,9 +206,7 @@ async function startOn(
     reload: () => reloadAll(http, sealing),
     close: async () => {
       phase = 'stopping'
-      await hub.close()
-      await traffic.close()
-      await sessions.close()
+      await streams.close()
       await Promise.all([periodicTasks.close(), renewal?.close()])
       const background = service.background.stop()
       await service.liveSamples.close()
@@ -238,6 +221,21 @@ async function startOn(
       await statistics.close()
       await bus.close()
       await store.close()
+    },
+  }
+}
+
+/** Calls that go on: who listens to events, who reads the log. */
+function openStreams(service: StateService, authenticator: Authenticator, log: Logger) {
+  const sessions = createSessionWatch(service, log)
+  const hub = new EventHub(service, sessions, log)
+  const traffic = openTraffic({ service, authenticator, sessions }, log)
+  return {
+    routes: [...eventRoutes({ service, hub, authenticator }), ...traffic.routes],
+    close: async (): Promise<void> => {
+      await hub.close()
+      await traffic.close()
+      await sessions.close()
     },
   }
 }
@@ -297,46 +295,6 @@ async function createServiceApi(routes: readonly Route[]): Promise<Api> {
     authenticate: null,
     describeError,
   }
-}
-
-/** What a coordinator does again and again without being asked. */
-function startPeriodicTasks(service: StateService, identity: Identity, log: Logger) {
-  const follower = startPlacementFollower(service, log)
-  const certificates = startCertificateFollower(service, log)
-  const recovery = startDeployRecovery(service, log)
-  const invalidations = startInvalidationExpiry(service, log)
-  const cleanups = startCleanups(service, identity, log)
-  return {
-    close: async (): Promise<void> => {
-      await Promise.all(cleanups.map((cleanup) => cleanup.stop()))
-      await follower.close()
-      await certificates.close()
-      await recovery.stop()
-      await invalidations.close()
-    },
-  }
-}
-
-/** Hourly, each by one of the coordinators. */
-function startCleanups(service: StateService, { keys }: Identity, log: Logger): HourlyWork[] {
-  const clean = (name: string, work: () => Promise<unknown>): HourlyWork =>
-    startHourly(name, log, async () => {
-      await service.leases.run('cleanup', work)
-    })
-  return [
-    clean('removing old entries of the API log', () => removeOldApiLogs(service)),
-    clean('removing expired sessions', () => removeExpiredSessions(service)),
-    clean('removing old invalidations', () => removeOldInvalidations(service)),
-    // Each coordinator does, for what it may have in memory.
-    startHourly('removing statistics of deleted agents', log, async () => {
-      await service.statistics.retain(await readAllAgentIds(service.store.queries), service.now())
-    }),
-    clean('removing unused sources', () => service.store.decide(deleteUnusedSources)),
-    startHourly('rotating signing keys', log, async () => {
-      await service.leases.run('cleanup', () => keys.rotate())
-      await keys.reload()
-    }),
-  ]
 }
 
 function mountGateway(http: HttpServer, gateway: AgentGateway): void {

@@ -18,21 +18,15 @@ import {
   type FittingOne,
 } from '../resources/json-fields.js'
 import { findAgentNameProblem, findNameProblem, linkedAgentNameLimit } from '../resources/names.js'
-import { handlings, logTextLimitCharacters } from '../traffic/log-line.js'
 import { reportedCertificates } from '../vcl/desired-certificates.js'
 import { programsMost } from '../vcl/desired-engine.js'
 import { heldCache } from '../vcl/held-cache.js'
 import { servedVcls } from './backend-health.js'
 import { envelope } from './envelope.js'
+import { logEnded, logLines } from './live-log.js'
 
 /** An agent bears a handful. */
 const tagsMost = 256
-/** What clients send is cut where it is read. */
-const logText = Type.Refine(
-  text,
-  ({ length }) => length <= logTextLimitCharacters,
-  () => `must be a text of at most ${logTextLimitCharacters} characters`,
-)
 /** More than an agent is ever sent ahead, and than an entry has members. */
 export const entriesMost = 1_000
 /** A cache has about 400 counters, and some for each backend. */
@@ -189,39 +183,6 @@ export type Samples = Fitting<typeof samples>
 
 /** What the cache thinks of its backends: all of it, when something of it changed and on each new link. */
 const backends = Type.Object({ ...envelope('backends'), vcls: servedVcls })
-/** A request that the cache answered, as its log tells it; what is secret was masked on the host. */
-export const loggedTransaction = Type.Object({
-  at: whole(0),
-  method: logText,
-  url: logText,
-  host: logText,
-  status: whole(0, 999_999),
-  bytes: whole(0),
-  ttfbMs: orNull(finite),
-  durationMs: orNull(finite),
-  handling: Type.Enum(handlings),
-  backend: logText,
-  xid: whole(0),
-  client: logText,
-  groupId: orNull(whole(1)),
-})
-
-export type LoggedTransaction = Fitting<typeof loggedTransaction>
-
-/** What a live log stream read. */
-const logLines = Type.Object({
-  ...envelope('logLines'),
-  stream: shortText,
-  transactions: list(loggedTransaction, 1_000),
-  /** Over the stream's limit, or not whole. */
-  dropped: whole(0),
-})
-export type LogLines = Fitting<typeof logLines>
-
-/** The agent cannot go on: there is no tool, or no right to the log, or it does not take the query. */
-const logEnded = Type.Object({ ...envelope('logEnded'), stream: shortText, reason: shortText })
-export type LogEnded = Fitting<typeof logEnded>
-
 export const agentMessages = {
   hello: Type.Object({ ...envelope('hello'), ...agentDescription.properties }),
   /** The answer to reportFullState. */

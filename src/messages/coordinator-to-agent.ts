@@ -17,6 +17,7 @@ import { desiredEngine } from '../vcl/desired-engine.js'
 import { desiredHealth } from '../vcl/engine-settings.js'
 import { entriesMost } from './agent-to-coordinator.js'
 import { envelope } from './envelope.js'
+import { logOrder } from './live-log.js'
 
 /** The answer to hello. */
 const welcome = Type.Object({
@@ -119,29 +120,6 @@ const invalidate = Type.Object({
 })
 export type Invalidate = Fitting<typeof invalidate>
 
-export const wantedLog = Type.Object({
-  /** As the cache's tool takes it; null: all transactions. */
-  query: orNull(text),
-  /** One of so many transactions. */
-  sample: Type.Enum([1, 10, 100, 1000]),
-  linesPerSecond: whole(1, 1_000),
-  /** Only of these; null: of all, and what is of none. */
-  groups: orNull(list(whole(1), 10_000)),
-  /** As it is configured; null: all. */
-  domain: orNull(text),
-  masksClients: flag,
-})
-export type WantedLog = Fitting<typeof wantedLog>
-
-/** A reader of the live log: send it what it wants for so long. Renewed before that is over; 0 ends it. */
-const log = Type.Object({
-  ...envelope('log'),
-  stream: shortText,
-  forMs: whole(0, 600_000),
-  wanted: wantedLog,
-})
-export type LogOrder = Fitting<typeof log>
-
 const instructions = {
   apply,
   query: Type.Object({ ...envelope('query'), ...questions.query.properties }),
@@ -159,7 +137,7 @@ export const coordinatorMessages = {
   ...instructions,
   reportFullState: Type.Object(envelope('reportFullState')),
   invalidate,
-  log,
+  log: logOrder,
   /** A live subscription: send samples every second for so long. Renewed before that is over; 0 ends it. */
   watch: Type.Object({ ...envelope('watch'), forMs: whole(0, 600_000) }),
 }

@@ -117,6 +117,11 @@ const fields = {
       difference,
     },
   },
+  capabilities: {
+    ...texts,
+    computed: true,
+    description: 'What the agent may be asked to do: report, deploy, command, invalidate, tls, log',
+  },
   drift,
   adoption,
   problems,

@@ -1,6 +1,6 @@
 /**
  * Figures of a cache's traffic by group and domain, summed over a span: counts that add up over caches and spans, so that hit
- * ratios and percentiles are of sums (docs/behaviour.md, Traffic).
+ * ratios and percentiles are of sums (docs/behaviour.md, Live log).
  */
 import type { Handling } from './log-line.js'
 

@@ -14,6 +14,10 @@ void t.test('the live log of a shared cache', { timeout: 200_000 }, async (t) =>
   const harness = await startHarness(t, { agentWords: ['--mask-headers', 'X-Session'] })
   await untilAgent(harness, 'Running')
   const { api, cache } = harness
+  await eventually('the log can be read', async () => {
+    const [agent] = (await api.listAgents()) as unknown as { capabilities: string[] }[]
+    return agent?.capabilities.includes('log') === true
+  })
   const azure = await settle(harness, 'azure')
   const crimson = await settle(harness, 'crimson')
   const { base } = harness.coordinator

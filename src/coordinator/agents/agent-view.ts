@@ -36,6 +36,7 @@ export function toAgentView(
       effective: { revision: record.effectiveRevision },
       difference,
     },
+    capabilities: record.capabilities,
     drift: whole ? record.drift : null,
     adoption: whole ? toAdoptionView(record, adoptionDifference) : null,
     problems: toProblems(findAgentProblems(record, whole), () => record.lastStateChangeAt),

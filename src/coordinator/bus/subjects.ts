@@ -1,7 +1,7 @@
 /** Hints and questions between coordinator processes. Hints may be lost: the rows are the truth. */
 import { Type } from 'typebox'
-import { loggedTransaction } from '../../messages/agent-to-coordinator.js'
-import { questions, wantedLog, type Question } from '../../messages/coordinator-to-agent.js'
+import { questions, type Question } from '../../messages/coordinator-to-agent.js'
+import { loggedTransaction, wantedLog } from '../../messages/live-log.js'
 import {
   flag,
   list,

@@ -11,7 +11,6 @@
  *   live --> closed: revoked, malformed message, silence, back-pressure, the agent left
  * ```
  */
-import { publishLogPart } from '../traffic/log-streams.js'
 import { randomUUID } from 'node:crypto'
 import type { WebSocket } from 'ws'
 import type { Subscription } from '../bus/bus.js'
@@ -153,8 +152,8 @@ export class AgentSession implements LinkReceiver, Recipient {
 
   /** A reader of its live log, for so long. */
   sendLogOrder({ stream, forMs, wanted }: LogOrderHint): void {
-    if (this.isLive && this.#condition.mayReadLog)
-      this.#link.send({ kind: 'log', traceId: newTraceId(), stream, forMs, wanted })
+    const message = { kind: 'log', traceId: newTraceId(), stream, forMs, wanted } as const
+    if (this.isLive && this.#condition.mayReadLog) this.#link.send(message)
   }
 
   takeOffered(answer: OfferedAnswer): Promise<boolean> {
@@ -162,9 +161,8 @@ export class AgentSession implements LinkReceiver, Recipient {
   }
 
   take(message: AgentToCoordinator): void {
-    if (this.#phase === 'live') {
-      this.#handle(message)
-    } else if (this.#phase === 'greeting') {
+    if (this.#phase === 'live') this.#handle(message)
+    else if (this.#phase === 'greeting') {
       this.#backlog.push(message)
       if (this.#backlog.length > backlogLimit)
         throw new MalformedMessage('too many messages before welcome')

@@ -6,6 +6,7 @@ import type { BackendRecorder } from '../backends/backend-recorder.js'
 import type { ReportRecorder } from '../reports/agent-reports.js'
 import type { HeartbeatRecorder } from '../reports/heartbeat.js'
 import type { StateService } from '../service.js'
+import { publishLogPart } from '../traffic/log-streams.js'
 import type { SampleRecorder } from '../statistics/sample-recorder.js'
 import type { Adopter } from './adopter.js'
 import type { AgentSession } from './agent-session.js'
@@ -27,7 +28,10 @@ export interface SessionParts {
   readonly helloTimeoutMs: number
 }
 
-const reportedKinds = ['invalidated', 'drift', 'samples', 'backends'] as const
+const reportedKinds = [
+  ...(['invalidated', 'drift', 'samples', 'backends'] as const),
+  ...(['logLines', 'logEnded'] as const),
+] as const
 type Reported = Extract<AgentToCoordinator, { readonly kind: (typeof reportedKinds)[number] }>
 
 /** It changes nothing in the session. */
@@ -37,7 +41,7 @@ export function isReported(message: AgentToCoordinator): message is Reported {
 
 /** Never waits. Throws MalformedMessage. */
 export function recordReported(
-  { delivery, reports, samples, backends }: SessionParts,
+  { service, delivery, reports, samples, backends }: SessionParts,
   agent: RegisteredAgent,
   message: Reported,
 ): void {
@@ -54,6 +58,10 @@ export function recordReported(
       return
     case 'backends':
       backends.record(agentId, message.vcls)
+      return
+    case 'logLines':
+    case 'logEnded':
+      publishLogPart(service.bus, agentId, message)
       return
   }
 }

@@ -1,7 +1,6 @@
 /** Streams of several agents' logs, wherever in the fleet of coordinators those are linked: begun, renewed, ended. */
 import { randomUUID } from 'node:crypto'
-import type { LogEnded, LogLines } from '../../messages/agent-to-coordinator.js'
-import type { WantedLog } from '../../messages/coordinator-to-agent.js'
+import type { LogEnded, LogLines, WantedLog } from '../../messages/live-log.js'
 import { startLoop } from '../../runtime/loop.js'
 import type { Bus } from '../bus/bus.js'
 import { logOrderSubject, logPartSubject, type LogPart } from '../bus/subjects.js'

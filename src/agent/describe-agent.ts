@@ -1,0 +1,47 @@
+/** Everything that the coordinator must know of an agent. */
+import { hostname } from 'node:os'
+import type { AgentDescription, EngineCondition } from '../messages/agent-to-coordinator.js'
+import { capabilitiesOf } from '../resources/capability.js'
+import type { EngineInventory } from '../vcl/engine-inventory.js'
+import type { AgentConfig } from './agent-config.js'
+import type { AgentRecord } from './agent-record.js'
+import { isToAdopt } from './apply/adopt.js'
+import { describeHeld } from './apply/held-cache.js'
+import type { Engine } from './engine/engine.js'
+
+interface AgentFacts {
+  readonly record: AgentRecord
+  /** Null: the cache was not seen yet. */
+  readonly inventory: EngineInventory | null
+  readonly engine: Pick<Engine, 'product' | 'version' | 'revision' | 'workingDirectory'>
+  readonly keyDigest: string
+  readonly hasTls: boolean
+  readonly hasLog: boolean
+  readonly condition: EngineCondition
+}
+
+export function describeAgent(
+  config: AgentConfig,
+  { record, inventory, engine, keyDigest, hasTls, hasLog, condition }: AgentFacts,
+): AgentDescription {
+  const { http, name, tags, agentVersion, readOnly, takeover, adoptGroup } = config
+  const { coordinatorId, lockedBecause } = record
+  const { product, version, revision, workingDirectory } = engine
+  const isHeld = lockedBecause !== null && inventory !== null
+  return {
+    name,
+    agentVersion,
+    capabilities: capabilitiesOf({ readOnly, hasTls, hasLog }),
+    tags,
+    coordinatorId,
+    keyDigest,
+    ...(isToAdopt(config, record) && {
+      adoption: condition.engineState === 'running' ? 'ready' : 'waiting',
+      ...(typeof adoptGroup === 'string' && { adoptGroup }),
+    }),
+    ...(isHeld && { held: describeHeld(record, inventory, takeover) }),
+    hostName: hostname(),
+    engine: { ...http, product, version, revision, workingDirectory },
+    condition,
+  }
+}

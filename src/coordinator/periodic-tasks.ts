@@ -1,0 +1,55 @@
+/** What a coordinator does again and again without being asked. */
+import type { Logger } from 'pino'
+import { removeOldApiLogs } from './api-log/api-log.js'
+import { startCertificateFollower } from './certificates/follow-certificates.js'
+import { startPlacementFollower } from './deploying/placement-follower.js'
+import { startDeployRecovery } from './deploying/recover.js'
+import { readAllAgentIds } from './fleet/agent-rows.js'
+import { deleteUnusedSources } from './fleet/sources.js'
+import { startHourly, type HourlyWork } from './hourly.js'
+import type { Identity } from './identity/identity.js'
+import { removeExpiredSessions } from './identity/sessions.js'
+import {
+  removeOldInvalidations,
+  startInvalidationExpiry,
+} from './invalidations/invalidation-expiry.js'
+import type { StateService } from './service.js'
+
+export function startPeriodicTasks(service: StateService, identity: Identity, log: Logger) {
+  const follower = startPlacementFollower(service, log)
+  const certificates = startCertificateFollower(service, log)
+  const recovery = startDeployRecovery(service, log)
+  const invalidations = startInvalidationExpiry(service, log)
+  const cleanups = startCleanups(service, identity, log)
+  return {
+    close: async (): Promise<void> => {
+      await Promise.all(cleanups.map((cleanup) => cleanup.stop()))
+      await follower.close()
+      await certificates.close()
+      await recovery.stop()
+      await invalidations.close()
+    },
+  }
+}
+
+/** Hourly, each by one of the coordinators. */
+function startCleanups(service: StateService, { keys }: Identity, log: Logger): HourlyWork[] {
+  const clean = (name: string, work: () => Promise<unknown>): HourlyWork =>
+    startHourly(name, log, async () => {
+      await service.leases.run('cleanup', work)
+    })
+  return [
+    clean('removing old entries of the API log', () => removeOldApiLogs(service)),
+    clean('removing expired sessions', () => removeExpiredSessions(service)),
+    clean('removing old invalidations', () => removeOldInvalidations(service)),
+    // Each coordinator does, for what it may have in memory.
+    startHourly('removing statistics of deleted agents', log, async () => {
+      await service.statistics.retain(await readAllAgentIds(service.store.queries), service.now())
+    }),
+    clean('removing unused sources', () => service.store.decide(deleteUnusedSources)),
+    startHourly('rotating signing keys', log, async () => {
+      await service.leases.run('cleanup', () => keys.rotate())
+      await keys.reload()
+    }),
+  ]
+}
