@@ -67,6 +67,18 @@ const fromAgent: readonly AgentToCoordinator[] = [
     error: null,
   },
   {
+    kind: 'backends',
+    ...envelope,
+    vcls: [
+      {
+        name: 'cf-1-01234567-1',
+        healthy: ['origin'],
+        sick: [{ name: 'images', since: null }],
+        omitted: { healthy: 0, sick: 2 },
+      },
+    ],
+  },
+  {
     kind: 'drift',
     ...envelope,
     drift: { at: '2026-01-02T03:04:05Z', foreign: ['boot'], action: 'discarded', healedAt: null },
