@@ -43,7 +43,7 @@ const staged = {
   nullable: true,
   computed: true,
   description: 'What is staged, at the versions that it was staged with',
-  fields: { tags: references, domains, ...pins, problems },
+  fields: { tags: references, domains, ...pins, agentStates, problems },
 } as const
 
 const releases = {

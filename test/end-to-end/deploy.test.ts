@@ -125,7 +125,9 @@ async function checkRefusals(t: Test, harness: Harness): Promise<void> {
 
   await api.editFile(site.file, answering('valid'))
   port.forget()
-  expectDone(await api.act(site.id, 'validate'))
+  const valid = await api.act(site.id, 'validate')
+  expectDone(valid)
+  t.match(JSON.parse(valid.text), { name: 'site', compiledOn: 1 })
   t.same(await listVcls(cache), loaded, 'nothing of it all stays loaded')
   t.notOk(port.changes().some((line) => line.startsWith('vcl.use')))
   t.same([...traffic.failures], [])

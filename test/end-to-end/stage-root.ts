@@ -33,12 +33,26 @@ export async function checkRoot(t: Test, harness: Pair, site: Site): Promise<voi
     readRefusal(await stage(harness, site.id, { tags: [canary] }), 409),
     /second: a root group/,
   )
+  const foreseen = async () => {
+    const path = `/vclgroups/${site.id}/placement?stage=true`
+    return JSON.parse((await api.call('GET', path)).text) as unknown
+  }
+  t.match(await foreseen(), [
+    { agent: { name: 'edge' }, chosen: false, reason: 'the group itself is placed there' },
+    { agent: { name: secondName }, chosen: false, reason: 'a root group is placed there: "other"' },
+  ])
+  const foreseenNamed = `/vclgroups/${site.id}/placement?stage=true&domains=${domain}`
+  t.match(readRefusal(await api.call('GET', foreseenNamed), 400), /domains/)
   expectDone(await api.act(other.id, 'undeploy'))
+  t.match(await foreseen(), [{ chosen: false }, { chosen: true }])
 
   expectDone(await stage(harness, site.id, { tags: [canary], domains: [] }))
   t.equal((await fetchMark(second)).mark, 'canary')
   t.equal((await fetchMark(cache)).mark, 'site-first')
-  t.match((await readGroup(harness, site.id)).staged, { domains: [], mainVCL: { version: 2 } })
+  t.match((await readGroup(harness, site.id)).staged, {
+    ...{ domains: [], mainVCL: { version: 2 } },
+    agentStates: [{ agent: { name: secondName }, state: 'applied', error: null }],
+  })
   t.match(readRefusal(await api.act(other.id, 'deploy'), 409), /other groups hold/)
   t.equal(
     (await api.readGroup(site.id)).agentStates.length,

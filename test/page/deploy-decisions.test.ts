@@ -9,6 +9,12 @@ import {
   summarizePlan,
   type CompileCheck,
 } from '../../src/page/views/group/judge-plan.js'
+import {
+  judgeStage,
+  listStageCaches,
+  listStageTags,
+  type StageCache,
+} from '../../src/page/views/group/judge-stage.js'
 import { compareFigures, findRecent, findWorse } from '../../src/page/views/group/measure-result.js'
 import {
   countPlanned,
@@ -183,5 +189,53 @@ void t.test('the result of a change is shown for ten minutes', (t) => {
   t.equal(findRecent(history, at + 600_000), null)
   t.equal(findRecent([entry(2, 2, 'undeploy'), ...history], at), null)
   t.equal(findRecent([], at), null)
+  t.end()
+})
+
+const caches: fc.Arbitrary<readonly StageCache[]> = fc.array(
+  fc.record({
+    id: fc.nat(),
+    name: fc.constantFrom('edge-1', 'edge-2'),
+    tags: fc.uniqueArray(fc.integer({ min: 1, max: 3 })).map((ids) => new Set(ids)),
+    refusal: fc.option(fc.constant('other groups are placed there')),
+  }),
+)
+const tags = [1, 2, 3].map((id) => ({ id, name: `tag ${id}` }))
+const choices = fc.subarray([1, 2, 3])
+
+void t.test('a tag is offered where some choice with it could work, else it is said why', (t) => {
+  fc.assert(
+    fc.property(caches, choices, (all, chosen) =>
+      listStageTags(tags, all, chosen).every(({ id, note, disabled }) => {
+        const couldWork = all.some(
+          (one) => one.refusal === null && [...chosen, id].every((tag) => one.tags.has(tag)),
+        )
+        return note !== '' && disabled === (!couldWork && !chosen.includes(id))
+      }),
+    ),
+  )
+  t.same(
+    listStageTags(tags, null, []).filter(({ disabled }) => disabled),
+    [],
+    'not known: all',
+  )
+  t.end()
+})
+
+void t.test('a stage goes to all running caches with its tags, or is hindered', (t) => {
+  fc.assert(
+    fc.property(caches, choices, (all, chosen) => {
+      const having = all.filter((one) => chosen.every((tag) => one.tags.has(tag)))
+      const { names, hindrance } = judgeStage(all, chosen)
+      const works =
+        chosen.length > 0 && having.length > 0 && having.every(({ refusal }) => refusal === null)
+      return works === (hindrance === null) && (!works || names.length === having.length)
+    }),
+  )
+  const agents = ([1, 3] as const).map((state) => ({ ...agent(state), state, tags: [] }))
+  const reasons = [1, 3].map((id) => ({
+    ...{ agent: agent(id), deployment: null, chosen: id === 1, reason: 'the agent is Down' },
+  }))
+  t.match(listStageCaches(agents, reasons), [{ id: 1, refusal: null }], 'only those that run')
   t.end()
 })

@@ -40,7 +40,7 @@ void t.test('what groups are made of, in the page', async (t) => {
   await t.test('of two who edit a group none writes over the other unseen', () =>
     editTogether(harness),
   )
-  await t.test('what is staged is seen beside what serves, then promoted', () => stage(harness))
+  await t.test('what is staged is seen beside what serves, then promoted', (t) => stage(t, harness))
   await t.test('a deployment that would leave a group short asks once more', () => shrink(harness))
   await t.test('a group of the console is shown, and nothing of it is changed here', async (t) => {
     await callsTo(base)('POST', '/v1/group', { body: { name: 'legacy' } })
@@ -150,7 +150,7 @@ async function editTogether({ page, api }: Harness): Promise<void> {
   await page.locator('h1').getByText('shop').waitFor()
 }
 
-async function stage({ page, api }: Harness): Promise<void> {
+async function stage(t: Test, { page, api }: Harness): Promise<void> {
   const group = await findId(api, '/vclgroups?name=shop')
   const placed = (await api.readGroup(group)).agentStates.map(({ agent }) => agent.name)
   const free = (await api.listAgents()).find(({ name }) => !placed.includes(name))
@@ -158,20 +158,41 @@ async function stage({ page, api }: Harness): Promise<void> {
   await api.call('PUT', `/agents/${free?.id ?? 0}`, { tags: [{ id: tag }] })
   const staged = 'vcl 4.1;\nbackend default none;\n# staged\n'
   await api.editFile(await findId(api, '/files?name=shop.vcl'), staged)
+  await api.makeTag('nobody')
+  await api.call('POST', '/domains', { fqdn: 'next.shop.example' })
+  const other = placed.length + 1
   await page.getByRole('link', { name: 'Stage', exact: true }).click()
-  await page.getByRole('checkbox', { name: 'aside' }).check()
-  await page.getByRole('button', { name: 'Stage', exact: true }).click()
-
   const region = page.getByRole('region', { name: 'Stage' })
+  const button = region.getByRole('button', { name: 'Stage', exact: true })
+  const nobody = region.getByRole('checkbox', { name: 'nobody no running cache has it' })
+  t.equal(await nobody.isDisabled(), true)
+  await region.getByRole('checkbox', { name: `here ${other} caches` }).check()
+  await region.getByText(/^Cannot go to edge-.*: the group itself is placed there\.$/).waitFor()
+  t.equal(await button.isDisabled(), true)
+  await region.getByRole('checkbox', { name: 'next.shop.example' }).check()
+  await region.getByRole('checkbox', { name: 'www.shop.example' }).uncheck()
+  await region.getByText(/^Goes to edge-.*, edge-.*, edge-/).waitFor()
+  await keepScreenshot(page, 'group-stage-form')
+  t.same(await findBarriers(page), [])
+  await region.getByRole('checkbox', { name: /^here/ }).uncheck()
+  await region.getByRole('checkbox', { name: 'aside 1 cache' }).check()
+  await region.getByText(`Goes to ${free?.name ?? ''}.`).waitFor()
+  await button.click()
+
   await region.getByText('+# staged').waitFor()
+  await region.getByText('next.shop.example').waitFor()
+  const caches = region.getByRole('table', { name: 'Caches of the stage' })
+  await caches.getByRole('row', { name: new RegExp(`^${free?.name ?? ''} applied .*/s`) }).waitFor()
   await keepScreenshot(page, 'group-stage')
-  await region.getByRole('button', { name: 'Discard stage' }).click()
+  t.same(await findBarriers(page), [])
+  await region.getByRole('button', { name: 'Discard stage…' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Discard stage' }).click()
   await region.getByText('Nothing is staged').waitFor()
   await page.getByRole('checkbox', { name: 'aside' }).check()
-  await page.getByRole('button', { name: 'Stage', exact: true }).click()
+  await button.click()
   await region.getByText('+# staged').waitFor()
-  await region.getByRole('button', { name: 'Promote' }).click()
+  await region.getByRole('button', { name: 'Promote…' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Promote' }).click()
 
   await page.getByRole('heading', { name: /Active revision 2$/ }).waitFor()
   await region.getByText('Nothing is staged').waitFor()

@@ -64,13 +64,14 @@ export async function readStaged(service: StateService, group: GroupRecord, requ
     target,
     mainVCL: { id: mainFileId, version: mainFileVersion },
     includes: includes.map((id) => ({ id, version: null })),
-    domains: await readOwnDomains(queries, group, request.domains),
+    domains: await readStagedDomains(queries, group, request.domains),
     // Its tags say where it goes.
     deployments: [],
   }
 }
 
-async function readOwnDomains(
+/** Those of the group unless it has some of its own. Throws 'invalid'. */
+export async function readStagedDomains(
   queries: Queries,
   group: GroupRecord,
   wanted: StageFiles['domains'],

@@ -3,7 +3,7 @@ import { Type, type Static, type TObject, type TSchema } from 'typebox'
 import { FleetError } from '../../errors.js'
 import { releaseText } from '../../resources/cache-release.js'
 import { stage } from '../../resources/vclgroup.js'
-import { initSchema, orNull } from '../api/references.js'
+import { initSchema, orNull, referencesMost, requireAccess } from '../api/references.js'
 import { requireReferences } from '../api/resource-routes.js'
 import { givenBody } from '../api/resource-schemas.js'
 import { readWait, waitSchema } from '../api/wait.js'
@@ -25,6 +25,7 @@ import { scopeOf, type StateService } from '../service.js'
 import { cancelDeploy } from './recover.js'
 import { readGroupRouting, readNextRouting } from './routing.js'
 import { dropStage, undeployVclGroup } from './undeploy.js'
+import { explainStage } from './stage-reasons.js'
 import { validateVclGroup } from './validate.js'
 import {
   deployVclGroup,
@@ -103,6 +104,18 @@ const validatedSchema = Type.Object(
 const placementQuery = Type.Object(
   {
     replace: Type.Optional(Type.Boolean({ description: 'As a deploy with replace would choose' })),
+    stage: Type.Optional(
+      Type.Boolean({
+        description: 'Which agents could take a stage, whatever its tags: these are chosen',
+      }),
+    ),
+    domains: Type.Optional(
+      Type.String({
+        pattern: '^[1-9][0-9]{0,14}(,[1-9][0-9]{0,14})*$',
+        maxLength: 16 * referencesMost,
+        description: 'With stage: ids of the domains that it would serve; without them the group’s',
+      }),
+    ),
   },
   closed,
 )
@@ -237,7 +250,12 @@ function readingRoutes(service: StateService): readonly Route[] {
       query: placementQuery,
       answers: { 200: Type.Array(placementSchema) },
       handle: async ({ actor, object, query }) => {
-        const rows = await explainGroupPlacement(service, actor, object, query)
+        const { stage: isStage = false, domains } = query
+        if (domains !== undefined) requireAccess(actor, 'domain', 'read', 'vclgroup')
+        const staged = domains?.split(',').map((id) => ({ id: Number(id) }))
+        const rows = isStage
+          ? await explainStage(service, actor, object, staged)
+          : await explainGroupPlacement(service, actor, object, query)
         return answerList(rows, rows.length)
       },
     }),

@@ -1,12 +1,19 @@
 /** What the API answers about VCL groups: one schema and one function for each shape. */
 import { Type } from 'typebox'
 import { placementState } from '../../resources/deployment.js'
-import { agentRouting, historyEntry, placementReason, vclGroup } from '../../resources/vclgroup.js'
+import {
+  agentRouting,
+  historyEntry,
+  placementReason,
+  vclGroup,
+  type Place,
+} from '../../resources/vclgroup.js'
 import { answerMaker } from '../api/resource-answers.js'
 import { answerSchema } from '../api/resource-schemas.js'
 import { toIso } from '../api/times.js'
 import type { GroupRecord } from '../fleet/group-queries.js'
 import type { HistoryEntry } from '../fleet/history-queries.js'
+import type { GroupAgentState } from '../placement/group-state.js'
 import type { GroupView } from './groups.js'
 
 export const groupSchema = answerSchema(vclGroup.fields)
@@ -36,13 +43,14 @@ export function toGroupView({ group, status, problems, staged }: GroupView) {
     state: status.state,
     problems,
     stateName: status.stateName,
-    agentStates: status.agentStates.map((place) => ({
-      ...place,
-      deployedAt: place.deployedAt === null ? null : toIso(place.deployedAt),
-    })),
-    staged,
+    agentStates: status.agentStates.map(toPlaceView),
+    staged: staged && { ...staged, agentStates: staged.agentStates.map(toPlaceView) },
     wish: toReleaseView(group),
   })
+}
+
+function toPlaceView(place: GroupAgentState): Place {
+  return { ...place, deployedAt: place.deployedAt === null ? null : toIso(place.deployedAt) }
 }
 
 function toReleaseView({ desiredRelease, deployPending }: GroupRecord) {

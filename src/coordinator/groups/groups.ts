@@ -41,7 +41,10 @@ export interface GroupView {
   readonly staged: StagedView | null
 }
 
-export type StagedView = StageView & { readonly problems: readonly Problem[] }
+export interface StagedView extends StageView {
+  readonly agentStates: GroupStatus['stageStates']
+  readonly problems: readonly Problem[]
+}
 
 export const groupListing = {
   columns: groupColumns,
@@ -91,8 +94,9 @@ async function viewGroups(
     const status = statuses.get(group.id)
     if (!status) return []
     const stage = stages.get(group.id)
+    const { stageStates: agentStates, stageFindings } = status
     const staged = stage
-      ? { ...stage, problems: toProblems(status.stageFindings, () => now) }
+      ? { ...stage, agentStates, problems: toProblems(stageFindings, () => now) }
       : null
     return [{ group, status, problems: problems.get(group.id) ?? [], staged }]
   })

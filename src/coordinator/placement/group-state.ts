@@ -31,7 +31,7 @@ import { findPlaceProblems, findStageProblems } from '../problems/find-place-pro
 import type { Finding } from '../problems/make-problem.js'
 import { scopeOf, type StateService } from '../service.js'
 
-interface GroupAgentState extends Omit<Place, 'deployedAt'> {
+export interface GroupAgentState extends Omit<Place, 'deployedAt'> {
   /** Milliseconds since 1970. */
   readonly deployedAt: number | null
 }
@@ -44,6 +44,7 @@ export interface GroupStatus {
   readonly agentStates: readonly GroupAgentState[]
   readonly findings: readonly Finding[]
   /** Of what is staged. */
+  readonly stageStates: readonly GroupAgentState[]
   readonly stageFindings: readonly Finding[]
 }
 
@@ -167,6 +168,7 @@ interface StatusInput {
 
 function toStatus(group: GroupRecord, input: StatusInput): GroupStatus {
   const places = input.places.map(toShown)
+  const stagePlaces = input.stagePlaces.map(toShown)
   const state = stateOfGroup({
     deployed: group.deployed,
     deploying: input.deploying,
@@ -177,18 +179,23 @@ function toStatus(group: GroupRecord, input: StatusInput): GroupStatus {
     state,
     stateName: deploymentStateName(state),
     deploying: input.deploying,
+    agentStates: places.map(toAgentState),
     findings: [
       ...findPlaceProblems({ ...input, state, places }, group.name),
       ...findBackendProblems(input.backends, group.name),
     ],
-    stageFindings: findStageProblems(input.stagePlaces.map(toShown), group.name),
-    agentStates: places.map((place) => ({
-      agent: { id: place.agentId, name: place.agentName },
-      state: place.state,
-      revision: place.appliedRevision,
-      error: place.error,
-      deployedAt: place.deployedAt,
-    })),
+    stageStates: stagePlaces.map(toAgentState),
+    stageFindings: findStageProblems(stagePlaces, group.name),
+  }
+}
+
+function toAgentState(place: GroupPlacement): GroupAgentState {
+  return {
+    agent: { id: place.agentId, name: place.agentName },
+    state: place.state,
+    revision: place.appliedRevision,
+    error: place.error,
+    deployedAt: place.deployedAt,
   }
 }
 

@@ -4,9 +4,17 @@ import { useId } from 'preact/hooks'
 import type { CallError } from '../api/http.js'
 import { isAbout } from './is-about.js'
 
+interface PickOption {
+  readonly id: number
+  readonly name: string
+  /** What choosing it means, or why it cannot be. */
+  readonly note?: string
+  readonly disabled?: boolean
+}
+
 interface PickFieldProps {
   readonly label: string
-  readonly options: readonly { readonly id: number; readonly name: string }[]
+  readonly options: readonly PickOption[]
   /** The ids that are chosen. */
   readonly value: Signal<readonly number[]>
   /** One at most. */
@@ -62,11 +70,15 @@ export function PickField(props: PickFieldProps) {
               type={isSingle ? 'radio' : 'checkbox'}
               name={id}
               checked={value.value.includes(option.id)}
+              disabled={option.disabled}
               onChange={({ currentTarget }) => {
                 pick(option.id, currentTarget.checked)
               }}
             />
-            <span>{option.name}</span>
+            <span>
+              {option.name}{' '}
+              {option.note !== undefined && <span class="pick-note">{option.note}</span>}
+            </span>
           </label>
         ))}
         {fitting.length === 0 && <p class="field-hint">Nothing to choose from</p>}

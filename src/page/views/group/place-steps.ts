@@ -2,7 +2,7 @@
 import type { Group, Place } from '../../../resources/vclgroup.js'
 
 /** Of a deploy in its first phase all load; in its second all switch. */
-export type Step = 'loading' | 'loaded' | 'switching' | 'applied' | 'failed' | 'wanted'
+export type Step = 'loading' | 'loaded' | 'switching' | Place['state']
 
 type GroupProgress = Pick<Group, 'stateName' | 'revision' | 'agentStates'>
 

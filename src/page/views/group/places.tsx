@@ -1,6 +1,7 @@
 /** The caches of a group: how far each is, and what failed where. */
 import type { Group, Place } from '../../../resources/vclgroup.js'
 import { Link } from 'wouter-preact'
+import { agentStates, type AgentState } from '../../../resources/agent-state.js'
 import { placeStateName } from '../../../resources/place-state.js'
 import { agoColumn } from '../../parts/columns.js'
 import { formatCount, unknown } from '../../parts/quantity.js'
@@ -13,10 +14,17 @@ import { stepOf, type Step } from './place-steps.js'
 import { formatNames } from '../../parts/format-names.js'
 import type { Verbs } from './use-verbs.js'
 
-type Row = Place & { readonly id: number; readonly step: Step; readonly shown: string }
+export interface PlaceRow extends Place {
+  readonly id: number
+  readonly step: Step
+  readonly agentState: AgentState
+  /** The step, or the agent's state where that says more. */
+  readonly shown: string
+}
 
 export const stepTones: Readonly<Record<Step, Tone>> = {
   loading: 'busy',
+  applying: 'busy',
   loaded: 'good',
   switching: 'busy',
   applied: 'good',
@@ -26,12 +34,7 @@ export const stepTones: Readonly<Record<Step, Tone>> = {
 
 export function Places({ group, last }: { readonly group: Group; readonly last: Verbs['last'] }) {
   const before = last?.revisionBefore ?? null
-  const ill = useIllAgents()
-  const rows = group.agentStates.map((place) => {
-    const step = stepOf(place, group, before)
-    const { id } = place.agent
-    return { ...place, id, step, shown: placeStateName(step, ill.get(id)) }
-  })
+  const rows = usePlaceRows(group.agentStates, (place) => stepOf(place, group, before))
   if (rows.length === 0) return <p class="quiet">Not on any cache.</p>
   return (
     <>
@@ -44,6 +47,19 @@ export function Places({ group, last }: { readonly group: Group; readonly last: 
       <Failures places={group.agentStates} />
     </>
   )
+}
+
+export function usePlaceRows(
+  places: readonly Place[],
+  readStep: (place: Place) => Step,
+): readonly PlaceRow[] {
+  const ill = useIllAgents()
+  return places.map((place) => {
+    const step = readStep(place)
+    const { id } = place.agent
+    const agentState = ill.get(id) ?? agentStates.Running
+    return { ...place, id, step, agentState, shown: placeStateName(step, agentState) }
+  })
 }
 
 /** Each distinct text of the compiler once, whole, with its file and line. */
@@ -60,7 +76,7 @@ export function Failures({ places }: { readonly places: readonly Place[] }) {
   ))
 }
 
-const columns: readonly Column<Row>[] = [
+export const placeColumns: readonly Column<PlaceRow>[] = [
   {
     title: 'Cache',
     show: ({ agent }) =>
@@ -81,6 +97,10 @@ const columns: readonly Column<Row>[] = [
     ),
     sortBy: ({ shown }) => shown,
   },
+]
+
+const columns: readonly Column<PlaceRow>[] = [
+  ...placeColumns,
   {
     title: 'Serves',
     width: '7rem',
