@@ -1,5 +1,6 @@
 /** Events, and who gets which (docs/behaviour.md, Events). An event's data is encoded once for all its subscribers. */
 import { may, type Actor, type PermissionType } from './permission.js'
+import { problemBearers, type ProblemBearer } from './problem.js'
 
 export const eventTypes = ['agent', 'deployment', 'invalidation', 'apilog'] as const
 /** Types of objects that users edit, and what came later. They are opt-in (`also=`), so that older clients get nothing new. */
@@ -12,7 +13,10 @@ export const optInEventTypes = [
   'backend',
 ] as const
 export type OptInEventType = (typeof optInEventTypes)[number]
-export type EventType = (typeof eventTypes)[number] | OptInEventType
+/** Of a problem, by what bears it, since that decides who may read it. Subscribers get all of them as `problem`. */
+type ProblemEventType = `problem:${ProblemBearer}`
+const problemEventTypes = problemBearers.map((bearer) => `problem:${bearer}` as const)
+export type EventType = (typeof eventTypes)[number] | OptInEventType | ProblemEventType
 
 /** What must be readable, all of it. */
 const readBy: Readonly<Record<EventType, readonly PermissionType[]>> = {
@@ -26,10 +30,20 @@ const readBy: Readonly<Record<EventType, readonly PermissionType[]>> = {
   tag: ['tag'],
   certificate: ['certificate'],
   backend: ['agent', 'vclgroup'],
+  'problem:agent': ['agent'],
+  'problem:deployment': ['deployment'],
+  'problem:vclgroup': ['vclgroup'],
+  'problem:invalidation': ['invalidation'],
+  'problem:certificate': ['certificate'],
+}
+
+/** As subscribers get it. */
+export function eventNameOf(type: EventType): string {
+  return type.startsWith('problem:') ? 'problem' : type
 }
 
 /** What is noted when it changes. Of a `group` it is how far it is: events of its deployments follow from that. */
-export type ChangeKind = EventType | 'group'
+export type ChangeKind = Exclude<EventType, ProblemEventType> | 'group'
 
 export interface FleetEvent {
   /** Increasing without gaps, over all coordinators. */
@@ -52,7 +66,7 @@ export interface EventFilter {
 export function eventFilterOf(actor: Actor, asked: readonly OptInEventType[] = []): EventFilter {
   return {
     organizationId: actor.organizationId,
-    types: [...eventTypes, ...asked].filter((type) =>
+    types: [...eventTypes, ...problemEventTypes, ...asked].filter((type) =>
       readBy[type].every((needed) => may(actor, needed, 'read')),
     ),
   }

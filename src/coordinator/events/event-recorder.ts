@@ -15,6 +15,7 @@ import { startHintedLoop, type HintedLoop } from '../bus/hinted-loop.js'
 import { FleetError } from '../../errors.js'
 import { hasChanges, takeChanges } from './changes.js'
 import { deleteOldEvents, insertEvents, lockEventCounter } from './event-queries.js'
+import { findChecks, noteChecks } from '../problems/problem-checks.js'
 import type { StateService } from '../service.js'
 import { composeEvents, type EventViews } from './compose-events.js'
 import type { Pass } from '../../runtime/loop.js'
@@ -99,6 +100,7 @@ async function recordSome({ store, now }: StateService, views: EventViews): Prom
       createdAt,
     }))
     await insertEvents(queries, last, events)
+    await noteChecks(queries, findChecks(changes))
     return events.length > 0
   })
 }

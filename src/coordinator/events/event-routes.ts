@@ -32,7 +32,7 @@ export function eventRoutes({ service, hub, authenticator }: EventParts): readon
       path: '/events',
       operationId: 'listenToEvents',
       summary:
-        'Server-sent events: agent, deployment, invalidation, apilog, sample. Last-Event-ID resumes within an hour, else comes reset',
+        'Server-sent events: agent, deployment, invalidation, apilog, problem, sample. Last-Event-ID resumes within an hour, else comes reset',
       errorKey,
       permission: 'anyone',
       query: Type.Object(

@@ -1,12 +1,13 @@
 /** Events as a stream's text (HTML standard, 9.2 Server-sent events). Data is JSON on one line. */
-import { dataFor, type FleetEvent, type EventFilter } from '../../resources/event.js'
+import { dataFor, eventNameOf, type FleetEvent, type EventFilter } from '../../resources/event.js'
 
 /** What the subscriber gets of these; empty: nothing. */
 export function printEvents(events: readonly FleetEvent[], filter: EventFilter): string {
   let text = ''
   for (const event of events) {
     const data = dataFor(filter, event)
-    if (data !== null) text += `id: ${event.id}\nevent: ${event.type}\ndata: ${data}\n\n`
+    if (data !== null)
+      text += `id: ${event.id}\nevent: ${eventNameOf(event.type)}\ndata: ${data}\n\n`
   }
   return text
 }

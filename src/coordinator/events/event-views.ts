@@ -1,5 +1,6 @@
 /** What events hold: the objects as the API shows them. */
 import { Type } from 'typebox'
+import { openProblem, problem } from '../../resources/problem.js'
 import type { EditedObject } from './compose-edited.js'
 import type { EventViews } from './compose-events.js'
 import type { DeploymentEvent } from './deployment-events.js'
@@ -13,6 +14,7 @@ import {
   referenceSchema,
   timeSchema,
 } from '../api/references.js'
+import { answerSchema } from '../api/resource-schemas.js'
 import { agentSchema, toAgentView } from '../agents/agent-view.js'
 import { deploymentSchema, toDeploymentView } from '../deployments/deployment-view.js'
 import { domainSchema, toDomainView } from '../domains/domain-view.js'
@@ -78,6 +80,15 @@ const editedObjectSchema = Type.Object(
   },
 )
 
+const problemEventSchema = Type.Object(
+  {
+    object: answerSchema(openProblem.fields.object.fields),
+    opened: Type.Array(answerSchema(problem.fields)),
+    closed: Type.Array(answerSchema(problem.fields).properties.code),
+  },
+  { ...closed, description: 'event problem: what is wrong with an object, or no longer is' },
+)
+
 const deletedSchema = Type.Object(
   { id: idSchema, deleted: Type.Literal(true) },
   { ...closed, description: 'what was deleted; entries of the api log only age' },
@@ -109,6 +120,7 @@ export const eventDataSchema = Type.Union([
   editedObjectSchema,
   domainSchema,
   tagSchema,
+  problemEventSchema,
   sampleSchema,
   deletedSchema,
   resetSchema,

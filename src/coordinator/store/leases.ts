@@ -10,7 +10,13 @@ import { holdsLease, releaseLeases, renewLease, takeLease, type Lease } from './
 import type { Queries, Store } from './store.js'
 import { startLoop } from '../../runtime/loop.js'
 
-type PeriodicTask = 'liveness' | 'placement' | 'cleanup' | 'invalidations' | 'certificates'
+type PeriodicTask =
+  | 'liveness'
+  | 'placement'
+  | 'cleanup'
+  | 'invalidations'
+  | 'certificates'
+  | 'problems'
 
 export interface Leases {
   /** This process, as leases and deploys name it. */

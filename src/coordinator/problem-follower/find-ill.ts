@@ -1,0 +1,80 @@
+/** Objects with what is wrong with them now, as the API answers it. A constant number of queries for some of a type. */
+import type { Problem, ProblemBearer } from '../../resources/problem.js'
+import { findAgentProblems } from '../problems/find-agent-problems.js'
+import { findInvalidationProblems } from '../problems/find-invalidation-problems.js'
+import { toProblems } from '../problems/make-problem.js'
+import { certificateListing } from '../certificates/certificates.js'
+import { deploymentListing } from '../deployments/deployments.js'
+import { readAgents } from '../fleet/agent-queries.js'
+import { selectDeployments } from '../fleet/deployment-queries.js'
+import { groupListing } from '../groups/groups.js'
+import { readListedInvalidations } from '../invalidations/invalidation-view.js'
+import type { StateService } from '../service.js'
+
+export interface JudgedObject {
+  readonly id: number
+  readonly name: string
+  readonly organizationId: number | null
+  readonly problems: readonly Problem[]
+  /** What organizations are told that share it; empty: nothing. */
+  readonly shared: readonly Problem[]
+}
+
+const everything = { kind: 'all' } as const
+
+type Find = (service: StateService, ids: readonly number[]) => Promise<JudgedObject[]>
+
+/** What is gone is left out. */
+export const findIll: Readonly<Record<ProblemBearer, Find>> = {
+  agent: async ({ store: { queries } }, ids) => {
+    const agents = await readAgents(queries, everything, ids)
+    return agents.map((agent) => {
+      const find = (whole: boolean) =>
+        toProblems(findAgentProblems(agent, whole), () => agent.lastStateChangeAt)
+      const { id, name, organization } = agent
+      const shared = organization === null ? find(false) : []
+      return { id, name, organizationId: organization?.id ?? null, problems: find(true), shared }
+    })
+  },
+  vclgroup: async (service, ids) => {
+    const views = await groupListing.read(
+      service,
+      ids.map((id) => ({ id })),
+    )
+    return views.map(({ group: { id, name, organizationId }, problems }) =>
+      toJudged({ id, name, organizationId, problems }),
+    )
+  },
+  deployment: async (service, ids) => {
+    const rows = await selectDeployments(service.store.queries, everything)
+      .where('deployments.id', 'in', [...ids])
+      .execute()
+    const views = await deploymentListing.read(service, rows)
+    return views.map(({ record: { id, name, organization }, problems }) =>
+      toJudged({ id, name, organizationId: organization?.id ?? null, problems }),
+    )
+  },
+  invalidation: async ({ store: { queries } }, ids) => {
+    const listed = await readListedInvalidations(queries, ids)
+    return listed.map(({ id, entry, summary }) => {
+      const name = `${entry.content.type} ${id}`
+      const findings = findInvalidationProblems(entry, summary)
+      const problems = toProblems(findings, () => entry.updatedAt)
+      return toJudged({ id, name, organizationId: entry.organization?.id ?? null, problems })
+    })
+  },
+  certificate: async (service, ids) => {
+    const rows = await certificateListing
+      .select(service.store.queries, everything, service.now())
+      .where('certificates.id', 'in', [...ids])
+      .execute()
+    const views = await certificateListing.read(service, rows)
+    return views.map(({ record: { id, name, organizationId }, problems }) =>
+      toJudged({ id, name, organizationId, problems }),
+    )
+  },
+}
+
+function toJudged(found: Omit<JudgedObject, 'shared'>): JudgedObject {
+  return { ...found, shared: [] }
+}

@@ -1,0 +1,170 @@
+/**
+ * Keeps the list of open problems true: what changed is judged anew, by one of the coordinators, and what held for a while is
+ * told as an event (docs/behaviour.md, Problems). While nothing changes it asks three times a second whether something did.
+ */
+import type { Logger } from 'pino'
+import { sql } from 'kysely'
+import { startHintedLoop, type HintedLoop } from '../bus/hinted-loop.js'
+import { eventsSubject } from '../bus/subjects.js'
+import type { ProblemBearer } from '../../resources/problem.js'
+import type { Pass } from '../../runtime/loop.js'
+import { pauseFor } from '../../runtime/pause.js'
+import { hasChecks, noteChecks, takeChecks, type ProblemCheck } from '../problems/problem-checks.js'
+import type { StateService } from '../service.js'
+import { renewEveryMs } from '../store/leases.js'
+import type { Queries } from '../store/store.js'
+import { saveRows } from './change-rows.js'
+import { findIll } from './find-ill.js'
+import { planRows } from './plan-rows.js'
+import { tellProblems } from './tell-problems.js'
+
+/** What changes within this time is judged once. */
+const gatherMs = 200
+/** Also how exactly an event keeps its time. */
+const everyMs = 1_000
+/** Objects at once: some milliseconds. A group may have ten thousand places. */
+const atOnce = { agent: 200, invalidation: 200, certificate: 20, deployment: 10, vclgroup: 10 }
+/** Of the time it judges it rests as long, so that a deploy is not slowed by it. */
+const longestRestMs = 500
+/** Certificates expire, and agents go on with invalidations, without a change that anybody notes. */
+const expiryEveryMs = 3600 * 1000
+const invalidationsEveryMs = 10_000
+const openInvalidationsMost = 500
+
+export function startProblemFollower(service: StateService, log: Logger): HintedLoop {
+  let sweptAt = { all: 0, certificates: 0, invalidations: 0 }
+  return startHintedLoop(service.bus, {
+    hints: [eventsSubject],
+    gatherMs,
+    log,
+    trouble: 'problems cannot be followed',
+    everyMs,
+    pass: async ({ signal, nextIn }) => {
+      const ran = await service.leases.run('problems', async () => {
+        sweptAt = await sweep(service, sweptAt)
+        await judgeChanged(service, signal)
+        while (!signal.aborted && (await tellProblems(service)))
+          service.bus.publish(eventsSubject, {})
+        return true
+      })
+      // Whoever gets the list from another does not know what that one left.
+      if (ran === undefined) sweptAt = { ...sweptAt, all: 0 }
+      nextIn(ran === undefined ? renewEveryMs : everyMs)
+    },
+  })
+}
+
+interface SweptAt {
+  readonly all: number
+  readonly certificates: number
+  readonly invalidations: number
+}
+
+/** Notes what has to be judged by now without a change. */
+async function sweep({ store, now }: StateService, sweptAt: SweptAt): Promise<SweptAt> {
+  const at = now()
+  if (sweptAt.all === 0) {
+    await store.transaction(noteEverything)
+    return { all: at, certificates: at, invalidations: at }
+  }
+  const isExpiryDue = at - sweptAt.certificates >= expiryEveryMs
+  const areInvalidationsDue = at - sweptAt.invalidations >= invalidationsEveryMs
+  if (isExpiryDue) await noteAll(store.queries, 'certificate', 'certificates')
+  if (areInvalidationsDue) await noteOpenInvalidations(store.queries)
+  return {
+    all: sweptAt.all,
+    certificates: isExpiryDue ? at : sweptAt.certificates,
+    invalidations: areInvalidationsDue ? at : sweptAt.invalidations,
+  }
+}
+
+async function noteEverything(queries: Queries): Promise<void> {
+  await noteAll(queries, 'agent', 'agents')
+  await noteAll(queries, 'vclgroup', 'vclGroups')
+  await noteAll(queries, 'deployment', 'deployments')
+  await noteAll(queries, 'certificate', 'certificates')
+  await sql`insert into "problemChecks" select 'invalidation', id from invalidations
+    where outcome is null or failed = 1 on conflict do nothing`.execute(queries)
+  await sql`insert into "problemChecks" select distinct "objectType", "objectId" from "openProblems"
+    where 1 = 1 on conflict do nothing`.execute(queries)
+}
+
+async function noteAll(
+  queries: Queries,
+  type: ProblemBearer,
+  table: 'agents' | 'vclGroups' | 'deployments' | 'certificates',
+): Promise<void> {
+  await sql`insert into "problemChecks" select ${sql.lit(type)}, id from ${sql.table(table)}
+    where 1 = 1 on conflict do nothing`.execute(queries)
+}
+
+async function noteOpenInvalidations(queries: Queries): Promise<void> {
+  const open = await queries
+    .selectFrom('invalidations')
+    .select('id')
+    .where('outcome', 'is', null)
+    .orderBy('position')
+    .limit(openInvalidationsMost)
+    .execute()
+  const checks = open.map(({ id }) => ({ objectType: 'invalidation', objectId: id }) as const)
+  await noteChecks(queries, checks)
+}
+
+async function judgeChanged(service: StateService, signal: Pass['signal']): Promise<void> {
+  const { store } = service
+  while (!signal.aborted && (await hasChecks(store.queries))) {
+    const startedAt = performance.now()
+    const checks = await store.transaction((queries) => takeChecks(queries, (type) => atOnce[type]))
+    try {
+      await judgeSome(service, checks)
+    } catch (error) {
+      await noteChecks(store.queries, checks)
+      throw error
+    }
+    await pauseFor(Math.min(performance.now() - startedAt, longestRestMs), signal)
+  }
+}
+
+async function judgeSome(service: StateService, checks: readonly ProblemCheck[]): Promise<void> {
+  const { store, now } = service
+  const type = checks[0]?.objectType
+  if (type === undefined) return
+  const ids = checks.map(({ objectId }) => objectId)
+  const judged = await findIll[type](service, ids)
+  const follow = await findFollowing(store.queries, type, ids)
+  await store.transaction(async (queries) => {
+    const known = await queries
+      .selectFrom('openProblems')
+      .selectAll()
+      .where('objectType', '=', type)
+      .where('objectId', 'in', ids)
+      .execute()
+    await saveRows(queries, planRows(type, judged, known, now()))
+    await noteChecks(queries, follow)
+  })
+}
+
+/** What stands or falls with these. */
+async function findFollowing(
+  queries: Queries,
+  type: ProblemBearer,
+  ids: readonly number[],
+): Promise<readonly ProblemCheck[]> {
+  if (type === 'agent') {
+    const rows = await queries
+      .selectFrom('certificateAgents')
+      .select('certificateId')
+      .distinct()
+      .where('agentId', 'in', [...ids])
+      .execute()
+    return rows.map(({ certificateId: objectId }) => ({ objectType: 'certificate', objectId }))
+  }
+  if (type !== 'vclgroup') return []
+  const rows = await queries
+    .selectFrom('vclGroupDeployments')
+    .select('deploymentId')
+    .distinct()
+    .where('groupId', 'in', [...ids])
+    .execute()
+  return rows.map(({ deploymentId: objectId }) => ({ objectType: 'deployment', objectId }))
+}

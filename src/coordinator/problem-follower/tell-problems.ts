@@ -1,0 +1,81 @@
+/** Events of problems: what opened or ended and has held for a while (docs/behaviour.md, Problems). */
+import { groupBy } from '../../group-by.js'
+import type { ProblemBearer, Problem } from '../../resources/problem.js'
+import { insertEvents, lockEventCounter, type NewEvent } from '../events/event-queries.js'
+import type { StateService } from '../service.js'
+import type { Queries } from '../store/store.js'
+import { markTold, removeRows } from './change-rows.js'
+import type { ProblemRow } from './plan-rows.js'
+
+/** What comes and goes within this time is told to nobody. */
+export const heldMs = 5_000
+const rowsAtOnce = 200
+
+/** Answers whether there is a new event. */
+export async function tellProblems({ store, now }: StateService): Promise<boolean> {
+  if ((await readDue(store.queries, now())).length === 0) return false
+  return store.transaction(async (queries) => {
+    const last = await lockEventCounter(queries)
+    const due = await readDue(queries, now())
+    const events = composeProblemEvents(due, now())
+    await insertEvents(queries, last, events)
+    await markTold(
+      queries,
+      due.filter(({ endedAt }) => endedAt === null),
+    )
+    await removeRows(
+      queries,
+      due.filter(({ endedAt }) => endedAt !== null),
+    )
+    return events.length > 0
+  })
+}
+
+async function readDue(queries: Queries, nowMs: number): Promise<ProblemRow[]> {
+  const heldSince = nowMs - heldMs
+  return queries
+    .selectFrom('openProblems')
+    .selectAll()
+    .where((e) => e.or([e('told', '=', 0), e('endedAt', 'is not', null)]))
+    .where((e) =>
+      e.or([
+        e.and([e('told', '=', 0), e('seenAt', '<=', heldSince)]),
+        e('endedAt', '<=', heldSince),
+      ]),
+    )
+    .orderBy('seenAt')
+    .limit(rowsAtOnce)
+    .execute()
+}
+
+/** One for each object. */
+export function composeProblemEvents(due: readonly ProblemRow[], nowMs: number): NewEvent[] {
+  const byObject = groupBy(due, ({ objectType, objectId }) => `${objectType} ${objectId}`)
+  return [...byObject.values()].flatMap((rows) => {
+    const [first] = rows
+    if (!first) return []
+    const shared = rows.filter(({ sharedData }) => sharedData !== null)
+    const type = first.objectType as ProblemBearer // written by the follower only
+    return [
+      {
+        type: `problem:${type}` as const,
+        organizationId: first.organizationId,
+        about: null,
+        createdAt: nowMs,
+        data: composeData(rows, ({ data }) => data),
+        sharedData:
+          shared.length === 0 ? null : composeData(shared, (row) => row.sharedData ?? row.data),
+      },
+    ]
+  })
+}
+
+function composeData(rows: readonly ProblemRow[], jsonOf: (row: ProblemRow) => string): string {
+  const [{ objectType: type = '', objectId: id = 0, objectName: name = '' } = {}] = rows
+  const opened = rows.filter(({ endedAt }) => endedAt === null)
+  return JSON.stringify({
+    object: { type, id, name },
+    opened: opened.map((row) => JSON.parse(jsonOf(row)) as Problem), // our own column
+    closed: rows.filter(({ endedAt }) => endedAt !== null).map(({ code }) => code),
+  })
+}

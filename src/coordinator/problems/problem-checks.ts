@@ -1,0 +1,79 @@
+/** Objects whose problems are to be found anew. Noted with the events of what changed; taken by the problem follower. */
+import type { ChangeKind } from '../../resources/event.js'
+import type { ProblemBearer } from '../../resources/problem.js'
+import { inPieces } from '../store/in-pieces.js'
+import type { Queries } from '../store/store.js'
+
+export interface ProblemCheck {
+  readonly objectType: ProblemBearer
+  readonly objectId: number
+}
+
+/** What else may be ill by it, is found from these. */
+const concernedBy: Partial<Readonly<Record<ChangeKind, ProblemBearer>>> = {
+  agent: 'agent',
+  group: 'vclgroup',
+  vclgroup: 'vclgroup',
+  backend: 'vclgroup',
+  deployment: 'deployment',
+  invalidation: 'invalidation',
+  certificate: 'certificate',
+}
+
+export function findChecks(
+  changes: readonly { readonly kind: ChangeKind; readonly objectId: number }[],
+): ProblemCheck[] {
+  return changes.flatMap(({ kind, objectId }) => {
+    const objectType = concernedBy[kind]
+    return objectType === undefined ? [] : [{ objectType, objectId }]
+  })
+}
+
+export async function noteChecks(queries: Queries, checks: readonly ProblemCheck[]): Promise<void> {
+  const once = new Map(checks.map((check) => [`${check.objectType} ${check.objectId}`, check]))
+  await inPieces([...once.values()], async (piece) => {
+    await queries
+      .insertInto('problemChecks')
+      .values(piece)
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
+    return []
+  })
+}
+
+export async function hasChecks(queries: Queries): Promise<boolean> {
+  const row = await queries
+    .selectFrom('problemChecks')
+    .select('objectId')
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Some of one type. They are read afterwards, so that what changes from now on is noted again. */
+export async function takeChecks(
+  queries: Queries,
+  limitOf: (type: ProblemBearer) => number,
+): Promise<ProblemCheck[]> {
+  const first = await queries
+    .selectFrom('problemChecks')
+    .select('objectType')
+    .limit(1)
+    .executeTakeFirst()
+  if (!first) return []
+  const objectType = first.objectType as ProblemBearer // written by noteChecks only
+  const rows = await queries
+    .selectFrom('problemChecks')
+    .select('objectId')
+    .where('objectType', '=', objectType)
+    .orderBy('objectId')
+    .limit(limitOf(objectType))
+    .execute()
+  const ids = rows.map(({ objectId }) => objectId)
+  await queries
+    .deleteFrom('problemChecks')
+    .where('objectType', '=', objectType)
+    .where('objectId', 'in', ids)
+    .execute()
+  return ids.map((objectId) => ({ objectType, objectId }))
+}

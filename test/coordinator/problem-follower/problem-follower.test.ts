@@ -1,0 +1,125 @@
+/** What is wrong is listed, found, counted and told, to whom it concerns, on both databases. */
+import { pino } from 'pino'
+import t, { type Test } from 'tap'
+import { startProblemFollower } from '../../../src/coordinator/problem-follower/problem-follower.js'
+import { heldMs } from '../../../src/coordinator/problem-follower/tell-problems.js'
+import { readOpenProblems } from '../../../src/coordinator/problems/open-problems.js'
+import { agentStates, type AgentState } from '../../../src/resources/agent-state.js'
+import type { Actor } from '../../../src/resources/permission.js'
+import { heard, listen } from '../../support/event-client.js'
+import { eventually } from '../../support/eventually.js'
+import { startPostgres } from '../../support/postgres.js'
+import { enrol } from '../controller/client.js'
+import { startTenants, type Tenants } from '../identity/people.js'
+
+const root: Actor = {
+  ...{ accountId: 1, accountName: 'root', sessionId: 1, organizationId: null, role: 'system' },
+  grants: {},
+}
+
+function startFollowed(t: Test, { controller }: Tenants): void {
+  const follower = startProblemFollower(controller.service, pino({ level: 'silent' }))
+  t.teardown(() => follower.close())
+}
+
+async function setState({ controller }: Tenants, id: number, state: AgentState): Promise<void> {
+  await controller.service.store.queries
+    .updateTable('agents')
+    .set({ state, lastStateChangeAt: controller.service.now() })
+    .where('id', '=', id)
+    .execute()
+}
+
+async function isToldToWhomItConcerns(t: Test, storeUrl: string): Promise<void> {
+  const tenants = await startTenants(t, { storeUrl, withEvents: true })
+  const { controller, system } = tenants
+  startFollowed(t, tenants)
+  const one = await tenants.makeOrganization('one')
+  await tenants.makeOrganization('two')
+  const ann = await tenants.addPerson('ann', 'one')
+  const ben = await tenants.addPerson('ben', 'two')
+  const [anns, bens] = [
+    await listen(t, controller.base, ann),
+    await listen(t, controller.base, ben),
+  ]
+  const own = await enrol(controller, 'edge-own', { organizationId: one })
+  const shared = await enrol(controller, 'edge-shared')
+  const { queries } = controller.service.store
+  const open = async (actor: Actor) => (await readOpenProblems(queries, actor, 10))?.problems ?? []
+
+  await setState(tenants, own, agentStates.Failing)
+  await setState(tenants, shared, agentStates.Down)
+  await eventually('both are listed', async () => (await open(root)).length === 2)
+  t.match(await open(root), [
+    { object: { type: 'agent', id: own, name: 'edge-own' }, code: 'cache-failing', severity: 3 },
+    { object: { type: 'agent', id: shared }, code: 'agent-down' },
+  ])
+  const [answered] = (await system.call(200, 'GET', `/agents/${own}`))['problems'] as object[] // a list of objects
+  t.match((await open(root))[0], answered ?? {}, 'as the agent itself answers it')
+  const listed = await eventually('the filter finds it', async () => {
+    const found = await controller.call('GET', '/api/v1/agents?problems.code=cache-failing', ann)
+    return found.text === '[]' ? undefined : found.text
+  })
+  t.match(JSON.parse(listed), [{ id: own }])
+  const worst = await controller.call('GET', '/api/v1/agents?sort=severity:desc&severity=3', ann)
+  t.match(JSON.parse(worst.text), [{ id: own }, { id: shared }])
+  const foreign = await controller.call('GET', '/api/v1/agents?problems.code=*', ben)
+  t.match(JSON.parse(foreign.text), [{ id: shared }])
+
+  t.same(anns.of('problem'), [], 'nothing is told before it has held')
+  controller.advance(heldMs)
+  const told = await heard(anns, 'problem', {
+    object: { type: 'agent', id: own, name: 'edge-own' },
+  })
+  t.match(told.data, { opened: [{ code: 'cache-failing', remedy: /./ }], closed: [] })
+  const ofShared = await eventually('the shared one', () => bens.of('problem')[0])
+  t.match(ofShared.data, { object: { id: shared }, opened: [{ remedy: /system administrator/ }] })
+
+  await setState(tenants, own, agentStates.Running)
+  await eventually('it is well', async () => (await open(root)).length === 1)
+  controller.advance(heldMs)
+  const closed = await eventually('its end', () =>
+    anns.of('problem').find(({ data }) => JSON.stringify(data['closed']) === '["cache-failing"]'),
+  )
+  t.match(closed.data, { object: { id: own }, opened: [] })
+  t.ok(bens.of('problem').every(({ data }) => !JSON.stringify(data).includes('edge-own')))
+  const stranger = { ...root, organizationId: one, role: 'regular', grants: {} } as const
+  t.equal(await readOpenProblems(queries, stranger, 10), null, 'without a permission nothing')
+}
+
+async function isForgottenWhatComesAndGoes(t: Test, storeUrl: string): Promise<void> {
+  const tenants = await startTenants(t, { storeUrl, withEvents: true })
+  const { controller, system } = tenants
+  const { queries } = controller.service.store
+  const [flaps, gone] = [await enrol(controller, 'edge-1'), await enrol(controller, 'edge-2')]
+  await setState(tenants, gone, agentStates.Down)
+  startFollowed(t, tenants)
+  const all = await listen(t, controller.base, system)
+  const count = async () => (await readOpenProblems(queries, root, 1))?.total
+  await eventually('what was wrong before it started', async () => (await count()) === 1)
+  await setState(tenants, flaps, agentStates.Failing)
+  await eventually('it fails', async () => (await count()) === 2)
+  await setState(tenants, flaps, agentStates.Running)
+  await eventually('it works', async () => (await count()) === 1)
+  await system.call(204, 'DELETE', `/agents/${gone}`)
+  await eventually('what is gone is not ill', async () => (await count()) === 0)
+  controller.advance(heldMs)
+  const next = await enrol(controller, 'edge-3')
+  await setState(tenants, next, agentStates.Locked)
+  await eventually('it is locked', async () => (await count()) === 1)
+  controller.advance(heldMs)
+  await heard(all, 'problem', { object: { type: 'agent', id: next, name: 'edge-3' } })
+  t.equal(all.of('problem').length, 1)
+}
+
+void t.test('on SQLite', async (t) => {
+  await t.test('to whom it concerns', (t) => isToldToWhomItConcerns(t, 'sqlite::memory:'))
+  await t.test('not what comes and goes', (t) => isForgottenWhatComesAndGoes(t, 'sqlite::memory:'))
+})
+
+void t.test('on PostgreSQL', async (t) => {
+  const postgres = await startPostgres(t)
+  const urls = [await postgres.url(), await postgres.url()]
+  await t.test('to whom it concerns', (t) => isToldToWhomItConcerns(t, urls[0] ?? ''))
+  await t.test('not what comes and goes', (t) => isForgottenWhatComesAndGoes(t, urls[1] ?? ''))
+})
