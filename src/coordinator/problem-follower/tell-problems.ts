@@ -62,16 +62,22 @@ export function composeProblemEvents(due: readonly ProblemRow[], nowMs: number):
         organizationId: first.organizationId,
         about: null,
         createdAt: nowMs,
-        data: composeData(rows, ({ data }) => data),
+        data: composeData(first, rows, ({ data }) => data),
         sharedData:
-          shared.length === 0 ? null : composeData(shared, (row) => row.sharedData ?? row.data),
+          shared.length === 0
+            ? null
+            : composeData(first, shared, (row) => row.sharedData ?? row.data),
       },
     ]
   })
 }
 
-function composeData(rows: readonly ProblemRow[], jsonOf: (row: ProblemRow) => string): string {
-  const [{ objectType: type = '', objectId: id = 0, objectName: name = '' } = {}] = rows
+function composeData(
+  first: ProblemRow,
+  rows: readonly ProblemRow[],
+  jsonOf: (row: ProblemRow) => string,
+): string {
+  const { objectType: type, objectId: id, objectName: name } = first
   const opened = rows.filter(({ endedAt }) => endedAt === null)
   return JSON.stringify({
     object: { type, id, name },
