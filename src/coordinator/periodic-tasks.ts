@@ -2,6 +2,7 @@
 import type { Logger } from 'pino'
 import { removeOldApiLogs } from './api-log/api-log.js'
 import { startCertificateFollower } from './certificates/follow-certificates.js'
+import { startProblemFollower } from './problem-follower/problem-follower.js'
 import { startPlacementFollower } from './deploying/placement-follower.js'
 import { startDeployRecovery } from './deploying/recover.js'
 import { readAllAgentIds } from './fleet/agent-rows.js'
@@ -18,6 +19,7 @@ import type { StateService } from './service.js'
 export function startPeriodicTasks(service: StateService, identity: Identity, log: Logger) {
   const follower = startPlacementFollower(service, log)
   const certificates = startCertificateFollower(service, log)
+  const problems = startProblemFollower(service, log)
   const recovery = startDeployRecovery(service, log)
   const invalidations = startInvalidationExpiry(service, log)
   const cleanups = startCleanups(service, identity, log)
@@ -26,6 +28,7 @@ export function startPeriodicTasks(service: StateService, identity: Identity, lo
       await Promise.all(cleanups.map((cleanup) => cleanup.stop()))
       await follower.close()
       await certificates.close()
+      await problems.close()
       await recovery.stop()
       await invalidations.close()
     },
