@@ -18,6 +18,7 @@ import {
   printValues,
 } from '../../src/coordinator/events/event-text.js'
 import { permissionTypes, type Actor } from '../../src/resources/permission.js'
+import { problemBearers } from '../../src/resources/problem.js'
 
 const owner = fc.option(fc.integer({ min: 1, max: 3 }), { nil: null })
 const event: fc.Arbitrary<FleetEvent> = fc.record({
@@ -46,6 +47,8 @@ void t.test('the whole is told to the owner and the system administrator only', 
   t.end()
 })
 
+const problemTypes = problemBearers.map((bearer) => `problem:${bearer}`)
+
 /** As promised: of a problem what bears it, of backends the caches that see them and their groups. */
 function typesRead(type: string): readonly string[] {
   return type === 'backend' ? ['agent', 'vclgroup'] : [type.replace('problem:', '')]
@@ -66,7 +69,7 @@ void t.test('a regular user hears of the types that it may read, of some only if
       }
       t.strictSame(
         eventFilterOf(actor, asked).types,
-        [...eventTypes, ...asked].filter((type) =>
+        [...eventTypes, ...problemTypes, ...asked].filter((type) =>
           typesRead(type).every((read) => read in grants && (!isToken || read in limits)),
         ),
       )
