@@ -1,6 +1,7 @@
 /** A cache's requests over the last minutes, each line from zero to its own highest point. */
 import { useComputed } from '@preact/signals'
 import type { Agent } from '../../../resources/agent.js'
+import { now } from '../../parts/time.js'
 import { isAway } from './judge-cache.js'
 import { readPoints, spanSeconds } from './row-histories.js'
 import { drawLine } from './sparkline-path.js'
@@ -10,7 +11,8 @@ const [width, height] = [88, 20]
 export function Sparkline({ of }: { readonly of: Pick<Agent, 'id' | 'state'> }) {
   const points = readPoints(of.id)
   const path = useComputed(() => {
-    const to = points.value.at(-1)?.time ?? 0
+    // One that is Down did nothing since; another ends where its newest point is, whatever this machine's clock says.
+    const to = isAway(of) ? now.value / 1000 : (points.value.at(-1)?.time ?? 0)
     return drawLine(points.value, { from: to - spanSeconds, to, width, height: height - 2 })
   })
   return (
