@@ -5,7 +5,9 @@ import type { ReceivedEvent } from './follow-events.js'
 import { toPrintableLine } from './printable-text.js'
 
 export function describeEvent({ event, data }: ReceivedEvent): string {
-  const about = nameOf(data) ?? toCell(data['id'])
+  const { object = data } = data
+  const named = isFields(object) ? object : data
+  const about = nameOf(named) ?? toCell(named['id'])
   const rest = data['deleted'] === true ? 'deleted' : (describers[event]?.(data) ?? '')
   const words = event === 'apilog' || event === 'reset' ? [event, rest] : [event, about, rest]
   return toPrintableLine(words.filter((word) => word !== '').join('  '))
@@ -24,8 +26,16 @@ const describers: Readonly<Record<string, (data: Fields) => string>> = {
   deployment: describeDeployment,
   invalidation: ({ stateName }) => toCell(stateName),
   apilog: describeApiLog,
+  problem: describeProblem,
   file: ({ version }) => `version ${toCell(version)}`,
   reset: ({ reason }) => toCell(reason),
+}
+
+function describeProblem({ opened, closed }: Fields): string {
+  const found = Array.isArray(opened) ? opened.filter(isFields) : []
+  const lines = found.map(({ code, message }) => `${toCell(code)}: ${toCell(message)}`)
+  const ended = Array.isArray(closed) ? closed.map((code) => `${toCell(code)} is over`) : []
+  return [...lines, ...ended].join('; ')
 }
 
 function describeAgent({ stateName, config, tags, drift }: Fields): string {

@@ -5,7 +5,7 @@ import { followEvents } from './follow-events.js'
 import { textFlag, type Invocation } from './verb.js'
 
 /** Sent to everybody, and only on request. */
-const types = ['agent', 'deployment', 'invalidation', 'apilog']
+const types = ['agent', 'deployment', 'invalidation', 'apilog', 'problem']
 const optInTypes = ['file', 'vclgroup', 'domain', 'tag']
 
 export async function printEvents(invocation: Invocation): Promise<undefined> {

@@ -26,6 +26,7 @@ import { tags } from './nouns/tags.js'
 import { users } from './nouns/users.js'
 import { vclGroups } from './nouns/vclgroups.js'
 import { overviewVerb } from './overview-verb.js'
+import { problemsVerb } from './problems-verb.js'
 import { upgradeVerb } from './upgrade-verb.js'
 import type { Flag, Grammar } from './verb.js'
 import { versionVerb } from './version-verb.js'
@@ -43,6 +44,7 @@ export const grammar: Grammar = {
   verbs: [
     ...accountVerbs,
     overviewVerb,
+    problemsVerb,
     applyVerb,
     exportVerb,
     upgradeVerb,

@@ -15,6 +15,11 @@ export async function listObjects(invocation: Invocation, noun: NounParts): Prom
   if (rows.length === 0) invocation.output.notify(`no ${noun.name}`)
   else if (total !== null && total > rows.length)
     invocation.output.notify(`${rows.length} of ${total} ${noun.name}`)
+  const ill = rows.filter(({ problems }) => Array.isArray(problems) && problems.length > 0).length
+  if (ill > 0)
+    invocation.output.notify(
+      `${ill} of these ${ill === 1 ? 'has' : 'have'} problems: cachefleet problems`,
+    )
 }
 
 export async function getObject(invocation: Invocation, noun: NounParts): Promise<undefined> {

@@ -1,0 +1,9 @@
+/** `cachefleet problems`, as the grammar knows it. */
+import type { Verb } from './verb.js'
+
+export const problemsVerb: Verb = {
+  name: 'problems',
+  summary: 'what is wrong now, the worst first: on which object, since when, and what mends it',
+  example: 'problems',
+  run: async (invocation) => (await import('./problems.js')).showProblems(invocation),
+}
