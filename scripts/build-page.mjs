@@ -76,7 +76,7 @@ process.stderr.write(`${kilobytes(sum)} first load, gzip\n`)
 
 /** Tokens before what uses them, parts before views: the order of the cascade. */
 function gatherStyles() {
-  const order = ['styles', 'parts', 'shell', 'session', 'views']
+  const order = ['styles', 'parts', 'shell', 'session', 'commands', 'views']
   const place = (file) => order.indexOf(file.split('/')[0])
   const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.css'))

@@ -7,7 +7,10 @@ import { listActions } from '../../src/page/views/invalidation/list-actions.js'
 import {
   composeBody,
   findMark,
+  findNoSite,
   reachesEverything,
+  readScope,
+  toExpressions,
   type Draft,
 } from '../../src/page/views/invalidations/compose-invalidation.js'
 import {
@@ -20,7 +23,7 @@ import {
 import { columnsOf, graphs } from '../../src/page/views/graphs/graphs-shown.js'
 
 const draft: Draft = {
-  ...{ type: 'ban', text: ' req.url ~ a \n\n', kind: 'tags', ids: [3, 4], ttl: 60 },
+  ...{ scope: 'expression', text: ' req.url ~ a \n\n', kind: 'tags', ids: [3, 4], ttl: 60 },
   ...{ method: 'PURGE', headers: 'X-Soft: 1:2\n' },
 }
 
@@ -32,11 +35,44 @@ void t.test('what was typed becomes the body of the call, or nothing yet', (t) =
     target: { vclGroup: { id: 7 } },
   })
   t.match(composeBody({ ...draft, kind: 'all', ids: [] }), { target: { all: true } })
-  t.match(composeBody({ ...draft, type: 'purge' }), {
-    ...{ urls: ['req.url ~ a'], method: 'PURGE', headers: { 'X-Soft': '1:2' } },
+  t.match(composeBody({ ...draft, scope: 'url' }), {
+    ...{ type: 'purge', urls: ['req.url ~ a'], method: 'PURGE', headers: { 'X-Soft': '1:2' } },
   })
   t.equal(composeBody({ ...draft, text: ' \n' }), null)
   t.equal(composeBody({ ...draft, ids: [] }), null)
+  t.end()
+})
+
+void t.test('a path or a site becomes a ban of it, and of nothing beside it', (t) => {
+  const expressionsOf = (scope: 'prefix' | 'site', text: string) => toExpressions({ scope, text })
+  t.same(expressionsOf('site', 'https://www.Example.com/x\nb.example:81'), [
+    'req.http.host ~ "(?i)^www[.]example[.]com(:[0-9]+)?$"',
+    'req.http.host ~ "(?i)^b[.]example(:[0-9]+)?$"',
+  ])
+  t.same(expressionsOf('prefix', 'www.example.com/a+b?c=1'), [
+    'req.http.host ~ "(?i)^www[.]example[.]com(:[0-9]+)?$" && req.url ~ "^/a[+]b[?]c=1"',
+  ])
+  t.same(expressionsOf('prefix', 'www.example.com/\nnot an address'), [], 'all of them, or none')
+  t.equal(findNoSite({ scope: 'site', text: 'a.example\nb b' }), 'b b')
+  t.equal(findNoSite({ scope: 'expression', text: 'b b' }), null)
+  t.equal(composeBody({ ...draft, scope: 'site', text: 'b b' }), null)
+  fc.assert(
+    fc.property(fc.webUrl({ withQueryParameters: true }), fc.webPath(), (url, path) => {
+      const [expression = ''] = expressionsOf('prefix', url)
+      const [host, own] = parseBanExpression(expression)
+      const { hostname, pathname, search } = new URL(url)
+      const isOf = (pattern: string | undefined, text: string) =>
+        new RegExp(pattern?.replace('(?i)', '') ?? '$.').test(text)
+      const isBelow = path.startsWith(`${pathname}${search}`)
+      return (
+        isOf(host?.value, `${hostname}:80`) &&
+        !isOf(host?.value, `x${hostname}`) &&
+        isOf(own?.value, `${pathname}${search}x`) &&
+        isOf(own?.value, path) === isBelow
+      )
+    }),
+  )
+  t.match([readScope('purge'), readScope('ban'), readScope('site')], ['url', 'expression', 'site'])
   t.end()
 })
 

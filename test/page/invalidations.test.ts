@@ -31,6 +31,7 @@ void t.test('invalidations in the page', async (t) => {
   await t.test('what waits for a cache that is away says so, is cancelled and deleted', () =>
     banAway(harness),
   )
+  await t.test('all below a path goes, without an expression', (t) => clearSite(t, harness))
   await t.test('the list shows what fits the filters of the address', (t) => filter(t, harness))
   await t.test('everybody can use it: light and dark, wide and narrow', (t) => look(t, harness))
 
@@ -79,7 +80,8 @@ async function makeShop(api: ApiClient): Promise<void> {
 
 async function ban(t: Test, { page }: Harness): Promise<void> {
   await page.getByText('No invalidations yet').waitFor()
-  await page.getByRole('link', { name: 'New invalidation' }).click()
+  await page.getByRole('link', { name: 'Clear cache' }).click()
+  await page.getByRole('button', { name: 'Expression', exact: true }).click()
   await chooseTarget({ page }, 'Single caches', 'edge')
   const field = page.getByLabel('Expressions')
 
@@ -108,21 +110,44 @@ async function ban(t: Test, { page }: Harness): Promise<void> {
 
 async function purge({ page }: Harness): Promise<void> {
   await page.getByRole('link', { name: 'Invalidations' }).first().click()
-  await page.getByRole('link', { name: 'New invalidation' }).click()
-  await page.getByRole('button', { name: 'Purge', exact: true }).click()
+  await page.getByRole('link', { name: 'Clear cache' }).click()
   await page.getByLabel('URLs').fill('http://www.example.com/img/logo.png')
   await page.getByLabel('shop', { exact: true }).check()
   await page.getByText('1 cache now.').waitFor()
 
-  await page.getByRole('button', { name: 'Purge', exact: true }).last().click()
+  await page.getByRole('button', { name: 'Clear cache', exact: true }).click()
 
   await page.getByText('1 of 1 done').waitFor()
   const row = page.getByRole('row').filter({ hasText: 'edge' })
   await row.getByText('done', { exact: true }).waitFor()
 }
 
-async function banAll({ page }: Harness): Promise<void> {
+async function clearSite(t: Test, { page, api }: Harness): Promise<void> {
   await page.goto('/invalidations/new')
+  await page.getByRole('button', { name: 'Path', exact: true }).click()
+  await page.getByLabel('Paths').fill('not an address')
+  await page.getByText('“not an address” is not an address').waitFor()
+  await page.getByLabel('Paths').fill('www.example.com/img/')
+  await page.getByLabel('shop', { exact: true }).check()
+  await page.getByText('1 cache now.').waitFor()
+  await page.getByText('As expressions').click()
+  await keepScreenshot(page, 'clear-cache')
+  t.same(await findBarriers(page), [])
+
+  await page.getByRole('button', { name: 'Clear cache', exact: true }).click()
+
+  await page.getByText('1 of 1 done').waitFor()
+  const id = (await api.findAgent('edge'))?.id ?? 0
+  t.match((await api.call('GET', `/agents/${id}/bans`)).text, /www\[\.\]example.*\^\/img\//)
+  await page.getByRole('button', { name: 'Delete' }).click()
+  const name = /Ban \d+/.exec((await page.getByRole('heading', { level: 1 }).textContent()) ?? '')
+  await page.getByLabel(`Type “${name?.[0] ?? ''}” to confirm`).fill(name?.[0] ?? '')
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+  await page.getByText(`${name?.[0] ?? ''} deleted.`).waitFor()
+}
+
+async function banAll({ page }: Harness): Promise<void> {
+  await page.goto('/invalidations/new?type=expression')
   await page.getByLabel('Expressions').fill('obj.status == 404')
   await page.getByLabel('Target').selectOption('All caches')
   await page.getByText('1 cache now, 1 when it reconnects.').waitFor()
@@ -136,7 +161,7 @@ async function banAll({ page }: Harness): Promise<void> {
 }
 
 async function banAway({ page }: Harness): Promise<void> {
-  await page.goto('/invalidations/new')
+  await page.goto('/invalidations/new?type=expression')
   await page.getByLabel('Expressions').fill('obj.status == 500')
   await chooseTarget({ page }, 'Single caches', away)
   await page.getByRole('button', { name: 'Ban', exact: true }).last().click()

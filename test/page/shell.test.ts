@@ -37,6 +37,61 @@ void t.test('the page', async (t) => {
     t.same(wrongs, [])
   })
 
+  await t.test('Ctrl+K finds every object and does what is said, by keys alone', async (t) => {
+    const source = 'vcl 4.1; backend default none;'
+    const mainFile = await api.makeFile('Shop.vcl', source)
+    const deployment = await api.makeDeployment('here', await api.findTag('here'))
+    const group = await api.makeGroup({ name: 'shop', mainFile, deployment })
+    const { page, wrongs } = await openPage(browser, base, { path: '/tags' })
+    await logInPage(page)
+    const dialog = page.getByRole('dialog', { name: 'Search and commands' })
+    const option = (name: string) => dialog.getByRole('option', { name, exact: true })
+    const search = async (words: string): Promise<void> => {
+      await page.keyboard.press('Control+k')
+      await dialog.getByRole('combobox').fill(words)
+    }
+
+    await search('shop')
+    await option('shop Group').waitFor()
+    await option('Shop.vcl File').waitFor()
+    await option('Deploy shop Action').waitFor()
+    for (const [theme, width] of [
+      ['dark', 390],
+      ['light', 1280],
+    ] as const) {
+      await page.emulateMedia({ colorScheme: theme })
+      await page.setViewportSize({ width, height: 800 })
+      await keepScreenshot(page, `commands-${theme}-${width}`)
+      t.same(await findBarriers(page), [])
+    }
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'shop' }).waitFor()
+
+    await search('deploy shop')
+    await option('Deploy shop Action').waitFor()
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`**/groups/${group}/deploy`)
+    await search('sim-00042')
+    await option('edge-sim-00042 Cache').waitFor()
+    await page.keyboard.press('ArrowDown')
+    await option('Graphs of edge-sim-00042 Action')
+      .and(page.locator('[aria-selected=true]'))
+      .waitFor()
+    await page.keyboard.press('ArrowUp')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'edge-sim-00042' }).waitFor()
+    await search('clear cache')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Clear cache' }).waitFor()
+    await search('no such thing')
+    await dialog.getByText('Nothing is called so').waitFor()
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Search and commands (Ctrl+K)' }).click()
+    await dialog.waitFor()
+    t.same(wrongs, [])
+  })
+
   await t.test('a reload keeps the session and what the address says', async (t) => {
     const { page, wrongs } = await openPage(browser, base, { path: '/caches?q=SIM-00042' })
     await logInPage(page)

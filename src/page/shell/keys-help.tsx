@@ -10,6 +10,7 @@ export function KeysHelp({ onClose }: { readonly onClose: () => void }) {
       <Facts
         of={[
           ...[...known].map(([key, title]) => [<kbd>{formatKey(key)}</kbd>, title] as const),
+          [<kbd>Ctrl K</kbd>, 'Search everything, and commands'],
           [<MoveKeys />, 'Move in a table; Enter opens'],
           [<kbd>Esc</kbd>, 'Close a dialog, leave the search'],
         ]}

@@ -14,10 +14,12 @@ import { KeysHelp } from './keys-help.js'
 import { Navigation } from './navigation.js'
 import { Outlet } from './outlet.js'
 import { SearchBox } from './search-box.js'
+import { useCommands } from './use-commands.js'
 
 export function Shell() {
   const help = useDialog<true>()
   const drawer = useDialog<true>()
+  const commands = useCommands()
   useFocusOnArrival()
   useKey('?', 'What the keys do', () => {
     help.open(true)
@@ -44,6 +46,12 @@ export function Shell() {
             />
           </span>
           <SearchBox />
+          <Button
+            kind="quiet"
+            icon="command"
+            label="Search and commands (Ctrl+K)"
+            onClick={commands.open}
+          />
           <LiveStatus />
           <Button
             kind="quiet"
@@ -61,6 +69,7 @@ export function Shell() {
       </main>
       <Toasts />
       {drawer.subject && <Drawer onClose={drawer.close} />}
+      {commands.dialog}
       {help.subject && <KeysHelp onClose={help.close} />}
       <Confirmation />
     </div>

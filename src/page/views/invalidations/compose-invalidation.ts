@@ -4,9 +4,19 @@ import type { TextRange } from '../../parts/text-range.js'
 
 export type TargetKind = 'vclGroup' | 'domains' | 'tags' | 'agents' | 'all'
 
+/** What is cleared: single URLs, all below a path, a whole site, or what an expression matches. */
+export const scopes = ['url', 'prefix', 'site', 'expression'] as const
+export type Scope = (typeof scopes)[number]
+
+/** Of the address, where a ban or purge is also called so. */
+export function readScope(word: string): Scope {
+  if (word === 'ban') return 'expression'
+  return scopes.find((one) => one === word) ?? 'url'
+}
+
 export interface Draft {
-  readonly type: 'ban' | 'purge'
-  /** Expressions or URLs, one a line. */
+  readonly scope: Scope
+  /** Expressions, URLs, paths with their site, or sites, one a line. */
   readonly text: string
   readonly kind: TargetKind
   readonly ids: readonly number[]
@@ -31,28 +41,60 @@ export interface InvalidationBody {
 
 /** Null: there is nothing to send yet. */
 export function composeBody(draft: Draft): InvalidationBody | null {
-  const { type, kind, ids, ttl } = draft
+  const { scope, kind, ids, ttl } = draft
   const lines = findLines(draft.text).map(({ words }) => words)
-  const [first] = lines
+  const [first] = scope === 'url' ? lines : toExpressions(draft)
   if (first === undefined || (kind !== 'all' && ids.length === 0)) return null
   const references = ids.map((id) => ({ id }))
   const target =
     kind === 'all' ? { all: true } : { [kind]: kind === 'vclGroup' ? references[0] : references }
-  if (type === 'ban')
-    return {
-      type,
-      ...(lines.length === 1 ? { expression: first } : { expressions: lines }),
-      target,
-      ttl,
-    }
+  if (scope !== 'url') {
+    const expressions = toExpressions(draft)
+    const content = expressions.length === 1 ? { expression: first } : { expressions }
+    return { type: 'ban', ...content, target, ttl }
+  }
   return {
-    type,
+    type: 'purge',
     urls: lines,
     target,
     ttl,
     method: draft.method.trim(),
     headers: readHeaders(draft),
   }
+}
+
+/** The expressions of a ban; empty while a line names no site. */
+export function toExpressions({ scope, text }: Pick<Draft, 'scope' | 'text'>): readonly string[] {
+  const lines = findLines(text).map(({ words }) => words)
+  if (scope === 'expression') return lines
+  const sites = lines.flatMap((line) => readSite(line) ?? [])
+  if (sites.length < lines.length) return []
+  return sites.map(({ host, path }) => {
+    const ofSite = `req.http.host ~ "(?i)^${quote(host)}(:[0-9]+)?$"`
+    return scope === 'site' ? ofSite : `${ofSite} && req.url ~ "^${quote(path)}"`
+  })
+}
+
+/** The first line that names no site; null: each does, or needs none. */
+export function findNoSite({ scope, text }: Pick<Draft, 'scope' | 'text'>): string | null {
+  if (scope !== 'site' && scope !== 'prefix') return null
+  return findLines(text).find(({ words }) => !readSite(words))?.words ?? null
+}
+
+/** Browsers disagree on what else is a host. */
+const hostForm = /^(?:[\w-]+(?:\.[\w-]+)*|\[[\da-f:.]+\])$/i
+
+/** `https://www.example.com/img/`, or without the scheme; null: it is none. */
+function readSite(words: string): { readonly host: string; readonly path: string } | null {
+  const address = /^https?:\/\//i.test(words) ? words : `https://${words}`
+  if (!URL.canParse(address)) return null
+  const { hostname, pathname, search } = new URL(address)
+  return hostForm.test(hostname) ? { host: hostname, path: `${pathname}${search}` } : null
+}
+
+/** For a regular expression inside of quotes, where a backslash would need another. */
+function quote(words: string): string {
+  return words.replace(/[.*+?()|{}$[]/g, '[$&]').replace(/[\\^"]/g, '.')
 }
 
 /** A line without a colon is a name without a value, which the API refuses by its name. */

@@ -40,7 +40,7 @@ export function View() {
       buttons={() =>
         mayWrite('invalidation') && (
           <LinkButton href="/invalidations/new" kind="main" icon="add">
-            New invalidation
+            Clear cache
           </LinkButton>
         )
       }

@@ -1,4 +1,4 @@
-/** A new ban or purge: what it removes and where, whom it would reach, and one more question before everything goes. */
+/** Clears caches: what goes and where, whom it would reach, and one more question before everything goes. */
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
@@ -19,10 +19,14 @@ import { useAddressField } from '../../shell/address.js'
 import {
   composeBody,
   findMark,
+  findNoSite,
   readIds,
   reachesEverything,
+  readScope,
+  toExpressions,
   type Draft,
   type InvalidationBody,
+  type Scope,
   type TargetKind,
 } from './compose-invalidation.js'
 import { PreviewNote } from './preview-note.js'
@@ -34,10 +38,7 @@ export function View() {
     return <Empty icon="invalidation" title="You may not create invalidations" />
   return (
     <>
-      <ViewHead
-        title="New invalidation"
-        back={{ href: '/invalidations', title: 'Invalidations' }}
-      />
+      <ViewHead title="Clear cache" back={{ href: '/invalidations', title: 'Invalidations' }} />
       <NewInvalidation />
     </>
   )
@@ -45,16 +46,16 @@ export function View() {
 
 function NewInvalidation() {
   const [, go] = useLocation()
-  const [typeField, setType] = useAddressField('type')
-  const type = typeField === 'purge' ? 'purge' : 'ban'
-  const verb = type === 'ban' ? 'Ban' : 'Purge'
+  const [word, setScope] = useAddressField('type')
+  const scope = readScope(word)
+  const verb = scope === 'expression' ? 'Ban' : 'Clear cache'
   const inputs = useInputs()
-  const draft = readDraft(type, inputs)
+  const draft = readDraft(scope, inputs)
   const body = composeBody(draft)
   const preview = usePreview(body)
   const mutation = useMutation()
   useLayoutEffect(mutation.forget, [JSON.stringify(body)])
-  const name = type === 'purge' ? 'urls' : body?.expressions ? 'expressions' : 'expression'
+  const name = scope === 'url' ? 'urls' : body?.expressions ? 'expressions' : 'expression'
   const names = [name, 'method', 'headers']
   const submit = (): void => {
     if (!body) {
@@ -65,7 +66,7 @@ function NewInvalidation() {
       () => makeInvalidation(body, verb),
       (made) => {
         if (!made) return
-        toast(`${verb} sent.`)
+        toast(`${scope === 'expression' ? 'Ban' : 'Order to clear'} sent.`)
         go(`/invalidations/${made.id}`)
       },
     )
@@ -75,7 +76,7 @@ function NewInvalidation() {
   }
   return (
     <div class="panel invalidation-new">
-      <Choices label="Type" value={type} onChoose={setType} choices={types} />
+      <Choices label="What to clear" value={scope} onChoose={setScope} choices={scopeChoices} />
       <Form mutation={mutation} verb={verb} names={names} onCancel={cancel} onSubmit={submit}>
         <ContentFields
           name={name}
@@ -99,22 +100,25 @@ function NewInvalidation() {
 type Inputs = ReturnType<typeof useInputs>
 
 function useInputs() {
-  // Of caches that were chosen elsewhere.
+  // Of caches or a group that were chosen elsewhere.
   const agents = readIds(useAddressField('agents')[0])
+  const groups = readIds(useAddressField('vclGroup')[0]).slice(0, 1)
+  const isOfGroup = groups.length > 0 && mayRead('vclgroup')
+  const isOfCaches = agents.length > 0 && mayRead('agent')
   return {
     text: useSignal(''),
-    kind: useSignal<TargetKind>(agents.length > 0 && mayRead('agent') ? 'agents' : firstKind()),
-    ids: useSignal<readonly number[]>(agents),
+    kind: useSignal<TargetKind>(isOfGroup ? 'vclGroup' : isOfCaches ? 'agents' : firstKind()),
+    ids: useSignal<readonly number[]>(isOfGroup ? groups : agents),
     method: useSignal('PURGE'),
     headers: useSignal(''),
     ttl: useSignal('86400'),
   }
 }
 
-function readDraft(type: Draft['type'], inputs: Inputs): Draft {
+function readDraft(scope: Scope, inputs: Inputs): Draft {
   const { text, kind, ids, method, headers, ttl } = inputs
   return {
-    type,
+    scope,
     text: text.value,
     kind: kind.value,
     ids: ids.value,
@@ -140,14 +144,45 @@ function ContentFields({ name, draft, inputs, preview, error }: ContentFieldsPro
   const wrong = error ?? (preview.isCurrent ? preview.error : null)
   const mark = wrong && findMark(draft, wrong.errorMsg)
   const main = { name, value: inputs.text, mark, ...errors, lines: 3, required: true } as const
-  if (draft.type === 'purge') return <PurgeFields urls={main} {...inputs} errors={errors} />
+  if (draft.scope === 'url') return <PurgeFields urls={main} {...inputs} errors={errors} />
+  const { label, hint } = texts[draft.scope]
   return (
-    <TextField
-      {...main}
-      label="Expressions"
-      autoFocus
-      hint='One a line: field, operator, value, joined by &&. obj.http.x-url ~ "^/img/" && obj.status == 200'
-    />
+    <>
+      <TextField key={draft.scope} {...main} label={label} hint={hint} autoFocus />
+      <SiteNote draft={draft} />
+    </>
+  )
+}
+
+const texts = {
+  prefix: {
+    label: 'Paths',
+    hint: 'One a line, with the site: everything below goes. www.example.com/img/',
+  },
+  site: { label: 'Sites', hint: 'One a line: all pages and files of it go. www.example.com' },
+  expression: {
+    label: 'Expressions',
+    hint: 'One a line: field, operator, value, joined by &&. obj.http.x-url ~ "^/img/" && obj.status == 200',
+  },
+} as const
+
+/** Of a path or site: the expression that is sent, or what is no address. */
+function SiteNote({ draft }: { readonly draft: Draft }) {
+  if (draft.scope === 'expression') return null
+  const wrong = findNoSite(draft)
+  if (wrong !== null)
+    return (
+      <p class="field-wrong" role="alert">
+        “{wrong}” is not an address. Write it as www.example.com or www.example.com/img/.
+      </p>
+    )
+  const expressions = toExpressions(draft)
+  if (expressions.length === 0) return null
+  return (
+    <details class="invalidation-more">
+      <summary>As expressions</summary>
+      <pre tabIndex={0}>{expressions.join('\n')}</pre>
+    </details>
   )
 }
 
@@ -188,9 +223,11 @@ function PurgeFields({ urls, method, headers, errors }: PurgeFieldsProps) {
   )
 }
 
-const types = [
-  { value: 'ban', title: 'Ban' },
-  { value: 'purge', title: 'Purge' },
+const scopeChoices: readonly { readonly value: Scope; readonly title: string }[] = [
+  { value: 'url', title: 'URLs' },
+  { value: 'prefix', title: 'Path' },
+  { value: 'site', title: 'Site' },
+  { value: 'expression', title: 'Expression' },
 ]
 
 const ttls = [
