@@ -70,7 +70,7 @@ export const fileVersion = {
   contentType: text,
   encoded: { kind: 'flag' },
   sha,
-  account: { ...text, description: 'Who made it' },
+  account: { ...text, description: 'Who created it' },
   created: { ...time, column: 'createdAt' },
 } as const satisfies Fields
 

@@ -19,7 +19,7 @@ export const listedResultsMost = 100
 const target = {
   kind: 'object',
   computed: true,
-  description: 'As they were called when it was made',
+  description: 'As they were called when it was created',
   fields: {
     vclGroup: { ...reference, optional: true },
     domains: {
@@ -36,7 +36,7 @@ const target = {
 const results = {
   kind: 'list',
   computed: true,
-  description: `One for each agent; in lists, and when it is made, only of entries for at most ${listedResultsMost}`,
+  description: `One for each agent; in lists, and when it is created, only of entries for at most ${listedResultsMost}`,
   of: {
     kind: 'object',
     fields: {

@@ -212,7 +212,7 @@ export const foreseenPlacements = {
         held: { kind: 'flag', description: 'The group is there already' },
         waiting: {
           kind: 'flag',
-          description: 'The agent is away: its place waits for it until another takes it',
+          description: 'The agent is offline: its place waits for it until another takes it',
         },
         reason: { ...textOrNull, description: 'Why it leaves, or waits' },
         replaces: {

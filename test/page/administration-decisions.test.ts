@@ -137,7 +137,7 @@ void t.test('days are a time from now, and nothing else is one', (t) => {
 })
 
 const entry: ApiLogEntry = {
-  ...{ id: 1, created: '2026-01-02T03:04:05.678Z', msg: 'Makes a tag', keyType: 'tag', keyId: 7 },
+  ...{ id: 1, created: '2026-01-02T03:04:05.678Z', msg: 'Creates a tag', keyType: 'tag', keyId: 7 },
   ...{ traceId: 'Trace-of-a-call', account: 'anna', method: 'POST', path: '/api/v1/tags' },
   ...{ status: 201, asksOnly: false },
   severity: 1,

@@ -91,7 +91,7 @@ export function agentRoutes(service: StateService): readonly Route[] {
       method: 'DELETE',
       path: '/agents/{id}',
       operationId: 'deleteAgent',
-      summary: 'Forgets an agent and revokes its key; 409 while a group is placed on it',
+      summary: 'Deletes an agent and revokes its key; 409 while a group is placed on it',
       errorKey,
       permission: write,
       edit,

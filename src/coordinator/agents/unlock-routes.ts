@@ -32,7 +32,7 @@ export function unlockRoutes(service: StateService): readonly Route[] {
       method: 'PUT',
       path: '/agents/{id}/unlock',
       operationId: 'unlockAgent',
-      summary: "Confirms that a locked agent shall take this coordinator's word from now on",
+      summary: 'Unlocks a locked agent: it follows this coordinator from now on',
       errorKey,
       permission: { type: 'agent', access: 'write' },
       find: (_, actor, id) => findOwnAgent(service, actor, id),

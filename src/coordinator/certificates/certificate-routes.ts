@@ -50,7 +50,7 @@ export function certificateRoutes(tools: CertificateTools): readonly Route[] {
       remove: (inside, found) => deleteCertificate(inside, newTraceId(), found),
     }),
     verb(tools, 'deploy', {
-      summary: 'Puts the certificate on agents in two phases: all load it, then all serve it',
+      summary: 'Deploys the certificate in two phases: all agents load it, then all serve it',
       isRollback: false,
     }),
     verb(tools, 'rollback', {

@@ -136,7 +136,7 @@ export function groupVerbRoutes(service: StateService): readonly Route[] {
 function changingRoutes(service: StateService): readonly Route[] {
   return [
     verb(service, 'deploy', {
-      summary: 'Puts the group on caches in two phases: all load it, then all switch to it',
+      summary: 'Deploys the group in two phases: all caches load it, then all switch to it',
       query: Type.Object({ ...waitQuery.properties, ...replaceQuery }, closed),
       run: (call) => {
         const replace = readReplace(call.query)
@@ -144,28 +144,28 @@ function changingRoutes(service: StateService): readonly Route[] {
       },
     }),
     verb(service, 'undeploy', {
-      summary: 'Takes the group from all caches',
+      summary: 'Undeploys the group from all caches',
       query: waitQuery,
       run: (call) => undeployVclGroup(service, call.context, toRequest(call)),
     }),
     verb(service, 'reload', {
-      summary: 'Compiles what the group serves once more, under a new name, and switches to it',
+      summary: 'Recompiles what the group serves under a new name, and switches to it',
       query: waitQuery,
       run: (call) => reloadVclGroup(service, call.context, toRequest(call)),
     }),
     verb(service, 'promote', {
-      summary: 'Makes what is staged the group’s own, deploys it, and ends the stage',
+      summary: 'Promotes the stage: the group takes its sources, is deployed, and the stage ends',
       query: waitQuery,
       run: (call) => promoteVclGroup(service, call.context, toRequest(call)),
     }),
     verb(service, 'cancel', {
-      summary: 'Ends a deploy that is loading: nothing switches, and its caller is answered 409',
+      summary: 'Cancels a deploy that is loading: nothing switches, and its caller is answered 409',
       answers: { 200: groupSchema },
       run: ({ context, actor, object }) => cancelDeploy(service, context, actor, object),
     }),
     verb(service, 'rollback', {
       summary:
-        'Back to an earlier revision, without one the newest with other sources; makes a new revision',
+        'Rolls back to an earlier revision, without one to the newest with other sources; creates a new revision',
       query: waitQuery,
       body: rollbackBody,
       bodyOptional: true,
@@ -175,7 +175,8 @@ function changingRoutes(service: StateService): readonly Route[] {
       },
     }),
     verb(service, 'stage', {
-      summary: 'Puts other sources of the group on all running agents with these tags, or on none',
+      summary:
+        'Stages other sources of the group on all running agents with these tags, or on none',
       body: givenBody(stage, { description: 'What is left out is the group’s' }),
       run: ({ context, actor, object, body: files }) => {
         requireReferences(actor, stage, files, 'deploy')
@@ -184,7 +185,7 @@ function changingRoutes(service: StateService): readonly Route[] {
       },
     }),
     verb(service, 'delstage', {
-      summary: 'Drops what is staged; the group itself stays as it is',
+      summary: 'Discards the stage; the group itself does not change',
       run: ({ context, actor, object }) =>
         dropStage(service, context, toRequest({ actor, object, query: {} })),
     }),

@@ -19,7 +19,7 @@ export function deploymentRoutes(service: StateService): readonly Route[] {
     title: 'Deployment',
     summaries: {
       list: 'Deployments with their state and agents',
-      create: 'Makes a deployment: agents with all of these tags, at least min, at most max',
+      create: 'Creates a deployment: agents with all of these tags, at least min, at most max',
       get: 'One deployment',
       update: 'Changes a deployment; placement follows at once',
       delete: 'Deletes a deployment; 409 while a VCL group has it',

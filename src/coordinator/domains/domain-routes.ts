@@ -13,7 +13,7 @@ export function domainRoutes(service: StateService): readonly Route[] {
     title: 'Domain',
     summaries: {
       list: 'Domains',
-      create: 'Makes a domain',
+      create: 'Creates a domain',
       get: 'One domain',
       update: 'Changes a domain; another name is 409 while a group is deployed with it',
       delete: 'Deletes a domain; 409 while a VCL group has it',

@@ -39,7 +39,7 @@ export function eventRoutes({ service, hub, authenticator }: EventParts): readon
         {
           also: Type.Optional(
             Type.String({
-              description: `of ${optInEventTypes.join(', ')}, joined by commas: events of these come too, when one is made, edited or deleted`,
+              description: `of ${optInEventTypes.join(', ')}, joined by commas: events of these come too, when one is created, edited or deleted`,
               examples: ['file,vclgroup'],
             }),
           ),

@@ -31,9 +31,10 @@ export function fileRoutes(service: StateService): readonly Route[] {
     title: 'File',
     summaries: {
       list: 'Files, without their sources',
-      create: 'Makes a file with its first version',
+      create: 'Creates a file with its first version',
       get: 'One file with the source of its current version',
-      update: 'Changes a file; new content makes the next version, what is deployed stays',
+      update:
+        'Changes a file; new content creates the next version, what is deployed does not change',
       delete: 'Deletes a file with its versions; 409 while a VCL group refers to it',
     },
     listing,
@@ -63,7 +64,7 @@ export function vclRoutes(service: StateService): readonly Route[] {
       method: 'POST',
       path: '/vcls',
       operationId: 'createVcl',
-      summary: 'Makes a main VCL file; an id in the request is ignored',
+      summary: 'Creates a main VCL file; an id in the request is ignored',
       errorKey: 'file',
       permission: { type: 'file', access: 'write' },
       edit: editingOf(service, editable),

@@ -13,7 +13,7 @@ export function vclGroupRoutes(service: StateService): readonly Route[] {
     title: 'VclGroup',
     summaries: {
       list: 'VCL groups with their state and places',
-      create: 'Makes a VCL group; nothing is deployed by that',
+      create: 'Creates a VCL group; nothing is deployed by that',
       get: 'One VCL group',
       update: 'Changes a VCL group; it takes effect at its next deploy',
       delete: 'Deletes a VCL group; 409 while it is deployed',

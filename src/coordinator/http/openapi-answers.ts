@@ -74,7 +74,7 @@ const notChanged = {
 
 const descriptions: Readonly<Record<string, string>> = {
   200: 'Done',
-  201: 'Made',
+  201: 'Created',
   202: 'Accepted: the deploy is pending and work goes on',
   204: 'Done, nothing to say',
 }

@@ -18,7 +18,7 @@ export function accountRoutes(identity: Identity): readonly Route[] {
     title: 'Account',
     summaries: {
       list: 'Accounts; within an organization those of its users',
-      create: 'Makes an account; within an organization it is its user at once',
+      create: 'Creates an account; within an organization it is its user at once',
       get: 'One account',
       update: 'Changes an account; a new password ends its sessions, a lock acts within 5 s',
       delete: 'Deletes an account with its sessions; 409 for the last administrator',

@@ -17,7 +17,7 @@ export function idpRoutes(identity: Identity): readonly Route[] {
       create: 'Sets up the identity provider of an organization, which has one',
       get: 'One identity provider',
       update:
-        'Changes an identity provider; a changed baseURL forgets the clientSecret unless it is given too',
+        'Changes an identity provider; a changed baseURL clears the clientSecret unless it is given too',
       delete: 'Ends logging in by an identity provider; accounts that came in by it stay',
     },
     bodies: idpBodies,

@@ -26,12 +26,12 @@ const answers = answeredAs<typeof organization.fields, OrganizationRecord>(
 export function organizationRoutes(service: StateService): readonly Route[] {
   const assign = memberRoute(service, {
     verb: 'assign',
-    summary: 'Makes an account a user: the first as administrator, later ones as regular',
+    summary: 'Adds an account as a user: the first as administrator, later ones as regular',
     run: assignAccount,
   })
   const unassign = memberRoute(service, {
     verb: 'unassign',
-    summary: 'Takes an account out, with its permissions there; 409 for the last administrator',
+    summary: 'Removes an account, with its permissions there; 409 for the last administrator',
     run: unassignAccount,
   })
   return [...editRoutes(service), assign, unassign]
@@ -45,7 +45,7 @@ function editRoutes(service: StateService): readonly Route[] {
     title: 'Organization',
     summaries: {
       list: 'All organizations; within one only that',
-      create: 'Makes an organization; for the system administrator',
+      create: 'Creates an organization; for the system administrator',
       get: 'One organization',
       update: 'Changes an organization; a lock acts within 5 s, lifetimes from the next refresh',
       delete: 'Deletes an organization with its users and tokens; 409 while it owns anything else',

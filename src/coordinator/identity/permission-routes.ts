@@ -19,7 +19,7 @@ export function permissionRoutes(service: StateService): readonly Route[] {
       create: 'Lets a user read, or read and write, objects of a type; acts within 5 s',
       get: 'One permission',
       update: 'Changes whether a permission is to write; acts within 5 s',
-      delete: 'Takes a permission back; acts within 5 s',
+      delete: 'Revokes a permission; effective within 5 s',
     },
     asksNoAccess: true,
     create: createPermission,

@@ -28,7 +28,7 @@ const apiTokenBody = Type.Object(
     label: nameSchema,
     expire: Type.Integer({
       minimum: 1,
-      description: 'seconds since 1970, at most a year away',
+      description: 'seconds since 1970, at most a year ahead',
     }),
     permissions: Type.Array(wantedPermission, {
       minItems: 1,
@@ -59,7 +59,8 @@ export function sessionRoutes(identity: Identity): readonly Route[] {
       method: 'POST',
       path: '/sessions',
       operationId: 'createApiToken',
-      summary: "Makes a long-lived API token with a part of its maker's rights; shown only here",
+      summary:
+        "Creates a long-lived API token with some of its creator's rights; shown only in this answer",
       errorKey: 'session',
       permission: { type: 'session', access: 'write' },
       body: apiTokenBody,

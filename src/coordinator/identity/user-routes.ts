@@ -14,10 +14,10 @@ export function userRoutes(service: StateService): readonly Route[] {
     title: 'User',
     summaries: {
       list: 'Users of your organization; the system administrator sees those of all',
-      create: 'Makes an account a user, with a role; 409 when it is one',
+      create: 'Adds an account as a user, with a role; 409 when it is one',
       get: 'One user',
       update: 'Changes the role; 409 for the last administrator',
-      delete: 'Takes the account out of the organization; 409 for the last administrator',
+      delete: 'Removes the account from the organization; 409 for the last administrator',
     },
     asksNoAccess: true,
     create: createUser,

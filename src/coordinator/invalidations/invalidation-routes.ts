@@ -79,7 +79,7 @@ export function invalidationRoutes(service: StateService): readonly Route[] {
       method: 'POST',
       path: '/invalidations/preview',
       operationId: 'previewInvalidation',
-      summary: 'How many agents it would reach, and its warnings; nothing is kept or sent',
+      summary: 'How many agents it would reach, and its warnings; nothing is stored or sent',
       asksOnly: true,
       answers: { 200: previewSchema },
       handle: async ({ actor, body }) => {
@@ -91,12 +91,12 @@ export function invalidationRoutes(service: StateService): readonly Route[] {
     deleteRoute(service, entries),
     changeRoute(service, 202, {
       verb: 'retry',
-      summary: 'Tries it again where it is not done; 409 when it is Completed',
+      summary: 'Retries it where it is not done; 409 when it is Completed',
       run: retryInvalidation,
     }),
     changeRoute(service, 200, {
       verb: 'cancel',
-      summary: 'Does not do what is pending; 409 when it has ended',
+      summary: 'Cancels what is pending; 409 when it has ended',
       run: cancelInvalidation,
     }),
   ]

@@ -43,7 +43,7 @@ export function markRoutes(service: StateService): readonly Route[] {
       method: 'GET',
       path: '/marks/{start}/{end}',
       operationId: 'listMarks',
-      summary: `Deploys, invalidations and caches that are away since then: the newest ${marksMost} of a range, as far as you may read them`,
+      summary: `Deploys, invalidations and outages of caches since then: the newest ${marksMost} of a range, as far as you may read them`,
       errorKey,
       permission: { type: 'stats', access: 'read' },
       query: Type.Object(

@@ -23,11 +23,11 @@ const plannedDeploymentSchema = Type.Object(
       {
         minItems: 1,
         maxItems: referencesMost,
-        description: 'Without an id: to be made, nobody has it',
+        description: 'Without an id: to be created, nobody has it',
       },
     ),
   },
-  { ...closed, description: 'As it is to be; without an id it is to be made' },
+  { ...closed, description: 'As it is to be; without an id it is to be created' },
 )
 
 const plannedGroupSchema = Type.Object(
@@ -52,7 +52,7 @@ const plannedGroupSchema = Type.Object(
       orNull(Type.Boolean({ description: 'Deployed with replace=true; false unless given' })),
     ),
   },
-  { ...closed, description: 'As it is to be deployed; without an id it is to be made' },
+  { ...closed, description: 'As it is to be deployed; without an id it is to be created' },
 )
 
 export const planSchema = Type.Object(

@@ -27,7 +27,7 @@ const tags = Type.Optional(
   orNull(
     Type.Array(Type.Union([referenceTo(fieldNames(tag.fields)), nameSchema]), {
       maxItems: referencesMost,
-      description: 'Assigned to the agents that enrol; a name that is new makes the tag',
+      description: 'Assigned to the agents that enrol; a new name creates the tag',
     }),
   ),
 )
@@ -47,7 +47,7 @@ export function joinTokenRoutes(service: StateService): readonly Route[] {
       method: 'POST',
       path: '/jointokens',
       operationId: 'createJoinToken',
-      summary: 'Makes a join token; only this answer shows it',
+      summary: 'Creates a join token; shown only in this answer',
       errorKey: 'jointoken',
       permission: { type: 'agent', access: 'write' },
       body: withOthers(createBody(joinToken.fields), { tags }),

@@ -14,7 +14,7 @@ export function tagRoutes(service: StateService): readonly Route[] {
     title: 'Tag',
     summaries: {
       list: 'Tags that you may see',
-      create: 'Makes a tag',
+      create: 'Creates a tag',
       get: 'One tag',
       update: 'Changes a tag; another name is 409 while an agent sends it',
       delete: 'Deletes a tag; 409 while a deployment has it or an agent sends it',

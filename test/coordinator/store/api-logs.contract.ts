@@ -59,7 +59,7 @@ async function fillLog(queries: Queries): Promise<void> {
     await insertApiLogs(
       queries,
       owners.map((organizationId) => ({
-        ...{ organizationId, createdAt: trace, severity: 1, msg: 'Makes a tag', status: 201 },
+        ...{ organizationId, createdAt: trace, severity: 1, msg: 'Creates a tag', status: 201 },
         ...{ keyType: 'tag', keyId: null, account: 'root', method: 'POST', path: '/api/v1/tags' },
         traceId: `trace-${String(trace).padStart(4, '0')}`,
       })),

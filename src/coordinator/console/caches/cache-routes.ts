@@ -32,7 +32,7 @@ export function cacheRoutes(service: StateService): readonly Route[] {
       path: '/v1/cache/{id}',
       operationId: 'deleteCache',
       summary:
-        'Forgets the cache and revokes the key of its agent; 409 while it is in a group, or something is deployed',
+        'Deletes the cache and revokes the key of its agent; 409 while it is in a group, or something is deployed',
       query: Type.Object({ force: Type.Optional(Type.Boolean()) }, { additionalProperties: false }),
       answers: { 204: null },
       handle: async ({ object, query }) => {

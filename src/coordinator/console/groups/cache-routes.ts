@@ -9,13 +9,13 @@ export function groupCacheRoutes(service: StateService): readonly Route[] {
   return relationRoutes(service, cacheNoun(service), {
     give: {
       operationId: 'addCacheToGroup',
-      summary: 'Takes a cache into the group; what is deployed is deployed there too',
+      summary: 'Adds a cache to the group; what is deployed is deployed there too',
       run: ({ context, actor, object: group }, { agent: { id: agentId } }) =>
         joinGroup(service, actor, { context, group, agentId }),
     },
     take: {
       operationId: 'removeCacheFromGroup',
-      summary: 'Takes a cache out of the group; it runs the idle VCL then',
+      summary: 'Removes a cache from the group; it runs the idle VCL then',
       run: ({ context, actor, object: group }, { agent: { id: agentId } }) =>
         leaveGroup(service, actor, { context, group, agentId }),
     },

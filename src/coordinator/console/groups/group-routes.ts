@@ -37,7 +37,7 @@ export function groupRoutes(service: StateService): readonly Route[] {
       read: (actor) => listGroups(service, actor),
     },
     create: {
-      summary: 'Makes a group, without caches, VCL and parameters',
+      summary: 'Creates a group, without caches, VCL and parameters',
       access: 'administer',
       body: Type.Object({ name: Type.String(), ...changeable }),
       run: ({ actor, body }) => createGroup(service, actor, body),

@@ -20,7 +20,7 @@ export function groupParamSetRoutes(service: StateService): readonly Route[] {
     },
     take: {
       operationId: 'removeParamSetFromGroup',
-      summary: 'Takes the parameters away: what a cache does not have of its own is reset there',
+      summary: 'Removes the parameters: what a cache does not have of its own is reset there',
       run: ({ context, object: group }, paramSetId) =>
         takeParamSet(service, context, { group, paramSetId }),
     },

@@ -39,7 +39,7 @@ export function groupVclRoutes(service: StateService): readonly Route[] {
       take: {
         operationId: 'removeVclFromGroup',
         summary:
-          'Takes its branch from the group; where it is deployed, caches run the idle VCL then',
+          'Removes the branch from the group; where it is deployed, caches run the idle VCL then',
         run: ({ context, actor, object: group }, branch) =>
           takeBranch(service, context, actor, { group, branch }),
       },
@@ -49,8 +49,7 @@ export function groupVclRoutes(service: StateService): readonly Route[] {
       method: 'PUT',
       path: `${relationPath(branches)}/deploy`,
       operationId: 'deployVcl',
-      summary:
-        'Deploys the head of a branch to the caches of the group, on all that take it or on none',
+      summary: 'Deploys the head of a branch to the caches of the group, on all caches or on none',
       answers: {
         200: Type.Object({
           success: Type.Boolean({ description: 'Every cache of the group serves it' }),

@@ -44,7 +44,7 @@ export function paramSetRoutes(service: StateService): readonly Route[] {
       read: (actor) => listParamSets(service, actor),
     },
     create: {
-      summary: 'Makes a parameter set',
+      summary: 'Creates a parameter set',
       access: 'write',
       body: Type.Object({ name: Type.String(), ...optionalKeys }),
       run: ({ actor, body }) => createParamSet(service, actor, body),

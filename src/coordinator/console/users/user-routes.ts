@@ -61,7 +61,7 @@ export function userRoutes(identity: Identity): readonly Route[] {
     },
     create: {
       summary:
-        'Makes an account with a role; without a password it gives a role to one that is there',
+        'Creates an account with a role; without a password it gives a role to an existing one',
       access: 'administer',
       body: newUserSchema,
       run: ({ actor, body }) => createConsoleUser(identity, actor, body),
@@ -75,7 +75,7 @@ export function userRoutes(identity: Identity): readonly Route[] {
       run: ({ actor, object, body }) => updateConsoleUser(identity, actor, object, body),
     },
     delete: {
-      summary: 'Takes the role away, at once; the account goes too where it is nowhere else',
+      summary: 'Revokes the role at once; the account is deleted too if it has no other role',
       access: 'administer',
       run: ({ actor, object }) => deleteConsoleUser(service, actor, object),
     },

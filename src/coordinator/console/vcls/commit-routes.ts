@@ -96,7 +96,7 @@ function pushRoutes(service: StateService): readonly Route[] {
       ...pushing,
       path: '/v1/vcl/{id}/push',
       operationId: 'push',
-      summary: 'Makes a text the head of the branch, whatever was its head',
+      summary: 'Commits a text as the head of the branch, whatever was its head',
       body: Type.Object({ content }),
       handle: (call) => push(call, { onto: null, content: call.body.content }),
     }),
@@ -105,7 +105,7 @@ function pushRoutes(service: StateService): readonly Route[] {
       path: '/v1/vcl/{id}/push/{commitId}',
       operationId: 'pushOnto',
       summary:
-        'Makes a text the head if that commit still is it, else 409; without a body makes that commit the head',
+        'Commits a text as the head if that commit still is it, else 409; without a body that commit becomes the head',
       bodyOptional: true,
       body: Type.Object({ content }),
       handle: (call) =>

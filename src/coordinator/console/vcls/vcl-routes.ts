@@ -42,7 +42,7 @@ export function vclRoutes(service: StateService): readonly Route[] {
       read: (actor) => listBranches(service, actor),
     },
     create: {
-      summary: 'Makes a branch with its first commit; nothing is compiled while no group has it',
+      summary: 'Creates a branch with its first commit; nothing is compiled while no group has it',
       access: 'write',
       body: Type.Object({
         name: nameSchema,
