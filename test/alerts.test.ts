@@ -19,6 +19,13 @@ const well: readonly Series[] = [
   [`cachefleet_agents{${coordinator}, state="Down"}`, '0x60'],
   [`cachefleet_agents{${coordinator}, state="Failing"}`, '0x60'],
   [`cachefleet_agents{${coordinator}, state="Locked"}`, '0x60'],
+  ...['below-min', 'all-backends-sick', 'drift', 'behind-on-invalidations'].map((code): Series => [
+    `cachefleet_problems{${coordinator}, code="${code}"}`,
+    '0x60',
+  ]),
+  [`cachefleet_certificate_expiry_seconds{${coordinator}}`, '2592000x60'],
+  [`cachefleet_store_up{${coordinator}}`, '1x60'],
+  [`cachefleet_bus_up{${coordinator}}`, '1x60'],
   [`cachefleet_deploy_seconds_count{${coordinator}, result="ok"}`, '0+1x60'],
   [`cachefleet_deploy_seconds_count{${coordinator}, result="refused"}`, '0x60'],
   [
@@ -44,6 +51,16 @@ const wrong: readonly (readonly [alert: string, series: Series])[] = [
   ['AgentsDown', [`cachefleet_agents{${coordinator}, state="Down"}`, '1x60']],
   ['CachesFailing', [`cachefleet_agents{${coordinator}, state="Failing"}`, '1x60']],
   ['AgentsLocked', [`cachefleet_agents{${coordinator}, state="Locked"}`, '1x60']],
+  ['GroupsBelowMin', [`cachefleet_problems{${coordinator}, code="below-min"}`, '1x60']],
+  ['BackendsSick', [`cachefleet_problems{${coordinator}, code="all-backends-sick"}`, '1x60']],
+  ['DriftStays', [`cachefleet_problems{${coordinator}, code="drift"}`, '1x60']],
+  [
+    'InvalidationsBehind',
+    [`cachefleet_problems{${coordinator}, code="behind-on-invalidations"}`, '1x60'],
+  ],
+  ['CertificateExpires', [`cachefleet_certificate_expiry_seconds{${coordinator}}`, '86400x60']],
+  ['StoreAway', [`cachefleet_store_up{${coordinator}}`, '0x60']],
+  ['BusAway', [`cachefleet_bus_up{${coordinator}}`, '0x60']],
   [
     'DeploysFailing',
     [`cachefleet_deploy_seconds_count{${coordinator}, result="refused"}`, '0+1x60'],

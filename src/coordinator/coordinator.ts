@@ -27,6 +27,7 @@ import type { Api } from './http/api.js'
 import { createMetrics, type Metrics } from './http/metrics.js'
 import type { Route } from './http/route.js'
 import { createHttpServer, type HttpServer, type TlsFiles } from './http/server.js'
+import { createFleetCounter } from './metrics/fleet-counts.js'
 import { createAgentCounter } from './agents/agent-counts.js'
 import { createApiLog } from './api-log/api-log.js'
 import { createLicensing, readLicenseKey } from './console/license.js'
@@ -158,6 +159,7 @@ async function startOn(
   const leases = createLeases({ store, now: Date.now, isAlone: !bus.isShared })
   const tls = await openListenerTls(config, { store, sealing }, log)
   const service = createService(infrastructure, leases, config.settings, tls)
+  metrics.tellOfFleet(createFleetCounter(service))
   const identity = await openIdentity(service, sealing)
   const { licenseKeyFile, adminUser: user, adminPassword: password } = config
   const licenseKey = licenseKeyFile === null ? null : await readLicenseKey(licenseKeyFile)

@@ -1,10 +1,13 @@
 /** What `/metrics` tells: counts and durations, never names or addresses (docs/behaviour.md, Metrics). */
+import { version } from '../../version.js'
 import { Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 
 export interface Metrics {
   readonly contentType: string
   /** Prometheus text. */
   readonly read: () => Promise<string>
+  /** From now on each reading tells of the fleet, too. */
+  readonly tellOfFleet: (count: () => Promise<FleetCounts>) => void
   readonly observeRequest: (request: ObservedRequest) => void
   /** A deploy that came to its end; `result` is `ok` or the kind of its error. */
   readonly observeDeploy: (result: string, durationSeconds: number) => void
@@ -12,6 +15,20 @@ export interface Metrics {
   readonly observeInvalidation: (durationSeconds: number) => void
   /** A commit of the archive of statistics. */
   readonly observeStatsWrite: (durationSeconds: number) => void
+}
+
+/** Names stay away: labels are words of ours. */
+export interface FleetCounts {
+  readonly isStoreUp: boolean
+  readonly isBusUp: boolean
+  /** By the name of the state. */
+  readonly groups: Readonly<Record<string, number>>
+  /** By code. */
+  readonly problems: Readonly<Record<string, number>>
+  /** Those that go on, and those that failed. */
+  readonly invalidations: Readonly<Record<string, number>>
+  /** Until the first that is deployed expires; null: none is. */
+  readonly certificateExpirySeconds: number | null
 }
 
 interface ObservedRequest {
@@ -65,11 +82,22 @@ export function createMetrics(
     buckets: statsWriteBucketsSeconds,
     registers: [registry],
   })
+  const fleet = createFleetGauges(registry)
+  let countFleet: (() => Promise<FleetCounts>) | null = null
   return {
     contentType: registry.contentType,
     read: async () => {
-      for (const [state, count] of Object.entries(await countAgents())) agents.set({ state }, count)
+      const counts = await countFleet?.()
+      if (counts) fleet.set(counts)
+      // What nobody could count now is not told as it was.
+      if (counts?.isStoreUp === false) agents.reset()
+      else
+        for (const [state, count] of Object.entries(await countAgents()))
+          agents.set({ state }, count)
       return registry.metrics()
+    },
+    tellOfFleet: (count) => {
+      countFleet = count
     },
     observeRequest: ({ api, route, status, durationSeconds }) => {
       requests.observe({ api, route, status }, durationSeconds)
@@ -82,6 +110,34 @@ export function createMetrics(
     },
     observeStatsWrite: (durationSeconds) => {
       statsWrites.observe(durationSeconds)
+    },
+  }
+}
+
+function createFleetGauges(registry: Registry) {
+  const gauge = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+    new Gauge({ name: `cachefleet_${name}`, help, labelNames, registers: [registry] })
+  gauge('build_info', 'The version that runs; always 1', 'version').set({ version }, 1)
+  const storeUp = gauge('store_up', 'Whether the store can be written')
+  const busUp = gauge('bus_up', 'Whether the bus answers')
+  const groups = gauge('groups', 'VCL groups by state', 'state')
+  const problems = gauge('problems', 'Open problems by code', 'code')
+  const invalidations = gauge('invalidations', 'Invalidations that go on, or failed', 'state')
+  const expiry = gauge(
+    'certificate_expiry_seconds',
+    'Until the first of the deployed certificates of caches expires',
+  )
+  return {
+    set: (counts: FleetCounts): void => {
+      storeUp.set(Number(counts.isStoreUp))
+      busUp.set(Number(counts.isBusUp))
+      for (const one of [groups, problems, invalidations]) one.reset()
+      for (const [state, count] of Object.entries(counts.groups)) groups.set({ state }, count)
+      for (const [code, count] of Object.entries(counts.problems)) problems.set({ code }, count)
+      for (const [state, count] of Object.entries(counts.invalidations))
+        invalidations.set({ state }, count)
+      if (counts.certificateExpirySeconds === null) expiry.remove()
+      else expiry.set(counts.certificateExpirySeconds)
     },
   }
 }
