@@ -312,6 +312,7 @@ class Agent implements RunningAgent {
         takeover: this.#config.takeover,
         checks: this.#checks,
         checkCache: () => this.#watch.checkNow(),
+        countTop: (question) => this.#log.countTop(question, this.#ending.signal),
       }),
       report: (report) => {
         this.#reports.reportApply(report)

@@ -3,7 +3,7 @@ import { accountVerbs } from './account-verbs.js'
 import { applyVerb } from './apply-verb.js'
 import { completionVerbs } from './completion-verbs.js'
 import { eventVerbs } from './event-verbs.js'
-import { logVerb } from './log-verb.js'
+import { trafficVerbs } from './traffic-verbs.js'
 import { exportVerb } from './export-verb.js'
 import { invalidationVerbs } from './invalidation-verbs.js'
 import { accounts } from './nouns/accounts.js'
@@ -51,7 +51,7 @@ export const grammar: Grammar = {
     versionVerb,
     ...invalidationVerbs,
     ...eventVerbs,
-    logVerb,
+    ...trafficVerbs,
     ...completionVerbs,
   ],
   nouns: [

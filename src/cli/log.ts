@@ -1,16 +1,11 @@
 /** `log`: a line for each request, as it is answered; `--json` an object a line. */
-import type { Api } from './api.js'
 import { isFields, nameOf, requireFields, type Fields } from './api-shapes.js'
 import { toCell } from './cells.js'
 import { usageError } from './cli-error.js'
 import { readStreamEvents } from './event-stream.js'
-import { findIds, splitNames } from './find-object.js'
-import { agents } from './nouns/agents.js'
-import { domains } from './nouns/domains.js'
-import { tags } from './nouns/tags.js'
-import { vclGroups } from './nouns/vclgroups.js'
 import { toPrintableLine } from './printable-text.js'
-import { isSet, textFlag, type Invocation, type Named } from './verb.js'
+import { selectTraffic } from './select-traffic.js'
+import { isSet, textFlag, type Invocation } from './verb.js'
 
 /** Without --follow. */
 const shortMs = 10_000
@@ -23,10 +18,9 @@ export async function printLog(invocation: Invocation): Promise<undefined> {
   const follows = isSet(invocation, 'follow')
   const limit = readLimit(invocation)
   const api = await invocation.openApi()
-  const pieces = await api.listen(
-    await composePath(invocation, api, follows ? limit : undefined),
-    {},
-  )
+  const words = await selectTraffic(invocation, api)
+  if (follows) words.set('limit', String(limit))
+  const pieces = await api.listen(`/logs?${words}`, {})
   const until = follows ? Infinity : system.now() + shortMs
   let lines = 0
   for await (const { event, data } of readStreamEvents(endAt(pieces, until - system.now()), '')) {
@@ -69,29 +63,6 @@ function readLimit(invocation: Invocation): number {
   const limit = Number(given)
   if (/^\d{1,6}$/.test(given) && limit >= 1 && limit <= linesMost) return limit
   throw usageError(`--limit is ${JSON.stringify(given)}; it is a number from 1 to ${linesMost}`)
-}
-
-async function composePath(
-  invocation: Invocation,
-  api: Api,
-  limit: number | undefined,
-): Promise<string> {
-  const words = new URLSearchParams()
-  const add = async (name: string, kind: Named, flag = name): Promise<void> => {
-    const given = textFlag(invocation, flag)
-    if (given !== undefined)
-      words.set(name, (await findIds(api, kind, splitNames(given))).join(','))
-  }
-  await add('agents', agents)
-  await add('tags', tags)
-  await add('vclGroup', vclGroups, 'group')
-  await add('domain', domains)
-  const [query, sample] = [textFlag(invocation, 'query'), textFlag(invocation, 'sample')]
-  if (query !== undefined) words.set('q', query)
-  if (sample !== undefined) words.set('sample', sample)
-  if (limit !== undefined) words.set('limit', String(limit))
-  const text = words.toString()
-  return text === '' ? '/logs' : `/logs?${text}`
 }
 
 /** `12:00:01.123  edge-1  200  hit   1.2 ms  GET shop.example/a`. */

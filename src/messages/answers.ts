@@ -15,6 +15,7 @@ import {
 import { MalformedMessage } from './codec.js'
 import type { Question, QueryName } from './coordinator-to-agent.js'
 import { agentJsonLimits, answerPartLimits } from './envelope.js'
+import { topAnswer } from './live-log.js'
 import { cutTexts } from './texts.js'
 import { withoutNul } from './without-nul.js'
 
@@ -94,6 +95,7 @@ const answers = {
   showRunning: Type.Union([refused, runningVcl]),
   // Nobody looks at it.
   unlock: Type.Unknown(),
+  top: topAnswer,
 }
 
 export type AskedQuestion =

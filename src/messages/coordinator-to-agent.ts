@@ -17,7 +17,7 @@ import { desiredEngine } from '../vcl/desired-engine.js'
 import { desiredHealth } from '../vcl/engine-settings.js'
 import { entriesMost } from './agent-to-coordinator.js'
 import { envelope } from './envelope.js'
-import { logOrder } from './live-log.js'
+import { logOrder, topQuestion } from './live-log.js'
 
 /** The answer to hello. */
 const welcome = Type.Object({
@@ -67,6 +67,7 @@ export const questions = {
   showRunning: Type.Object({ kind: Type.Literal('showRunning') }),
   /** An administrator confirmed: take this coordinator's word from now on. */
   unlock: Type.Object({ kind: Type.Literal('unlock') }),
+  top: topQuestion,
 }
 export type Question = FittingOne<typeof questions>
 export type Asking<Kind extends Question['kind']> = Extract<Question, { readonly kind: Kind }>
@@ -129,6 +130,7 @@ const instructions = {
   compile: Type.Object({ ...envelope('compile'), ...questions.compile.properties }),
   showRunning: Type.Object(envelope('showRunning')),
   unlock: Type.Object(envelope('unlock')),
+  top: Type.Object({ ...envelope('top'), ...questions.top.properties }),
 }
 export type Instruction = FittingOne<typeof instructions>
 

@@ -27,6 +27,28 @@ export const wantedLog = Type.Object({
 })
 export type WantedLog = Fitting<typeof wantedLog>
 
+export const topKinds = [
+  ...(['url', 'host', 'status', 'backend', 'missUrl', 'slowUrl', 'bytes'] as const),
+] as const
+export type TopKind = (typeof topKinds)[number]
+
+/** Count what is most frequent for so long. */
+export const topQuestion = Type.Object({
+  kind: Type.Literal('top'),
+  by: Type.Enum(topKinds),
+  seconds: whole(1, 300),
+  most: whole(1, 1_000),
+  wanted: wantedLog,
+})
+export type TopQuestion = Fitting<typeof topQuestion>
+
+/** Bytes of `bytes`, requests of all others. */
+export const topAnswer = Type.Object({
+  total: finite,
+  top: list(Type.Object({ key: text, count: finite, error: finite }), 1_000),
+})
+export type TopAnswer = Fitting<typeof topAnswer>
+
 /** A reader of the live log: send it what it wants for so long. Renewed before that is over; 0 ends it. */
 export const logOrder = Type.Object({
   ...envelope('log'),

@@ -3,6 +3,7 @@ import { typedLine } from '../../../protocol/command.js'
 import type { Context } from '../../context.js'
 import { judgeCommand } from '../../vcl/engine-command.js'
 import type { Asking } from '../../messages/coordinator-to-agent.js'
+import type { TopAnswer, TopQuestion } from '../../messages/live-log.js'
 import { showRunning } from '../apply/adopt.js'
 import type { Engine } from '../engine/engine.js'
 import type { AnswerOutcome, ApplyOutcomeReport, InstructionHandlers } from './instructions.js'
@@ -29,6 +30,7 @@ interface HandlerParts {
   readonly checks: SourceChecks
   /** Checks the cache; the result counts from then on. */
   readonly checkCache: () => Promise<void>
+  readonly countTop: (question: TopQuestion) => Promise<TopAnswer>
 }
 
 export function createHandlers(parts: HandlerParts): InstructionHandlers {
@@ -47,6 +49,7 @@ export function createHandlers(parts: HandlerParts): InstructionHandlers {
       return done(await reconciler.runAlone(() => showRunning({ ...parts, context })))
     },
     unlock: (_, context) => unlock(parts, context),
+    top: async (message) => done(await parts.countTop(message)),
   }
 }
 

@@ -29,6 +29,7 @@ export interface InstructionHandlers {
   compile(message: Of<'compile'>, context: Context): Promise<AnswerOutcome>
   showRunning(message: Of<'showRunning'>, context: Context): Promise<AnswerOutcome>
   unlock(message: Of<'unlock'>, context: Context): Promise<AnswerOutcome>
+  top(message: Of<'top'>, context: Context): Promise<AnswerOutcome>
 }
 
 export interface InstructionPort {
@@ -52,6 +53,8 @@ const needs: Readonly<Record<Instruction['kind'], Capability>> = {
   setHealth: 'command',
   // Changes whom the agent listens to, nothing on the cache.
   unlock: 'report',
+  // Reads the log; without its tool it fails and says why.
+  top: 'report',
 }
 
 /** Never rejects. */
@@ -131,6 +134,8 @@ async function tryAnswer(
         return await port.handlers.showRunning(message, context)
       case 'unlock':
         return await port.handlers.unlock(message, context)
+      case 'top':
+        return await port.handlers.top(message, context)
     }
   } catch (error) {
     return { result: 'failed', value: null, error: errorText(error) }

@@ -4,7 +4,7 @@ import { access, constants } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Logger } from 'pino'
-import type { LogOrder } from '../../messages/live-log.js'
+import type { LogOrder, TopAnswer, TopQuestion } from '../../messages/live-log.js'
 import type { AgentConfig } from '../agent-config.js'
 import type { SavedState } from '../apply/saved-state.js'
 import type { Sources } from '../apply/sources.js'
@@ -12,7 +12,9 @@ import { errorText } from '../engine/engine.js'
 import { findCachePlace, type SoughtCache } from '../host/cache-place.js'
 import { findCacheTool } from '../host/trusted-program.js'
 import type { CoordinatorLink } from '../link/coordinator-link.js'
+import { countTop } from './count-top.js'
 import type { LogTool } from './log-child.js'
+import { LogChildren } from './log-children.js'
 import { LogStreams } from './log-streams.js'
 import { ServedGroups } from './served-groups.js'
 
@@ -31,6 +33,8 @@ const toolTimeoutMs = 5_000
 
 export class AgentLog {
   readonly #streams: LogStreams
+  readonly #children: LogChildren
+  readonly #parts: Parameters<typeof countTop>[0]
   readonly #findTool: () => Promise<LogTool>
   readonly #logger: Logger
   #trouble: string | null = 'the cache was not seen yet'
@@ -43,13 +47,17 @@ export class AgentLog {
     const { engine, maskHeaders = [], maskQuery = false } = config
     this.#logger = log
     this.#findTool = () => findLogTool(engine, cache)
-    this.#streams = new LogStreams({
-      findTool: this.#findTool,
+    this.#children = new LogChildren({ findTool: this.#findTool, log })
+    this.#parts = {
+      children: this.#children,
       groups: new ServedGroups({
         readDesired: () => state.record.desired,
         readSource: (sha) => sources.read(sha),
       }),
       masking: { headers: maskHeaders, masksQuery: maskQuery },
+    }
+    this.#streams = new LogStreams({
+      ...this.#parts,
       send: (message) => link.send(message),
       log,
     })
@@ -82,8 +90,14 @@ export class AgentLog {
     this.#streams.take(order)
   }
 
-  stop(): Promise<void> {
-    return this.#streams.stop()
+  /** Rejects with why it cannot be counted. */
+  countTop(question: TopQuestion, signal: AbortSignal): Promise<TopAnswer> {
+    return countTop(this.#parts, question, signal)
+  }
+
+  async stop(): Promise<void> {
+    this.#streams.stop()
+    await this.#children.stop()
   }
 }
 

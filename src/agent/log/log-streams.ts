@@ -6,20 +6,15 @@ import type { Logger } from 'pino'
 import { newTraceId } from '../../context.js'
 import { FleetError } from '../../errors.js'
 import type { LogEnded, LogLines, LogOrder, WantedLog } from '../../messages/live-log.js'
-import { judgeLogQuery } from '../../traffic/judge-query.js'
-import { parseLogQuery } from '../../traffic/log-query.js'
-import { sampleQuery } from '../../traffic/figures.js'
-import { lineFormat } from '../../traffic/log-line.js'
 import type { Masking } from '../../traffic/masking.js'
 import type { Unsent } from '../link/coordinator-link.js'
-import { LogChildren } from './log-children.js'
-import type { LogRun, LogTool } from './log-child.js'
-import type { ServedGroup, ServedGroups } from './served-groups.js'
+import type { LogChildren } from './log-children.js'
+import type { ServedGroups } from './served-groups.js'
+import { isWanted, judgeWanted, toRun } from './wanted-log.js'
 import { TransactionReader, type GroupedTransaction } from './transaction-reader.js'
 
 interface LogStreamsOptions {
-  /** Rejects with why there is none. */
-  readonly findTool: () => Promise<LogTool>
+  readonly children: LogChildren
   readonly groups: ServedGroups
   readonly masking: Omit<Masking, 'masksClients'>
   readonly send: (message: Unsent<LogLines> | Unsent<LogEnded>) => boolean
@@ -32,12 +27,10 @@ const linesPerMessage = 250
 
 export class LogStreams {
   readonly #options: LogStreamsOptions
-  readonly #children: LogChildren
   readonly #open = new Map<string, LogStream>()
 
   constructor(options: LogStreamsOptions) {
     this.#options = options
-    this.#children = new LogChildren(options)
   }
 
   /** Begins, renews or, with 0 ms, ends a stream. */
@@ -47,16 +40,8 @@ export class LogStreams {
     else if (forMs > 0) void this.#begin(stream, forMs, wanted) // catches all
   }
 
-  async stop(): Promise<void> {
+  stop(): void {
     for (const stream of this.#open.values()) stream.close()
-    await this.#children.stop()
-  }
-
-  /** What this host masks only it knows. Throws FleetError 'invalid'. */
-  #judge({ query, masksClients }: WantedLog): void {
-    if (query === null) return
-    const masking = { ...this.#options.masking, masksClients }
-    judgeLogQuery(query, parseLogQuery(query), { isBound: false, masking })
   }
 
   async #begin(name: string, forMs: number, wanted: WantedLog): Promise<void> {
@@ -65,9 +50,9 @@ export class LogStreams {
     this.#open.set(name, stream)
     stream.renew(forMs)
     try {
-      this.#judge(wanted)
+      judgeWanted(wanted, this.#options.masking)
       await groups.refresh()
-      stream.read(this.#children)
+      stream.read(this.#options.children)
     } catch (error) {
       if (!(error instanceof FleetError)) log.warn({ err: error }, 'a log stream cannot begin')
       stream.end(error instanceof Error ? error.message : String(error))
@@ -182,20 +167,4 @@ class LogStream {
       this.#options.send({ kind: 'logLines', traceId: newTraceId(), ...message })
     }
   }
-}
-
-function isWanted({ groups, domain }: WantedLog, group: ServedGroup | null): boolean {
-  if (domain !== null && group?.fqdn !== domain) return false
-  return groups === null || (group !== null && groups.includes(group.groupId))
-}
-
-/** An organization's stream asks for what its own VCL served; the tool does not even tell the rest. */
-function toRun({ query, sample, groups }: WantedLog): LogRun {
-  const parts = [
-    query === null ? null : `(${query})`,
-    sampleQuery(sample),
-    groups === null ? null : `VCL_use ~ "^cf-(${groups.join('|')})-"`,
-  ].filter((part) => part !== null)
-  const whole = parts.length === 0 ? null : parts.join(' and ')
-  return { format: lineFormat, query: whole, fetches: true, bound: null }
 }

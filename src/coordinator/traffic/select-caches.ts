@@ -10,6 +10,7 @@ import { selectGroupIds } from '../fleet/group-queries.js'
 import { readPlacements } from '../fleet/placement-queries.js'
 import { selectTags } from '../fleet/tag-queries.js'
 import { scopeOf, type StateService } from '../service.js'
+import type { AskedLog } from './log-streams.js'
 
 export interface SelectorQuery {
   readonly agents?: string
@@ -140,4 +141,12 @@ function requireFound(name: string, ids: readonly number[], found: ReadonlySet<n
   const missing = ids.find((id) => !found.has(id))
   if (missing !== undefined)
     throw new FleetError('invalid', errorKey, `${name}: ${missing} was not found`)
+}
+
+/** One order for each. */
+export function toAsked(
+  { caches, domain }: SelectedCaches,
+  wanted: Omit<AskedLog['wanted'], 'groups' | 'domain'>,
+): readonly AskedLog[] {
+  return caches.map(({ agentId, groups }) => ({ agentId, wanted: { ...wanted, groups, domain } }))
 }

@@ -7,6 +7,7 @@ import type { StateService } from '../service.js'
 import { LogReaders } from './log-readers.js'
 import { logRoutes } from './log-routes.js'
 import { createLogStreams } from './log-streams.js'
+import { topRoute } from './top-route.js'
 
 interface TrafficParts {
   readonly service: StateService
@@ -24,7 +25,7 @@ export function openTraffic(parts: TrafficParts, log: Logger): Traffic {
   const streams = createLogStreams(service.bus)
   const readers = new LogReaders({ streams, sessions, now: service.now, log })
   return {
-    routes: logRoutes({ ...parts, readers }),
+    routes: [...logRoutes({ ...parts, readers }), topRoute(service)],
     close: async () => {
       await readers.close()
       await streams.close()

@@ -1,0 +1,37 @@
+/** What a reader wants of the log: whether this host tells it, and how the tool is asked. */
+import type { WantedLog } from '../../messages/live-log.js'
+import { sampleQuery } from '../../traffic/figures.js'
+import { judgeLogQuery } from '../../traffic/judge-query.js'
+import { lineFormat } from '../../traffic/log-line.js'
+import { parseLogQuery } from '../../traffic/log-query.js'
+import type { Masking } from '../../traffic/masking.js'
+import type { LogRun } from './log-child.js'
+import type { ServedGroup } from './served-groups.js'
+
+/** What this host masks only it knows. Throws FleetError 'invalid'. */
+export function judgeWanted(
+  { query, masksClients }: WantedLog,
+  masking: Omit<Masking, 'masksClients'>,
+): void {
+  if (query === null) return
+  judgeLogQuery(query, parseLogQuery(query), {
+    isBound: false,
+    masking: { ...masking, masksClients },
+  })
+}
+
+export function isWanted({ groups, domain }: WantedLog, group: ServedGroup | null): boolean {
+  if (domain !== null && group?.fqdn !== domain) return false
+  return groups === null || (group !== null && groups.includes(group.groupId))
+}
+
+/** An organization's stream asks for what its own VCL served; the tool does not even tell the rest. */
+export function toRun({ query, sample, groups }: WantedLog): LogRun {
+  const parts = [
+    query === null ? null : `(${query})`,
+    sampleQuery(sample),
+    groups === null ? null : `VCL_use ~ "^cf-(${groups.join('|')})-"`,
+  ].filter((part) => part !== null)
+  const whole = parts.length === 0 ? null : parts.join(' and ')
+  return { format: lineFormat, query: whole, fetches: true, bound: null }
+}
