@@ -32,10 +32,15 @@ import { createLiveSamples } from '../../src/coordinator/statistics/live-samples
 import { createLog } from '../../src/log.js'
 import type { EngineCondition } from '../../src/messages/agent-to-coordinator.js'
 import { openStore } from '../../src/coordinator/store/open-store.js'
+import { figureCounters } from '../../src/coordinator/overview/judge-figures.js'
+import { LocalArchive, planArchive } from '../../src/coordinator/statistics/store/local-archive.js'
 import { noArchive } from '../../src/coordinator/statistics/store/no-archive.js'
+import { openRows } from '../../src/coordinator/statistics/store/open-rows.js'
+import type { StatisticsArchive } from '../../src/coordinator/statistics/store/statistics-archive.js'
 import type { Store } from '../../src/coordinator/store/store.js'
 import { addAgent, addTag, bearTag } from '../coordinator/store/rows.js'
 import { administrator } from '../support/daemon.js'
+import { fillFleet } from '../support/fill-fleet.js'
 import { fleetSize, rackSize, type ConstantPayloads, type ServerReady } from './api-fleet.js'
 
 /** What each of them waits between two heartbeats (docs/behaviour.md, Heartbeats). */
@@ -43,8 +48,10 @@ const heartbeatMs = 5_000
 /** Some of the fleet at a time, as heartbeats come in. */
 const beatEveryMs = 50
 const read = { type: 'agent', access: 'read' } as const
-/** Its one argument. */
+/** Its first argument. */
 const agents = Number(process.argv[2] ?? fleetSize)
+/** `serving`: a group is on all of them, and each has sent a sample; 10,000, always. */
+const isServing = process.argv[3] === 'serving'
 let payloads: ConstantPayloads = { one: null, list: [] }
 
 await serve()
@@ -53,8 +60,8 @@ async function serve(): Promise<void> {
   const stateDir = await mkdtemp(join(tmpdir(), 'cachefleet-bench-'))
   const log = createLog('info')
   const store = await openStore(`sqlite:${join(stateDir, 'coordinator.db')}`, log)
-  await addFleet(store)
-  const service = createService(store)
+  await (isServing ? fillFleet(store.queries) : addFleet(store))
+  const service = createService(store, isServing ? await openArchive() : noArchive)
   await ensureFirstAdministrator(service, { stateDir, ...administrator, stdoutIsTerminal: false })
   const identity = await openIdentity(
     service,
@@ -107,10 +114,22 @@ async function addFleet(store: Store): Promise<void> {
   })
 }
 
-function createService(store: Store): StateService {
+/** In this thread, which a coordinator spares. */
+async function openArchive(): Promise<StatisticsArchive> {
+  const events = { wrote: () => undefined, warn: () => undefined }
+  const archive = new LocalArchive(await openRows('sqlite::memory:'), planArchive(10_000), events)
+  const newest = Math.floor(Date.now() / 10_000) * 10_000
+  const values = figureCounters.map((_, at) => 100 / (at + 1))
+  for (const at of [newest - 10_000, newest])
+    for (let agentId = 1; agentId <= agents; agentId++)
+      archive.record({ agentId, at, spanMs: 10_000, names: figureCounters, values })
+  return archive
+}
+
+function createService(store: Store, statistics: StatisticsArchive): StateService {
   const bus = createInProcessBus()
   return {
-    ...{ store, bus, statistics: noArchive, liveSamples: createLiveSamples(bus) },
+    ...{ store, bus, statistics, liveSamples: createLiveSamples(bus) },
     now: Date.now,
     coordinatorId: 'bench',
     background: createBackgroundWork(),

@@ -20,6 +20,7 @@ import { fleetOf } from './fleet.js'
 import { measureInvalidations } from './invalidation.js'
 import { measureLists } from './lists.js'
 import { measureLogin } from './login.js'
+import { measureOverview } from './overview.js'
 import { measurePage } from './page.js'
 import { measurePlacement } from './placement.js'
 import { measureStart } from './start.js'
@@ -33,6 +34,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   api: measureApi,
   events: measureEvents,
   lists: measureLists,
+  overview: measureOverview,
   agent: measureAgent,
   login: measureLogin,
   cli: measureCommandLine,

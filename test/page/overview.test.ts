@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { findRollback } from '../../src/page/views/overview/find-rollback.js'
-import { listCounts } from '../../src/page/views/overview/list-counts.js'
+import { isAnyIll, listCounts } from '../../src/page/views/overview/list-counts.js'
 import { chooseAction } from '../../src/page/views/overview/choose-action.js'
 import { compareFigures, listMarks, readTrend } from '../../src/page/views/overview/read-trends.js'
 import { splitAtName } from '../../src/page/views/overview/split-at-name.js'
@@ -26,6 +26,9 @@ void t.test('states stand the worst first, and none without anybody in it', (t) 
     listCounts({ Running: 8, Failing: 1, Down: 2, ReadOnly: 0, Locked: 0 }).map(({ name }) => name),
     ['Down', 'Failing', 'Running'],
   )
+  t.equal(isAnyIll({ Running: 8, ReadOnly: 1 }), false)
+  t.equal(isAnyIll({ Running: 8, Failing: 1 }), true)
+  t.equal(isAnyIll(null), false)
   t.end()
 })
 

@@ -18,3 +18,8 @@ export function listCounts(counts: Readonly<Record<string, number>>): readonly C
 function rankOf(name: string): number {
   return worstFirst.indexOf(toneOfState(name))
 }
+
+/** Somebody is in a state that is not good. */
+export function isAnyIll(counts: Readonly<Record<string, number>> | null): boolean {
+  return listCounts(counts ?? {}).some(({ name }) => ['bad', 'warn'].includes(toneOfState(name)))
+}

@@ -6,6 +6,7 @@ import { Button } from '../../parts/button.js'
 import { Icon } from '../../parts/icon.js'
 import { formatCount } from '../../parts/quantity.js'
 import { Time } from '../../parts/time.js'
+import { isAnyIll } from './list-counts.js'
 import { locateObject } from './locate-object.js'
 import { ProblemButton } from './problem-button.js'
 
@@ -96,6 +97,8 @@ function Remedy({ text }: { readonly text: string }) {
 }
 
 function AllIsWell({ overview: { agents, groups } }: { readonly overview: Overview }) {
+  // What has just gone is told as a problem some seconds later.
+  if (isAnyIll(agents) || isAnyIll(groups)) return null
   const isEmpty = Object.values(agents ?? {}).every((count) => count === 0)
   const isDeployed = (groups?.Active ?? 0) > 0
   return (

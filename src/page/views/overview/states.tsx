@@ -13,7 +13,7 @@ export function States({ overview }: { readonly overview: Overview }) {
       {agents && <Part title="Caches" icon="cache" home="/caches" counts={listCounts(agents)} />}
       {groups && <Part title="Groups" icon="group" home="/groups" counts={listCounts(groups)} />}
       {backends && (
-        <Part title="Backends" icon="cache" home="/backends" counts={listCounts(backends)} />
+        <Part title="Backends" icon="backend" home="/backends" counts={listCounts(backends)} />
       )}
     </ul>
   )
