@@ -1,6 +1,8 @@
 /** The start page: what the fleet does, what is wrong with it, who changed what; and its decisions. */
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import fc from 'fast-check'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { findRollback } from '../../src/page/views/overview/find-rollback.js'
 import { isAnyIll, listCounts } from '../../src/page/views/overview/list-counts.js'
 import { chooseAction } from '../../src/page/views/overview/choose-action.js'
@@ -16,7 +18,7 @@ import {
   openPage,
   startBrowser,
 } from '../support/browser.js'
-import { startCoordinator } from '../support/daemon.js'
+import { makeStateDir, startCoordinator, startDaemon, type Daemon } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
 
 const unknown: Figures = { requests: null, hitRatio: null, errors: null, failedFetches: null }
@@ -151,10 +153,10 @@ void t.test('deploys, bans and outages are marked; what is away together is one 
 })
 
 void t.test('the start page', async (t) => {
-  const { base, api } = await startCoordinator(t, {
+  const { base, port, api } = await startCoordinator(t, {
     words: [
       ...['--no-agent', '--name', 'edge', '--tags', 'here', '--simulate', '20'],
-      ...['--heartbeat', '2', '--stats-interval', '2'],
+      ...['--heartbeat', '1', '--stats-interval', '2'],
     ],
   })
   const browser = await startBrowser(t)
@@ -192,16 +194,52 @@ void t.test('the start page', async (t) => {
     await changes.getByText('root created tag just-made').waitFor()
   })
 
+  await t.test(
+    'a killed cache is told with its reason, and its button leads to a mend',
+    async (t) => {
+      const well = page.getByText('All is well')
+      const start = (): Daemon =>
+        startDaemon(t, [
+          ...['--engine', 'simulate', '--name', 'doomed', '--state-dir', stateDir],
+          ...['--coordinator-url', `ws://127.0.0.1:${port}`, '--join-token-file', tokenFile],
+        ])
+      const stateDir = await makeStateDir(t)
+      const tokenFile = join(stateDir, 'token')
+      await writeFile(tokenFile, await api.makeJoinToken(), { mode: 0o600 })
+      const agent = start()
+      await eventually('it runs', async () => (await api.findAgent('doomed'))?.state === 1)
+      await well.waitFor()
+
+      await agent.kill()
+
+      const problems = page.getByRole('region', { name: 'Problems' })
+      const problem = problems.getByRole('listitem').filter({ hasText: 'doomed' })
+      await problem.getByText('The agent does not answer').waitFor()
+      await problem.getByText('Error', { exact: true }).waitFor()
+      await page.getByRole('list', { name: 'States' }).getByText('1 Down').waitFor()
+      await look(t, 'overview-problem')
+      await problem.getByRole('link', { name: 'Open', exact: true }).click()
+      await page.getByRole('heading', { name: 'doomed' }).waitFor()
+      start()
+      await page.goBack()
+      await well.waitFor()
+    },
+  )
+
   await t.test('everybody can use it: light and dark, wide and narrow', async (t) => {
+    await look(t, 'overview')
+    t.same(wrongs, [])
+  })
+
+  async function look(t: Test, name: string): Promise<void> {
     for (const colorScheme of ['light', 'dark'] as const)
-      for (const width of [390, 1280, 1920]) {
+      for (const width of [390, 1920, 1280]) {
         await page.emulateMedia({ colorScheme })
         await page.setViewportSize({ width, height: 1000 })
-        await keepScreenshot(page, `overview-${colorScheme}-${width}`)
+        await keepScreenshot(page, `${name}-${colorScheme}-${width}`)
         t.same(await findBarriers(page), [], `${colorScheme} ${width}`)
         const wide = 'document.documentElement.scrollWidth > innerWidth'
         t.equal(await page.evaluate(wide), false, 'nothing sticks out')
       }
-    t.same(wrongs, [])
-  })
+  }
 })
