@@ -217,7 +217,7 @@ void t.test('the start page', async (t) => {
       await problem.getByText('The agent does not answer').waitFor()
       await problem.getByText('Error', { exact: true }).waitFor()
       await page.getByRole('list', { name: 'States' }).getByText('1 Down').waitFor()
-      await look(t, 'overview-problem')
+      await look(t, 'overview-problem', [390, 1280])
       await problem.getByRole('link', { name: 'Open', exact: true }).click()
       await page.getByRole('heading', { name: 'doomed' }).waitFor()
       start()
@@ -231,9 +231,9 @@ void t.test('the start page', async (t) => {
     t.same(wrongs, [])
   })
 
-  async function look(t: Test, name: string): Promise<void> {
+  async function look(t: Test, name: string, widths = [390, 1920, 1280]): Promise<void> {
     for (const colorScheme of ['light', 'dark'] as const)
-      for (const width of [390, 1920, 1280]) {
+      for (const width of widths) {
         await page.emulateMedia({ colorScheme })
         await page.setViewportSize({ width, height: 1000 })
         await keepScreenshot(page, `${name}-${colorScheme}-${width}`)

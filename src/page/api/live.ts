@@ -8,8 +8,8 @@ import { session } from '../session/access.js'
 import { pauseAfter, pickBetween } from '../../runtime/backoff.js'
 import { send } from './call.js'
 import { noteAnswer, whenBack } from './connection.js'
-import { type LiveEvent, type Sample } from './live-event.js'
-import { optInEventTypes, type EventType } from '../../resources/event.js'
+import type { LiveEvent, LiveType, Sample } from './live-event.js'
+import { optInEventTypes } from '../../resources/event.js'
 
 /** The API's limit. */
 const sampledMost = 100
@@ -18,7 +18,7 @@ const sampledMost = 100
 export const liveState = signal<'idle' | 'live' | 'broken'>('idle')
 
 interface Listener {
-  readonly types: readonly EventType[]
+  readonly types: readonly LiveType[]
   readonly notify: (event: LiveEvent) => void
 }
 interface SampleSubscriber {
@@ -40,7 +40,7 @@ let settling: ReturnType<typeof setTimeout> | undefined
 
 /** Answers how to stop. every listener gets `reset`. */
 export function subscribeToEvents(
-  types: readonly EventType[],
+  types: readonly LiveType[],
   notify: (event: LiveEvent) => void,
 ): () => void {
   return join(listeners, { types, notify })

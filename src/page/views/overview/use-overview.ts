@@ -1,11 +1,11 @@
 /** The overview, as new as events make it; its figures have none and are read again and again. */
 import { useEffect } from 'preact/hooks'
 import { overviewPath, type Overview } from '../../../resources/overview.js'
-import type { EventType } from '../../../resources/event.js'
 import { subscribeToEvents } from '../../api/live.js'
+import type { LiveType } from '../../api/live-event.js'
 import { useObject, type LoadedObject } from '../../api/object.js'
 
-const types: readonly EventType[] = ['agent', 'deployment', 'invalidation', 'apilog', 'certificate']
+const types: readonly LiveType[] = ['problem', 'agent', 'deployment', 'backend', 'apilog']
 /** Whatever comes meanwhile: thousands of caches may change at once. */
 const restMs = 2_000
 /** As often as samples come. */
