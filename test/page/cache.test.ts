@@ -54,7 +54,7 @@ void t.test('one cache', async (t) => {
     await placed.getByRole('link', { name: hostile }).waitFor()
     await page.getByText(/^[\d.]+ (B|KiB|MiB)$/).waitFor()
     await page.getByRole('region', { name: 'Last panic' }).getByText('None.').waitFor()
-    t.equal(await page.locator(`a[href="/graphs?of=agents/${id}"]`).count(), 1)
+    t.equal(await page.locator(`a[href="/caches/${id}/graphs"]`).count(), 1)
     t.equal(await page.locator('img').count(), 0)
   })
 

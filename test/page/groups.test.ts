@@ -131,7 +131,7 @@ async function deployNext(t: Test, harness: Harness): Promise<void> {
   await diff.getByText('-sub vcl_recv { return (synth(200, "first")); }').waitFor()
   await openSection(harness, 'Overview')
   await page.getByText('1 change is not deployed.').waitFor()
-  t.equal(await page.locator(`a[href^="/graphs?of=vclgroups/"]`).count(), 1)
+  t.equal(await page.locator(`a[href^="/groups/"][href$="/graphs"]`).count(), 1)
   await page.getByRole('link', { name: 'Review deploy' }).click()
   await page.getByText('1 file changes, 1 cache now, compiles on 1 of 1').waitFor()
   let goOn = (): void => undefined

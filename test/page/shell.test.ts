@@ -10,6 +10,7 @@ import {
   startBrowser,
 } from '../support/browser.js'
 import { startCoordinator } from '../support/daemon.js'
+import { eventually } from '../support/eventually.js'
 import { startLinkProxy } from '../support/link-proxy.js'
 
 const caches = 100
@@ -40,7 +41,8 @@ void t.test('the page', async (t) => {
   await t.test('Ctrl+K finds every object and does what is said, by keys alone', async (t) => {
     const source = 'vcl 4.1; backend default none;'
     const mainFile = await api.makeFile('Shop.vcl', source)
-    const deployment = await api.makeDeployment('here', await api.findTag('here'))
+    const tag = await eventually('an agent sent its tag', () => api.findTag('here'))
+    const deployment = await api.makeDeployment('here', tag)
     const group = await api.makeGroup({ name: 'shop', mainFile, deployment })
     const { page, wrongs } = await openPage(browser, base, { path: '/tags' })
     await logInPage(page)

@@ -2,13 +2,13 @@
 import type { ComponentType } from 'preact'
 import type { Agent } from '../../../resources/agent.js'
 import { useObject } from '../../api/object.js'
-import { LinkButton } from '../../parts/button.js'
 import { Sections } from '../../parts/sections.js'
 import { StateChip } from '../../parts/state-chip.js'
 import { LoadStatus } from '../../parts/load-status.js'
 import { ViewHead } from '../../parts/view-head.js'
 import { mayRead, mayWrite, readWho } from '../../session/rights.js'
 import type { ViewProps } from '../../views.js'
+import { GraphsSection } from '../graphs/graphs-section.js'
 import { ConfigChip } from '../caches/config-chip.js'
 import { BackendsSection } from './backends.js'
 import { BansSection } from './bans.js'
@@ -36,6 +36,7 @@ interface CacheSection {
 
 const sections: readonly CacheSection[] = [
   { key: '', title: 'Status', show: StatusSection },
+  { key: 'graphs', title: 'Graphs', show: CacheGraphs, isOffered: () => mayRead('stats') },
   { key: 'vcls', title: 'VCLs', show: VclsSection },
   { key: 'backends', title: 'Backends', show: BackendsSection },
   { key: 'params', title: 'Parameters', show: ParamsSection },
@@ -48,6 +49,10 @@ const sections: readonly CacheSection[] = [
     isOffered: (agent) => mayWrite('command') && isMine(agent),
   },
 ]
+
+function CacheGraphs({ agent: { id } }: SectionProps) {
+  return <GraphsSection subject={{ kind: 'agents', ids: [id] }} />
+}
 
 export function View({ params }: ViewProps) {
   const { id = '', section = '' } = params
@@ -81,11 +86,6 @@ function CacheHead({ agent, onChange }: CacheActionsProps) {
         </>
       }
     >
-      {mayRead('stats') && (
-        <LinkButton icon="graph" href={`/graphs?of=agents/${agent.id}`}>
-          Graphs
-        </LinkButton>
-      )}
       {mayChange(agent) && <CacheActions agent={agent} onChange={onChange} />}
     </ViewHead>
   )

@@ -1,7 +1,6 @@
 /** One group: what it is, what a deploy would change, how a deploy goes, what happened before. */
 import type { Group } from '../../../resources/vclgroup.js'
 import { useObject } from '../../api/object.js'
-import { LinkButton } from '../../parts/button.js'
 import { Owner } from '../../parts/owner.js'
 import { Sections } from '../../parts/sections.js'
 import { StateChip } from '../../parts/state-chip.js'
@@ -9,6 +8,7 @@ import { LoadStatus } from '../../parts/load-status.js'
 import { ViewHead } from '../../parts/view-head.js'
 import { mayRead } from '../../session/rights.js'
 import type { ViewProps } from '../../views.js'
+import { GraphsSection } from '../graphs/graphs-section.js'
 import { GroupActions } from './group-actions.js'
 import { History } from './history.js'
 import { isFailed, Overview } from './overview.js'
@@ -31,7 +31,6 @@ export function View({ params }: ViewProps) {
         beside={value && <Beside group={value} verbs={verbs} />}
         back={{ href: '/groups', title: 'Groups' }}
       >
-        {value?.deployed && <GraphsLink group={value} />}
         {value && (
           <GroupActions group={value} etag={etag} verbs={verbs} reload={reload} section={section} />
         )}
@@ -69,25 +68,18 @@ function FailedDeploy({ group, verbs }: Pick<SectionProps, 'group' | 'verbs'>) {
   ) : null
 }
 
-function GraphsLink({ group: { id } }: { readonly group: Group }) {
-  if (!mayRead('stats')) return null
-  return (
-    <LinkButton icon="graph" href={`/graphs?of=vclgroups/${id}`}>
-      Graphs
-    </LinkButton>
-  )
-}
-
 function listSections({ id, console, staged }: Group) {
   const base = `/groups/${id}`
   const overview = { href: base, title: 'Overview' }
   const history = { href: `${base}/history`, title: 'History' }
-  if (console) return [overview, history]
+  const graphs = mayRead('stats') ? [{ href: `${base}/graphs`, title: 'Graphs' }] : []
+  if (console) return [overview, history, ...graphs]
   return [
     overview,
     { href: `${base}/deploy`, title: 'Deploy' },
     history,
     { href: `${base}/stage`, title: staged ? 'Stage (1)' : 'Stage' },
+    ...graphs,
   ]
 }
 
@@ -102,5 +94,6 @@ function Section({ group, verbs, name, reload }: SectionProps) {
   if (name === 'deploy') return <Workspace group={group} verbs={verbs} reload={reload} />
   if (name === 'history') return <History group={group} verbs={verbs} />
   if (name === 'stage') return <Stage group={group} verbs={verbs} />
+  if (name === 'graphs') return <GraphsSection subject={{ kind: 'vclgroups', ids: [group.id] }} />
   return <Overview group={group} verbs={verbs} />
 }
