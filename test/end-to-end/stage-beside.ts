@@ -65,7 +65,9 @@ export async function checkBeside(t: Test, harness: Pair, shop: Shop): Promise<v
     mainVCL: { id: shop.next, name: 'next.vcl', version: 1 },
     includes: [],
   })
-  t.same(Object.keys(group.staged ?? {}).toSorted(), ['domains', 'includes', 'mainVCL', 'tags'])
+  t.same(Object.keys(group.staged ?? {}).toSorted(), [
+    ...['agentStates', 'domains', 'includes', 'mainVCL', 'problems', 'tags'],
+  ])
   t.same(await readActions(harness, shop.id), ['stage ok 1', 'deploy ok 1'])
   const { text } = await api.call('GET', `/vclgroups/${shop.id}/routing`)
   t.match(text, `cf-s-${shop.id}`)

@@ -2,7 +2,8 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { HistoryEntry } from '../../src/resources/vclgroup.js'
-import { findEarlier } from '../../src/page/views/group/find-earlier.js'
+import { findBehind } from '../../src/page/views/file/find-behind.js'
+import { chooseMend } from '../../src/page/views/group/choose-mend.js'
 import {
   findHindrances,
   judgeRefusal,
@@ -137,14 +138,18 @@ const entry = (revision: number | null, version: number, action = 'deploy'): His
   },
 })
 
-void t.test('back is to the newest revision with other files', (t) => {
-  const wish = { ...entry(4, 2), domains: [], deployments: [], releases: null, pending: false }
-  const present = { wish, deployed: true, revision: 4 }
-  const history = [entry(null, 3), entry(4, 2), entry(3, 2, 'reload'), entry(2, 1), entry(1, 5)]
+void t.test('a problem of a group leads to what mends it', (t) => {
+  const group = { id: 7, console: false }
+  const edge = { type: 'agent', id: 3, name: 'edge-3' }
 
-  t.equal(findEarlier(present, history)?.revision, 2)
-  t.equal(findEarlier(present, history.slice(0, 3)), null)
-  t.equal(findEarlier({ ...present, deployed: false }, history), null)
+  t.equal(chooseMend(group, { code: 'load-failed', objects: [edge] }), 'rollback')
+  t.same(chooseMend(group, { code: 'load-failed', objects: [] }), {
+    ...{ title: 'Review deploy', href: '/groups/7/deploy' },
+  })
+  t.same(chooseMend(group, { code: 'place-waiting', objects: [edge] }), {
+    ...{ title: 'Open edge-3', href: '/caches/3' },
+  })
+  t.equal(chooseMend(group, { code: 'no-agent-fits', objects: [] }), null)
   t.end()
 })
 
@@ -188,6 +193,7 @@ void t.test('the result of a change is shown for ten minutes', (t) => {
   t.equal(findRecent(history, at + 599_000)?.revision, 2)
   t.equal(findRecent(history, at + 600_000), null)
   t.equal(findRecent([entry(2, 2, 'undeploy'), ...history], at), null)
+  t.equal(findRecent([entry(2, 9, 'stage'), ...history], at)?.mainVCL.version, 2)
   t.equal(findRecent([], at), null)
   t.end()
 })
@@ -237,5 +243,24 @@ void t.test('a stage goes to all running caches with its tags, or is hindered', 
     ...{ agent: agent(id), deployment: null, chosen: id === 1, reason: 'the agent is Down' },
   }))
   t.match(listStageCaches(agents, reasons), [{ id: 1, refusal: null }], 'only those that run')
+  t.end()
+})
+
+void t.test('a saved file leads to the deploys that would take it', (t) => {
+  const mainVCL = { id: 1, name: 'main.vcl' }
+  const pinned = {
+    mainVCL: { ...mainVCL, version: 2 },
+    includes: [{ ...mainVCL, id: 5, version: 1 }],
+  }
+  const wish = { ...pinned, domains: [], deployments: [], releases: null, pending: false }
+  const group = { id: 1, name: 'shop', console: false, mainVCL, wish }
+  const isBehind = (one: Partial<typeof group>, id: number, version: number) =>
+    findBehind([{ ...group, ...one }], { id, version }).length === 1
+
+  t.equal(isBehind({}, 1, 3), true)
+  t.equal(isBehind({}, 1, 2), false)
+  t.equal(isBehind({}, 5, 2), true, 'an include')
+  t.equal(isBehind({ console: true }, 1, 3), false)
+  t.equal(isBehind({ mainVCL: pinned.mainVCL }, 1, 3), false, 'always that version')
   t.end()
 })

@@ -2,6 +2,7 @@
 import type { Group } from '../../../resources/vclgroup.js'
 import { Button, LinkButton } from '../../parts/button.js'
 import type { EditedFile } from './edited-file.js'
+import { findBehind } from './find-behind.js'
 import type { RunningVersion } from './running-versions.js'
 import type { Check } from './use-check.js'
 
@@ -46,6 +47,9 @@ export function TextActions(props: TextActionsProps) {
         </Button>
       )}
       {check && users.length > 0 && <CheckAs value={chosen} users={users} onChoose={onChoose} />}
+      {newest && !edited.isChanged.value && (
+        <ReviewDeploys groups={findBehind(users, newest.file)} />
+      )}
       {newest && served && (
         <LinkButton href={`/files/${newest.file.id}/compare?from=${served.version}&to=edited`}>
           Compare with running
@@ -53,6 +57,18 @@ export function TextActions(props: TextActionsProps) {
       )}
     </div>
   )
+}
+
+/** More are in the list of groups beside the text. */
+const reviewedMost = 3
+
+/** Saved is not served. */
+function ReviewDeploys({ groups }: { readonly groups: readonly Group[] }) {
+  return groups.slice(0, reviewedMost).map(({ id, name }) => (
+    <LinkButton key={id} href={`/groups/${id}/deploy`}>
+      {groups.length === 1 ? 'Review deploy' : `Review deploy of ${name}`}
+    </LinkButton>
+  ))
 }
 
 function CheckAs(props: {

@@ -5,7 +5,7 @@ import { Button } from '../../parts/button.js'
 import { SelectField } from '../../parts/field.js'
 import { useDialog } from '../../parts/use-dialog.js'
 import { CancelDeploy } from './cancel-deploy.js'
-import { findEarlier } from './find-earlier.js'
+import { findRollback } from '../overview/find-rollback.js'
 import { mayChangeGroup } from './may-change-group.js'
 import { ProgressLine } from './progress-line.js'
 import { RevisionDialog } from './revision-dialog.js'
@@ -83,7 +83,7 @@ export function DeployHead({ group, verbs, plan, history, reload, onDeploy }: De
 
 function RollBack({ group, verbs, history }: Pick<DeployHeadProps, 'group' | 'verbs' | 'history'>) {
   const shown = useDialog<HistoryEntry>()
-  const earlier = findEarlier(group, history)
+  const earlier = group.deployed ? findRollback(history) : null
   return (
     <>
       <Button

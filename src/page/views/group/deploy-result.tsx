@@ -6,7 +6,7 @@ import { formatValue, type Unit } from '../../charts/format-value.js'
 import { Button } from '../../parts/button.js'
 import { now, Time } from '../../parts/time.js'
 import { mayRead } from '../../session/rights.js'
-import { findEarlier } from './find-earlier.js'
+import { findRollback } from '../overview/find-rollback.js'
 import { mayChangeGroup } from './may-change-group.js'
 import {
   compareFigures,
@@ -33,7 +33,7 @@ export function DeployResult({ group, verbs, history }: DeployResultProps) {
   const series = useFigures(group, entry)
   if (!entry || !group.deployed || !mayRead('stats')) return null
   const { revision, action, at, account } = entry
-  const earlier = action === 'rollback' ? null : findEarlier(group, history)
+  const earlier = action === 'rollback' ? null : findRollback(history)
   const minutes = Math.ceil((Date.parse(at) / 1000 + watchedSeconds - now.value / 1000) / 60)
   return (
     <section class="panel" aria-label="Result of the last change">

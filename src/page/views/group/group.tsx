@@ -12,6 +12,7 @@ import { GraphsSection } from '../graphs/graphs-section.js'
 import { GroupActions } from './group-actions.js'
 import { History } from './history.js'
 import { isFailed, Overview } from './overview.js'
+import { GroupProblems } from './group-problems.js'
 import { groupEvents } from './group-events.js'
 import { ProgressLine } from './progress-line.js'
 import { Stage } from './stage.js'
@@ -38,6 +39,7 @@ export function View({ params }: ViewProps) {
       <LoadStatus of={shown} mutation={section === 'deploy' ? null : verbs} />
       {value && (
         <>
+          <GroupProblems group={value} />
           <Sections label="Parts of the group" items={listSections(value)} />
           {section !== 'deploy' && <ProgressLine group={value} verbs={verbs} />}
           <Section group={value} verbs={verbs} name={section} reload={reload} />

@@ -82,7 +82,8 @@ const watchedActions = ['deploy', 'promote', 'rollback', 'reload']
 
 /** The newest change of what serves, if it is that recent; `history`: newest first. */
 export function findRecent(history: readonly HistoryEntry[], nowMs: number): HistoryEntry | null {
-  const newest = history.find(({ revision }) => revision !== null)
+  // A stage notes the revision of its time.
+  const newest = history.find(({ revision, action }) => revision !== null && !/stage$/.test(action))
   if (!newest || !watchedActions.includes(newest.action)) return null
   return nowMs - Date.parse(newest.at) < watchedSeconds * 1000 ? newest : null
 }

@@ -7,16 +7,16 @@ type Entry = Pick<HistoryEntry, 'revision' | 'account' | 'action' | 'mainVCL' | 
 const withoutRevision = ['undeploy', 'stage', 'delstage']
 
 /** `history`: the newest first. Null: there is none. */
-export function findRollback(
-  history: readonly Entry[],
-): (Entry & { readonly revision: number }) | null {
+export function findRollback<T extends Entry>(
+  history: readonly T[],
+): (T & { readonly revision: number }) | null {
   const made = history.filter(isMade)
   const now = made[0]
   if (!now) return null
   return made.find((entry) => filesOf(entry) !== filesOf(now)) ?? null
 }
 
-function isMade(entry: Entry): entry is Entry & { readonly revision: number } {
+function isMade<T extends Entry>(entry: T): entry is T & { readonly revision: number } {
   return entry.revision !== null && !withoutRevision.includes(entry.action)
 }
 
