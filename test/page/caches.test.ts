@@ -95,6 +95,7 @@ void t.test('the fleet', async (t) => {
         return all.length > 80 && shown.join() === all.slice(0, 10).join()
       })
 
+    await page.getByText('edge-sim-00002').waitFor()
     await page.evaluate("document.querySelector('.table-frame').scrollTop = 1500")
     await page.getByRole('button', { name: 'Requests', exact: true }).click()
     await untilSorted(true)

@@ -26,7 +26,15 @@ export function useChoosing<T extends { readonly id: number | string }>(
 ): Choosing<T> | null {
   const anchor = useRef(0)
   const ids = useMemo(() => (selection ? rows.map(({ id }) => id) : []), [rows, selection])
-  if (!selection) return null
+  // The same until something of it changes: rows are not drawn again for it.
+  return useMemo(() => selection && choose(ids, selection, anchor), [ids, selection]) ?? null
+}
+
+function choose<T extends { readonly id: number | string }>(
+  ids: readonly T['id'][],
+  selection: Selection<T>,
+  anchor: { current: number },
+): Choosing<T> {
   const { chosen } = selection
   const toggle = (index: number, isRange: boolean): void => {
     const id = ids[index]

@@ -137,7 +137,7 @@ interface RowProps<T extends { readonly id: number | string }> extends Pick<
 
 function Row<T extends { readonly id: number | string }>(props: RowProps<T>) {
   const { row, index, columns, linkOf, choosing } = props
-  return (
+  const draw = () => (
     <tr aria-rowindex={index + 2} class={linkOf ? 'table-row table-row-link' : 'table-row'}>
       {choosing && <CheckRow row={row} index={index} choosing={choosing} />}
       {columns.map((column, place) => (
@@ -153,6 +153,8 @@ function Row<T extends { readonly id: number | string }>(props: RowProps<T>) {
       ))}
     </tr>
   )
+  // While it is scrolled past nothing of it changes: the same element is not compared again.
+  return useMemo(draw, [row, index, columns, linkOf, choosing])
 }
 
 /** What `width` leaves open has a bound: on a wide screen columns far apart are hard to read as a row. */
