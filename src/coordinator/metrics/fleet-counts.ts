@@ -64,7 +64,7 @@ async function readSoonestExpiry(queries: Queries): Promise<number | null> {
     .select((e) => e.fn.min('notAfter').as('soonest'))
     .where('released', 'is not', null)
     .executeTakeFirstOrThrow()
-  return soonest as number | null // the types know no null of an empty table
+  return soonest
 }
 
 async function countInvalidations(queries: Queries): Promise<FleetCounts['invalidations']> {
