@@ -1,0 +1,64 @@
+/** The course of the last hour is the same whether it is read at once or as it goes on. */
+import t from 'tap'
+import { hourMs, joinSteps, readCourse } from '../../../src/coordinator/overview/hour-course.js'
+import { emptyRates, figureCounters } from '../../../src/coordinator/overview/judge-figures.js'
+import {
+  LocalArchive,
+  planArchive,
+} from '../../../src/coordinator/statistics/store/local-archive.js'
+import { openRows } from '../../../src/coordinator/statistics/store/open-rows.js'
+
+const stepMs = 10_000
+const caches = [1, 2].map((agentId) => ({ agentId, hidden: null }))
+
+void t.test('what came since is joined to what was known', async (t) => {
+  const events = { wrote: () => undefined, warn: () => undefined }
+  const archive = new LocalArchive(await openRows('sqlite::memory:'), planArchive(stepMs), events)
+  t.teardown(() => archive.close())
+  const begin = Math.floor(Date.now() / 1_680_000) * 1_680_000 - 2 * hourMs
+  const record = (from: number, to: number): void => {
+    for (let at = from + stepMs; at <= to; at += stepMs)
+      for (const { agentId } of caches)
+        archive.record({
+          ...{ agentId, at, spanMs: stepMs, names: figureCounters },
+          values: [(at - begin) / stepMs, 1, 1, 0, 0],
+        })
+  }
+  const read = (nowMs: number, known?: Awaited<ReturnType<typeof readCourse>>) =>
+    readCourse(archive, { caches, nowMs, known })
+
+  record(begin, begin + hourMs)
+  const first = await read(begin + hourMs)
+  record(begin + hourMs, begin + hourMs + 160_000)
+  const joined = await read(begin + hourMs + 160_000, first)
+  const whole = await read(begin + hourMs + 160_000)
+
+  t.ok(first.steps.length > 30, `${first.steps.length} steps`)
+  t.same(joined.steps, whole.steps)
+  t.ok((joined.steps.at(-1)?.endsAt ?? 0) > (first.steps.at(-1)?.endsAt ?? 0))
+  const other = await readCourse(archive, {
+    caches: caches.slice(1),
+    nowMs: begin + hourMs,
+    known: joined,
+  })
+  const [halved, sum] = [other.steps.at(-1), first.steps.at(-1)]
+  t.equal(halved?.rates[0], (sum?.rates[0] ?? 0) / 2, 'of other caches all is read anew')
+})
+
+void t.test('of two of the same time the later counts, and what is old is left out', (t) => {
+  const step = (endsAt: number, requests: number) => {
+    const rates = emptyRates()
+    rates[0] = requests
+    return { endsAt, rates }
+  }
+  const joined = joinSteps([step(1, 1), step(2, 2), step(3, 3)], [step(4, 4), step(3, 30)], 2)
+  t.same(
+    joined.map(({ endsAt, rates }) => [endsAt, rates[0]]),
+    [
+      [2, 2],
+      [3, 30],
+      [4, 4],
+    ],
+  )
+  t.end()
+})
