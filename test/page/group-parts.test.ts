@@ -199,7 +199,8 @@ async function stage(t: Test, { page, api }: Harness): Promise<void> {
 }
 
 async function shrink({ page }: Harness): Promise<void> {
-  await page.getByRole('link', { name: 'Overview' }).click()
+  const sections = page.getByRole('navigation', { name: 'Parts of the group' })
+  await sections.getByRole('link', { name: 'Overview' }).click()
   await page.getByRole('link', { name: 'pair' }).click()
   await page.getByRole('link', { name: 'shop', exact: true }).waitFor()
   await page.getByRole('button', { name: 'Edit' }).click()
