@@ -205,7 +205,7 @@ async function checkHttp({ engineHttp: { host, port } }: Settings): Promise<Find
 }
 
 /** Connects, and says nothing. */
-export function isListening(host: string, port: number): Promise<boolean> {
+function isListening(host: string, port: number): Promise<boolean> {
   return new Promise((resolve_) => {
     const socket = connect({ host, port, timeout: answerTimeoutMs })
     const end = (is: boolean) => (): void => {

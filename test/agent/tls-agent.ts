@@ -16,7 +16,7 @@ import { runTestAgent, type AgentSettings, type TestAgent } from './run-agent.js
 
 const secret = Buffer.from('the secret of this cache\n')
 
-export interface TlsAgent {
+interface TlsAgent {
   readonly engine: SimulatedEngine
   readonly coordinator: CoordinatorEnd
   readonly agent: TestAgent

@@ -22,7 +22,7 @@ export interface Pair {
   readonly bare: number
 }
 
-export interface RateFigure {
+interface RateFigure {
   readonly name: string
   readonly unit: string
   readonly baselineName: string

@@ -10,7 +10,7 @@ const waitLimitMs = 120_000
 /** Looking at a fleet costs the coordinator something, too. */
 const pollMs = 100
 
-export interface FleetOrder {
+interface FleetOrder {
   readonly size: number
   readonly joinToken: string
   /** Of the coordinators, `http://…`. */
@@ -144,7 +144,7 @@ export function countChanged(
   return [...after].filter(([id, config]) => before.get(id) !== config).length
 }
 
-export interface LoopDelay {
+interface LoopDelay {
   readonly p99Ms: number
   readonly longestMs: number
 }

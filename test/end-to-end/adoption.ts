@@ -23,7 +23,7 @@ export interface AdoptedAgent extends AgentView {
   } | null
 }
 
-export interface AdoptedGroup extends Reference {
+interface AdoptedGroup extends Reference {
   readonly stateName: string
   readonly mainVCL: Reference
   readonly includes: readonly Reference[]

@@ -40,7 +40,7 @@ export interface Harness {
   startAgent(words?: readonly string[]): void
 }
 
-export interface HarnessSetup {
+interface HarnessSetup {
   readonly heartbeatSeconds?: number
   /** 1, on SQLite, unless told; 2: over one PostgreSQL and one NATS. */
   readonly coordinators?: 1 | 2

@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../src/runtime/clock.js'
 
-export interface VirtualClock extends Clock {
+interface VirtualClock extends Clock {
   /** Goes on for so long; what is due is called in order, and all that follows from it at once is done before the next. */
   pass(ms: number): Promise<void>
   sleep(ms: number): Promise<void>

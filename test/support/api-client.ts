@@ -36,7 +36,7 @@ export interface GroupView extends Reference {
   }[]
 }
 
-export interface HistoryView {
+interface HistoryView {
   readonly revision: number | null
   readonly action: string
   readonly result: string

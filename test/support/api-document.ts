@@ -4,7 +4,7 @@ import { describeMismatch, prepareCheck } from '../../src/mismatch.js'
 
 type Json = Record<string, unknown>
 
-export interface DocumentedAnswer {
+interface DocumentedAnswer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
@@ -19,7 +19,7 @@ export interface DocumentedOperation {
   readonly responses: Readonly<Record<string, Json>>
 }
 
-export interface ApiDocument {
+interface ApiDocument {
   readonly operations: readonly DocumentedOperation[]
   /** Throws when the answer is not what the document says. */
   readonly check: (operation: DocumentedOperation, answer: DocumentedAnswer) => void

@@ -19,7 +19,7 @@ export interface OpenPage {
   openTab(path?: string): Promise<OpenPage>
 }
 
-export interface PageSetup {
+interface PageSetup {
   readonly path?: string
   /** 1280 by 800 unless given. */
   readonly width?: number

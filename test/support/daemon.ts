@@ -173,7 +173,7 @@ export interface CoordinatorProcess {
   start(): Promise<void>
 }
 
-export interface CoordinatorSetup {
+interface CoordinatorSetup {
   /** Further settings; `--no-agent` unless given others. */
   readonly words?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>

@@ -14,7 +14,7 @@ export interface Dashboard {
   readonly panels: readonly Panel[]
 }
 
-export interface Variable {
+interface Variable {
   readonly name: string
   readonly label: string
   readonly type: string
@@ -25,7 +25,7 @@ export interface Variable {
   readonly allValue?: string
 }
 
-export interface Panel {
+interface Panel {
   readonly id: number
   readonly title: string
   readonly description: string

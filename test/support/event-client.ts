@@ -3,7 +3,7 @@ import { request, type IncomingMessage } from 'node:http'
 import type { Test } from 'tap'
 import { eventually } from './eventually.js'
 
-export interface HeardEvent {
+interface HeardEvent {
   readonly id: number
   readonly event: string
   readonly data: Record<string, unknown>
@@ -25,7 +25,7 @@ export interface EventClient {
   close(): void
 }
 
-export interface ListenOptions {
+interface ListenOptions {
   readonly token: string
   readonly lastEventId?: number | string
   readonly query?: string

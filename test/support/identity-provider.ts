@@ -15,7 +15,7 @@ export interface IdentityProvider {
   readonly calls: string[]
 }
 
-export interface ProviderOptions {
+interface ProviderOptions {
   readonly clients: readonly Client[]
   /** False: the claims of a scope stand in the ID token. */
   readonly claimsByUserInfo?: boolean

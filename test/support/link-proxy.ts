@@ -26,8 +26,8 @@ export interface LinkProxy {
   disorder(kind: string, how: Disorder): Promise<void>
 }
 
-export type LinkFault = 'none' | 'swallow' | 'refuse'
-export type Disorder = 'late' | 'twice'
+type LinkFault = 'none' | 'swallow' | 'refuse'
+type Disorder = 'late' | 'twice'
 
 interface TestEnd {
   teardown(stop: () => Promise<void>): unknown

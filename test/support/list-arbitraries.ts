@@ -37,7 +37,7 @@ export function patternOf(piece: fc.Arbitrary<string>): fc.Arbitrary<Pattern> {
   })
 }
 
-export interface ListShape {
+interface ListShape {
   readonly filters: Readonly<Record<string, fc.Arbitrary<Pattern>>>
   readonly sortable: readonly string[]
 }

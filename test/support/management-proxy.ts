@@ -7,7 +7,7 @@ import { createServer, connect, type AddressInfo, type Socket } from 'node:net'
 import { Traps, type Trap } from './trap.js'
 
 /** `none`: commands and replies pass. The others never reach the cache. */
-export type PortFault = 'none' | 'close' | 'hang' | 'garbage'
+type PortFault = 'none' | 'close' | 'hang' | 'garbage'
 
 export interface ManagementProxy {
   readonly host: string

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 
-export interface WrittenProcess {
+interface WrittenProcess {
   /** Second word of the first line. */
   readonly start?: number
   /** Value of `MAIN.client_req` (or `MGT.uptime`). */
@@ -17,7 +17,7 @@ export interface WrittenProcess {
   readonly moreLines?: readonly string[]
 }
 
-export interface WrittenMemory {
+interface WrittenMemory {
   readonly folder: string
   readonly write: (name: 'mgt' | 'child', process: WrittenProcess) => Promise<void>
 }

@@ -10,7 +10,7 @@ import {
 import { FleetError } from '../../../src/errors.js'
 import { eventually } from '../../support/eventually.js'
 
-export interface BusFactory {
+interface BusFactory {
   /** Two ends of one bus: of two processes, or the same one twice. Closed when the test ends. */
   open(t: Test): Promise<{ readonly here: Bus; readonly there: Bus }>
 }

@@ -18,7 +18,7 @@ import { createSimulatedEngine } from '../../support/simulated-engine.js'
 import { startClient, type Client } from '../controller/client.js'
 import { makeToken } from '../gateway/service.js'
 
-export interface TlsFleet {
+interface TlsFleet {
   readonly client: Client
   readonly url: string
   /** Makes the tag where there is none; resolves when it is Running. */

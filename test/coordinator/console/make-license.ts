@@ -4,7 +4,7 @@ import { generateKeyPairSync, sign, type KeyObject } from 'node:crypto'
 export const vendor = generateKeyPairSync('ed25519')
 export const daySeconds = 24 * 3600
 
-export interface LicenseOptions {
+interface LicenseOptions {
   readonly key?: KeyObject
   readonly alg?: string
   readonly [field: string]: unknown

@@ -12,7 +12,7 @@ import {
   type Tenants,
 } from './people.js'
 
-export interface GrantOptions {
+interface GrantOptions {
   readonly storeUrl: () => Promise<string>
 }
 

@@ -63,7 +63,7 @@ export async function startOidcTenants(
   })
 }
 
-export interface OidcOptions {
+interface OidcOptions {
   readonly storeUrl: () => Promise<string>
 }
 

@@ -17,7 +17,7 @@ const hit = 'MAIN.cache_hit'
 const threads = 'MAIN.threads'
 export const names = [hit, threads]
 
-export interface OpenedArchive extends LocalArchive {
+interface OpenedArchive extends LocalArchive {
   readonly warnings: readonly string[]
 }
 

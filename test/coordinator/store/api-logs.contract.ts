@@ -13,7 +13,7 @@ import type { Scope } from '../../../src/coordinator/store/scope.js'
 import type { Queries } from '../../../src/coordinator/store/store.js'
 import type { StoreFactory } from './store.contract.js'
 
-export interface ExplainingFactory extends StoreFactory {
+interface ExplainingFactory extends StoreFactory {
   /** What stands before a query whose plan is asked for. */
   readonly explain: string
   /** As the database does it by itself; left out: it never does. */

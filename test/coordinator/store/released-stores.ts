@@ -12,7 +12,7 @@ import { startController } from '../../support/start-controller.js'
 
 const folder = join(root, 'test/fixtures/stores')
 
-export interface ReleasedStores {
+interface ReleasedStores {
   readonly database: 'sqlite' | 'postgres'
   /** Answers the URL of a store of its own that these statements have made. */
   restore(t: Test, statements: string): Promise<string>

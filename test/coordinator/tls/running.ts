@@ -46,7 +46,7 @@ export async function startOwnCoordinator(
   }
 }
 
-export interface Dialled {
+interface Dialled {
   readonly url: string
   /** The agent's state dir. */
   readonly folder: string
