@@ -101,7 +101,8 @@ async function writeFile({ file, signal }: Target, content: AsyncGenerator<Buffe
 
 function describe(file: string, parts: readonly Part[], storeUrl: string): string {
   const names = { store: 'the store', secretKey: 'the secret key', ca: 'the CA' }
-  const first = `${file} has ${parts.map(({ name }) => names[name]).join(', ')}, encrypted: keep the passphrase elsewhere\n`
+  const listed = new Intl.ListFormat('en').format(parts.map(({ name }) => names[name]))
+  const first = `${file} has ${listed}, encrypted: keep the passphrase elsewhere\n`
   return parts.some(({ name }) => name === 'store')
     ? first
     : `${first}the store is PostgreSQL; back it up beside this file:\n  ${describeDump(storeUrl)}\n`

@@ -79,8 +79,8 @@ restore the database with pg_restore before a coordinator starts. Sessions and j
 end them (cachefleet sessions list, cachefleet jointokens list)
 `
     : `${head}
-${sessions} sessions and API tokens and all join tokens of the backup do not count any more: log in again, make new ones
-start the coordinator; of its ${agents} agents those that hold more than the backup knows are Locked then:
+its sessions and API tokens (${sessions}) and all its join tokens do not count any more: log in again, make new ones
+start the coordinator; of its agents (${agents}) those that hold more than the backup knows are Locked then:
 cachefleet agents unlock --all --plan tells what an unlock changes on their caches
 `
 }
