@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { applyEvents, keepRows } from '../../src/page/api/rows.js'
 import { isAbout } from '../../src/page/parts/is-about.js'
+import { startSentence } from '../../src/page/parts/start-sentence.js'
 import { findWindow, nextActive, sortRows } from '../../src/page/parts/visible-rows.js'
 import { countStates, filterAgents } from '../../src/page/views/caches/filter-agents.js'
 
@@ -80,6 +81,24 @@ void t.test('an error stands at the field that it names', (t) => {
   t.notOk(about('names are unique', 'name'))
   t.notOk(about('the body is missing', 'name'))
   t.notOk(isAbout(null, 'name'))
+  t.end()
+})
+
+void t.test('an error is shown as a sentence, and names in it as they are written', (t) => {
+  t.equal(startSentence('the store is away'), 'The store is away')
+  t.equal(
+    startSentence('expression, position 3: expected a field'),
+    'Expression, position 3: expected a field',
+  )
+  for (const text of [
+    'mainVCL must be …',
+    'edge-1 was not found',
+    'edge: no',
+    'a.vcl line 3',
+    '',
+    'É',
+  ])
+    t.equal(startSentence(text), text)
   t.end()
 })
 

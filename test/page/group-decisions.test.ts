@@ -15,6 +15,7 @@ import { groupFailures } from '../../src/page/parts/group-failures.js'
 import { measureProgress, stepOf } from '../../src/page/views/group/place-steps.js'
 import { formatNames } from '../../src/page/parts/format-names.js'
 import { countPlaces, filterGroups } from '../../src/page/views/groups/filter-groups.js'
+import { nameProblem, rankGroup } from '../../src/page/views/groups/judge-group.js'
 
 const pin = (id: number, version: number) => ({ id, name: `file-${id}`, version })
 const pins = fc
@@ -143,6 +144,27 @@ void t.test('groups are found by what they consist of', (t) => {
   t.same(filterGroups([group], { text: 'us', state: '' }), [])
   t.same(filterGroups([group], { text: '', state: 'Error' }), [])
   t.same(countPlaces(group), { applied: 1, all: 2 })
+  t.end()
+})
+
+void t.test('the worst problem of a group stands beside its state, and sorts before it', (t) => {
+  const text = { message: 'No', since: '', objects: [], remedy: 'Try again' }
+  const failed = { ...text, code: 'load-failed', severity: 3 } as const
+  const sick = { ...text, code: 'backend-sick', severity: 2 } as const
+
+  t.same(nameProblem([failed, sick]), {
+    name: 'load failed',
+    tone: 'bad',
+    message: 'No. Try again',
+  })
+  t.equal(nameProblem([sick])?.tone, 'warn')
+  t.equal(nameProblem([]), null)
+  const ranks = [[failed], [sick], []].map((problems) => rankGroup({ state: 1, problems }))
+  t.same(
+    ranks,
+    ranks.toSorted((a, b) => a - b),
+  )
+  t.ok(rankGroup({ state: 4, problems: [failed] }) < rankGroup({ state: 1, problems: [sick] }))
   t.end()
 })
 

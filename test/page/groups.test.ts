@@ -46,6 +46,9 @@ void t.test('groups in the page', async (t) => {
     failUndeployed(t, harness),
   )
   await t.test('it is deleted, by its name', () => takeAway(harness))
+  await t.test('what the main VCL includes is proposed, also what its includes include', (t) =>
+    proposeIncludes(t, harness),
+  )
 
   t.equal(await page.locator('img').count(), 0)
   t.same(wrongs, [])
@@ -262,6 +265,14 @@ async function failUndeployed(t: Test, harness: Harness): Promise<void> {
   await page.reload()
 
   await page.getByRole('heading', { name: /Inactive deploy failed/ }).waitFor()
+  const address = page.url()
+  await page.locator('.view-head-back').click()
+  const problem = page.getByRole('row', { name: /Inactive load failed/ }).getByText('load failed')
+  await problem.waitFor()
+  t.match(await problem.getAttribute('class'), /tone-bad/)
+  await keepScreenshot(page, 'groups-failed')
+  t.same(await findBarriers(page), [])
+  await page.goto(address)
 }
 
 async function takeAway({ page }: Harness): Promise<void> {
@@ -274,6 +285,30 @@ async function takeAway({ page }: Harness): Promise<void> {
   await page.goto('/tags')
   await page.getByRole('link', { name: 'web' }).click()
   await page.getByRole('link', { name: 'front' }).waitFor()
+}
+
+async function proposeIncludes(t: Test, { page, api }: Harness): Promise<void> {
+  const main = 'vcl 4.1;\nbackend default none;\ninclude "rules.vcl";\n'
+  await api.makeFile('whole.vcl', main)
+  await api.makeFile('rules.vcl', 'include "lists.vcl";\n', 2)
+  await api.makeFile('lists.vcl', 'acl office { "192.0.2.0"/24; }\n', 2)
+  await page.goto('/groups')
+  await page.getByRole('button', { name: 'New group' }).first().click()
+  const dialog = page.getByRole('dialog', { name: 'New group' })
+  await dialog.getByLabel('Name', { exact: true }).fill('whole')
+  await dialog.getByRole('radio', { name: 'whole.vcl' }).check()
+
+  await dialog.getByText('whole.vcl includes rules.vcl, lists.vcl.').waitFor()
+  await keepScreenshot(page, 'group-includes-proposed')
+  t.same(await findBarriers(page), [])
+  await dialog.getByRole('button', { name: 'Add them' }).click()
+
+  await dialog.getByText('whole.vcl includes').waitFor({ state: 'detached' })
+  await dialog.getByRole('button', { name: 'Create', exact: true }).click()
+  await page.getByRole('heading', { name: 'whole' }).waitFor()
+  const { text } = await api.call('GET', '/vclgroups?name=whole')
+  const [made] = JSON.parse(text) as { includes: { name: string }[] }[] // what the API documents
+  t.same(made?.includes.map(({ name }) => name).toSorted(), ['lists.vcl', 'rules.vcl'])
 }
 
 /** By the name of its tab. */

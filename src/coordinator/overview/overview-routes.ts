@@ -1,4 +1,4 @@
-/** `/overview`: the whole fleet at one look (docs/behaviour.md, Overview). */
+/** `/overview`: the whole fleet at a glance (docs/behaviour.md, Overview). */
 import { overview, overviewPath } from '../../resources/overview.js'
 import { answerSchema } from '../api/resource-schemas.js'
 import { route, type Route } from '../http/route.js'

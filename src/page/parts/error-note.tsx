@@ -1,6 +1,7 @@
 /** What went wrong, in the API's words, with the trace id to look it up by. */
 import type { CallError } from '../api/http.js'
 import { Button } from './button.js'
+import { startSentence } from './start-sentence.js'
 import { Trace } from './trace.js'
 
 interface ErrorNoteProps {
@@ -15,7 +16,7 @@ export function ErrorNote({ error, onRetry, retryTitle = 'Try again' }: ErrorNot
   return (
     <div class="error-note tone-bad" role="alert">
       <p class={`error-note-text${errorMsg.includes('\n') ? ' error-note-lines' : ''}`}>
-        {errorMsg}
+        {startSentence(errorMsg)}
         {retryAfterSeconds !== null && ` (again in ${retryAfterSeconds} s)`}
       </p>
       {(traceId !== '' || onRetry) && (

@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import type { CallError } from '../api/http.js'
 import { isAbout } from './is-about.js'
+import { startSentence } from './start-sentence.js'
 import type { TextRange } from './text-range.js'
 import { MarkedArea } from './marked-area.js'
 
@@ -150,7 +151,7 @@ function Framed(props: FramedProps) {
   const id = useId()
   const isRefused = isAbout(error, name)
   const wrong = [error, advice].find((one) => isAbout(one, name))?.errorMsg
-  const note = wrong ?? hint
+  const note = wrong === undefined ? hint : startSentence(wrong)
   useLayoutEffect(() => {
     if (isRefused) document.getElementById(id)?.focus()
   }, [isRefused, error])

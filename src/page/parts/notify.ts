@@ -1,11 +1,12 @@
 /** The outcome of something whose place on the page is gone by now; for an error with its trace id. */
 import type { CallError, Outcome } from '../api/http.js'
 import { copyText } from './copy.js'
+import { startSentence } from './start-sentence.js'
 import { offer, toast } from './toasts.js'
 
 export function notifyError({ errorMsg, traceId }: CallError): void {
   const copy = { title: 'Copy the trace id', act: () => void copyText(traceId) } // never rejects
-  offer(errorMsg, traceId === '' ? null : copy)
+  offer(startSentence(errorMsg), traceId === '' ? null : copy)
 }
 
 export function notifyOutcome(outcome: Outcome<unknown>, done: string): void {

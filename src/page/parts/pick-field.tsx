@@ -3,6 +3,7 @@ import { useSignal, type Signal } from '@preact/signals'
 import { useId } from 'preact/hooks'
 import type { CallError } from '../api/http.js'
 import { isAbout } from './is-about.js'
+import { startSentence } from './start-sentence.js'
 
 interface PickOption {
   readonly id: number
@@ -88,7 +89,7 @@ export function PickField(props: PickFieldProps) {
       </div>
       {isWrong && (
         <p class="field-wrong" role="alert">
-          {error?.errorMsg}
+          {startSentence(error?.errorMsg ?? '')}
         </p>
       )}
       {!isWrong && hint !== undefined && <p class="field-hint">{hint}</p>}

@@ -2,6 +2,7 @@
 import type { Group } from '../../../resources/vclgroup.js'
 import type { CallError } from '../../api/http.js'
 import { formatCount } from '../../parts/quantity.js'
+import { startSentence } from '../../parts/start-sentence.js'
 import { countPlanned, type PlannedPlace } from './plan-places.js'
 
 /** Whether the VCL compiles on real caches. */
@@ -82,8 +83,4 @@ export function findHindrances(plan: Omit<DeployPlan, 'changed'>): readonly stri
       ? 'The VCL does not compile. Mend the errors below.'
       : startSentence(check.error.errorMsg),
   ]
-}
-
-function startSentence(text: string): string {
-  return text.slice(0, 1).toUpperCase() + text.slice(1)
 }

@@ -3,12 +3,12 @@ import { useLocation } from 'wouter-preact'
 import type { Group } from '../../../resources/vclgroup.js'
 import { useList } from '../../api/list.js'
 import { Choices } from '../../parts/choices.js'
-import { countColumn, stateColumn, textColumn } from '../../parts/columns.js'
+import { countColumn, textColumn } from '../../parts/columns.js'
 import { Empty } from '../../parts/empty.js'
 import { ListView } from '../../parts/list-view.js'
 import { readOwner } from '../../parts/owner.js'
 import { formatCount, unknown } from '../../parts/quantity.js'
-import { Labels } from '../../parts/state-chip.js'
+import { Labels, StateChip } from '../../parts/state-chip.js'
 import type { Column } from '../../parts/table.js'
 import { mayWrite } from '../../session/rights.js'
 import { useAddressField, useSearchText } from '../../shell/address.js'
@@ -16,6 +16,7 @@ import { countStates } from '../caches/filter-agents.js'
 import { groupEvents } from '../group/group-events.js'
 import { GroupForm } from '../group/group-form.js'
 import { countPlaces, filterGroups } from './filter-groups.js'
+import { nameProblem, rankGroup } from './judge-group.js'
 
 export function View() {
   const list = useList<Group>('/vclgroups', { follow: groupEvents })
@@ -57,11 +58,13 @@ export function View() {
 }
 
 const columns: readonly Column<Group>[] = [
-  textColumn('Name', ({ name }) => name),
-  stateColumn('State', ({ stateName }) => stateName, {
-    width: '8.5rem',
-    sortBy: ({ state }) => state,
-  }),
+  textColumn('Name', ({ name }) => name, { width: '20%' }),
+  {
+    title: 'State',
+    width: '13rem',
+    show: (group) => <GroupState group={group} />,
+    sortBy: rankGroup,
+  },
   {
     title: 'Caches',
     width: '6.5rem',
@@ -74,10 +77,9 @@ const columns: readonly Column<Group>[] = [
     from: 'medium',
     sortBy: ({ revision }) => revision,
   }),
-  textColumn('Main VCL', ({ mainVCL }) => mainVCL?.name ?? null, { width: '17%', from: 'wide' }),
+  textColumn('Main VCL', ({ mainVCL }) => mainVCL?.name ?? null, { from: 'wide' }),
   {
     title: 'Domains',
-    width: '17%',
     from: 'wide',
     show: ({ domains }) =>
       domains.length === 0 ? (
@@ -88,8 +90,7 @@ const columns: readonly Column<Group>[] = [
   },
   {
     title: 'Deployments',
-    width: '14%',
-    from: 'wide',
+    from: 'widest',
     show: ({ deployments, console }) =>
       console ? (
         <span class="quiet">the console's</span>
@@ -98,6 +99,17 @@ const columns: readonly Column<Group>[] = [
       ),
   },
 ]
+
+/** Inactive alone is calm: what is wrong stands beside it, and whole when the pointer rests on it. */
+function GroupState({ group: { stateName, problems } }: { readonly group: Group }) {
+  const problem = nameProblem(problems)
+  return (
+    <span title={problem?.message}>
+      <StateChip state={stateName} />{' '}
+      {problem && <StateChip state={problem.name} tone={problem.tone} />}
+    </span>
+  )
+}
 
 function formatPlaces(group: Group): string {
   const { applied, all } = countPlaces(group)

@@ -1,5 +1,6 @@
 /** Below the fields while they are filled: the caches that it would reach, warnings, errors. */
 import type { InvalidationPreview } from '../../../resources/invalidation.js'
+import { startSentence } from '../../parts/start-sentence.js'
 import type { Preview } from './use-preview.js'
 
 interface PreviewNoteProps {
@@ -21,7 +22,9 @@ export function PreviewNote({
         <p class="quiet">Enter what to remove and where to see which caches it would reach.</p>
       ) : error ? (
         <p class={isShownAtField ? 'quiet' : 'field-wrong'}>
-          {isShownAtField ? 'Correct it to see which caches it would reach.' : error.errorMsg}
+          {isShownAtField
+            ? 'Correct it to see which caches it would reach.'
+            : startSentence(error.errorMsg)}
         </p>
       ) : value ? (
         <Reach {...value} />
