@@ -216,7 +216,7 @@ async function refuse(t: Test, harness: Harness): Promise<void> {
 async function look(t: Test, { page }: Harness): Promise<void> {
   const group = new URL(page.url()).pathname.replace('/deploy', '')
   for (const [name, path, shown] of [
-    ['groups', '/groups', 'Main VCL'],
+    ['groups', '/groups', 'whole caches'],
     ['group', group, 'applied'],
     ['group-deploy', `${group}/deploy`, 'compiles on 1 of 1'],
     ['group-caches', `${group}/deploy?tab=caches`, 'no change'],

@@ -58,10 +58,10 @@ export function View() {
 }
 
 const columns: readonly Column<Group>[] = [
-  textColumn('Name', ({ name }) => name, { width: '20%' }),
+  textColumn('Name', ({ name }) => name),
   {
     title: 'State',
-    width: '13rem',
+    width: 'min(16.5rem, 40vw)',
     show: (group) => <GroupState group={group} />,
     sortBy: rankGroup,
   },
@@ -77,7 +77,7 @@ const columns: readonly Column<Group>[] = [
     from: 'medium',
     sortBy: ({ revision }) => revision,
   }),
-  textColumn('Main VCL', ({ mainVCL }) => mainVCL?.name ?? null, { from: 'wide' }),
+  textColumn('Main VCL', ({ mainVCL }) => mainVCL?.name ?? null, { from: 'widest' }),
   {
     title: 'Domains',
     from: 'wide',
@@ -100,13 +100,17 @@ const columns: readonly Column<Group>[] = [
   },
 ]
 
-/** Inactive alone is calm: what is wrong stands beside it, and whole when the pointer rests on it. */
+/** Inactive alone is calm: what is wrong stands beside it, on phones instead of it, and whole when the pointer rests on it. */
 function GroupState({ group: { stateName, problems } }: { readonly group: Group }) {
   const problem = nameProblem(problems)
+  if (!problem) return <StateChip state={stateName} />
+  const { name, tone, message } = problem
   return (
-    <span title={problem?.message}>
-      <StateChip state={stateName} />{' '}
-      {problem && <StateChip state={problem.name} tone={problem.tone} />}
+    <span title={message}>
+      <span class="from-medium">
+        <StateChip state={stateName} />{' '}
+      </span>
+      <StateChip state={name} tone={tone} />
     </span>
   )
 }
