@@ -5,7 +5,7 @@ import type { Verb } from './verb.js'
 export const accountVerbs: readonly Verb[] = [
   {
     name: 'login',
-    summary: 'begins a session with a coordinator; asks for the password on a terminal',
+    summary: 'logs in to a coordinator; asks for the password on a terminal',
     flags: [
       { form: '--user <name>', summary: 'account' },
       {
@@ -16,7 +16,7 @@ export const accountVerbs: readonly Verb[] = [
       {
         form: '--fingerprint <fingerprint>',
         summary:
-          "trust the coordinator's own CA with this SHA-256 (cachefleetd tls show), and nobody else; kept with the login",
+          "trust the coordinator's own CA with this SHA-256 (cachefleetd tls show), and no other; kept with the login",
       },
       {
         form: '--oidc',
@@ -44,11 +44,11 @@ export const accountVerbs: readonly Verb[] = [
     flags: [
       {
         form: '--old-password-file <file>',
-        summary: 'the present one is the first line of a file',
+        summary: 'the current one is the first line of a file',
       },
       {
         form: '--password-stdin',
-        summary: 'standard input has the present one and the new one, a line each; or the new one',
+        summary: 'standard input has the current and the new one, a line each; or the new one',
       },
       { form: '--password-file <file>', summary: 'the new one is the first line of a file' },
     ],

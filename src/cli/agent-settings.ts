@@ -26,7 +26,7 @@ const healths = ['healthy', 'sick', 'auto']
 export async function setBackend(invocation: Invocation, agent: Named): Promise<undefined> {
   if (!healths.includes(word(invocation, 2)))
     throw usageError(
-      `health is ${JSON.stringify(word(invocation, 2))}; ${healths.join(', ')} are known`,
+      `Health is ${JSON.stringify(word(invocation, 2))}; ${healths.join(', ')} are known`,
     )
   const { api, path } = await openObject(invocation, agent)
   const selection = [word(invocation, 1), word(invocation, 2)].map(encodeURIComponent).join('/')

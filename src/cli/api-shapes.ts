@@ -19,13 +19,13 @@ export function parseJson(text: string): unknown {
 /** Throws an Error that names what came instead. */
 export function requireFields(value: unknown): Fields {
   if (isFields(value)) return value
-  throw new Error(`an object was expected of the coordinator, not ${describe(value)}`)
+  throw new Error(`An object was expected of the coordinator, not ${describe(value)}`)
 }
 
 /** Throws an Error that names what came instead. */
 export function requireList(value: unknown): readonly Fields[] {
   if (Array.isArray(value) && value.every(isFields)) return value
-  throw new Error(`a list was expected of the coordinator, not ${describe(value)}`)
+  throw new Error(`A list was expected of the coordinator, not ${describe(value)}`)
 }
 
 /** What references and objects are called: domains have an fqdn, tokens a label (docs/behaviour.md, Updates). */

@@ -6,7 +6,7 @@ import type { Verb } from './verb.js'
 export const applyVerb: Verb = {
   name: 'apply',
   summary:
-    'makes tags, files, domains, deployments and VCL groups as a folder of YAML or JSON says; ends with the state of what it deploys: 0 Active, 3 Degraded, 4 in work, 1 Error',
+    'creates and changes tags, files, domains, deployments and VCL groups as a folder of YAML or JSON says; ends with the state of what it deploys: 0 Active, 3 Degraded, 4 in progress, 1 Error',
   flags: [
     { form: '-f, --folder <dir>', summary: 'its *.yaml, *.yml and *.json are the documents' },
     {
@@ -20,7 +20,7 @@ export const applyVerb: Verb = {
       summary:
         'whose the objects are; else of the document `kind: set`, else the name of the folder',
     },
-    { form: '--adopt', summary: 'take over what was made by hand or belongs to another set' },
+    { form: '--adopt', summary: 'take over what was created by hand or belongs to another set' },
     { form: '--schema', summary: 'print the JSON schema of the documents' },
     ...waitFlags,
     yesFlag,

@@ -23,7 +23,7 @@ export async function unassignAccount(
 ): Promise<undefined> {
   const name = readAccount(invocation)
   const [from, who] = [word(invocation, 0), name].map((text) => JSON.stringify(text))
-  await confirm(invocation, `take account ${who ?? ''} out of organization ${from ?? ''}`)
+  await confirm(invocation, `remove account ${who ?? ''} from organization ${from ?? ''}`)
   await change(invocation, organization, { verb: 'unassign', name })
 }
 

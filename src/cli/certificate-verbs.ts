@@ -64,7 +64,10 @@ async function callVerb(
   const line = `${String(left['name'])}: ${String(left['stateName'])}`
   showText(output, toPrintableLine(line), left)
   if (status !== 202 || seconds === 0) return exitCodes.done
-  throw new CliError(exitCodes.unfinished, `not every agent has it after ${seconds} s; it goes on`)
+  throw new CliError(
+    exitCodes.unfinished,
+    `Not every agent has it after ${seconds} s; this continues`,
+  )
 }
 
 /** Empty where neither is given. A file, or standard input, may hold both. */

@@ -16,7 +16,7 @@ const scripts: Readonly<Record<string, (grammar: Grammar) => string>> = {
 export function printCompletion(invocation: Invocation): Promise<undefined> {
   const shell = word(invocation, 0)
   const print = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined
-  if (!print) throw usageError(`there is a completion for bash, zsh and fish, not for ${shell}`)
+  if (!print) throw usageError(`There is a completion for bash, zsh and fish, not for ${shell}`)
   invocation.output.write(print(invocation.grammar))
   return Promise.resolve(undefined)
 }

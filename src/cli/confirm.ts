@@ -1,4 +1,5 @@
 /** What cannot be undone is confirmed on a terminal, and needs `--yes` elsewhere (docs/behaviour.md, Command line). */
+import { capitalize } from './capitalize.js'
 import { CliError, exitCodes, usageError } from './cli-error.js'
 import { toPrintableLine } from './printable-text.js'
 import { isSet, word, type Flag, type Invocation, type Named } from './verb.js'
@@ -19,7 +20,7 @@ export async function confirm(invocation: Invocation, question: string): Promise
   if (isSet(invocation, 'yes')) return
   const { stdin, stderr } = invocation.system
   if (!stdin.isTTY || !stderr.isTTY)
-    throw usageError(`without a terminal --yes is needed to ${question}`)
+    throw usageError(`Without a terminal --yes is needed to ${question}`)
   const { createInterface } = await import('node:readline/promises')
   const asking = createInterface({ input: stdin, output: stderr })
   try {
@@ -27,21 +28,17 @@ export async function confirm(invocation: Invocation, question: string): Promise
     const ended = new Promise<never>((_, reject) => {
       asking.once('SIGINT', () => {
         stderr.write('\n')
-        reject(new CliError(exitCodes.interrupted, 'nothing was done'))
+        reject(new CliError(exitCodes.interrupted, 'Nothing was done'))
       })
       // Ctrl-D, or an input that has ended: no answer will come.
       asking.once('close', () => {
-        reject(new CliError(exitCodes.refused, 'nothing was done'))
+        reject(new CliError(exitCodes.refused, 'Nothing was done'))
       })
     })
     const asked = asking.question(`${capitalize(toPrintableLine(question))}? (y/N) `)
     const answer = await Promise.race([asked, ended])
-    if (!/^y(es)?$/i.test(answer.trim())) throw new CliError(exitCodes.refused, 'nothing was done')
+    if (!/^y(es)?$/i.test(answer.trim())) throw new CliError(exitCodes.refused, 'Nothing was done')
   } finally {
     asking.close()
   }
-}
-
-function capitalize(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`
 }

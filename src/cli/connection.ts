@@ -48,7 +48,7 @@ function parseServer(text: string): string {
       `${JSON.stringify(text)} is not an address; expected one like ${defaultServerUrl}`,
     )
   if (url.username !== '' || url.password !== '')
-    throw usageError('the address holds a name or a password; they belong to cachefleet login')
+    throw usageError('The address holds a name or a password; they belong to cachefleet login')
   const address = `${url.origin}${url.pathname}`
   let end = address.length
   while (address.charAt(end - 1) === '/') end--

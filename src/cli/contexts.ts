@@ -27,7 +27,7 @@ export async function listContexts(invocation: Invocation): Promise<undefined> {
     refreshExpire,
   }))
   await showList(output, rows, columns)
-  if (rows.length === 0) output.notify('no login; cachefleet login makes one')
+  if (rows.length === 0) output.notify('No login; log in with `cachefleet login`')
 }
 
 export async function takeContext(invocation: Invocation): Promise<undefined> {
@@ -47,7 +47,7 @@ export async function forgetContexts(invocation: Invocation): Promise<undefined>
   const { environment } = system
   for (const name of words) await findLogin(invocation, name)
   const names = words.map((name) => JSON.stringify(name)).join(', ')
-  await confirm(invocation, `forget the login ${names}`)
+  await confirm(invocation, `delete the login ${names}`)
   for (const name of words) {
     await changeSession(sessionFilePath(environment), name, () => Promise.resolve(null))
     if (name === settings.context) await writeContextInUse(environment, null)
@@ -61,6 +61,6 @@ async function findLogin({ system }: Invocation, name: string): Promise<Session>
   const known = sessions.size === 0 ? 'none' : [...sessions.keys()].join(', ')
   throw new CliError(
     exitCodes.refused,
-    `no login of the context ${JSON.stringify(name)} is kept; known are: ${known}`,
+    `There is no login for context ${JSON.stringify(name)}; there are: ${known}`,
   )
 }

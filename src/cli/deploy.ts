@@ -51,7 +51,7 @@ export function deployGroup(invocation: Invocation, group: Named): Promise<ExitC
 }
 
 export function reloadGroup(invocation: Invocation, group: Named): Promise<ExitCode> {
-  return callDeploy(invocation, group, { verb: 'reload', doing: 'reloading' })
+  return callDeploy(invocation, group, { verb: 'reload', doing: 'recompiling' })
 }
 
 export async function rollBackGroup(invocation: Invocation, group: Named): Promise<ExitCode> {
@@ -99,7 +99,7 @@ async function callDeploy(
   if (status.revision === revisionBefore)
     throw new CliError(exitCodes.unfinished, describeLoading(status, wait))
   const exitCode = judgeWaitEnd(status, await readDeployments(api, path, body))
-  const rest = exitCode === exitCodes.partial ? 'it goes on' : 'below min, it goes on'
+  const rest = exitCode === exitCodes.partial ? 'this continues' : 'below min, this continues'
   throw new CliError(exitCode, describeShortfall(status, wait, rest))
 }
 
@@ -109,11 +109,7 @@ export async function cancelDeploy(invocation: Invocation, group: Named): Promis
   const { body } = await api.call({ method: 'PUT', path: `${path}/cancel` })
   const left = requireFields(body)
   const { name, stateName } = readGroup(left)
-  showText(
-    invocation.output,
-    toPrintableLine(`${name}: the deploy is cancelled, ${stateName}`),
-    left,
-  )
+  showText(invocation.output, toPrintableLine(`${name}: deploy cancelled, ${stateName}`), left)
 }
 
 export async function undeployGroup(invocation: Invocation, group: Named): Promise<ExitCode> {
@@ -126,14 +122,14 @@ export async function undeployGroup(invocation: Invocation, group: Named): Promi
   // An undeploy has no min: the group leaves sooner or later.
   throw new CliError(
     exitCodes.partial,
-    `${toPrintableLine(status.name)}: not every agent has dropped it after ${wait.seconds} s; it goes on`,
+    `${toPrintableLine(status.name)}: not every agent has removed it after ${wait.seconds} s; this continues`,
   )
 }
 
 export async function validateGroup(invocation: Invocation, group: Named): Promise<undefined> {
   const agents = textFlag(invocation, 'agents')
   if (agents !== undefined && agents !== 'one' && agents !== 'all')
-    throw usageError('--agents takes one or all')
+    throw usageError('--agents is one or all')
   const { api, path } = await openObject(invocation, group)
   // One load may take 120 s (docs/behaviour.md, Deploy).
   const timeoutMs = 120_000 + answerTimeMs
@@ -164,7 +160,7 @@ export function readWait(invocation: Invocation): Wait {
 function announceWait(invocation: Invocation): void {
   const name = toPrintableLine(word(invocation, 0))
   const state = `cachefleet vclgroups state ${name}`
-  invocation.system.setInterruptMessage(`no longer waiting; the work goes on: ${state}`)
+  invocation.system.setInterruptMessage(`No longer waiting; the work continues: ${state}`)
 }
 
 interface VerbCall extends DeployCall, Pick<ProgressOptions, 'describe'> {
@@ -224,7 +220,7 @@ async function readDeployments(
 function describeLoading(group: GroupStatus, { seconds }: Wait): string {
   const loading = group.places.filter(({ state }) => state === 'applying' || state === 'wanted')
   return toPrintableLine(
-    `${group.name}: still loading after ${seconds} s, it goes on; not ready: ${nameAgents(loading)}`,
+    `${group.name}: still loading after ${seconds} s, this continues; not ready: ${nameAgents(loading)}`,
   )
 }
 

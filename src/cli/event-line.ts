@@ -44,7 +44,7 @@ function describeAgent({ stateName, config, tags, drift }: Fields): string {
     isFields(value) ? toCell(value['revision']) || '0' : '0'
   return [
     toCell(stateName),
-    `revision ${revision(effective)}/${revision(desired)}`,
+    `config revision ${revision(effective)}/${revision(desired)}`,
     Array.isArray(tags) && tags.length > 0 ? `tags ${toCell(tags)}` : '',
     isFields(drift) ? `last drift ${toCell(drift['at'])}` : '',
   ]

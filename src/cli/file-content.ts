@@ -20,14 +20,14 @@ const versionColumns = [
 export async function addFile(invocation: Invocation, file: NounParts): Promise<undefined> {
   const [path] = invocation.words
   if (path !== undefined && textFlag(invocation, 'source') !== undefined)
-    throw usageError('the content is given twice: a PATH (- is standard input) and --source')
+    throw usageError('The content is given twice: a PATH (- is standard input) and --source')
   const api = await invocation.openApi()
   const content = path === undefined ? {} : toSource(await readBytes(path, invocation.system))
   const name = path === undefined || path === '-' ? {} : { name: basename(path) }
   const body = { ...name, ...content, ...(await buildBody(invocation, api, file.fields)) }
   if (!('source' in body))
-    throw usageError('no content is given: a PATH, - for standard input, --source or --data')
-  if (!('name' in body)) throw usageError('standard input has no name: --name is needed')
+    throw usageError('No content is given: a PATH, - for standard input, --source or --data')
+  if (!('name' in body)) throw usageError('Standard input has no name: --name is needed')
   const made = await api.call({ method: 'POST', path: file.path, body })
   showObject(invocation.output, requireFields(made.body))
 }
@@ -52,7 +52,7 @@ export async function diffVersions(invocation: Invocation, file: NounParts): Pro
   const from = textFlag(invocation, 'from')
   const to = textFlag(invocation, 'to')
   if (from === undefined || to === undefined)
-    throw usageError('two versions are compared: --from N --to M; a folder without either')
+    throw usageError('Two versions are compared: --from N --to M; a folder without either')
   for (const version of [from, to]) requireVersion(version)
   const { api, path } = await openObject(invocation, file)
   const { body } = await api.call({ method: 'GET', path: `${path}/diff`, query: { from, to } })

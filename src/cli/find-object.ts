@@ -23,7 +23,7 @@ export async function openObject(
 /** Throws CliError when nothing, or more than one thing, has that name. */
 export async function findId(api: Api, kind: Named, text: string): Promise<string> {
   const [id] = await findIds(api, kind, [text])
-  if (id === undefined) throw usageError(`the ${kind.singular} is missing`)
+  if (id === undefined) throw usageError(`The ${kind.singular} is missing`)
   return id
 }
 

@@ -89,7 +89,7 @@ export async function readSecretLines(
 
 function firstLine(text: string, where: string): string {
   const [line = ''] = text.split(/\r?\n/)
-  if (line === '') throw usageError(`the first line of ${where} is empty`)
+  if (line === '') throw usageError(`The first line of ${where} is empty`)
   return line
 }
 
@@ -100,7 +100,7 @@ async function readAll(stdin: NodeJS.ReadStream): Promise<Buffer> {
     // no encoding is set, so these are buffers
     sizeBytes += chunk.length
     if (sizeBytes > inputLimitBytes)
-      throw usageError(`standard input is over ${inputLimitBytes} bytes`)
+      throw usageError(`Standard input is over ${inputLimitBytes} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
@@ -114,5 +114,5 @@ function unreadable(path: string, error: unknown): Error {
     EISDIR: 'it is a folder',
     ENOTDIR: 'it is not a folder',
   }
-  return usageError(`cannot read ${path}: ${words[reason] ?? reason}`)
+  return usageError(`Cannot read ${path}: ${words[reason] ?? reason}`)
 }

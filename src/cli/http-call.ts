@@ -68,7 +68,7 @@ export async function openHttp(call: HttpCall, silenceMs?: number): Promise<Inco
       isTlsInstead(call, error).then((isTls) => {
         reject(
           isTls
-            ? unanswered(`cannot reach ${call.url.origin}: ${tlsInstead}`, traceId)
+            ? unanswered(`Cannot reach ${call.url.origin}: ${tlsInstead}`, traceId)
             : unreachable(call, error),
         )
       }, reject)
@@ -160,5 +160,5 @@ function unreachable({ url, traceId }: HttpCall, error: unknown): CliError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const text = error instanceof Error && error.message !== '' ? error.message : code
   const reason = reasons[code] ?? text.replaceAll('\n', ' ')
-  return unanswered(`cannot reach ${url.origin}: ${reason}`, traceId)
+  return unanswered(`Cannot reach ${url.origin}: ${reason}`, traceId)
 }

@@ -28,7 +28,7 @@ export async function sendInvalidation(
   const target: Record<string, unknown> = { ...(await buildBody(invocation, api, fields.targets)) }
   if (isSet(invocation, 'all')) target['all'] = true
   if (Object.keys(target).length !== 1)
-    throw usageError('expected exactly one of --vcl-group, --domains, --tags, --agents and --all')
+    throw usageError('Expected exactly one of --vcl-group, --domains, --tags, --agents and --all')
   const others = await buildBody(invocation, api, fields.others)
   const headers = readHeaders(invocation)
   const body = { ...given, ...others, ...headers, target }
@@ -42,7 +42,7 @@ export async function sendInvalidation(
     stderr.write(`cachefleet: ${toPrintableLine(warning)}\n`)
   if (isPlan) {
     const { reached, total, away } = entry
-    const text = `would reach ${String(reached)} of ${String(total)} agents, ${String(away)} of them later`
+    const text = `would reach ${String(reached)} of ${String(total)} agents, ${String(away)} of them when they reconnect`
     showText(invocation.output, text, entry)
     return exitCodes.done
   }
@@ -96,10 +96,10 @@ function finish(invocation: Invocation, entry: Fields, waitedSeconds: number): E
   if (entry['stateName'] === 'Completed') return exitCodes.done
   if (!hasEnded(entry) && waitedSeconds === 0) return exitCodes.done
   const missing = toPrintableLine(describeMissing(entry))
-  if (hasEnded(entry)) throw new CliError(exitCodes.refused, `not done everywhere: ${missing}`)
+  if (hasEnded(entry)) throw new CliError(exitCodes.refused, `Not done everywhere: ${missing}`)
   throw new CliError(
     exitCodes.unfinished,
-    `not done everywhere after ${waitedSeconds} s, it goes on: ${missing}`,
+    `Not done everywhere after ${waitedSeconds} s, this continues: ${missing}`,
   )
 }
 

@@ -28,7 +28,7 @@ const targets: readonly Field[] = [
 const ttl: Field = {
   name: 'ttl',
   type: { kind: 'integer' },
-  summary: 'seconds for which agents that are away are waited for; 24 h unless given',
+  summary: 'how long to keep trying offline agents, in seconds; 24 h unless given',
 }
 
 const method: Field = {

@@ -34,14 +34,14 @@ export async function login(invocation: Invocation): Promise<undefined> {
     context,
   })
   if (context !== (await chooseContext(undefined, system.environment)))
-    invocation.output.notify(`\`cachefleet contexts use ${context}\` makes it the one in use`)
+    invocation.output.notify(`\`cachefleet contexts use ${context}\` selects it`)
 }
 
 async function loginByPassword(invocation: Invocation, server: Server): Promise<Session> {
   const user = textFlag(invocation, 'user')
   if (user === undefined || user === '')
     throw usageError('--user NAME is needed, or --oidc --org ORGANIZATION')
-  if (user.includes(':')) throw usageError('names of accounts have no colon')
+  if (user.includes(':')) throw usageError('Names of accounts have no colon')
   const organization = textFlag(invocation, 'org') ?? null
   const password = await readPassword(invocation, `Password of ${user} at ${server.url}: `)
   return beginSession(server, { user, organization, password }, invocation.settings.report)
@@ -75,7 +75,7 @@ export async function logout(invocation: Invocation): Promise<undefined> {
   const { context, report } = settings
   const file = sessionFilePath(system.environment)
   const session = await readSession(file, context)
-  if (!session) throw new CliError(exitCodes.denied, `you are not logged in as context ${context}`)
+  if (!session) throw new CliError(exitCodes.denied, `You are not logged in as context ${context}`)
   const server = await chooseServer({ ...settings, server: session.server }, system, session)
   const { now } = system
   const credentials = createSessionCredentials(server, { file, context }, { report, now })

@@ -46,7 +46,7 @@ export async function updateObject(
 ): Promise<undefined> {
   const api = await invocation.openApi()
   const body = await readBody(invocation, api, noun.fields)
-  if (Object.keys(body).length === 0) throw usageError('nothing to change is given')
+  if (Object.keys(body).length === 0) throw usageError('Nothing to change is given')
   const id = await findId(api, noun, word(invocation, 0))
   const query = forceQuery(invocation)
   const changed = await api.call({ method: 'PUT', path: `${noun.path}/${id}`, query, body })

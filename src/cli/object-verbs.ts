@@ -59,7 +59,7 @@ export function getVerb(noun: NounParts): Verb {
 export function addVerb(noun: NounParts, example: string): Verb {
   return {
     name: 'add',
-    summary: `makes ${withArticle(noun.singular)}`,
+    summary: `creates ${withArticle(noun.singular)}`,
     flags: fieldFlags(noun.fields, 'add'),
     example: `${noun.name} add ${example}`,
     run: async (invocation) => (await import('./object-calls.js')).addObject(invocation, noun),
@@ -70,7 +70,7 @@ export function addVerb(noun: NounParts, example: string): Verb {
 export function updateVerb(noun: NounParts, example: string, force?: string): Verb {
   return {
     name: 'update',
-    summary: `changes ${withArticle(noun.singular)}; what is not given stays`,
+    summary: `changes ${withArticle(noun.singular)}; what is not given does not change`,
     arguments: [idArgument(noun)],
     flags: [...fieldFlags(noun.fields, 'update'), ...forceFlags(force)],
     example: `${noun.name} update ${nameExample(noun)} ${example}`,

@@ -76,7 +76,7 @@ async function awaitCode(): Promise<Waiting> {
   const server = createServer()
   const code = new Promise<string>((resolve, reject) => {
     const timer = setTimeout(() => {
-      reject(new CliError(exitCodes.denied, 'nobody logged in within 10 minutes'))
+      reject(new CliError(exitCodes.denied, 'Nobody logged in within 10 minutes'))
     }, waitMs)
     server.once('close', () => {
       clearTimeout(timer)

@@ -3,7 +3,7 @@ import type { Verb } from './verb.js'
 
 export const overviewVerb: Verb = {
   name: 'overview',
-  summary: 'the fleet at one look: states, traffic, what is wrong, what changed last',
+  summary: 'the fleet at a glance: states, traffic, problems, last changes',
   example: 'overview',
   run: async (invocation) => (await import('./overview.js')).showOverview(invocation),
 }

@@ -1,4 +1,4 @@
-/** `overview`: the fleet at one look, what is wrong first. What the caller may not read is left out. */
+/** `overview`: the fleet at a glance, what is wrong first. What the caller may not read is left out. */
 import { overviewPath, type Figures, type Overview } from '../resources/overview.js'
 import { isFields, type Fields } from './api-shapes.js'
 import { describeAge } from './human-time.js'

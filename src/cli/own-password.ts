@@ -28,7 +28,7 @@ export async function changeOwnPassword(invocation: Invocation): Promise<undefin
     const person = { user, organization, password: fresh }
     const anew = await beginSession(server, person, report).catch((error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error)
-      throw new CliError(exitCodes.denied, `the password is changed, log in with it: ${reason}`)
+      throw new CliError(exitCodes.denied, `The password is changed, log in with it: ${reason}`)
     })
     await changeSession(file, context, () => Promise.resolve(anew))
   }
@@ -53,8 +53,8 @@ async function readPasswords(invocation: Invocation): Promise<Passwords> {
 
 function askPresent({ system }: Invocation): Promise<string> {
   if (!system.stdin.isTTY || !system.stderr.isTTY)
-    throw usageError('without a terminal --password-stdin or --old-password-file is needed')
-  return askHidden('Present password: ', system)
+    throw usageError('Without a terminal --password-stdin or --old-password-file is needed')
+  return askHidden('Current password: ', system)
 }
 
 function hasToken(environment: Invocation['system']['environment']): boolean {

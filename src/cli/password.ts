@@ -19,7 +19,7 @@ export async function readPassword(invocation: Invocation, question: string): Pr
   if (file !== undefined) return readSecretFile(file, system)
   if (isSet(invocation, 'password-stdin')) return readSecretInput(system)
   if (!system.stdin.isTTY || !system.stderr.isTTY)
-    throw usageError('without a terminal --password-stdin or --password-file is needed')
+    throw usageError('Without a terminal --password-stdin or --password-file is needed')
   return askHidden(question, system)
 }
 
@@ -28,14 +28,14 @@ export async function readNewPassword(invocation: Invocation, question: string):
   const password = await readPassword(invocation, question)
   if (hasPassword(invocation)) return password
   const again = await askHidden('The same again: ', invocation.system)
-  if (again !== password) throw usageError('these are two different passwords; nothing was done')
+  if (again !== password) throw usageError('These are two different passwords; nothing was done')
   return password
 }
 
 /** Throws CliError on Ctrl-C and when nothing is typed. */
 export async function askHidden(question: string, system: System): Promise<string> {
   const typed = await promptHidden(toPrintableLine(question), system)
-  if (typed === null) throw new CliError(exitCodes.interrupted, 'nothing was done')
-  if (typed === '') throw usageError('nothing was typed')
+  if (typed === null) throw new CliError(exitCodes.interrupted, 'Nothing was done')
+  if (typed === '') throw usageError('Nothing was typed')
   return typed
 }

@@ -31,7 +31,7 @@ export async function showProblems(invocation: Invocation): Promise<undefined> {
   if (readable.length === 0)
     throw new CliError(
       exitCodes.denied,
-      'you may read nothing that has problems; ask an administrator',
+      'You may read nothing that has problems; ask an administrator',
     )
   const rows = readable.flat().toSorted(compareRows)
   await showList(output, rows, columns)

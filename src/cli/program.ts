@@ -1,6 +1,7 @@
 /** Reads the command line by the grammar, runs the verb, and turns how it ended into an exit code (docs/behaviour.md, Command line). */
 import { Command, CommanderError, Option } from 'commander'
 import { version } from '../version.js'
+import { capitalize } from './capitalize.js'
 import { CliError, describeError, exitCodes, usageError, type ExitCode } from './cli-error.js'
 import { grammar } from './grammar.js'
 import { readInvocation } from './invocation.js'
@@ -57,7 +58,7 @@ function buildProgram(system: System, ending: Ending): Command {
           .replaceAll('\n', ' ')
         const isUnknown = /^unknown (command|option)/.test(line) && !line.includes('(Did you mean')
         const hint = isUnknown ? '; --help lists what there is' : ''
-        write(`cachefleet: ${toPrintableLine(line)}${hint}\n`)
+        write(`cachefleet: ${capitalize(toPrintableLine(line))}${hint}\n`)
       },
     })
   for (const flag of grammar.flags) addFlag(program, flag)

@@ -42,7 +42,7 @@ export function createSessionCredentials(
 export function loginNeeded({ url }: Server): CliError {
   return new CliError(
     exitCodes.denied,
-    `you are not logged in to ${url}: cachefleet login --server ${url} --user NAME`,
+    `You are not logged in to ${url}: cachefleet login --server ${url} --user NAME`,
   )
 }
 
@@ -72,11 +72,11 @@ async function refresh(server: Server, session: Session, report: ReportCall): Pr
 function readText(fields: Fields, key: string): string {
   const value = fields[key]
   if (typeof value === 'string') return value
-  throw new Error(`the coordinator answered no ${key}`)
+  throw new Error(`The coordinator answered no ${key}`)
 }
 
 function readSeconds(fields: Fields, key: string): number {
   const value = fields[key]
   if (typeof value === 'number') return value
-  throw new Error(`the coordinator answered no ${key}`)
+  throw new Error(`The coordinator answered no ${key}`)
 }

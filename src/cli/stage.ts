@@ -1,4 +1,4 @@
-/** `vclgroups stage|delstage`: what is tried on agents of its own, and dropping it. `promote` is a deploy (deploy.ts). */
+/** `vclgroups stage|delstage`: what is tried on agents of its own, and discarding it. `promote` is a deploy (deploy.ts). */
 import { isFields, nameOf, requireFields, requireList, type Fields } from './api-shapes.js'
 import { CliError, exitCodes, usageError, type ExitCode } from './cli-error.js'
 import { confirmObject } from './confirm.js'
@@ -29,21 +29,21 @@ export async function stageGroup(
   const staged = requireFields(answer.body)
   showText(invocation.output, describeStage(staged), staged)
   if (answer.status !== 202) return exitCodes.done
-  throw new CliError(exitCodes.unfinished, `${nameGroup(staged)}: still loading; it goes on`)
+  throw new CliError(exitCodes.unfinished, `${nameGroup(staged)}: still loading; this continues`)
 }
 
 export async function dropStage(invocation: Invocation, group: Named): Promise<ExitCode> {
-  await confirmObject(invocation, 'drop the stage of', group)
+  await confirmObject(invocation, 'discard the stage of', group)
   const { api, path } = await openObject(invocation, group)
   const { stderr } = invocation.system
   const call = { method: 'PUT', path: `${path}/delstage`, timeoutMs } as const
-  const answer = await withClock(stderr, 'dropping the stage', () => api.call(call))
+  const answer = await withClock(stderr, 'discarding the stage', () => api.call(call))
   const left = requireFields(answer.body)
   showText(invocation.output, `${nameGroup(left)}: nothing is staged`, left)
   if (answer.status !== 202) return exitCodes.done
   throw new CliError(
     exitCodes.partial,
-    `${nameGroup(left)}: not every agent has dropped the stage yet; it goes on`,
+    `${nameGroup(left)}: not every agent has discarded the stage yet; this continues`,
   )
 }
 

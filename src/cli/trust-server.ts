@@ -56,7 +56,7 @@ async function present({ url }: Server): Promise<Presented> {
   const { readPresentedChain } = await import('../presented-chain.js')
   return readPresentedChain(new URL(url)).catch((error: unknown) => {
     const why = error instanceof Error ? error.message : String(error)
-    throw new CliError(exitCodes.refused, `cannot reach ${url} by TLS: ${why}`)
+    throw new CliError(exitCodes.refused, `Cannot reach ${url} by TLS: ${why}`)
   })
 }
 

@@ -1,5 +1,5 @@
 /**
- * `agents unlock NAME… | --all`: agents that take this coordinator's word from now on, and what they are then; `--plan` shows
+ * `agents unlock NAME… | --all`: agents that follow this coordinator from now on, and what they are then; `--plan` shows
  * what that would change on their caches, and ends with 2 where something is to be unlocked.
  */
 import type { Api } from './api.js'
@@ -28,7 +28,7 @@ export async function unlockAgents(
   const { words } = invocation
   const isAll = isSet(invocation, 'all')
   const query = readListQuery(invocation)
-  if (isAll === words.length > 0) throw usageError('give names of agents, or --all')
+  if (isAll === words.length > 0) throw usageError('Give names of agents, or --all')
   if (!isAll && Object.keys(query).length > 0) throw usageError('--filter goes with --all')
   const api = await invocation.openApi()
   const ids = isAll ? await readLockedIds(api, noun, query) : await findIds(api, noun, words)
@@ -86,7 +86,7 @@ function differenceOf({ config }: Fields): Fields | null {
 
 function describe(difference: Fields | null): string {
   if (difference === null)
-    return 'what its cache holds is not known: its agent is away, or of an earlier version'
+    return 'what its cache holds is not known: its agent is offline, or of an earlier version'
   const { use, omitted } = difference
   const lines = [
     ...(typeof use === 'string' ? [`becomes active: ${use}`] : []),
@@ -98,7 +98,7 @@ function describe(difference: Fields | null): string {
     ...(typeof omitted === 'number' && omitted > 0 ? [`and ${omitted} more`] : []),
   ]
   return lines.length === 0
-    ? 'no difference, its cache stays as it is'
+    ? 'no difference, its cache does not change'
     : ['', ...lines].join('\n  ')
 }
 
@@ -168,7 +168,7 @@ function describeSkipped(skipped: readonly Fields[]): string {
   const lines = skipped.map(
     ({ agent, reason }) => `${nameOf(agent) ?? ''}: ${typeof reason === 'string' ? reason : ''}`,
   )
-  return `not unlocked: ${lines.join('; ')}`
+  return `Not unlocked: ${lines.join('; ')}`
 }
 
 async function readRows(

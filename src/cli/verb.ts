@@ -149,7 +149,7 @@ export function isOfApi(noun: Noun | LocalNoun): noun is Noun {
 /** The parser has checked that it is there. */
 export function word({ words }: Invocation, index: number): string {
   const value = words[index]
-  if (value === undefined) throw usageError(`argument ${index + 1} is missing`)
+  if (value === undefined) throw usageError(`Argument ${index + 1} is missing`)
   return value
 }
 

@@ -1,4 +1,4 @@
-/** The whole fleet at one look: what is wrong, how much it serves, what changed (docs/behaviour.md, Overview). */
+/** The whole fleet at a glance: what is wrong, how much it serves, what changed (docs/behaviour.md, Overview). */
 import { agentStates } from './agent-state.js'
 import { id, integer, named, text, time } from './common-fields.js'
 import { deploymentStates } from './deployment.js'

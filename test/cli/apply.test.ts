@@ -168,7 +168,7 @@ void t.test('a folder of VCL is one document, and each of its files an object', 
   t.same(await names(), ['main.vcl', 'part.vcl'])
   t.match(await apply(folder('kind: files\nfolder: vcl'), '--plan'), { code: 0 })
   const wider = folder("kind: files\nfolder: vcl\nmatch: '*.*'")
-  t.match(await apply(wider), { code: 0, out: /^make file "notes.txt": done\n$/ })
+  t.match(await apply(wider), { code: 0, out: /^create file "notes.txt": done\n$/ })
 
   for (const [document, problem] of Object.entries({
     'kind: files\nfolder: vcl\nmatch: "*.c"': /a\.yaml line 2: folder: vcl has no file \*\.c/,
@@ -215,7 +215,7 @@ void t.test(
       err: /^cachefleet: a.yaml line 1: file "red": belongs to the set "red"/,
     })
     t.match(await apply(one('hand', 'b'), '--set', 'blue', '--plan'), {
-      out: /made by hand: --prune leaves it/,
+      out: /created by hand: --prune leaves it/,
     })
     t.match(await apply(one('hand', 'b'), '--set', 'blue'), {
       code: 0,
@@ -247,10 +247,10 @@ void t.test(
 void t.test('other organizations are not touched, whoever applies', async (t) => {
   const { apply, tenants, environmentOf, makeFolder } = await startFixture(t)
   const document = 'kind: tag\nname: web'
-  t.match(await apply({ 'a.yaml': document }), { code: 0, out: 'make tag "web": done\n' })
+  t.match(await apply({ 'a.yaml': document }), { code: 0, out: 'create tag "web": done\n' })
   const folder = await makeFolder({ 'a.yaml': document })
   const environment = environmentOf(tenants.system)
-  t.match(await call(['apply', '-f', folder], { environment }), { code: 0, out: /^make tag/ })
+  t.match(await call(['apply', '-f', folder], { environment }), { code: 0, out: /^create tag/ })
   await writeFile(join(folder, 'a.yaml'), '{kind: file, name: f, source: x}')
   t.match(await call(['apply', '-f', folder, '--prune', '--yes'], { environment }), { code: 0 })
   const tags = rows(await tenants.system.call(200, 'GET', '/tags'))

@@ -61,7 +61,7 @@ void t.test('contexts', async (t) => {
     const refused = await cli('contexts use third')
     t.match(refused, {
       code: exitCodes.refused,
-      err: /"third" is kept; known are: default, second/,
+      err: /context "third"; there are: default, second/,
     })
     t.match(await cli('tags list --context third'), { code: exitCodes.denied, err: /login/ })
     for (const name of ['../x', '__proto__ ', '-x'])
@@ -74,7 +74,7 @@ void t.test('contexts', async (t) => {
   await t.test('are forgotten after a yes, without the coordinator', async (t) => {
     t.match(await cli('contexts delete second'), { code: exitCodes.usage, err: /--yes/ })
     await other.http.close()
-    t.match(await cli('logout'), { code: exitCodes.refused, err: /cannot reach/ })
+    t.match(await cli('logout'), { code: exitCodes.refused, err: /Cannot reach/ })
     t.match(await cli('contexts delete second --yes'), { code: 0, out: '', err: '' })
     t.equal(await serverInUse(), controller.base, 'the default counts again')
   })
@@ -117,7 +117,7 @@ void t.test('the own password', async (t) => {
     const apart = await type(`${fresh}\r${password}\r${password}x\r`)
     t.match(apart, { code: exitCodes.usage, err: /two different passwords/ })
     const done = await type(`${fresh}\r${password}\r${password}\r`)
-    t.match(done, { code: 0, err: /Present password: .*New password: .*The same again: /s })
+    t.match(done, { code: 0, err: /Current password: .*New password: .*The same again: /s })
     t.notMatch(done.err + done.out, /horse/)
     t.match(await cli(words, `${password}\n`), { code: 0 })
   })

@@ -251,7 +251,7 @@ void t.test('deploying', async (t) => {
           async () => (await harness.readGroup(id)).agentStates.length === 1,
         )
         t.match(await cli('vg', 'cancel', 'endless'), {
-          ...{ code: 0, out: 'endless: the deploy is cancelled, Inactive\n' },
+          ...{ code: 0, out: 'endless: deploy cancelled, Inactive\n' },
         })
         t.match(await waiting, { code: exitCodes.refused, err: /cancelled by root\b/ })
         t.match(await cli('vg', 'history', 'endless'), { out: /deploy .*cancelled by root/ })
@@ -274,7 +274,7 @@ void t.test('deploying', async (t) => {
       child.stderr?.setEncoding('utf8').on('data', (text: string) => (err += text))
       child.kill('SIGINT')
       t.equal(await endOf(child), exitCodes.interrupted)
-      t.match(err, /^cachefleet: no longer waiting; the work goes on: .* state stopped\n$/)
+      t.match(err, /^cachefleet: No longer waiting; the work continues: .* state stopped\n$/)
     })
     await eventually('it is deployed', async () => (await harness.readGroup(id)).deployed)
     await undeploy(t, harness, 'stopped')

@@ -139,7 +139,10 @@ void t.test('a line says what it is about and how it is', (t) => {
   const agent = { id: 3, name: 'edge-1', stateName: 'Running', tags: [{ id: 1, name: 'eu' }] }
   const config = { desired: { revision: 7 }, effective: { revision: 6 } }
   const places = { wanted: 0, applying: 2, applied: 3, failed: 0 }
-  t.equal(describe('agent', { ...agent, config }), 'agent  edge-1  Running  revision 6/7  tags eu')
+  t.equal(
+    describe('agent', { ...agent, config }),
+    'agent  edge-1  Running  config revision 6/7  tags eu',
+  )
   t.equal(describe('agent', { id: 3, deleted: true }), 'agent  3  deleted')
   t.equal(
     describe('deployment', {

@@ -65,7 +65,7 @@ void t.test('bans and purges through the client', async (t) => {
     const no = await cliAsked('n\n', ...words)
     t.match(no, {
       code: 1,
-      err: /Ban every object on 3 agents\? \(y\/N\) .*nothing was done/s,
+      err: /Ban every object on 3 agents\? \(y\/N\) .*Nothing was done/s,
     })
     t.equal((await cli('invalidations', 'list', '--csv')).out, before)
     t.match(await cliAsked('y\n', ...words), { code: 0, out: /3 of 3 done/ })
@@ -76,7 +76,7 @@ void t.test('bans and purges through the client', async (t) => {
   await t.test('a plan says whom it would reach, and sends nothing', async (t) => {
     const before = (await cli('invalidations', 'list', '--csv')).out
     const ran = await cli('ban', 'req.url ~ a', '--tags', 'simulated', '--plan')
-    const out = 'would reach 2 of 2 agents, 0 of them later\n'
+    const out = 'would reach 2 of 2 agents, 0 of them when they reconnect\n'
     t.match(ran, { code: 0, out, err: /lurker/ })
     t.match(await cli('ban', 'req.url', '--all', '--plan'), { code: 1, err: /position 8/ })
     t.equal((await cli('invalidations', 'list', '--csv')).out, before)
@@ -85,7 +85,7 @@ void t.test('bans and purges through the client', async (t) => {
   await t.test('what is refused exits 1, what is no call 2', async (t) => {
     t.match(await cli('ban', 'req.url', '--all'), { code: 1, err: /position 8/ })
     t.match(await cli('ban', 'req.url ~ (', '--all'), {
-      ...{ code: 1, out: /Failed, 0 of 3/, err: /not done everywhere.*hung/ },
+      ...{ code: 1, out: /Failed, 0 of 3/, err: /Not done everywhere.*hung/ },
     })
     t.match(await cli('ban', 'req.url ~ a'), { code: 2, err: /--vcl-group/ })
     t.match(await cli('ban', 'req.url ~ a', '--all', '--agents', 'hung'), { code: 2 })
@@ -98,7 +98,7 @@ void t.test('bans and purges through the client', async (t) => {
   await t.test('an agent that does not answer is waited for, as long as is wanted', async (t) => {
     hanging.signal('SIGSTOP')
     const ran = await cli('ban', 'obj.age > 2h', '--all', '--wait', '1s')
-    t.match(ran, { code: 4, out: /2 of 3 done/, err: /it goes on: hung \(pending/ })
+    t.match(ran, { code: 4, out: /2 of 3 done/, err: /this continues: hung \(pending/ })
     t.match(await cli('ban', 'obj.age > 3h', '--all', '--detach'), { code: 0, err: '' })
     const [last, before] = (await cli('--csv', 'invalidations', 'list', '--sort', 'id:desc')).out
       .split('\n')

@@ -25,7 +25,7 @@ export async function live(t: Test, fixture: Fixture, life: Life): Promise<void>
     t.ok(shown.out.includes(id), `${noun} get ${form.join('')}`)
   }
   t.match(await fixture.json(noun, 'update', name, ...change), changed, `${noun} update`)
-  t.match(await fixture.cli([noun, 'update', id]), { code: 2, err: /nothing to change/ })
+  t.match(await fixture.cli([noun, 'update', id]), { code: 2, err: /Nothing to change/ })
   t.match(await fixture.cli([noun, 'delete', id]), { code: 2, err: /--yes/ })
   t.match(await fixture.json(noun, 'get', id), { id: made['id'] }, 'nothing was deleted')
   t.match(await fixture.cli([noun, 'delete', id, '--yes']), { code: 0, out: '', err: '' })

@@ -247,7 +247,7 @@ void t.test('on a terminal a deletion is asked about', async (t) => {
   t.match(no, { code: exitCodes.refused, err: /Delete tag "web"\? \(y\/N\)/ })
   t.equal((await fixture.list('tags', 'list')).length, 1)
   const ended = await fixture.cli(words, { terminal: true, input: '' })
-  t.match(ended, { code: exitCodes.refused, err: /nothing was done/ })
+  t.match(ended, { code: exitCodes.refused, err: /Nothing was done/ })
   t.match(await fixture.cli(words, { terminal: true, input: 'y\n' }), { code: 0 })
   t.strictSame(await fixture.list('tags', 'list'), [])
 })
@@ -310,7 +310,7 @@ void t.test(
     await lock('as-is', ['asis'], { ...held, vcls: idle, takenOver: true })
 
     t.match(await fixture.cli(['agents', 'unlock', 'as-is', '--plan']), {
-      out: 'as-is: no difference, its cache stays as it is\n',
+      out: 'as-is: no difference, its cache does not change\n',
     })
     t.match(await fixture.cli(['agents', 'unlock', 'free', '--plan']), {
       code: 0,
@@ -324,7 +324,7 @@ void t.test(
     t.equal(
       (await fixture.json('agents', 'get', 'eu-1'))['stateName'],
       'Locked',
-      'nothing was done',
+      'Nothing was done',
     )
 
     t.match(await fixture.cli(['agents', 'unlock', 'eu-1']), { code: 0, out: /stateName +Running/ })
@@ -335,7 +335,7 @@ void t.test(
     t.match(await fixture.cli(['agents', 'unlock', 'us-1', 'as-is', 'free']), {
       code: 1,
       out: /us-1 +Running/,
-      err: /not unlocked: free: it is not locked/,
+      err: /Not unlocked: free: it is not locked/,
     })
     t.match(await fixture.cli(['agents', 'unlock', '--all']), {
       code: 0,

@@ -1,10 +1,10 @@
-/** `cachefleet overview`: the fleet at one look, for people and for programs. */
+/** `cachefleet overview`: the fleet at a glance, for people and for programs. */
 import t from 'tap'
 import { enrol } from '../coordinator/controller/client.js'
 import { eventually } from '../support/eventually.js'
 import { startFixture } from './fixture.js'
 
-void t.test('the fleet at one look', async (t) => {
+void t.test('the fleet at a glance', async (t) => {
   const fixture = await startFixture(t)
   const { api } = fixture
   const id = await enrol(api, 'edge-1')

@@ -54,7 +54,7 @@ void t.test('one that stops in the middle of its answer is told', async (t) => {
   t.match(ran, {
     code: exitCodes.refused,
     out: '',
-    err: /^cachefleet: cannot reach [^\n]+ \(trace \w{32}\)\n$/,
+    err: /^cachefleet: Cannot reach [^\n]+ \(trace \w{32}\)\n$/,
   })
 })
 

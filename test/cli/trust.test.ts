@@ -76,7 +76,7 @@ void t.test('a login at a coordinator with a CA of its own', async (t) => {
     const environment = await makeHome(t)
     t.match(await onTerminal(environment, 'n\n'), {
       code: exitCodes.refused,
-      err: /by a CA that is not known here:[^]*fingerprint [\w-]{43}[^]*nothing was done/,
+      err: /by a CA that is not known here:[^]*fingerprint [\w-]{43}[^]*Nothing was done/,
     })
     const asked = await onTerminal(environment, 'y\n')
     t.match(asked, { code: 0, err: new RegExp(`fingerprint ${fingerprint}`) })

@@ -70,7 +70,7 @@ void t.test('what is deployed is tried on another release', beside(200_000), asy
     })
     t.match(await check('--to', 'vinyl-9.0'), {
       ...{ code: 1, out: '' },
-      err: /no Running agent is of release vinyl-9\.0; add one, or .* --program/,
+      err: /No Running agent is of release vinyl-9\.0; add one, or .* --program/,
     })
     t.match(await check('--to', 'nine'), { code: 2, err: /--to takes a release of the cache/ })
     t.match(await check(), { code: 2 })

@@ -88,7 +88,7 @@ void t.test('the example folder, from nothing to a site and back', parallel(), a
         out,
         new RegExp(`^> deploy vclgroup "news"\\n.*\\n    \\+ ${agentName} \\(news\\)$`, 'm'),
       )
-      t.match(out, /^5 to make, 1 to deploy$/m)
+      t.match(out, /^5 to create, 1 to deploy$/m)
       t.same(await readCalls(), ['POST /vclgroups/placement', 'POST /files/compile'])
     },
   )
@@ -136,7 +136,7 @@ void t.test('the example folder, from nothing to a site and back', parallel(), a
     await edit('fleet.yaml', 'tags: [web]', 'tags: [web, nowhere]')
     await edit('fleet.yaml', 'kind: domain', 'kind: tag\nname: nowhere\n---\nkind: domain')
     const { code, out, err } = await apply()
-    t.match({ code, out }, { code: 1, out: 'make tag "nowhere": done\n' })
+    t.match({ code, out }, { code: 1, out: 'create tag "nowhere": done\n' })
     t.match(err, /change deployment "news": .*min.*; 1 of 2 steps were done\. A second run goes on/)
     await edit('fleet.yaml', 'tags: [web, nowhere]', 'tags: [web]')
     t.match(await apply(), { code: 0, out: 'nothing to change\n' })
@@ -205,7 +205,7 @@ void t.test(
       call(['apply', '-f', folder, ...words], { environment })
     const late = await apply('--wait', '1')
     t.match(late, { code: 4, err: /^cachefleet: site is Deploying\n$/ })
-    t.match(late.out, /make vclgroup "site": done\nsite: Deploying[^]*still loading after 1 s/)
+    t.match(late.out, /create vclgroup "site": done\nsite: Deploying[^]*still loading after 1 s/)
     t.match(await apply('--wait', '300'), { code: 0 }, 'the next one waits for it')
     t.match(await apply(), { code: 0, out: 'nothing to change\n' })
   },

@@ -35,7 +35,7 @@ export async function exportFleet(invocation: Invocation): Promise<undefined> {
   const { set, chosen } = chooseSet(own, textFlag(invocation, 'set'), basename(resolve(folder)))
   if (chosen.length + 1 > documentsMost)
     throw usageError(
-      `there are ${chosen.length} objects, and apply takes ${documentsMost - 1}: export one set at a time (--set)`,
+      `There are ${chosen.length} objects, and apply takes ${documentsMost - 1}: export one set at a time (--set)`,
     )
   await writeFolder(folder, set, chosen, api)
   const tags = new Set(sharedTags.keys())
@@ -92,13 +92,13 @@ function chooseSet(
   if (asked !== undefined) {
     const chosen = objects.filter(({ managedBy }) => managedBy === asked)
     if (chosen.length > 0) return { set: asked, chosen }
-    throw new CliError(exitCodes.refused, `nothing belongs to the set ${JSON.stringify(asked)}`)
+    throw new CliError(exitCodes.refused, `Nothing belongs to the set ${JSON.stringify(asked)}`)
   }
   if (sets.length > 1)
-    throw usageError(`there are several sets (${sets.join(', ')}): export each with --set NAME`)
+    throw usageError(`There are several sets (${sets.join(', ')}): export each with --set NAME`)
   const set = sets[0] ?? folderName
   const problem = findNameProblem(set)
-  if (problem !== null) throw usageError(`the folder gives the set its name: ${problem}`)
+  if (problem !== null) throw usageError(`The folder gives the set its name: ${problem}`)
   return { set, chosen: objects }
 }
 

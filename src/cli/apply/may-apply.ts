@@ -28,7 +28,7 @@ export function requireAll(whoami: Fields, needs: readonly Need[]): void {
   if (missing.size === 0) return
   throw new CliError(
     exitCodes.denied,
-    `this needs permission to ${[...missing].join(', to ')}; nothing was changed`,
+    `This needs permission to ${[...missing].join(', to ')}; nothing was changed`,
   )
 }
 

@@ -12,14 +12,14 @@ import { nouns } from './wanted.js'
 const agentsNamed = 20
 
 const verbs: Readonly<Record<ApplyStep['action'], string>> = {
-  create: 'make',
+  create: 'create',
   update: 'change',
   undeploy: 'undeploy',
   deploy: 'deploy',
   delete: 'delete',
 }
 
-/** `make file "main.vcl"`. */
+/** `create file "main.vcl"`. */
 export function describeStep({ action, kind, name }: ApplyStep): string {
   return `${verbs[action]} ${kind} ${JSON.stringify(name)}`
 }
@@ -52,7 +52,7 @@ export async function describePlan(
   return `${lines.join('\n')}\n${countSteps(steps)}\n`
 }
 
-/** `3 to make, 1 to change, …`. */
+/** `3 to create, 1 to change, …`. */
 function countSteps(steps: readonly ApplyStep[]): string {
   const counts = Object.entries(verbs).flatMap(([action, verb]) => {
     const count = steps.filter((step) => step.action === action).length
@@ -78,7 +78,7 @@ async function describeUpdate(
   const taken = takes
     ? ['    it becomes the set’s']
     : isNobodys
-      ? ['    it was made by hand: --prune leaves it']
+      ? ['    it was created by hand: --prune leaves it']
       : []
   const text = changes.some(({ field }) => field === 'sha')
     ? await describeText(api, step, sides)

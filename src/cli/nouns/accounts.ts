@@ -28,7 +28,7 @@ export const accounts: Noun = {
     getVerb(account),
     {
       name: 'add',
-      summary: 'makes an account; asks for its password on a terminal',
+      summary: 'creates an account; asks for its password on a terminal',
       arguments: ['<name>'],
       flags: [...fieldFlags(account.fields, 'add'), ...passwordFlags],
       example: 'accounts add anna --password-stdin',
@@ -40,7 +40,7 @@ export const accounts: Noun = {
     },
     {
       name: 'update',
-      summary: 'changes an account; what is not given stays',
+      summary: 'changes an account; what is not given does not change',
       arguments: ['<id|name>'],
       flags: [...fieldFlags(account.fields, 'update'), ...passwordFlags],
       example: 'accounts update anna --locked',

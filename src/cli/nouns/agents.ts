@@ -50,7 +50,7 @@ export const agents: Noun = {
     },
     {
       name: 'unlock',
-      summary: "lets locked agents take this coordinator's word from now on",
+      summary: 'unlocks locked agents: they follow this coordinator from now on',
       arguments: ['[id|name...]'],
       flags: [
         { form: '--all', summary: 'every locked agent, in place of names' },

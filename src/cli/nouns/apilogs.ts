@@ -6,7 +6,7 @@ import type { Noun } from '../verb.js'
 
 const apiLog = toNounParts(apiLogEntry, {
   summary:
-    'every call that is no GET, and every failed login; asksOnly=false: what was to change something',
+    'every call other than GET, and every failed login; asksOnly=false: calls that change something',
   example: 'apilogs list --filter asksOnly=false --sort id:desc --take 20',
 })
 

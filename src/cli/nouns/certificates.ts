@@ -47,7 +47,7 @@ const verbs: readonly Verb[] = [
   },
   {
     name: 'deploy',
-    summary: 'puts it on the agents of its deployments: all load it, then all serve it',
+    summary: 'deploys it to the agents of its deployments: all load it, then all serve it',
     flags: waitFlags,
     example: 'certificates deploy shop --wait 60s',
     run: async (invocation) =>
@@ -55,7 +55,7 @@ const verbs: readonly Verb[] = [
   },
   {
     name: 'renew',
-    summary: 'another chain and key, and their deploy: what an ACME client calls',
+    summary: 'replaces chain and key and deploys them: what an ACME client calls',
     flags: [...textFlags, ...waitFlags],
     example: 'certificates renew shop --chain fullchain.pem --key privkey.pem',
     run: async (invocation) =>
@@ -78,7 +78,7 @@ export const certificates: Noun = {
     getVerb(certificate),
     {
       name: 'add',
-      summary: 'keeps a certificate with its key; `deploy` puts it on agents',
+      summary: 'creates a certificate with its key; `deploy` brings it to agents',
       flags: [...fieldFlags(certificate.fields, 'add'), ...textFlags],
       example:
         'certificates add --name shop --chain fullchain.pem --key privkey.pem --deployments edges',

@@ -16,14 +16,14 @@ export const contexts: LocalNoun = {
     },
     {
       name: 'use',
-      summary: 'makes one of them the one that counts without --context',
+      summary: 'selects the one that is used without --context',
       arguments: ['<name>'],
       example: 'contexts use production',
       run: async (invocation) => (await import('../contexts.js')).takeContext(invocation),
     },
     {
       name: 'delete',
-      summary: 'forgets a login on this machine only; logout ends it at the coordinator too',
+      summary: 'deletes a login on this machine only; logout ends it at the coordinator too',
       arguments: ['<name...>'],
       flags: [yesFlag],
       example: 'contexts delete staging --yes',

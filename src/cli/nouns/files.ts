@@ -28,7 +28,7 @@ export const files: Noun = {
     },
     {
       name: 'add',
-      summary: 'makes a file of a path, or of standard input (-), named like the path',
+      summary: 'creates a file from a path, or from standard input (-), named like the path',
       arguments: ['[path]'],
       flags: fieldFlags(file.fields, 'add'),
       example: 'files add main.vcl',
@@ -38,7 +38,7 @@ export const files: Noun = {
     deleteVerb(file),
     {
       name: 'upload',
-      summary: 'makes or updates a file for each *.vcl of a folder; equal ones stay as they are',
+      summary: 'creates or updates a file for each *.vcl of a folder; equal ones do not change',
       arguments: ['<dir>'],
       flags: [
         {
@@ -52,7 +52,7 @@ export const files: Noun = {
     {
       name: 'compile',
       summary:
-        'compiles files on a cache, keeping nothing: paths, -, or ids or names of stored files',
+        'compiles files on a cache, storing nothing: paths, -, or ids or names of stored files',
       arguments: ['<main>'],
       flags: [
         { form: '--includes <file,...>', summary: 'what it includes, by the same rule' },

@@ -40,7 +40,7 @@ export const idps: Noun = {
     },
     {
       name: 'update',
-      summary: 'changes an identity provider; what is not given stays',
+      summary: 'changes an identity provider; what is not given does not change',
       arguments: [idArgument(idp)],
       flags: [
         ...fieldFlags(idp.fields, 'update'),

@@ -9,7 +9,7 @@ import type { Noun, Verb } from '../verb.js'
 
 const invalidation = toNounParts(resource, {
   alias: 'inv',
-  summary: 'bans and purges: how far they are on each agent',
+  summary: 'bans and purges: their progress on each agent',
   example: 'invalidations list --sort id:desc --take 20',
 })
 
@@ -19,8 +19,8 @@ export const invalidations: Noun = {
     listVerb(invalidation, '--filter stateName=Waiting'),
     getVerb(invalidation),
     addVerb(invalidation, '--data @ban.json'),
-    changeVerb('retry', 'tries it again where it is not done'),
-    changeVerb('cancel', 'does not do what is pending'),
+    changeVerb('retry', 'retries it where it is not done'),
+    changeVerb('cancel', 'cancels what is pending'),
     deleteVerb(invalidation),
   ],
 }

@@ -7,7 +7,7 @@ import { tag } from './tags.js'
 
 const parts = toNounParts(resource, {
   exampleObject: 'edge',
-  summary: 'what lets new agents in; the token is shown once',
+  summary: 'what new agents enrol with; the token is shown once',
   example: 'jointokens add --label edge --max-uses 10 --tags web',
 })
 
@@ -18,7 +18,7 @@ const joinToken: NounParts = {
     {
       name: 'tags',
       type: { kind: 'references', of: tag, newNames: true },
-      summary: 'given to its agents, by id or name; new names make tags',
+      summary: 'assigned to its agents, by id or name; new names create tags',
     },
   ],
 }

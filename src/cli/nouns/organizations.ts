@@ -22,7 +22,7 @@ export const organizations: Noun = {
     ...objectVerbs(organization, { list: '--sort name', add: '--name shop', update: '--locked' }),
     {
       name: 'assign',
-      summary: 'makes an account a user: the first as administrator, later ones as regular',
+      summary: 'adds an account as a user: the first as administrator, later ones as regular',
       arguments: ['<id|name>'],
       flags: [accountFlag],
       example: 'organizations assign shop --account anna',
@@ -31,7 +31,7 @@ export const organizations: Noun = {
     },
     {
       name: 'unassign',
-      summary: 'takes an account out, with what it may do there',
+      summary: 'removes an account, with its permissions there',
       arguments: ['<id|name>'],
       flags: [accountFlag, yesFlag],
       example: 'organizations unassign shop --account anna --yes',

@@ -15,7 +15,7 @@ const session: NounParts = {
     {
       name: 'expire',
       type: { kind: 'moment' },
-      summary: 'when it ends, at most a year away',
+      summary: 'when it expires, at most a year ahead',
     },
     {
       name: 'permissions',

@@ -37,34 +37,34 @@ const replaceFlags: readonly Flag[] = [
 const groupVerbs: readonly Verb[] = [
   {
     name: 'deploy',
-    summary: 'puts the group on its caches: all load it, then all switch to it',
+    summary: 'deploys the group to its caches: all load it, then all switch to it',
     flags: [...waitFlags, ...replaceFlags],
     example: 'vclgroups deploy site --wait 60s --percent 90',
     run: async (invocation) => (await import('../deploy.js')).deployGroup(invocation, group),
   },
   {
     name: 'cancel',
-    summary: 'ends a deploy that is loading; nothing switches, the old VCL serves on',
+    summary: 'cancels a deploy that is loading; nothing switches, the old VCL keeps serving',
     example: 'vclgroups cancel site',
     run: async (invocation) => (await import('../deploy.js')).cancelDeploy(invocation, group),
   },
   {
     name: 'undeploy',
-    summary: 'takes the group from all its caches',
+    summary: 'removes the group from all its caches',
     flags: [...waitFlags, yesFlag],
     example: 'vclgroups undeploy site --yes',
     run: async (invocation) => (await import('../deploy.js')).undeployGroup(invocation, group),
   },
   {
     name: 'reload',
-    summary: 'compiles what the group serves once more, such as for changed host names of backends',
+    summary: 'recompiles what the group serves, such as for changed host names of backends',
     flags: waitFlags,
     example: 'vclgroups reload site',
     run: async (invocation) => (await import('../deploy.js')).reloadGroup(invocation, group),
   },
   {
     name: 'rollback',
-    summary: 'goes back to an earlier revision, without one to the newest with other sources',
+    summary: 'rolls back to an earlier revision, without one to the newest with other sources',
     flags: [
       { form: '--revision <number>', summary: 'as `history` shows it' },
       ...waitFlags,
@@ -75,7 +75,7 @@ const groupVerbs: readonly Verb[] = [
   },
   {
     name: 'stage',
-    summary: 'tries other sources of a group on all agents with these tags, beside what it serves',
+    summary: 'stages other sources of a group on all agents with these tags, beside what it serves',
     flags: fieldFlags(stageFields, 'add'),
     example: 'vclgroups stage site --tags canary --main-vcl next.vcl --domains next.example.com',
     run: async (invocation) =>
@@ -83,14 +83,14 @@ const groupVerbs: readonly Verb[] = [
   },
   {
     name: 'promote',
-    summary: 'makes what is staged the group’s own, deploys it, and ends the stage',
+    summary: 'promotes the stage: the group takes its sources and is deployed, and the stage ends',
     flags: [...waitFlags, yesFlag],
     example: 'vclgroups promote site --wait 60s --yes',
     run: async (invocation) => (await import('../deploy.js')).promoteGroup(invocation, group),
   },
   {
     name: 'delstage',
-    summary: 'drops what is staged; the group itself stays as it is',
+    summary: 'discards the stage; the group itself does not change',
     flags: [yesFlag],
     example: 'vclgroups delstage site --yes',
     run: async (invocation) => (await import('../stage.js')).dropStage(invocation, group),
@@ -127,7 +127,7 @@ const groupVerbs: readonly Verb[] = [
   {
     name: 'routing',
     summary: 'shows the generated VCL that routes to a group, on each agent',
-    flags: [{ form: '--next', summary: 'as a deploy would make it now' }],
+    flags: [{ form: '--next', summary: 'as a deploy would generate it now' }],
     example: 'vclgroups routing site --next',
     run: async (invocation) => (await import('../group-views.js')).showRouting(invocation, group),
   },

@@ -21,7 +21,7 @@ export async function checkByAgents(
   if (!asked)
     throw new CliError(
       exitCodes.refused,
-      `no Running agent is of release ${release}; add one, or name its program on this machine: --program /usr/sbin/vinyld`,
+      `No Running agent is of release ${release}; add one, or name its program on this machine: --program /usr/sbin/vinyld`,
     )
   const path = `/agents/${String(asked['id'])}`
   const known = await api.readObject(`${path}/params`)

@@ -1,4 +1,4 @@
-/** The whole fleet at one look, as far as the caller may see it (docs/behaviour.md, Overview). */
+/** The whole fleet at a glance, as far as the caller may see it (docs/behaviour.md, Overview). */
 import t, { type Test } from 'tap'
 import type { Overview } from '../../../src/resources/overview.js'
 import { basic } from '../../support/http-call.js'
