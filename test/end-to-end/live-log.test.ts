@@ -174,7 +174,9 @@ function send(port: number, head: string): Promise<void> {
     const socket = connect(port, '127.0.0.1')
     socket
       .on('error', () => undefined)
-      .on('close', () => resolve())
+      .on('close', () => {
+        resolve()
+      })
       .resume()
     socket.end(`${head}Connection: close\r\n\r\n`)
   })
