@@ -17,7 +17,7 @@ for (const stream of [stdout, stderr])
     // Who reads has enough, as `head` does.
     if (error.code === 'EPIPE') process.exit(exitCodes.done)
     if (stream === stdout)
-      stderr.write(`cachefleet: the output cannot be written: ${error.message}\n`)
+      stderr.write(`cachefleet: The output cannot be written: ${error.message}\n`)
     process.exit(exitCodes.refused)
   })
 

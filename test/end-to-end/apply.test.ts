@@ -78,12 +78,12 @@ void t.test('the example folder, from nothing to a site and back', parallel(), a
   await readCalls()
 
   await t.test(
-    'a plan says what would be made and where it would go, and makes nothing',
+    'a plan says what would be created and where it would go, and creates nothing',
     async (t) => {
       const { code, out, err } = await applyAsInstalled('--plan')
       t.match({ code, err }, { code: 2, err: '' })
       for (const name of ['news.vcl', 'greeting.vcl', 'news.example', 'news'])
-        t.match(out, new RegExp(`^\\+ make \\w+ "${name}"$`, 'm'))
+        t.match(out, new RegExp(`^\\+ create \\w+ "${name}"$`, 'm'))
       t.match(
         out,
         new RegExp(`^> deploy vclgroup "news"\\n.*\\n    \\+ ${agentName} \\(news\\)$`, 'm'),
