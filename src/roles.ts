@@ -193,6 +193,7 @@ async function startOwnAgent(
         furtherCounters: settings.counters,
         maskHeaders: settings.maskHeaders.map((name) => name.toLowerCase()),
         maskQuery: settings.maskQuery,
+        sampleRate: settings.sampleRate,
         metricsListen: settings.metricsListen,
         tlsDir: settings.tlsDir,
         checks: describeChecks(settings),

@@ -10,6 +10,7 @@ import { openSeries } from '../src/coordinator/statistics/counter-series.js'
 import { openStore } from '../src/coordinator/store/open-store.js'
 import { networkOf } from '../src/source-network.js'
 import { fillFleet } from './support/fill-fleet.js'
+import { administrator } from './coordinator/gateway/service.js'
 import { fill, holdsFor, holdsForLarge } from './support/event-loop.js'
 
 /** Of Node: all headers of a request together. */
@@ -38,6 +39,7 @@ const series = openSeries(
     },
   } as unknown as StateService, // all that is asked of it
   {
+    actor: administrator,
     caches: [],
     consolidation: 'AVERAGE',
     range: { startMs: 0, endMs: 2_000_000_000_000 },

@@ -33,6 +33,8 @@ export interface AgentConfig {
   readonly maskHeaders?: readonly string[]
   /** Query strings of URLs do not leave the host. */
   readonly maskQuery?: boolean
+  /** Lines of the log a second that are read for figures of groups and domains; 0, absent: none. */
+  readonly sampleRate?: number
   /** A folder for files of certificates that the cache's manager reads by its group; null, absent: below the state dir. */
   readonly tlsDir?: string | null
 }

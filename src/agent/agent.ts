@@ -152,8 +152,9 @@ class Agent implements RunningAgent {
       },
     })
     const [cachePid, product] = [() => this.#watch.cachePid, () => this.#engine.product]
-    this.#counters = new AgentCounters({ config, log, link, cachePid, product })
     this.#log = new AgentLog({ config, state, sources, log, link, cachePid, product })
+    const { figures } = this.#log
+    this.#counters = new AgentCounters({ config, log, link, cachePid, product, figures })
     this.#rollbacks = this.#createRollbacks(stateDir, log)
     this.#instructions = this.#createInstructions(sources, settings)
     this.#invalidator = this.#createInvalidator()
@@ -332,7 +333,7 @@ class Agent implements RunningAgent {
     const change = { ...isTaken, lockedBecause, seenCoordinatorId: coordinatorId }
     if (!isKept(record, change)) await this.#state.change(change)
     this.#watch.setHeartbeat(welcome.heartbeatMs)
-    this.#counters.sample(welcome.statsIntervalMs)
+    this.#counters.sample(welcome.statsIntervalMs, welcome.takesFigures === true)
     // When the link counts as live.
     setImmediate(() => {
       this.#reports.sendUnsent()

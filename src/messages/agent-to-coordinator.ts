@@ -29,8 +29,8 @@ import { logEnded, logLines } from './live-log.js'
 const tagsMost = 256
 /** More than an agent is ever sent ahead, and than an entry has members. */
 export const entriesMost = 1_000
-/** A cache has about 400 counters, and some for each backend. */
-const countersMost = 2_000
+/** A cache has about 400 counters, some for each backend, and 26 figures of each of 140 groups and domains. */
+const countersMost = 6_000
 
 /** What changes from heartbeat to heartbeat. */
 const engineCondition = Type.Object({

@@ -27,6 +27,8 @@ const welcome = Type.Object({
   heartbeatMs: whole(1),
   /** Between samples of the counters; absent from a coordinator of an earlier version: none are wanted. */
   statsIntervalMs: orAbsent(whole(1)),
+  /** Whether samples may have series of groups and domains; absent from a coordinator of an earlier version. */
+  takesFigures: orAbsent(flag),
   /** The revision that this coordinator wants; the agent locks itself when it holds a higher one. */
   revision: whole(0),
 })

@@ -98,7 +98,7 @@ const renamed: ReadonlyMap<string, string> = new Map([
 ])
 
 /** A name from the outside is bounded before it is matched. */
-const nameLimit = 256
+const nameLimit = 290
 
 /** The current name of a current or an older one; null where no counter can be called so. */
 export function resolveCounter(name: string): string | null {
@@ -107,7 +107,43 @@ export function resolveCounter(name: string): string | null {
   if (main !== undefined) return `MAIN.${renamed.get(main) ?? main}`
   const backend = /^VBE\.(\S+)\.([a-z]\w*)$/.exec(name)
   if (backend) return `VBE.${normaliseBackend(backend[1] ?? '')}.${backend[2] ?? ''}`
-  return /^(?:MGT|[A-Z][A-Z\d]*\.[\w.:-]+)\.[a-z]\w*$/.test(name) ? name : null
+  return /^(?:MGT|[A-Z][A-Z\d]*\.[\w.:-]+|DOMAIN\.(?:\d+:)?\*\.[\w.-]+)\.[a-z]\w*$/.test(name)
+    ? name
+    : null
+}
+
+/**
+ * Figures of traffic, `GROUP.7.requests` and `DOMAIN.www.example.com.requests`. A domain's are kept by the group that answered
+ * (`DOMAIN.7:www.example.com.requests`): the same name may be another organization's on another day.
+ */
+interface Figure {
+  /** Null: of a domain, whichever group answered. */
+  readonly groupId: number | null
+  /** Null: of the group. */
+  readonly fqdn: string | null
+  /** `requests`, `hits` and so on. */
+  readonly figure: string
+}
+
+/** Of a current name; null: it is none. */
+export function parseFigure(name: string): Figure | null {
+  const [first, last] = [name.indexOf('.'), name.lastIndexOf('.')]
+  if (!isFigure(name) || first === last) return null
+  const [kind, middle] = [name.slice(0, first), name.slice(first + 1, last)]
+  const [, id, fqdn = ''] =
+    (kind === 'GROUP' ? /^(\d{1,15})$/ : /^(?:(\d{1,15}):)?(.+)$/).exec(middle) ?? []
+  if (kind === 'GROUP' && id === undefined) return null
+  const groupId = id === undefined ? null : Number(id)
+  return { groupId, fqdn: kind === 'GROUP' ? null : fqdn, figure: name.slice(last + 1) }
+}
+
+/** Whether it is one by its name, whatever else it says. */
+export function isFigure(name: string): boolean {
+  return name.startsWith('GROUP.') || name.startsWith('DOMAIN.')
+}
+
+export function nameDomainFigure(groupId: number, fqdn: string, figure: string): string {
+  return `DOMAIN.${groupId}:${fqdn}.${figure}`
 }
 
 /** `boot.default`, `default(127.0.0.1,,80)`, `boot.pool(10.0.0.1:80)`: the backend's own name, in whichever VCL. */

@@ -19,69 +19,83 @@ export interface Observed {
   readonly firstByteMs: number | null
 }
 
-/** Domains of a cache beyond these are `DOMAIN.other`. */
-export const domainsMost = 500
+/** Series of one cache are bounded: domains beyond these are `other` of their group, groups beyond these have none. */
+export const domainsMost = 100
+export const groupsMost = 40
+const otherDomains = 'other'
+
+type Counts = Map<string, number>
 
 export class FigureSums {
-  readonly #sums = new Map<string, number>()
-  readonly #domains = new Set<string>()
-  #requests = 0
+  readonly #groups = new Map<string, Counts>()
+  /** By group and name: another group may have had it before, of another organization. */
+  readonly #domains = new Map<string, Counts>()
+  #lines = 0
 
   /** `fqdn`: the configured domain; null: a root group's. */
   add(groupId: number, fqdn: string | null, seen: Observed): void {
-    this.#requests += 1
-    this.#count(`GROUP.${groupId}`, seen)
-    if (fqdn !== null) this.#count(`DOMAIN.${this.#chooseDomain(fqdn)}`, seen)
+    this.#lines += 1
+    const group = String(groupId)
+    if (!this.#groups.has(group) && this.#groups.size >= groupsMost) return
+    addTo(takeCounts(this.#groups, group), seen)
+    if (fqdn === null) return
+    const domain = `${group}:${fqdn}`
+    const hasOwn = this.#domains.has(domain) || this.#domains.size < domainsMost
+    addTo(takeCounts(this.#domains, hasOwn ? domain : `${group}:${otherDomains}`), seen)
   }
 
   /** What was not of any group: it counts in the sample only. */
   skip(): void {
-    this.#requests += 1
+    this.#lines += 1
   }
 
-  get requests(): number {
-    return this.#requests
+  /** Since the last `take`. */
+  get lines(): number {
+    return this.#lines
   }
 
-  /** Per second, scaled to what the cache counted meanwhile; and begins anew. */
-  take(total: {
-    readonly requests: number
-    readonly seconds: number
-  }): ReadonlyMap<string, number> {
-    const scale = this.#requests > 0 ? total.requests / this.#requests / total.seconds : 0
-    const rates = new Map([...this.#sums].map(([name, count]) => [name, count * scale]))
-    // A name stays, at zero, while the agent runs: a series without requests is no gap.
-    for (const name of this.#sums.keys()) this.#sums.set(name, 0)
-    this.#requests = 0
+  /** Per second, where a line stands for `scale` requests; and begins anew. */
+  take({ scale, seconds }: { readonly scale: number; readonly seconds: number }): Counts {
+    const rates: Counts = new Map()
+    for (const [subject, counts] of this.#subjects())
+      for (const [figure, count] of counts) {
+        rates.set(`${subject}.${figure}`, (count * scale) / seconds)
+        // A name stays, at zero, while the agent runs: a series without requests is no gap.
+        counts.set(figure, 0)
+      }
+    this.#lines = 0
     return rates
   }
 
-  /** Groups that left and domains that are no more. */
-  keepOnly(isThere: (name: string) => boolean): void {
-    for (const name of this.#sums.keys()) if (!isThere(name)) this.#sums.delete(name)
-    for (const fqdn of this.#domains)
-      if (!isThere(`DOMAIN.${fqdn}.requests`)) this.#domains.delete(fqdn)
+  /** Without the groups that left and the domains that are no more. */
+  keepOnly(isThere: (subject: string) => boolean): void {
+    for (const group of this.#groups.keys())
+      if (!isThere(`GROUP.${group}`)) this.#groups.delete(group)
+    for (const domain of this.#domains.keys())
+      if (!isThere(`DOMAIN.${domain}`)) this.#domains.delete(domain)
   }
 
-  #chooseDomain(fqdn: string): string {
-    if (!this.#domains.has(fqdn)) {
-      if (this.#domains.size >= domainsMost) return 'other'
-      this.#domains.add(fqdn)
-    }
-    return fqdn
+  *#subjects(): Generator<readonly [string, Counts]> {
+    for (const [group, counts] of this.#groups) yield [`GROUP.${group}`, counts]
+    for (const [domain, counts] of this.#domains) yield [`DOMAIN.${domain}`, counts]
   }
+}
 
-  #count(whose: string, { status, handling, bytes, firstByteMs }: Observed): void {
-    this.#add(`${whose}.requests`, 1)
-    if (handling !== 'pipe') this.#add(`${whose}.${byHandling[handling]}`, 1)
-    if (status >= 100 && status < 600) this.#add(`${whose}.status_${Math.floor(status / 100)}xx`, 1)
-    this.#add(`${whose}.bytes`, bytes)
-    if (firstByteMs !== null) this.#add(`${whose}.${nameFirstByte(firstByteMs)}`, 1)
-  }
+function takeCounts(all: Map<string, Counts>, name: string): Counts {
+  const counts = all.get(name) ?? new Map<string, number>()
+  all.set(name, counts)
+  return counts
+}
 
-  #add(name: string, amount: number): void {
-    this.#sums.set(name, (this.#sums.get(name) ?? 0) + amount)
+function addTo(counts: Counts, { status, handling, bytes, firstByteMs }: Observed): void {
+  const add = (name: string, amount: number): void => {
+    counts.set(name, (counts.get(name) ?? 0) + amount)
   }
+  add('requests', 1)
+  if (handling !== 'pipe') add(byHandling[handling], 1)
+  if (status >= 100 && status < 600) add(`status_${Math.floor(status / 100)}xx`, 1)
+  add('bytes', bytes)
+  if (firstByteMs !== null) add(nameFirstByte(firstByteMs), 1)
 }
 
 export function nameFirstByte(firstByteMs: number): string {
@@ -111,17 +125,48 @@ export function findPercentile(counts: readonly number[], share: number): number
 /** Series of the histogram, in the order of `findPercentile`. */
 export const firstByteSeries = [...firstByteBoundsMs.map((bound) => `ttfb_${bound}`), slowest]
 
+export type Sample = 1 | 10 | 100 | 1000
+
 /** Sampled lines a second that are expected at most are `most`: one of so many transactions. */
-export function chooseSample(requestsPerSecond: number, most: number): 1 | 10 | 100 | 1000 {
+export function chooseSample(requestsPerSecond: number, most: number): Sample {
   const fitting = ([1, 10, 100] as const).find((one) => requestsPerSecond / one <= most)
   return fitting ?? 1000
+}
+
+/** A rate has to fall so far below the bound before more of the log is read, so that none goes to and fro. */
+const room = 1.5
+
+/** The sample that follows on `sample`; null: none was read yet. */
+export function followSample(sample: Sample | null, requestsPerSecond: number, most: number) {
+  const fitting = chooseSample(requestsPerSecond, most)
+  if (sample === null || fitting >= sample) return fitting
+  return chooseSample(requestsPerSecond * room, most)
+}
+
+/** Requests that may be counted a moment before their lines come. */
+const late = 20
+
+interface Read {
+  readonly sample: Sample
+  readonly lines: number
+  /** What the cache counted meanwhile; null: not known, since it restarted. */
+  readonly requests: number | null
+}
+
+/** For how many requests a line stands; null: the lines did not come. */
+export function chooseScale({ sample, lines, requests }: Read): number | null {
+  if (requests === null) return sample
+  if (lines === 0) return requests > late * sample ? null : 0
+  // All are read: those that are late come with the next ones.
+  if (sample === 1 && requests - lines <= Math.max(late, requests / 10)) return 1
+  return requests / lines
 }
 
 /**
  * Queries the transactions of one of `sample`: by the last digits of the microsecond at which they began, so that each is as
  * likely as any other (varnish-cache, cache_req_fsm.c: `Timestamp: Start: 1700000000.123456 …`).
  */
-export function sampleQuery(sample: 1 | 10 | 100 | 1000): string | null {
+export function sampleQuery(sample: Sample): string | null {
   const digits = { 1: '', 10: '7', 100: '37', 1000: '137' }[sample]
   return digits === '' ? null : `{1}Timestamp:Start[1] ~ "${digits}$"`
 }

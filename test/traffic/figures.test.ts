@@ -1,11 +1,14 @@
 /** Figures by group and domain, the sketch of the most frequent keys, what a line of the log says, and what is masked of it. */
 import fc from 'fast-check'
 import t from 'tap'
+import { figureFormat, parseFigureLine } from '../../src/traffic/figure-line.js'
 import {
   chooseSample,
+  chooseScale,
   FigureSums,
   findPercentile,
   firstByteSeries,
+  followSample,
   nameFirstByte,
 } from '../../src/traffic/figures.js'
 import { decodeField, lineFormat, parseLogLine, toTransaction } from '../../src/traffic/log-line.js'
@@ -183,29 +186,58 @@ void t.test('figures of a sample are scaled to what the cache counted', (t) => {
   sums.add(1, 'b.example', { ...seen, status: 503, handling: 'synth', firstByteMs: null })
   sums.skip()
   sums.add(2, null, { ...seen, handling: 'miss', firstByteMs: 60_000 })
-  const rates = sums.take({ requests: 400, seconds: 10 })
+  const rates = sums.take({ scale: 100, seconds: 10 })
   t.equal(rates.get('GROUP.1.requests'), 20)
   t.equal(rates.get('GROUP.1.hits'), 10)
   t.equal(rates.get('GROUP.1.status_5xx'), 10)
-  t.equal(rates.get('DOMAIN.a.example.ttfb_5'), 10)
+  t.equal(rates.get('DOMAIN.1:a.example.ttfb_5'), 10)
   t.equal(rates.get('GROUP.2.ttfb_more'), 10)
   t.equal(rates.get('GROUP.2.bytes'), 1000)
-  t.equal(sums.take({ requests: 5, seconds: 10 }).get('GROUP.1.requests'), 0)
+  t.equal(sums.take({ scale: 5, seconds: 10 }).get('GROUP.1.requests'), 0)
   t.end()
 })
 
 void t.test('domains beyond the most are counted together', (t) => {
   const sums = new FigureSums()
   const seen = { status: 200, handling: 'hit', bytes: 0, firstByteMs: 0 } as const
-  for (let number = 0; number < 502; number++) sums.add(1, `d${number}.example`, seen)
-  const rates = sums.take({ requests: 502, seconds: 1 })
-  t.equal(rates.get('DOMAIN.other.requests'), 2)
-  t.equal(rates.get('DOMAIN.d499.example.requests'), 1)
+  for (let number = 0; number < 102; number++) sums.add(1, `d${number}.example`, seen)
+  const rates = sums.take({ scale: 1, seconds: 1 })
+  t.equal(rates.get('DOMAIN.1:other.requests'), 2)
+  t.equal(rates.get('DOMAIN.1:d99.example.requests'), 1)
   sums.keepOnly((name) => name.startsWith('GROUP.'))
   t.same(
-    [...sums.take({ requests: 0, seconds: 1 }).keys()].filter((name) => name.startsWith('DOMAIN')),
+    [...sums.take({ scale: 0, seconds: 1 }).keys()].filter((name) => name.startsWith('DOMAIN')),
     [],
   )
+  t.end()
+})
+
+void t.test('a line stands for as many requests as the cache counted for it', (t) => {
+  const cases = [
+    [{ sample: 1, lines: 95, requests: 100 }, 1, 'late lines come with the next ones'],
+    [{ sample: 1, lines: 100, requests: 1000 }, 10, 'most were over the bound'],
+    [{ sample: 10, lines: 50, requests: 600 }, 12, 'a sample is what it is'],
+    [{ sample: 10, lines: 50, requests: null }, 10, 'the cache restarted'],
+    [{ sample: 1, lines: 0, requests: 3 }, 0, 'they come'],
+    [{ sample: 1, lines: 0, requests: 300 }, null, 'the tool died'],
+  ] as const
+  for (const [read, scale, why] of cases) t.equal(chooseScale(read), scale, why)
+  t.equal(followSample(null, 150, 200), 1)
+  t.equal(followSample(1, 201, 200), 10)
+  t.equal(followSample(10, 190, 200), 10, 'it does not go to and fro')
+  t.equal(followSample(10, 100, 200), 1)
+  t.end()
+})
+
+void t.test('a line for figures is read whole or not at all', (t) => {
+  t.match(parseFigureLine('a.example\t503\tsynth\t310\t0.0123'), {
+    host: 'a.example',
+    seen: { status: 503, handling: 'synth', bytes: 310 },
+  })
+  t.equal(parseFigureLine('a.example\t200\tpipe\t310\t-')?.seen.firstByteMs, null)
+  for (const line of ['', 'a.example\t200', 'a\t-\thit\t1\t-', 'a\tb\t200\thit\t1\t-'])
+    t.equal(parseFigureLine(line), null, line)
+  t.equal(figureFormat.split('\\t').length, 5)
   t.end()
 })
 

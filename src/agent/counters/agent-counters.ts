@@ -6,7 +6,7 @@ import type { AgentConfig } from '../agent-config.js'
 import type { CoordinatorLink } from '../link/coordinator-link.js'
 import { createCounterReader, type CounterReader } from './counter-reader.js'
 import { startMetricsListener, type MetricsListener } from './metrics-listener.js'
-import { CounterSampler } from './sampler.js'
+import { CounterSampler, type SampledFigures } from './sampler.js'
 import { createSimulatedCounters } from './simulated-counters.js'
 
 interface AgentCountersOptions {
@@ -16,6 +16,7 @@ interface AgentCountersOptions {
   readonly cachePid: () => number | null
   /** As the cache calls itself; empty until it was reached. */
   readonly product: () => string
+  readonly figures: SampledFigures
   readonly log: Logger
 }
 
@@ -37,6 +38,7 @@ export class AgentCounters {
       reader: this.#reader,
       send: (samples) => link.send(samples),
       isLinked: () => link.isLive,
+      figures: options.figures,
       log: options.log,
     })
   }
@@ -50,8 +52,8 @@ export class AgentCounters {
   }
 
   /** With each welcome. */
-  sample(intervalMs: number | undefined): void {
-    this.#sampler.start(intervalMs)
+  sample(intervalMs: number | undefined, takesFigures: boolean): void {
+    this.#sampler.start(intervalMs, takesFigures)
   }
 
   /** How long the live subscription lasts. */

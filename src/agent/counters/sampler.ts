@@ -10,11 +10,20 @@ import type { Unsent } from '../link/coordinator-link.js'
 import type { CounterReader } from './counter-reader.js'
 import { startLoop, type Loop } from '../../runtime/loop.js'
 
+/** What samples have beside counters, in the same order each time. */
+export interface SampledFigures {
+  /** Per second since the last call, by the names of their series. */
+  take(now: CounterReading): ReadonlyMap<string, number>
+  /** Nobody wants them. */
+  rest(): void
+}
+
 interface SamplerOptions {
   readonly reader: CounterReader
   /** False when there is no link. */
   readonly send: (samples: Unsent<Samples>) => boolean
   readonly isLinked: () => boolean
+  readonly figures: SampledFigures
   readonly log: Logger
 }
 
@@ -27,6 +36,7 @@ export class CounterSampler {
   #liveEnd: NodeJS.Timeout | null = null
   /** The names that were sent on this link, as one text. */
   #sentNames: string | null = null
+  #takesFigures = false
 
   constructor(options: SamplerOptions) {
     this.#options = options
@@ -40,8 +50,10 @@ export class CounterSampler {
   }
 
   /** With each welcome; without an interval nobody wants samples. */
-  start(intervalMs: number | undefined): void {
+  start(intervalMs: number | undefined, takesFigures: boolean): void {
     this.#sentNames = null
+    this.#takesFigures = takesFigures
+    if (!takesFigures) this.#options.figures.rest()
     this.#regular.setInterval(intervalMs ?? null)
   }
 
@@ -62,8 +74,10 @@ export class CounterSampler {
 
   #send(now: CounterReading, before: CounterReading | null, live: boolean): void {
     if (!this.#options.isLinked()) return
-    const rates = computeRates(before, now)
-    if (rates.size === 0) return
+    const counters = computeRates(before, now)
+    if (counters.size === 0) return
+    const hasFigures = this.#takesFigures && !live
+    const rates = hasFigures ? new Map([...counters, ...this.#options.figures.take(now)]) : counters
     const names = [...rates.keys()]
     const text = names.join(' ')
     const at = Math.round(Date.now() - (performance.now() - now.atMs))

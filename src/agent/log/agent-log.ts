@@ -17,9 +17,10 @@ import type { LogTool } from './log-child.js'
 import { LogChildren } from './log-children.js'
 import { LogStreams } from './log-streams.js'
 import { ServedGroups } from './served-groups.js'
+import { TrafficFigures } from './traffic-figures.js'
 
 interface AgentLogOptions extends Pick<SoughtCache, 'cachePid' | 'product'> {
-  readonly config: Pick<AgentConfig, 'engine' | 'maskHeaders' | 'maskQuery'>
+  readonly config: Pick<AgentConfig, 'engine' | 'maskHeaders' | 'maskQuery' | 'sampleRate'>
   readonly state: SavedState
   readonly sources: Sources
   readonly link: Pick<CoordinatorLink, 'send'>
@@ -32,6 +33,8 @@ const retryEveryMs = 2_000
 const toolTimeoutMs = 5_000
 
 export class AgentLog {
+  /** By group and domain. */
+  readonly figures: TrafficFigures
   readonly #streams: LogStreams
   readonly #children: LogChildren
   readonly #parts: Parameters<typeof countTop>[0]
@@ -44,7 +47,7 @@ export class AgentLog {
   }
 
   constructor({ config, state, sources, link, log, ...cache }: AgentLogOptions) {
-    const { engine, maskHeaders = [], maskQuery = false } = config
+    const { engine, maskHeaders = [], maskQuery = false, sampleRate = 0 } = config
     this.#logger = log
     this.#findTool = () => findLogTool(engine, cache)
     this.#children = new LogChildren({ findTool: this.#findTool, log })
@@ -56,6 +59,12 @@ export class AgentLog {
       }),
       masking: { headers: maskHeaders, masksQuery: maskQuery },
     }
+    this.figures = new TrafficFigures({
+      ...this.#parts,
+      canRead: () => this.#trouble === null,
+      linesPerSecond: sampleRate,
+      log,
+    })
     this.#streams = new LogStreams({
       ...this.#parts,
       send: (message) => link.send(message),

@@ -20,22 +20,38 @@ export class ServedGroups {
   #active = ''
   #find: FindRoute | null = null
   #rootId: number | null = null
+  /** `GROUP.<id>` and `DOMAIN.<id>:<fqdn>`. */
+  #served: ReadonlySet<string> = new Set()
 
   constructor(options: ServedGroupsOptions) {
     this.#options = options
   }
 
-  /** To be called before lines are read: routes change with deploys only. Rejects where the routing VCL is not to be had. */
-  async refresh(): Promise<void> {
+  /**
+   * To be called before lines are read: routes change with deploys only. Answers whether it is another program that serves.
+   * Rejects where the routing VCL is not to be had.
+   */
+  async refresh(): Promise<boolean> {
     const desired = this.#options.readDesired()
     const active = desired?.active ?? ''
-    if (active === this.#active) return
+    if (active === this.#active) return false
     const program = desired?.load.find(({ name }) => name === active)
     const isRouting = active.startsWith('cf-r-') && program !== undefined
     const text = isRouting ? await this.#options.readSource(program.sha) : null
-    this.#find = text === null ? null : createRouteFinder(readRoutes(text))
+    const routes = text === null ? [] : readRoutes(text)
+    this.#find = text === null ? null : createRouteFinder(routes)
     this.#rootId = readGroupId(active)
+    this.#served = new Set([
+      ...(this.#rootId === null ? [] : [`GROUP.${this.#rootId}`]),
+      ...routes.flatMap(({ groupId, fqdn }) => [`GROUP.${groupId}`, `DOMAIN.${groupId}:${fqdn}`]),
+    ])
     this.#active = active
+    return true
+  }
+
+  /** Whether it is of the groups and domains that this cache answers for by now. */
+  isServed(subject: string): boolean {
+    return this.#served.has(subject)
   }
 
   /** Null: of no group of ours. */

@@ -1,4 +1,5 @@
 /** Events as a stream's text (HTML standard, 9.2 Server-sent events). Data is JSON on one line. */
+import { isFigure } from '../../resources/counters.js'
 import { dataFor, eventNameOf, type FleetEvent, type EventFilter } from '../../resources/event.js'
 
 /** What the subscriber gets of these; empty: nothing. */
@@ -39,7 +40,7 @@ interface NamedAgent {
   readonly name: string
 }
 
-/** By counter; those whose names begin with `hidden` are left out. */
+/** By counter; figures of groups, and those whose names begin with `hidden`, are left out. */
 export function printValues(
   names: readonly string[],
   values: readonly (number | null)[],
@@ -47,6 +48,6 @@ export function printValues(
 ): string {
   const shown = names
     .map((name, index) => [name, values[index] ?? null] as const)
-    .filter(([name]) => hidden === null || !name.startsWith(hidden))
+    .filter(([name]) => !isFigure(name) && (hidden === null || !name.startsWith(hidden)))
   return JSON.stringify(Object.fromEntries(shown))
 }

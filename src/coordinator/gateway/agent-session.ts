@@ -262,8 +262,8 @@ export class AgentSession implements LinkReceiver, Recipient {
     ]
     const { heartbeatMs, statsIntervalMs } = service.settings
     const common = { traceId: context.traceId, agentId, coordinatorId: service.coordinatorId }
-    const wanted = { heartbeatMs, statsIntervalMs, revision: agent.desiredRevision }
-    this.#link.send({ kind: 'welcome', ...common, ...wanted })
+    const wanted = { heartbeatMs, statsIntervalMs, takesFigures: true }
+    this.#link.send({ kind: 'welcome', ...common, ...wanted, revision: agent.desiredRevision })
     this.#learn({ ...hello.condition, lockedBecause: agent.lockedBecause })
     sender.request([agentId], null)
     adopter.consider(agentId, hello)

@@ -5,11 +5,14 @@ import type { TimeRange } from './archive/time-range.js'
 import { defaultCounters, findMemoryCounters, resolveCounter } from '../../resources/counters.js'
 import { groupBy } from '../../group-by.js'
 import { FleetError, type ErrorKey } from '../../errors.js'
-import type { AskedCache, Rows, SeriesAnswer } from './store/statistics-archive.js'
+import type { Actor } from '../../resources/permission.js'
+import { findFigures } from './find-figures.js'
+import type { AskedCache, Rows, Series, SeriesAnswer } from './store/statistics-archive.js'
 import type { StateService } from '../service.js'
 
 /** What is asked, of whom, and in whose words an error is told. */
 interface SeriesRequest {
+  readonly actor: Actor
   readonly caches: readonly AskedCache[]
   readonly consolidation: Consolidation
   readonly range: TimeRange
@@ -127,12 +130,41 @@ async function readGraph(
 
 async function readSeries(
   service: StateService,
-  { caches, consolidation, range, nowMs = service.now() }: SeriesRequest & { nowMs?: number },
+  {
+    actor,
+    caches,
+    consolidation,
+    range,
+    nowMs = service.now(),
+  }: SeriesRequest & {
+    nowMs?: number
+  },
   names: readonly string[],
   alternatives: ReadonlyMap<string, string> = new Map(),
 ): Promise<SeriesAnswer> {
-  const query = { caches, names, alternatives, consolidation, ...range, nowMs }
-  return service.statistics.readSeries(query)
+  const { parts, groups } = await findFigures(service, actor, names)
+  const shown = groups.size > 0 ? caches.map((cache) => ({ ...cache, groups })) : caches
+  const query = { caches: shown, alternatives, consolidation, ...range, nowMs }
+  const { series, heard } = await service.statistics.readSeries({ ...query, names: parts.flat() })
+  let from = 0
+  const sums = parts.map(({ length }) => sumSeries(series.slice(from, (from += length))))
+  return { series: sums, heard }
+}
+
+/** Row by row; of one it is that one. */
+function sumSeries(parts: readonly Series[]): Series {
+  const [only] = parts
+  if (only && parts.length === 1) return only
+  const sums = new Map<number, number>()
+  for (const { endsAt, values } of parts)
+    for (const [at, time] of endsAt.entries())
+      sums.set(time, (sums.get(time) ?? 0) + (values[at] ?? 0))
+  const rows = [...sums].sort(([a], [b]) => a - b)
+  return {
+    isKnown: parts.some(({ isKnown }) => isKnown),
+    endsAt: Float64Array.from(rows, ([time]) => time),
+    values: Float64Array.from(rows, ([, value]) => value),
+  }
 }
 
 function toPoints(rows: Rows | undefined): Points {

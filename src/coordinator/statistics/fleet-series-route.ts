@@ -58,6 +58,7 @@ export function fleetSeriesRoute(service: StateService): Route {
     handle: async ({ actor, params, query }) => {
       const { consolfunc = '', start = '', end = '' } = params
       const source = openSeries(service, {
+        actor,
         errorKey,
         consolidation: requireConsolidation(consolfunc, errorKey),
         range: requireRange({ start, end }, errorKey),

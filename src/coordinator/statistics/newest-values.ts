@@ -2,9 +2,9 @@
 import { findMemoryCounters, resolveCounter } from '../../resources/counters.js'
 import type { Actor } from '../../resources/permission.js'
 import { FleetError } from '../../errors.js'
-import type { AskedCache } from './store/statistics-archive.js'
 import type { StateService } from '../service.js'
-import { askVisibleCaches } from './asked-caches.js'
+import { askGroupCaches, askVisibleCaches } from './asked-caches.js'
+import { findFigures } from './find-figures.js'
 
 interface NewestValues {
   /** Seconds since 1970; null: no cache was heard lately. */
@@ -14,17 +14,26 @@ interface NewestValues {
   readonly stats: readonly { readonly counter: string; readonly value: number }[]
 }
 
+/** Summed over the caches of a group; of figures its own, and those of its domains. */
 export async function readNewestValues(
   service: StateService,
-  caches: readonly AskedCache[],
+  actor: Actor,
+  groupId: number,
 ): Promise<NewestValues> {
-  const nowMs = service.now()
-  const newest = await service.statistics.readNewest({ caches, nowMs })
+  const groups = new Set([groupId])
+  const asked = await askGroupCaches(service, actor, groupId)
+  const caches = asked.map((cache) => ({ ...cache, groups }))
+  const newest = await service.statistics.readNewest({ caches, nowMs: service.now() })
   return {
     time: newest.endsAt === null ? null : newest.endsAt / 1000,
     agents: newest.caches,
-    stats: newest.values.map(([counter, value]) => ({ counter, value })),
+    stats: newest.values.map(([name, value]) => ({ counter: showName(name), value })),
   }
+}
+
+/** Of a domain whichever group answers. */
+function showName(name: string): string {
+  return name.replace(/^DOMAIN\.\d+:/, 'DOMAIN.')
 }
 
 interface CacheValues {
@@ -51,8 +60,9 @@ export async function readNewestOfEach(
 ): Promise<readonly CacheValues[]> {
   const names = requireNames(counters)
   const caches = await askVisibleCaches(service, actor)
+  const { groups } = await findFigures(service, actor, names)
   const newest = await service.statistics.readNewestEach({
-    caches,
+    caches: groups.size > 0 ? caches.map((cache) => ({ ...cache, groups })) : caches,
     names,
     alternatives: findMemoryCounters(names),
     nowMs: service.now(),

@@ -67,7 +67,9 @@ export function statisticsRoutes(service: StateService): readonly Route[] {
     permission: ofAgent,
     find: (actor, id) => findAgent(service, actor, id),
     open: (actor, agent, question) =>
-      Promise.resolve(openSeries(service, { ...question, caches: [askCache(actor, agent)] })),
+      Promise.resolve(
+        openSeries(service, { ...question, actor, caches: [askCache(actor, agent)] }),
+      ),
   }
   const ofGroups: SeriesSubject<{ readonly id: number }> = {
     path: '/vclgroups/{id}',
@@ -77,7 +79,7 @@ export function statisticsRoutes(service: StateService): readonly Route[] {
     permission: ofGroup,
     find: (actor, id) => findGroup(service.store.queries, scopeOf(actor), id),
     open: async (actor, { id }, question) =>
-      openSeries(service, { ...question, caches: await askGroupCaches(service, actor, id) }),
+      openSeries(service, { ...question, actor, caches: await askGroupCaches(service, actor, id) }),
   }
   return [
     ...seriesRoutes(ofAgents),
@@ -95,7 +97,7 @@ export function statisticsRoutes(service: StateService): readonly Route[] {
       answers: { 200: newestSchema },
       handle: async ({ actor, object }) => ({
         status: 200,
-        body: await readNewestValues(service, await askGroupCaches(service, actor, object.id)),
+        body: await readNewestValues(service, actor, object.id),
       }),
     }),
     route({

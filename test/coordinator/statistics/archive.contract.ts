@@ -281,15 +281,15 @@ export async function testArchive(t: Test, makeUrl: () => Promise<string>): Prom
   })
 
   await t.test(
-    'a cache that sends too many series keeps 500, and others their share',
+    'a cache that sends too many series keeps 4,000, and others their share',
     async (t) => {
-      const archive = await openArchive(await makeUrl(), { seriesMost: 700 })
-      const many = Array.from({ length: 1200 }, (_, at) => `VBE.b${at}.conn`)
+      const archive = await openArchive(await makeUrl(), { seriesMost: 4_200 })
+      const many = Array.from({ length: 5000 }, (_, at) => `VBE.b${at}.conn`)
       await record(archive, 1, { from: 0, to: 2, list: many })
       await record(archive, 2, { from: 0, to: 2, list: many })
-      const read499 = await read(archive, [1], { steps: 2, names: ['VBE.b499.conn'] })
-      t.equal(read499.isKnown, true)
-      t.equal((await read(archive, [1], { steps: 2, names: ['VBE.b500.conn'] })).isKnown, false)
+      const read3999 = await read(archive, [1], { steps: 2, names: ['VBE.b3999.conn'] })
+      t.equal(read3999.isKnown, true)
+      t.equal((await read(archive, [1], { steps: 2, names: ['VBE.b4000.conn'] })).isKnown, false)
       t.equal((await read(archive, [2], { steps: 2, names: ['VBE.b199.conn'] })).isKnown, true)
       t.equal((await read(archive, [2], { steps: 2, names: ['VBE.b200.conn'] })).isKnown, false)
       // Another day those that are not sent any more make room.

@@ -23,7 +23,9 @@ export function cacheStatisticsRoutes(service: StateService): readonly Route[] {
     readId: (text) => parseObjectId('cache', text),
     find: (actor, id) => findCache(service, actor, id),
     open: (actor, { agent }, question) =>
-      Promise.resolve(openSeries(service, { ...question, caches: [askCache(actor, agent)] })),
+      Promise.resolve(
+        openSeries(service, { ...question, actor, caches: [askCache(actor, agent)] }),
+      ),
   }
   const ofGroups: SeriesSubject<ConsoleGroup> = {
     path: '/v1/group/{id}',
@@ -34,7 +36,11 @@ export function cacheStatisticsRoutes(service: StateService): readonly Route[] {
     readId: (text) => parseObjectId('group', text),
     find: (actor, id) => findGroup(service, actor, id),
     open: async (actor, { agentIds }, question) =>
-      openSeries(service, { ...question, caches: await askCaches(service, actor, agentIds) }),
+      openSeries(service, {
+        ...question,
+        actor,
+        caches: await askCaches(service, actor, agentIds),
+      }),
   }
   return [...seriesRoutes(ofCaches), ...seriesRoutes(ofGroups)]
 }

@@ -1,4 +1,5 @@
 /** A cache whose samples come here: its open rows, and what is finished and not yet written. */
+import { isFigure } from '../../../resources/counters.js'
 import { slotOf, type Grid } from '../archive/archives.js'
 import {
   addSample,
@@ -39,8 +40,8 @@ export interface FinishedRow extends Row {
   readonly layout: Layout
 }
 
-/** A cache has about 40 series, and a few for each backend. */
-export const seriesPerCacheMost = 500
+/** A cache has about 40 series, a few for each backend, and at most 26 of each of 140 groups and domains. */
+export const seriesPerCacheMost = 4_000
 /** The shortest interval between removing unused names: an agent that always sends new names cannot fill the table. */
 const tidyEveryMs = 86_400_000
 /** The most steps folded again after a restart; it differs per cache, so that not all are saved at once. */
@@ -96,6 +97,8 @@ interface Room {
   readonly layouts: Layouts
   /** How many series it may have. */
   readonly series: number
+  /** Whether it may begin more series of figures: counters go before them. */
+  readonly takesFigures: boolean
   /** How many finished rows may wait to be written; then the oldest go. */
   readonly unwritten: number
 }
@@ -165,7 +168,7 @@ function fitLayout(cache: LiveCache, names: readonly string[], room: Room): void
   const { state, layout } = cache
   const added = [...new Set(names)].filter((name) => !layout.columns.has(name))
   const left = Math.max(0, Math.min(seriesPerCacheMost, room.series) - state.series)
-  const taken = added.slice(0, left)
+  const taken = added.filter((name) => room.takesFigures || !isFigure(name)).slice(0, left)
   if (taken.length > 0) {
     cache.layout = room.layouts.extend(layout, taken)
     widenSeries(state, cache.layout.names.length)

@@ -193,6 +193,7 @@ export class LocalArchive implements StatisticsArchive {
       const refused = takeSample(cache, sample, {
         layouts,
         series: room + before,
+        takesFigures: kept.total() < seriesMost / 2,
         unwritten: this.#rowsThatWait(kept.total()),
       })
       kept.add(organizationId, cache.state.series - before)

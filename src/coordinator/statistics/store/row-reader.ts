@@ -1,4 +1,5 @@
 /** Complete rows of some caches: those that are stored, and those that came here and are not yet. */
+import { isFigure, parseFigure } from '../../../resources/counters.js'
 import { slotRanges, spanOf, type Grid } from '../archive/archives.js'
 import type { Layout, Layouts } from './layouts.js'
 import { toStored, type FinishedRow, type LiveCache } from './live-cache.js'
@@ -73,7 +74,8 @@ export function findColumn(
   return columns.get(name) ?? columns.get(alternatives?.get(name) ?? '')
 }
 
-export function isHidden({ hidden }: AskedCache, name: string): boolean {
+export function isHidden({ hidden, groups }: AskedCache, name: string): boolean {
+  if (isFigure(name)) return groups?.has(parseFigure(name)?.groupId ?? 0) !== true
   return hidden !== null && name.startsWith(hidden)
 }
 

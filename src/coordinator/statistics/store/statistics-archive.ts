@@ -39,6 +39,8 @@ export interface AskedCache {
   readonly agentId: number
   /** Series whose names begin so are not for who asks; null: all are. */
   readonly hidden: string | null
+  /** Groups whose figures, and those of their domains, are for who asks; absent: none. */
+  readonly groups?: ReadonlySet<number>
 }
 
 /** By a name that is asked for: what a cache that has no such counter is asked for instead. */

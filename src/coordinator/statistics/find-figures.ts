@@ -1,0 +1,86 @@
+/** Figures of groups and domains: whose the caller may read, and under which names the archive has them (docs/behaviour.md, Statistics). */
+import { isFigure, nameDomainFigure, parseFigure } from '../../resources/counters.js'
+import { may, type Actor } from '../../resources/permission.js'
+import { groupBy } from '../../group-by.js'
+import { within } from '../store/scope.js'
+import { scopeOf, type StateService } from '../service.js'
+
+interface FoundFigures {
+  /** Of each name that is asked for, what it is the sum of. */
+  readonly parts: readonly (readonly string[])[]
+  readonly groups: ReadonlySet<number>
+}
+
+/** `names`: current ones, of counters too. */
+export async function findFigures(
+  service: StateService,
+  actor: Actor,
+  names: readonly string[],
+): Promise<FoundFigures> {
+  const figures = names.flatMap((name) => parseFigure(name) ?? [])
+  if (figures.length === 0 || !may(actor, 'vclgroup', 'read'))
+    return { parts: names.map((name) => [name]), groups: new Set() }
+  const groupsOf = await readGroupsWith(
+    service,
+    actor,
+    figures.flatMap(({ groupId, fqdn }) => (groupId === null && fqdn !== null ? [fqdn] : [])),
+  )
+  const asked = figures.flatMap(({ groupId }) => groupId ?? [])
+  const own = await readOwnGroups(service, actor, asked)
+  return {
+    parts: names.map((name) => listParts(name, groupsOf)),
+    groups: new Set([...own, ...[...groupsOf.values()].flat()]),
+  }
+}
+
+function listParts(
+  name: string,
+  groupsOf: ReadonlyMap<string, readonly number[]>,
+): readonly string[] {
+  const { groupId, fqdn, figure } = parseFigure(name) ?? { groupId: 0, fqdn: null, figure: '' }
+  if (!isFigure(name) || groupId !== null || fqdn === null) return [name]
+  return (groupsOf.get(fqdn) ?? []).map((id) => nameDomainFigure(id, fqdn, figure))
+}
+
+/** Of each of these domains the groups that have it. */
+async function readGroupsWith(
+  { store }: StateService,
+  actor: Actor,
+  fqdns: readonly string[],
+): Promise<ReadonlyMap<string, readonly number[]>> {
+  if (fqdns.length === 0) return new Map()
+  const rows = await store.queries
+    .selectFrom('vclGroupDomains')
+    .innerJoin('domains', 'domains.id', 'vclGroupDomains.domainId')
+    .innerJoin('vclGroups', 'vclGroups.id', 'vclGroupDomains.groupId')
+    .select(['domains.fqdn', 'vclGroupDomains.groupId'])
+    .where('domains.fqdn', 'in', [...fqdns])
+    .where(within(scopeOf(actor), 'vclGroups'))
+    .orderBy('vclGroupDomains.groupId')
+    .limit(groupsMost)
+    .execute()
+  return new Map(
+    [...groupBy(rows, ({ fqdn }) => fqdn)].map(([fqdn, some]) => [
+      fqdn,
+      some.map(({ groupId }) => groupId),
+    ]),
+  )
+}
+
+/** Who may read all organizations may ask for a name that each of them has. */
+const groupsMost = 200
+
+async function readOwnGroups(
+  { store }: StateService,
+  actor: Actor,
+  ids: readonly number[],
+): Promise<readonly number[]> {
+  if (ids.length === 0) return []
+  const rows = await store.queries
+    .selectFrom('vclGroups')
+    .select('vclGroups.id')
+    .where('vclGroups.id', 'in', [...new Set(ids)])
+    .where(within(scopeOf(actor), 'vclGroups'))
+    .execute()
+  return rows.map(({ id }) => id)
+}

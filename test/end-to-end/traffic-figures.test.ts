@@ -1,0 +1,181 @@
+/**
+ * Figures of two groups of two organizations on one real cache, under a known load: exact, and told to nobody else
+ * (docs/behaviour.md, Live log).
+ */
+import t from 'tap'
+import { fetchingFrom } from '../agent/counters/cache-traffic.js'
+import { logIn, type ApiClient } from '../support/api-client.js'
+import { startCoordinator } from '../support/daemon.js'
+import { eventually } from '../support/eventually.js'
+import { expectDone, startHarness, untilAgent, type Harness } from './harness.js'
+import { ask, startOrigin } from './origin.js'
+
+const password = 'long enough a word'
+const paths = 5
+const times = 10
+const failures = 25
+
+interface Site {
+  readonly api: ApiClient
+  readonly group: number
+  readonly domain: number
+  readonly fqdn: string
+}
+
+void t.test('figures of groups and domains', { timeout: 300_000 }, async (t) => {
+  const words = ['--no-agent', '--heartbeat', '3', '--stats-interval', '1']
+  const coordinator = await startCoordinator(t, { words })
+  const harness = await startHarness(t, { shared: { coordinator, linked: coordinator } })
+  await untilAgent(harness, 'Running')
+  const vcl = `${fetchingFrom(await startOrigin(t, 'figures'))}sub vcl_recv { if (req.url ~ "^/fail") { return (synth(503)); } }\n`
+  const azure = await settle(harness, vcl, { name: 'azure', fqdn: '*.azure.example' })
+  const crimson = await settle(harness, vcl, { name: 'crimson', fqdn: 'crimson.example' })
+  const agentId = (await harness.api.findAgent(harness.agentName))?.id ?? 0
+  const begin = Math.floor(Date.now() / 1000) - 1
+  const ofAgent = `/agents/${agentId}`
+
+  await eventually('the requests of both are counted', async () => {
+    await Promise.all(['www.azure.example', 'crimson.example'].map((host) => send(host, '/warm')))
+    const asked = [azure, crimson].map(({ group }) => `GROUP.${group}.requests`)
+    return (await sum(harness.api, ofAgent, asked, begin)).every((total) => total > 0)
+  })
+  // Lines come in order: with the last one all before it are counted.
+  await send('www.azure.example', '/fail')
+  const warm = await eventually('all of them are counted', async () => {
+    const totals = await readAll(harness.api, ofAgent, azure)
+    return (totals[3] ?? 0) > 0 ? totals : undefined
+  })
+
+  for (let path = 0; path < paths; path++)
+    for (let time = 0; time < times; time++) await send('www.azure.example', `/${path}`)
+  for (let time = 0; time < failures; time++) await send('img.azure.example', '/fail')
+  await send('nobody.example', '/')
+
+  await t.test('are what was sent', async (t) => {
+    const wanted = {
+      requests: paths * times + failures,
+      hits: paths * (times - 1),
+      misses: paths,
+      synths: failures,
+      status_2xx: paths * times,
+      status_5xx: failures,
+    }
+    await eventually('all are counted', async () => {
+      const [requests = 0] = await readAll(harness.api, ofAgent, azure)
+      return Math.round(requests - (warm[0] ?? 0)) >= wanted.requests
+    })
+    const now = await readAll(harness.api, ofAgent, azure)
+    const found = now.map((total, at) => Math.round(total - (warm[at] ?? 0)))
+    t.same(found, Object.values(wanted))
+    const [ofDomain] = await sum(harness.api, ofAgent, [`DOMAIN.${azure.fqdn}.status_5xx`], begin)
+    t.equal(Math.round(ofDomain ?? 0), failures + 1, 'of a wildcard as one name')
+  })
+
+  await t.test('an organization is told of its own groups and domains only', async (t) => {
+    const names = (site: Site): string[] => [
+      `GROUP.${site.group}.requests`,
+      `DOMAIN.${site.fqdn}.requests`,
+      `DOMAIN.${site.group}:${site.fqdn}.requests`,
+    ]
+    for (const [who, other] of [
+      [azure, crimson],
+      [crimson, azure],
+    ] as const) {
+      for (const name of names(who))
+        t.equal((await read(who.api, ofAgent, [name], begin)).status, 200, name)
+      for (const name of names(other)) {
+        for (const place of [ofAgent, `/vclgroups/${who.group}`])
+          t.equal((await read(who.api, place, [name], begin)).status, 404, name)
+        t.equal((await read(who.api, '', [name], begin)).status, 404, name)
+        const { body } = await who.api.call('GET', `/stats?counters=${encodeURIComponent(name)}`)
+        t.notMatch(JSON.stringify(body), /"values":\[[\d.]/, name)
+      }
+      // Whoever names a domain as another organization does learns nothing of it.
+      await who.api.make('/domains', { fqdn: other.fqdn })
+      const theirs = `DOMAIN.${other.fqdn}.requests`
+      t.equal((await read(who.api, ofAgent, [theirs], begin)).status, 404, theirs)
+      const newest = await who.api.call('GET', `/vclgroups/${who.group}/stats`)
+      const text = JSON.stringify(newest.body)
+      t.match(text, `"GROUP.${who.group}.requests"`)
+      t.match(text, `"DOMAIN.${who.fqdn}.requests"`)
+      t.notMatch(text, new RegExp(`GROUP\\.${other.group}\\.|${other.fqdn.replace('*', '\\*')}`))
+    }
+  })
+
+  async function send(host: string, path: string): Promise<void> {
+    await ask(harness.cache, host, { path })
+  }
+
+  function readAll(api: ApiClient, place: string, { group }: Site): Promise<number[]> {
+    const figures = ['requests', 'hits', 'misses', 'synths', 'status_2xx', 'status_5xx']
+    return sum(
+      api,
+      place,
+      figures.map((figure) => `GROUP.${group}.${figure}`),
+      begin,
+    )
+  }
+})
+
+void t.test('without a sample rate nothing is read', { timeout: 200_000 }, async (t) => {
+  const words = ['--no-agent', '--heartbeat', '3', '--stats-interval', '1']
+  const coordinator = await startCoordinator(t, { words })
+  const harness = await startHarness(t, {
+    shared: { coordinator, linked: coordinator },
+    agentWords: ['--sample-rate', '0'],
+  })
+  await untilAgent(harness, 'Running')
+  const vcl = fetchingFrom(await startOrigin(t, 'figures'))
+  const site = await settle(harness, vcl, { name: 'azure', fqdn: 'azure.example' })
+  const newest = await eventually('counters are told', async () => {
+    await ask(harness.cache, site.fqdn)
+    const { body } = await site.api.call('GET', `/vclgroups/${site.group}/stats`)
+    const { stats } = body as { stats: { counter: string; value: number }[] }
+    const isHeard = stats.some(({ counter, value }) => counter === 'MAIN.client_req' && value > 0)
+    return isHeard ? stats : undefined
+  })
+  t.same(
+    newest.filter(({ counter }) => /^(?:GROUP|DOMAIN)\./.test(counter)),
+    [],
+  )
+})
+
+async function settle(
+  { coordinator, api, agentTag }: Harness,
+  vcl: string,
+  { name, fqdn }: { readonly name: string; readonly fqdn: string },
+): Promise<Site> {
+  const id = await api.make('/organizations', { name })
+  await api.make('/accounts', { name, password, organization: { id } })
+  const own = await logIn(coordinator.base, { user: name, password, org: name })
+  const file = await own.makeFile(`${name}.vcl`, vcl)
+  const deployment = await own.makeDeployment(name, await own.findTag(agentTag))
+  const domain = await own.make('/domains', { fqdn })
+  const group = await own.make('/vclgroups', {
+    name,
+    mainVCL: { id: file },
+    domains: [{ id: domain }],
+    deployments: [{ id: deployment }],
+  })
+  expectDone(await own.act(group, 'deploy'))
+  return { api: own, group, domain, fqdn }
+}
+
+function read(api: ApiClient, place: string, names: readonly string[], begin: number) {
+  const counters = encodeURIComponent(names.join(','))
+  const range = `${begin}/${Math.ceil(Date.now() / 1000)}`
+  return api.call('GET', `${place}/stats/TOTAL/${range}?counters=${counters}`)
+}
+
+/** Since then, of the same moment; zeros while one of them is not known. */
+async function sum(
+  api: ApiClient,
+  place: string,
+  names: readonly string[],
+  begin: number,
+): Promise<number[]> {
+  const { status, body } = await read(api, place, names, begin)
+  if (status !== 200) return names.map(() => 0)
+  const { stats } = body as { stats: { values: { value: number }[] }[] }
+  return stats.map(({ values }) => values.reduce((total, { value }) => total + value, 0))
+}
