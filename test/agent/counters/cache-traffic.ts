@@ -5,7 +5,7 @@ import { ask, startOrigin, type Origin } from '../../end-to-end/origin.js'
 import type { Varnishd } from '../../support/varnishd.js'
 import type { CoordinatorEnd } from '../coordinator-end.js'
 
-function fetchingFrom(origin: Pick<Origin, 'port'>): string {
+export function fetchingFrom(origin: Pick<Origin, 'port'>): string {
   return `vcl 4.1;\nbackend origin { .host = "127.0.0.1"; .port = "${origin.port}"; }\nsub vcl_backend_response { set beresp.ttl = 1h; }\n`
 }
 
