@@ -1,6 +1,7 @@
 /** What the page decides about groups without a browser: what a deploy changes, where it goes, how far it is. */
 import fc from 'fast-check'
 import t from 'tap'
+import { agentStates } from '../../src/resources/agent-state.js'
 import type { Group, Place } from '../../src/resources/vclgroup.js'
 import {
   compareFiles,
@@ -108,12 +109,32 @@ void t.test('a deploy loads on all before it switches, and is told so', (t) => {
     at.agentStates.map((one) => stepOf(one, at, before))
 
   t.same(steps(group, 4), ['loading', 'loaded', 'failed'])
-  t.same(measureProgress(group, 4), { done: 1, all: 3, failed: 1, verb: 'loaded' })
+  const progress = (at: typeof group, before: number) => measureProgress(at, before, new Map())
+  t.same(progress(group, 4), { done: 1, all: 3, failed: 1, away: 0, verb: 'loaded' })
   t.same(steps({ ...group, revision: 5 }, 4), ['switching', 'switching', 'failed'])
   const done = { stateName: 'Active', revision: 5, agentStates: [place(1, 'applied')] }
-  t.same(measureProgress(done, 4), { done: 1, all: 1, failed: 0, verb: 'switched' })
-  t.equal(measureProgress({ ...done, agentStates: [] }, 4), null)
-  t.equal(measureProgress({ ...done, revision: 4 }, 4), null, 'nothing of it is seen yet')
+  t.same(progress(done, 4), { done: 1, all: 1, failed: 0, away: 0, verb: 'switched' })
+  t.equal(progress({ ...done, agentStates: [] }, 4), null)
+  t.equal(progress({ ...done, revision: 4 }, 4), null, 'nothing of it is seen yet')
+  t.end()
+})
+
+void t.test('a cache that is Down is never done with a deploy', (t) => {
+  const { Down, Failing } = agentStates
+  const places = [place(1, 'applied'), place(2, 'wanted'), place(3, 'failed'), place(4, 'applied')]
+  const group = { stateName: 'Deploying', revision: 4, agentStates: places }
+
+  t.same(measureProgress(group, 4, new Map([[2, Down]])), {
+    ...{ done: 2, all: 4, failed: 1, away: 1, verb: 'loaded' },
+  })
+  const away = new Map([2, 3, 4].map((id) => [id, id === 3 ? Failing : Down]))
+  t.same(measureProgress({ ...group, stateName: 'Degraded', revision: 5 }, 4, away), {
+    ...{ done: 1, all: 4, failed: 1, away: 2, verb: 'switched' },
+  })
+  const applying = [place(1, 'applied'), place(2, 'applying')]
+  t.same(measureProgress({ ...group, agentStates: applying }, null, new Map([[2, Down]])), {
+    ...{ done: 1, all: 2, failed: 0, away: 1, verb: 'switched' },
+  })
   t.end()
 })
 

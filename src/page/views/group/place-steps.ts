@@ -1,4 +1,6 @@
 /** How far a deploy is on each cache, and what failed where: values in, values out. */
+import type { AgentState } from '../../../resources/agent-state.js'
+import { placeStateName } from '../../../resources/place-state.js'
 import type { Group, Place } from '../../../resources/vclgroup.js'
 
 /** Of a deploy in its first phase all load; in its second all switch. */
@@ -26,24 +28,34 @@ interface Progress {
   readonly done: number
   readonly all: number
   readonly failed: number
+  /** Caches whose agents cannot do it now; they are never done. */
+  readonly away: number
   readonly verb: 'loaded' | 'switched'
 }
 
-/** Null: nothing to show, or not yet: the requested deploy has not begun as far as is known. */
+/**
+ * Null: nothing to show, or not yet: the requested deploy has not begun as far as is known. `ill`: the agents that are
+ * in trouble.
+ */
 export function measureProgress(
   group: GroupProgress,
   revisionBefore: number | null,
+  ill: ReadonlyMap<number, AgentState>,
 ): Progress | null {
   const all = group.agentStates.length
   const isBegun = group.stateName === 'Deploying' || group.revision !== revisionBefore
   if (all === 0 || !isBegun) return null
-  const steps = group.agentStates.map((place) => stepOf(place, group, revisionBefore))
-  const count = (...wanted: readonly Step[]): number =>
+  const steps = group.agentStates.map((place) => {
+    const step = stepOf(place, group, revisionBefore)
+    return placeStateName(step, ill.get(place.agent.id)) === step ? step : 'away'
+  })
+  const count = (...wanted: readonly (Step | 'away')[]): number =>
     steps.filter((step) => wanted.includes(step)).length
   const isLoading = count('loading', 'loaded') > 0
   return {
     all,
     failed: count('failed'),
+    away: count('away'),
     done: isLoading ? count('loaded') : count('applied'),
     verb: isLoading ? 'loaded' : 'switched',
   }

@@ -1,5 +1,6 @@
 /** How far what is done to a group is, as long as it is on its way. */
 import type { Group } from '../../../resources/vclgroup.js'
+import { useIllAgents } from '../../parts/use-ill-agents.js'
 import { measureProgress } from './place-steps.js'
 import type { Verbs } from './use-verbs.js'
 
@@ -15,17 +16,19 @@ const doing = {
 
 export function ProgressLine({ group, verbs }: { readonly group: Group; readonly verbs: Verbs }) {
   const { isBusy, last } = verbs
+  const ill = useIllAgents()
   if (!isBusy && group.stateName !== 'Deploying') return null
   // By others' hand it is not known what it is.
   const { name, revisionBefore } = last ?? { name: 'deploy', revisionBefore: null }
-  const progress = name === 'undeploy' ? null : measureProgress(group, revisionBefore)
+  const progress = name === 'undeploy' ? null : measureProgress(group, revisionBefore, ill)
   if (!progress) return <p role="status">{doing[name]}…</p>
-  const { done, all, verb, failed } = progress
+  const { done, all, verb, failed, away } = progress
   return (
     <div class="group-progress">
       <p role="status">
         {doing[name]}: {done} of {all} {verb}
         {failed > 0 && `, ${failed} failed`}
+        {away > 0 && `, ${away} when ${away === 1 ? 'it reconnects' : 'they reconnect'}`}
       </p>
       <div class="group-bar" aria-hidden="true">
         <div class="group-bar-done" style={{ width: `${(100 * done) / all}%` }} />
