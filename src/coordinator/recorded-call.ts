@@ -42,10 +42,12 @@ function describeMutation(route: Route | null): string {
   return route?.summary.split(';', 1)[0] ?? ''
 }
 
-/** The verbs of a group have their own errorKey. */
+/** Verbs that deploy have an errorKey of their own; what they are done to is what must be writable. */
 function keyTypeOf(route: Route | null): string {
   if (route === null) return 'path'
-  return route.errorKey === 'deploy' ? 'vclgroup' : route.errorKey
+  const { errorKey, permission } = route
+  const isVerb = errorKey === 'deploy' && typeof permission === 'object' && 'type' in permission
+  return isVerb ? permission.type : errorKey
 }
 
 /** What was refused and why. Of a success nothing: a command's answer has a `message` too, and bodies are never logged. */

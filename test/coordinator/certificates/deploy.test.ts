@@ -98,6 +98,14 @@ void t.test(
     const back = await client.expect(200, 'PUT', `${at}/rollback`)
     t.equal(back['fingerprint'], before['fingerprint'])
     t.same(await servedBy(cache), [text])
+
+    const logged = `/apilogs?path=*/api/v1${at}/*&sort=id`
+    const rows = await eventually('all are in the API log', async () => {
+      const found = await client.list(logged)
+      return found.length === 4 && found
+    })
+    const keyId = Number(at.split('/').at(-1))
+    for (const row of rows) t.match(row, { keyType: 'certificate', keyId })
   },
 )
 

@@ -280,7 +280,7 @@ function startSlow(t: Test, waiting: Waiting): Promise<Controller> {
         operationId: 'slow',
         summary: 'Takes its time',
         errorKey: 'deploy',
-        permission: 'anyone',
+        permission: { type: 'vclgroup', access: 'write' },
         answers: { 200: Type.Unknown() },
         handle: async () => {
           await waiting.wait()
