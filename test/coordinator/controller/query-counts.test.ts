@@ -15,6 +15,8 @@ const many = 30
 const endless = '/events'
 /** A table of the program's own. */
 const fixed = '/counters'
+/** One for each type among the newest changes: of many objects the newest are of fewer types. */
+const byType = '/overview'
 
 const actor: Actor = {
   accountId: 1,
@@ -34,7 +36,8 @@ void t.test('as many queries with one row as with 30', async (t) => {
   t.ok(few.size > 30, 'every list and object is read')
   for (const [path, { queries, rows }] of few) {
     const other = lots.get(path)
-    t.equal(other?.queries, queries, `${path}: ${queries} queries`)
+    if (path === byType) t.ok(other && other.queries <= queries, `${path}: ${queries} at most`)
+    else t.equal(other?.queries, queries, `${path}: ${queries} queries`)
     if (rows !== null && path !== fixed) t.ok((other?.rows ?? 0) > rows, `${path} has more rows`)
   }
 })
