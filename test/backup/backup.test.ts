@@ -71,7 +71,11 @@ void t.test('a backup restores to a coordinator as it was', beside(120_000), asy
   const passphraseFile = join(file, '..', 'passphrase')
   await writeFile(passphraseFile, `${passphrase}\n`)
   const ran = await restore(later, [...words, '--passphrase-file', passphraseFile], '')
-  t.match(ran, { code: 0, errors: '', output: /its sessions and API tokens \(\d+\) and all its join tokens/ })
+  t.match(ran, {
+    code: 0,
+    errors: '',
+    output: /its sessions and API tokens \(\d+\) and all its join tokens/,
+  })
   t.equal(await readFile(join(coordinator.stateDir, 'ca.pem'), 'utf8'), ca)
   const { base, api, stateDir } = coordinator
   const modes = await Promise.all(
