@@ -6,7 +6,7 @@ import { Button } from '../parts/button.js'
 import { ErrorNote } from '../parts/error-note.js'
 import { TextField } from '../parts/field.js'
 import { Logo } from '../parts/icon.js'
-import { forgetToasts } from '../parts/toasts.js'
+import { forgetToasts, Toasts } from '../parts/toasts.js'
 import { endedBecause, logIn, rememberSession } from './access.js'
 
 export function LoginForm() {
@@ -70,6 +70,7 @@ export function LoginForm() {
           )}
         </div>
       </form>
+      <Toasts />
     </main>
   )
 }
