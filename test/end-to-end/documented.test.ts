@@ -2,11 +2,17 @@
 import t, { type Test } from 'tap'
 import { answering } from '../support/observe-cache.js'
 import { logIn, type ApiClient } from '../support/api-client.js'
-import { startCoordinator, type CoordinatorProcess } from '../support/daemon.js'
+import {
+  makeStateDir,
+  startAgent,
+  startCoordinator,
+  type CoordinatorProcess,
+} from '../support/daemon.js'
 import { makeDomainCertificate } from '../support/domain-certificates.js'
 import { eventually } from '../support/eventually.js'
 import { createBrowser, startIdentityProvider } from '../support/identity-provider.js'
 import { basic } from '../support/http-call.js'
+import { startVarnishd } from '../support/varnishd.js'
 import { openDocument, type Answered, type DocumentedApi, type Given } from './documented.js'
 
 const password = 'long enough a word'
@@ -43,11 +49,28 @@ void t.test('live answers are what the document says', { timeout: 220_000 }, asy
 
   await t.test('who may do what', (t) => tryIdentity(t, harness))
   await t.test('objects and deploys', () => tryObjects(harness))
+  await t.test('traffic of a real cache', (t) => tryTraffic(t, harness))
   t.same(idsOf(documented.without('success')), [], 'each call has succeeded')
 
   await t.test('refusals', () => tryRefusals(harness))
   t.same(idsOf(documented.without('error')), [], 'each call has been refused')
 })
+
+async function tryTraffic(t: Test, { coordinator, api, done }: Harness): Promise<void> {
+  const cache = await startVarnishd(t)
+  startAgent(t, cache, {
+    coordinatorUrl: `ws://127.0.0.1:${coordinator.port}`,
+    name: 'real',
+    stateDir: await makeStateDir(t),
+    joinToken: await api.makeJoinToken(),
+  })
+  await eventually('its log can be read', async () => {
+    const agent = await api.findAgent('real')
+    return agent?.capabilities.includes('log') === true
+  })
+  await done('readLogs')
+  await done('countTop', { query: '?by=url&seconds=1' })
+}
 
 async function tryIdentity(t: Test, harness: Harness): Promise<void> {
   const { done, made } = harness

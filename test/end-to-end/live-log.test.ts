@@ -15,7 +15,7 @@ void t.test('the live log of a shared cache', { timeout: 200_000 }, async (t) =>
   await untilAgent(harness, 'Running')
   const { api, cache } = harness
   await eventually('the log can be read', async () => {
-    const [agent] = (await api.listAgents()) as unknown as { capabilities: string[] }[]
+    const [agent] = await api.listAgents()
     return agent?.capabilities.includes('log') === true
   })
   const azure = await settle(harness, 'azure')

@@ -15,6 +15,7 @@ export interface AgentView extends Reference {
   readonly engineVersion: string
   readonly lastHeartbeat: string
   readonly tags: readonly Reference[]
+  readonly capabilities: readonly string[]
   readonly drift: { readonly foreign: readonly string[]; readonly action: string } | null
   readonly config: {
     readonly desired: { readonly revision: number }
