@@ -35,10 +35,16 @@ void t.test('a store without room', beside(120_000), async (t) => {
   const kept = await api.makeTag('kept')
 
   const readReady = () => fetch(`${base}/readyz`)
+  const readMetrics = async () => (await fetch(`${base}/metrics`)).text()
+  t.match(await readMetrics(), 'cachefleet_agents{state="Running"} 2')
   t.equal((await readReady()).status, 200)
   await shortage.begin(daemon)
   await eventually('it is not ready', async () => (await readReady()).status === 503)
   t.match(await (await readReady()).json(), { errorMsg: 'the store cannot be written' })
+  const metrics = await readMetrics()
+  t.match(metrics, 'cachefleet_store_up 0')
+  t.match(metrics, 'cachefleet_bus_up 1')
+  t.notMatch(metrics, /^cachefleet_(?:agents|groups|problems)\{/m, 'what is not known is left out')
   let refused = 0
   for (let count = 0; count < 50 && refused < 5; count++) {
     const answer = await api.call('POST', '/files', {
