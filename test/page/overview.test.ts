@@ -49,7 +49,10 @@ void t.test('the button does what the person may, or leads to what is ill', (t) 
   const cache = { type: 'agent', id: 5, name: 'edge-1' }
   const entry = { type: 'invalidation', id: 4, name: 'a ban' }
   const open = { kind: 'open', title: 'Open', href: '/groups/3' }
-  t.match(choose('load-failed', group, { objects: [cache] }), [{ kind: 'rollback' }, open])
+  const back = { objects: [cache], remedy: 'Deploy it again, or `vclgroups rollback shop`' }
+  t.match(choose('load-failed', group, back), [{ kind: 'rollback' }, open])
+  const forward = { objects: [cache], remedy: 'Deploy it again' }
+  t.match(choose('load-failed', group, forward), [open, open], 'the console has no rollback')
   t.match(choose('load-failed', group), [open, open], 'what changed nothing is not taken back')
   t.match(choose('behind-on-invalidations', entry, { remedy: '`invalidations retry 4`' }), [
     { kind: 'retry', path: '/invalidations/4/retry' },

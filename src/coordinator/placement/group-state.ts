@@ -169,6 +169,8 @@ interface StatusInput {
 function toStatus(group: GroupRecord, input: StatusInput): GroupStatus {
   const places = input.places.map(toShown)
   const stagePlaces = input.stagePlaces.map(toShown)
+  // A group of the console is not rolled back.
+  const rolledBack = group.console ? null : group.name
   const state = stateOfGroup({
     deployed: group.deployed,
     deploying: input.deploying,
@@ -181,7 +183,7 @@ function toStatus(group: GroupRecord, input: StatusInput): GroupStatus {
     deploying: input.deploying,
     agentStates: places.map(toAgentState),
     findings: [
-      ...findPlaceProblems({ ...input, state, places }, group.name),
+      ...findPlaceProblems({ ...input, state, places }, rolledBack),
       ...findBackendProblems(input.backends, group.name),
     ],
     stageStates: stagePlaces.map(toAgentState),

@@ -20,9 +20,11 @@ export function chooseAction(
   // While it is still tried there is nothing to retry.
   if (type === 'invalidation' && /\bretry\b/.test(remedy) && mayWrite('invalidation'))
     return { kind: 'retry', title: 'Retry', path: `/invalidations/${id}/retry` }
-  // A deploy that failed as a whole changed nothing; here some caches serve another revision than the others.
+  // A deploy that failed as a whole changed nothing; here some caches serve another revision than the others. Groups of the
+  // console are not rolled back, and their remedy is another.
   const isRefused = code === 'load-failed' && objects.some((one) => one.type === 'agent')
-  if (isRefused && type === 'vclgroup' && mayWrite('vclgroup'))
+  const canGoBack = isRefused && /\brollback\b/.test(remedy)
+  if (canGoBack && type === 'vclgroup' && mayWrite('vclgroup'))
     return { kind: 'rollback', title: 'Roll back…', path: `/vclgroups/${id}` }
   const verb = openingVerbs[code]
   const isAllowed = verb !== undefined && mayWrite(verb.needs)
