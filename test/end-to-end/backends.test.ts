@@ -1,11 +1,18 @@
-/** An origin that dies behind a real cache, and comes back: in the list of backends, the group's problems and the events. */
+/** An origin that dies behind a real cache, and a cache that is gone: in backends, problems and events, until they are back. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import t from 'tap'
+import { logIn } from '../support/api-client.js'
 import { heard, listen } from '../support/event-client.js'
 import { eventually } from '../support/eventually.js'
 import { findFreePort } from '../support/free-port.js'
 import { expectDone, startHarness, untilAgent } from './harness.js'
+
+interface ProblemEvent {
+  readonly object: { readonly type: string }
+  readonly opened: readonly { readonly code: string }[]
+  readonly closed: readonly string[]
+}
 
 void t.test('a group whose origin dies is never well without a word', async (t) => {
   const harness = await startHarness(t, { heartbeatSeconds: 1 })
@@ -90,6 +97,42 @@ void t.test('a group whose origin dies is never well without a word', async (t) 
   t.teardown(await start())
   await untilSick(0)
   t.same(await problemsOf(), { stateName: 'Active', problems: [] })
+
+  await t.test('a cache that is gone is told to who may read it, and ends', async (t) => {
+    const organization = { id: await api.make('/organizations', { name: 'others' }) }
+    const [user, password] = ['others', 'others-password']
+    await api.make('/accounts', { name: user, password, organization })
+    const { token } = await logIn(coordinator.base, { user, password, org: 'others' })
+    const others = await listen(t, coordinator.base, { token })
+    const all = await listen(t, coordinator.base, { token: api.token })
+    const told = (client: typeof all, type: string, how: 'opened' | 'closed', codes: string[]) =>
+      eventually(`${type}: ${how} ${codes.join()}`, () =>
+        client.of('problem').some(({ data }) => {
+          const { object, ...rest } = data as unknown as ProblemEvent // of every problem
+          const found = rest[how].map((one) => (typeof one === 'string' ? one : one.code))
+          return object.type === type && codes.every((code) => found.includes(code))
+        }),
+      )
+    const wentAt = Date.now()
+    await harness.cache.stop('SIGKILL')
+    await untilAgent(harness, 'Failing')
+    t.match(await problemsOf(), { stateName: 'Error' })
+    t.same(
+      (await problemsOf()).problems.map(({ code }) => code),
+      ['below-min', 'place-waiting'],
+    )
+    await told(all, 'vclgroup', 'opened', ['below-min', 'place-waiting'])
+    t.ok(Date.now() - wentAt >= 5_000, 'what passes within 5 s is not told')
+    await told(all, 'agent', 'opened', ['cache-failing'])
+    await harness.cache.restart()
+    await untilAgent(harness, 'Running')
+    await told(all, 'vclgroup', 'closed', ['below-min', 'place-waiting'])
+    await told(all, 'agent', 'closed', ['cache-failing'])
+    t.same(await problemsOf(), { stateName: 'Active', problems: [] })
+
+    await told(others, 'agent', 'closed', ['cache-failing'])
+    t.notOk(JSON.stringify(others.events).includes('shop'), 'the cache is shared, the group is not')
+  })
   expectDone(await api.act(group, 'undeploy'))
   await eventually('they went with the group', async () => (await read()).length === 0)
 })
