@@ -189,6 +189,7 @@ void t.test('one cache', async (t) => {
       await page.setViewportSize({ width, height: 800 })
       await show(title)
       await page.getByRole('region', { name: region, exact: true }).waitFor()
+      if (title === 'Backends') await page.getByText(`${hostile}, revision 1`).first().waitFor()
       await keepScreenshot(page, `cache-${title}-${colorScheme}-${width}`)
       t.same(await findBarriers(page), [], `${title} ${colorScheme} ${width}`)
     }
@@ -214,7 +215,8 @@ void t.test('one cache', async (t) => {
     await show('Status')
     t.match(await runDaemon(['rollback', '--state-dir', stateDir]), { code: 0 })
     await page
-      .getByText(/^The agent was rolled back on its host to good state .* until it is unlocked\.$/)
+      .getByRole('region', { name: 'Problems' })
+      .getByText(/^The agent takes no orders: was rolled back on its host to good state/)
       .waitFor()
     t.notMatch(await cache.adm('vcl.list'), isServing)
     await page.getByText('Waiting', { exact: true }).waitFor()

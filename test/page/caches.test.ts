@@ -295,7 +295,12 @@ void t.test('the fleet', async (t) => {
       await page.getByRole('button', { name: 'Map', exact: true }).click()
       await page.getByText('Error 1', { exact: true }).waitFor()
       await page.goto(`/caches/${(await find())?.id ?? 0}`)
-      await page.getByText('Nothing is measured while the agent is Down.').waitFor()
+      const unmeasured = page.getByText('Nothing is measured while the agent is Down.')
+      await unmeasured.waitFor()
+      t.notMatch(await unmeasured.innerText(), '\n', 'one sentence')
+      const problems = page.getByRole('region', { name: 'Problems' })
+      await problems.getByText('The agent does not answer').waitFor()
+      await problems.getByText('cachefleetd doctor').waitFor()
       t.same(await findBarriers(page), [])
       t.same(wrongs, [])
     },

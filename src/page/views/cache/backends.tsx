@@ -10,6 +10,7 @@ import { Table, type Column } from '../../parts/table.js'
 import { toIso } from '../../parts/time.js'
 import { notifyOutcome } from '../../parts/notify.js'
 import { toast } from '../../parts/toasts.js'
+import { isNarrow } from '../../parts/window-width.js'
 import { CacheAnswer } from './answer.js'
 import type { SectionProps } from './cache.js'
 import { nameForHealth, readHealthSet } from './engine-rows.js'
@@ -136,10 +137,11 @@ const shownColumns: readonly Column<BackendRow>[] = [
   {
     title: 'Backend',
     sortBy: ({ own }) => own,
-    show: ({ name, own }) => <code title={name}>{own}</code>,
+    show: (row) => <BackendName row={row} />,
   },
   {
     title: 'VCL',
+    from: 'medium',
     sortBy: ({ vclTitle }) => vclTitle,
     show: ({ vcl, vclTitle }) => <span title={vcl}>{vclTitle}</span>,
   },
@@ -162,6 +164,18 @@ const shownColumns: readonly Column<BackendRow>[] = [
     sortBy: (row) => row.lastChangeSeconds,
   }),
 ]
+
+/** On phones the column of the VCL has no room. */
+function BackendName({ row: { name, own, vclTitle } }: { readonly row: BackendRow }) {
+  const code = <code title={name}>{own}</code>
+  if (!isNarrow.value) return code
+  return (
+    <span class="cache-backend">
+      {code}
+      <span class="quiet">{vclTitle}</span>
+    </span>
+  )
+}
 
 interface HealthSelectProps {
   readonly backend: string

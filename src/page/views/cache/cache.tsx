@@ -2,6 +2,7 @@
 import type { ComponentType } from 'preact'
 import type { Agent } from '../../../resources/agent.js'
 import { useObject } from '../../api/object.js'
+import { ProblemNotes } from '../../parts/problem-notes.js'
 import { Sections } from '../../parts/sections.js'
 import { StateChip } from '../../parts/state-chip.js'
 import { LoadStatus } from '../../parts/load-status.js'
@@ -67,6 +68,7 @@ export function View({ params }: ViewProps) {
         <ViewHead title={`Cache ${id}`} back={back} />
       )}
       <LoadStatus of={shown} mutation={null} />
+      {agent && <ProblemNotes problems={agent.problems} />}
       {agent && <CacheSections agent={agent} section={section} />}
     </>
   )

@@ -21,8 +21,10 @@ export function FiguresPanel({ agent }: { readonly agent: Agent }) {
   if (agent.state === agentStates.Down)
     return (
       <p class="panel quiet cache-unmeasured">
-        Nothing is measured while the agent is Down. It was last heard from{' '}
-        <Time at={agent.lastHeartbeat} isAgo />.
+        <span>
+          Nothing is measured while the agent is Down. It was last heard from{' '}
+          <Time at={agent.lastHeartbeat} isAgo />.
+        </span>
       </p>
     )
   return <Figures agent={agent} />

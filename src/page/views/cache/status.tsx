@@ -15,12 +15,6 @@ import { PlacedPanel } from './placed.js'
 export function StatusSection({ agent }: SectionProps) {
   return (
     <div class="stack">
-      {agent.lockedBecause !== null && (
-        <div class="panel cache-wrong" role="status">
-          <h2>Locked</h2>
-          <p>The agent {agent.lockedBecause}. Nothing changes on the cache until it is unlocked.</p>
-        </div>
-      )}
       {agent.engineError !== null && (
         <div class="panel cache-wrong" role="status">
           <h2>The cache is failing</h2>

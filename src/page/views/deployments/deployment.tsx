@@ -4,6 +4,7 @@ import { useObject } from '../../api/object.js'
 import { Facts } from '../../parts/facts.js'
 import { ObjectActions } from '../../parts/object-actions.js'
 import { formatCount } from '../../parts/quantity.js'
+import { ProblemNotes } from '../../parts/problem-notes.js'
 import { ReferenceList } from '../../parts/reference-list.js'
 import { notifySaved } from '../../parts/save-change.js'
 import { Labels, StateChip } from '../../parts/state-chip.js'
@@ -58,6 +59,7 @@ export function View({ params }: ViewProps) {
         )}
       </ViewHead>
       <LoadStatus of={shown} mutation={deletion} />
+      {deployment && <ProblemNotes problems={deployment.problems} />}
       {deployment && <Panels deployment={deployment} />}
       {was && (
         <DeploymentForm
