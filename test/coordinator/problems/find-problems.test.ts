@@ -185,6 +185,20 @@ void t.test('a certificate has problems when its state is none of the good ones'
   t.end()
 })
 
+void t.test('a rollback is named where there is a group to roll back', (t) => {
+  const names = (found: readonly { readonly remedy: string }[]) =>
+    found.filter(({ remedy }) => remedy.includes('rollback')).length
+  fc.assert(
+    fc.property(groups, (group) => {
+      const refused = findPlaceProblems(group, 'shop').filter(
+        ({ code, objects = [] }) => code === 'load-failed' && objects.length > 0,
+      )
+      return names(findPlaceProblems(group, null)) === 0 && names(refused) === refused.length
+    }),
+  )
+  t.end()
+})
+
 void t.test('problems are told worst first, each with the severity of its code', (t) => {
   fc.assert(
     fc.property(groups, (group) => {
