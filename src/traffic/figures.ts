@@ -143,23 +143,21 @@ export function followSample(sample: Sample | null, requestsPerSecond: number, m
   return chooseSample(requestsPerSecond * room, most)
 }
 
-/** Requests that may be counted a moment before their lines come. */
-const late = 20
-
 interface Read {
   readonly sample: Sample
   readonly lines: number
   /** What the cache counted meanwhile; null: not known, since it restarted. */
   readonly requests: number | null
+  /** So many lines the tool writes in this time, whatever comes. */
+  readonly linesMost: number
 }
 
-/** For how many requests a line stands; null: the lines did not come. */
-export function chooseScale({ sample, lines, requests }: Read): number | null {
+/** For how many requests a line stands. */
+export function chooseScale({ sample, lines, requests, linesMost }: Read): number {
   if (requests === null) return sample
-  if (lines === 0) return requests > late * sample ? null : 0
-  // All are read: those that are late come with the next ones.
-  if (sample === 1 && requests - lines <= Math.max(late, requests / 10)) return 1
-  return requests / lines
+  // All are read: those that are late, as on a busy host, come with the next ones.
+  if (sample === 1 && requests <= linesMost) return 1
+  return lines === 0 ? 0 : requests / lines
 }
 
 /**

@@ -214,14 +214,15 @@ void t.test('domains beyond the most are counted together', (t) => {
 
 void t.test('a line stands for as many requests as the cache counted for it', (t) => {
   const cases = [
-    [{ sample: 1, lines: 95, requests: 100 }, 1, 'late lines come with the next ones'],
+    [{ sample: 1, lines: 5, requests: 100 }, 1, 'late lines come with the next ones'],
+    [{ sample: 1, lines: 0, requests: 100 }, 1, 'as all of them may be'],
     [{ sample: 1, lines: 100, requests: 1000 }, 10, 'most were over the bound'],
     [{ sample: 10, lines: 50, requests: 600 }, 12, 'a sample is what it is'],
     [{ sample: 10, lines: 50, requests: null }, 10, 'the cache restarted'],
-    [{ sample: 1, lines: 0, requests: 3 }, 0, 'they come'],
-    [{ sample: 1, lines: 0, requests: 300 }, null, 'the tool died'],
+    [{ sample: 10, lines: 0, requests: 3 }, 0, 'none was of the sample'],
   ] as const
-  for (const [read, scale, why] of cases) t.equal(chooseScale(read), scale, why)
+  for (const [read, scale, why] of cases)
+    t.equal(chooseScale({ ...read, linesMost: 400 }), scale, why)
   t.equal(followSample(null, 150, 200), 1)
   t.equal(followSample(1, 201, 200), 10)
   t.equal(followSample(10, 190, 200), 10, 'it does not go to and fro')

@@ -32,6 +32,8 @@ const refreshEveryMs = 250
 /** A burst is read whole, unless it is so much over what is expected in so many seconds. */
 const bound = { factor: 2, seconds: 10 }
 const retryAfterMs = 60_000
+/** The tool has the lowest priority; when it writes nothing for longer, though the cache is asked, it does not run. */
+const silentMs = 10_000
 const none: ReadonlyMap<string, number> = new Map()
 
 export class TrafficFigures {
@@ -41,6 +43,8 @@ export class TrafficFigures {
   #run: { readonly sample: Sample; readonly leave: () => Promise<void> } | null = null
   #refreshedAtMs = Number.NEGATIVE_INFINITY
   #quietUntilMs = 0
+  /** When a line came last, or nobody had asked the cache since. */
+  #heardAtMs = 0
 
   constructor(options: TrafficFiguresOptions) {
     this.#options = options
@@ -70,9 +74,14 @@ export class TrafficFigures {
 
   #takeRates(requests: number | null, seconds: number): ReadonlyMap<string, number> {
     const { lines } = this.#sums
-    const scale = this.#run && chooseScale({ sample: this.#run.sample, lines, requests })
-    const rates = this.#sums.take({ scale: scale ?? 0, seconds })
-    return scale === null ? none : rates
+    const sample = this.#run?.sample ?? 1
+    const linesMost = this.#options.linesPerSecond * bound.factor * seconds
+    const scale = chooseScale({ sample, lines, requests, linesMost })
+    const rates = this.#sums.take({ scale, seconds })
+    const nowMs = performance.now()
+    // Of a sample of few requests there need be none.
+    if (lines > 0 || requests === null || requests < 10 * sample) this.#heardAtMs = nowMs
+    return this.#run === null || nowMs - this.#heardAtMs > silentMs ? none : rates
   }
 
   #follow(requestsPerSecond: number): void {
