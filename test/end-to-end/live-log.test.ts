@@ -11,7 +11,9 @@ import { expectDone, startHarness, untilAgent, type Harness } from './harness.js
 const password = 'long enough a word'
 
 void t.test('the live log of a shared cache', { timeout: 200_000 }, async (t) => {
-  const harness = await startHarness(t, { agentWords: ['--mask-headers', 'X-Session'] })
+  const harness = await startHarness(t, {
+    agentWords: ['--mask-headers', 'X-Session', '--sample-rate', '0'],
+  })
   await untilAgent(harness, 'Running')
   const { api, cache } = harness
   await eventually('the log can be read', async () => {
