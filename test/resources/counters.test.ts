@@ -2,7 +2,13 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { selectCounters } from '../../src/agent/counters/counter-selection.js'
-import { defaultCounters, kindOfCounter, resolveCounter } from '../../src/resources/counters.js'
+import {
+  defaultCounters,
+  kindOfCounter,
+  nameDomainFigure,
+  parseFigure,
+  resolveCounter,
+} from '../../src/resources/counters.js'
 
 void t.test('each documented name is a counter that is kept', (t) => {
   const kept = new Set(defaultCounters.map(({ name }) => name))
@@ -79,3 +85,21 @@ void t.test(
     t.end()
   },
 )
+
+void t.test('figures of groups and domains are told from counters', (t) => {
+  const cases = [
+    ['GROUP.7.requests', { groupId: 7, fqdn: null, figure: 'requests' }],
+    ['DOMAIN.www.example.hits', { groupId: null, fqdn: 'www.example', figure: 'hits' }],
+    ['DOMAIN.*.example.hits', { groupId: null, fqdn: '*.example', figure: 'hits' }],
+    ['DOMAIN.7:*.example.ttfb_5', { groupId: 7, fqdn: '*.example', figure: 'ttfb_5' }],
+    ['DOMAIN.7.hits', { groupId: null, fqdn: '7', figure: 'hits' }],
+    ['GROUP.shop.requests', null],
+    ['MAIN.cache_hit', null],
+  ] as const
+  for (const [name, figure] of cases) {
+    t.same(parseFigure(name), figure, name)
+    t.equal(resolveCounter(name), name)
+  }
+  t.equal(nameDomainFigure(7, '*.example', 'ttfb_5'), 'DOMAIN.7:*.example.ttfb_5')
+  t.end()
+})
