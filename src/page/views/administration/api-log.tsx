@@ -178,7 +178,7 @@ function listColumns(names: ObjectNames): readonly Column<ApiLogEntry>[] {
     },
     {
       title: 'Time',
-      width: '13.5rem',
+      width: '14.5rem',
       from: 'medium',
       show: ({ created }) => <Time at={created} />,
       // Entries of one millisecond in their own order.
