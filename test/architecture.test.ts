@@ -115,10 +115,13 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   ],
   // Both sides of a host, as their services see it.
   ['src/doctor/', ['src/', 'protocol/', 'config/']],
-  // How events are read off their stream is one for both clients.
+  // How events are read off their stream, and texts of others made harmless, is one for both clients.
   [
     'src/page/',
-    ['src/page/', 'src/resources/', 'src/cli/event-stream.ts', 'src/runtime/backoff.ts'],
+    [
+      ...['src/page/', 'src/resources/', 'src/runtime/backoff.ts'],
+      ...['src/cli/event-stream.ts', 'src/cli/printable-text.ts'],
+    ],
   ],
   // The composition roots.
   ['src/coordinator/', ['src/coordinator/', ...coordinatorBase]],

@@ -10,7 +10,8 @@ import {
   whole,
   type Fitting,
 } from '../resources/json-fields.js'
-import { handlings, logTextLimitCharacters } from '../traffic/log-line.js'
+import { handlings, topKinds } from '../resources/logged-transaction.js'
+import { logTextLimitCharacters } from '../traffic/log-line.js'
 import { envelope } from './envelope.js'
 
 export const wantedLog = Type.Object({
@@ -26,11 +27,6 @@ export const wantedLog = Type.Object({
   masksClients: flag,
 })
 export type WantedLog = Fitting<typeof wantedLog>
-
-export const topKinds = [
-  ...(['url', 'host', 'status', 'backend', 'missUrl', 'slowUrl', 'bytes'] as const),
-] as const
-export type TopKind = (typeof topKinds)[number]
 
 /** Count what is most frequent for so long. */
 export const topQuestion = Type.Object({

@@ -81,6 +81,9 @@ export const views: readonly ViewEntry[] = [
   view('/graphs', 'stats', () => import('./views/graphs/graphs.js'), {
     menu: { title: 'Graphs', icon: 'graph' },
   }),
+  // Traffic
+  view('/log', 'log', () => import('./views/log/log.js'), { menu: { title: 'Log', icon: 'log' } }),
+  view('/log/top', 'log', () => import('./views/log/top.js')),
   // Administration
   view('/administration', null, () => import('./views/administration/own-account.js'), {
     menu: { title: 'Administration', icon: 'administration' },

@@ -2,7 +2,7 @@
  * Figures of a cache's traffic by group and domain, summed over a span: counts that add up over caches and spans, so that hit
  * ratios and percentiles are of sums (docs/behaviour.md, Live log).
  */
-import type { Handling } from './log-line.js'
+import type { Handling } from '../resources/logged-transaction.js'
 
 /** Upper bounds in milliseconds; what took longer is in the last, `ttfb_more`. */
 export const firstByteBoundsMs = [

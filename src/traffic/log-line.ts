@@ -3,6 +3,7 @@
  * it writes quotes, backslashes, control and high bytes of what clients sent as `\"`, `\\`, `\t`, `\n`, `\xHH`, so that a tab or
  * a line feed is always the format's own (measured; `-j` writes raw bytes).
  */
+import { handlings, type Handling } from '../resources/logged-transaction.js'
 import { maskClient, maskUrl, type Masking } from './masking.js'
 
 /** Of a request; `b` lines are the fetches of it, which the tool writes behind it (`-b -c -g request`). */
@@ -77,8 +78,6 @@ export interface Transaction {
   readonly client: string
 }
 
-export const handlings = ['hit', 'miss', 'pass', 'pipe', 'synth'] as const
-export type Handling = (typeof handlings)[number]
 /** Longer ones are cut, so that a message has a bound. */
 export const logTextLimitCharacters = 2048
 

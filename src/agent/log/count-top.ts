@@ -1,5 +1,6 @@
 /** What is most frequent in this cache's traffic, counted for a while in bounded memory. */
-import type { TopAnswer, TopKind, TopQuestion } from '../../messages/live-log.js'
+import type { TopAnswer, TopQuestion } from '../../messages/live-log.js'
+import type { TopKind } from '../../resources/logged-transaction.js'
 import { pauseFor } from '../../runtime/pause.js'
 import type { Masking } from '../../traffic/masking.js'
 import { SpaceSaving } from '../../traffic/space-saving.js'

@@ -5,11 +5,10 @@
 import { effect, signal } from '@preact/signals'
 import { readStreamEvents } from '../../cli/event-stream.js'
 import { session } from '../session/access.js'
-import { pauseAfter, pickBetween } from '../../runtime/backoff.js'
 import { send } from './call.js'
-import { noteAnswer, whenBack } from './connection.js'
 import type { LiveEvent, LiveType, Sample } from './live-event.js'
 import { optInEventTypes } from '../../resources/event.js'
+import { pauseAfterFailure, readTexts, standsAfterMs } from './stream.js'
 
 /** The API's limit. */
 const sampledMost = 100
@@ -26,9 +25,6 @@ interface SampleSubscriber {
   readonly notify: (sample: Sample) => void
 }
 
-const pauses = { firstMs: 500, longestMs: 15_000 }
-/** Longer than the coordinator is ever silent: it sends a comment every 15 s. */
-const silenceMostMs = 40_000
 /** Views come and go together: one stream for what they want in the end. */
 const settleMs = 50
 
@@ -109,8 +105,7 @@ async function keepStream(live: string, signal: AbortSignal): Promise<void> {
     // Each stream ends with its token: resumed at once, that does not count as a break.
     failures = stood ? 0 : failures + 1
     if (!stood) liveState.value = 'broken'
-    const waitMs = pauseAfter(failures, pauses)
-    if (!stood) await pauseUntilBack(pickBetween(waitMs / 2, waitMs))
+    if (!stood) await pauseAfterFailure(failures)
   }
 }
 
@@ -135,21 +130,7 @@ async function readStream(live: string, signal: AbortSignal): Promise<boolean> {
   } catch {
     // Broken off: what was missed comes with the next one.
   }
-  return performance.now() - startedAt > pauses.firstMs
-}
-
-async function* readTexts(body: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string> {
-  const reader = body.pipeThrough(new TextDecoderStream()).getReader()
-  for (;;) {
-    // A network that is gone ends nothing by itself.
-    const late = setTimeout(() => void reader.cancel(), silenceMostMs)
-    const { done, value } = await reader.read().finally(() => {
-      clearTimeout(late)
-    })
-    if (done) return
-    noteAnswer()
-    yield value
-  }
+  return performance.now() - startedAt > standsAfterMs
 }
 
 function hand(event: string, text: string): void {
@@ -163,17 +144,4 @@ function hand(event: string, text: string): void {
   const type = event as LiveEvent['type']
   for (const { types, notify } of listeners)
     if (type === 'reset' || types.includes(type)) notify({ type, data: data as LiveEvent['data'] })
-}
-
-/** For so long, or until the coordinator is back. */
-function pauseUntilBack(longestMs: number): Promise<void> {
-  return new Promise((resume) => {
-    const end = (): void => {
-      clearTimeout(timer)
-      stopWaiting()
-      resume()
-    }
-    const timer = setTimeout(end, longestMs)
-    const stopWaiting = whenBack(end)
-  })
 }

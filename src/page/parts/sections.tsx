@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Link, useLocation } from 'wouter-preact'
 
 export interface Section {
+  /** What follows a `?` does not tell sections apart. */
   readonly href: string
   readonly title: string
 }
@@ -28,7 +29,7 @@ export function Sections({
           key={href}
           href={href}
           class="section"
-          aria-current={path === href ? 'page' : undefined}
+          aria-current={path === href.split('?', 1)[0] ? 'page' : undefined}
         >
           {title}
         </Link>

@@ -45,6 +45,8 @@ export interface TableProps<T extends { readonly id: number | string }> {
   readonly columns: readonly Column<T>[]
   /** Where a row leads; the first column is the link. */
   readonly linkOf?: ((row: T) => string) | undefined
+  /** In place of a link: what pressing a row does. */
+  readonly onOpen?: ((row: T) => void) | undefined
   readonly sorting?: Sorting | undefined
   /** The view keeps by what it is sorted, and gives it as `sorting`; else the table does. */
   readonly onSort?: (sorting: Sorting) => void
@@ -57,7 +59,7 @@ export interface TableProps<T extends { readonly id: number | string }> {
 }
 
 export function Table<T extends { readonly id: number | string }>(props: TableProps<T>) {
-  const { label, columns, linkOf, fills = false, isDense = false, selection } = props
+  const { label, columns, linkOf, onOpen, fills = false, isDense = false, selection } = props
   const rowHeight = isDense ? rowHeights.dense : rowHeights.plain
   const place = useRef<HTMLDivElement>(null)
   const chosen = useSignal<Sorting | null>(props.sorting ?? null)
@@ -79,7 +81,7 @@ export function Table<T extends { readonly id: number | string }>(props: TablePr
     else chosen.value = next
   }
   const move = (event: KeyboardEvent): void => {
-    if (!linkOf || event.ctrlKey || event.metaKey || event.altKey) return
+    if ((!linkOf && !onOpen) || event.ctrlKey || event.metaKey || event.altKey) return
     if (choosing?.toggleFocused(event) === true) return
     const next = nextActive(event.key, active.peek(), rows.length, visibleCount.peek())
     if (next === null) return
@@ -116,7 +118,7 @@ export function Table<T extends { readonly id: number | string }>(props: TablePr
         <tbody>
           <Gap height={from * rowHeight} />
           {rows.slice(from, to).map((row, at) => (
-            <Row key={row.id} index={from + at} {...{ row, columns, linkOf, choosing }} />
+            <Row key={row.id} index={from + at} {...{ row, columns, linkOf, onOpen, choosing }} />
           ))}
           <Gap height={(rows.length - to) * rowHeight} />
         </tbody>
@@ -127,7 +129,7 @@ export function Table<T extends { readonly id: number | string }>(props: TablePr
 
 interface RowProps<T extends { readonly id: number | string }> extends Pick<
   TableProps<T>,
-  'columns' | 'linkOf'
+  'columns' | 'linkOf' | 'onOpen'
 > {
   readonly row: T
   /** Of all rows, drawn or not. */
@@ -136,9 +138,12 @@ interface RowProps<T extends { readonly id: number | string }> extends Pick<
 }
 
 function Row<T extends { readonly id: number | string }>(props: RowProps<T>) {
-  const { row, index, columns, linkOf, choosing } = props
+  const { row, index, columns, linkOf, onOpen, choosing } = props
   const draw = () => (
-    <tr aria-rowindex={index + 2} class={linkOf ? 'table-row table-row-link' : 'table-row'}>
+    <tr
+      aria-rowindex={index + 2}
+      class={linkOf || onOpen ? 'table-row table-row-link' : 'table-row'}
+    >
       {choosing && <CheckRow row={row} index={index} choosing={choosing} />}
       {columns.map((column, place) => (
         <td key={column.title} class={classOf(column)}>
@@ -146,6 +151,17 @@ function Row<T extends { readonly id: number | string }>(props: RowProps<T>) {
             <Link href={linkOf(row)} class="table-link" data-row={index}>
               {nameOf(column.show(row))}
             </Link>
+          ) : onOpen && place === 0 ? (
+            <button
+              type="button"
+              class="table-link"
+              data-row={index}
+              onClick={() => {
+                onOpen(row)
+              }}
+            >
+              {nameOf(column.show(row))}
+            </button>
           ) : (
             column.show(row)
           )}
@@ -154,7 +170,7 @@ function Row<T extends { readonly id: number | string }>(props: RowProps<T>) {
     </tr>
   )
   // While it is scrolled past nothing of it changes: the same element is not compared again.
-  return useMemo(draw, [row, index, columns, linkOf, choosing])
+  return useMemo(draw, [row, index, columns, linkOf, onOpen, choosing])
 }
 
 /** What `width` leaves open has a bound: on a wide screen columns far apart are hard to read as a row. */

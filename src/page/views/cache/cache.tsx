@@ -100,10 +100,13 @@ function CacheSections({ agent, section }: { readonly agent: Agent; readonly sec
     <>
       <Sections
         label={`Parts of ${agent.name}`}
-        items={offered.map(({ key, title }) => ({
-          title,
-          href: key === '' ? `/caches/${agent.id}` : `/caches/${agent.id}/${key}`,
-        }))}
+        items={[
+          ...offered.map(({ key, title }) => ({
+            title,
+            href: key === '' ? `/caches/${agent.id}` : `/caches/${agent.id}/${key}`,
+          })),
+          ...(mayRead('log') ? [{ title: 'Log', href: `/log?agents=${agent.id}` }] : []),
+        ]}
       />
       {Shown && <Shown agent={agent} isChangeable={mayChange(agent) && isReachable(agent)} />}
     </>

@@ -1,11 +1,11 @@
 /** Whose graphs are shown: all caches, a group, a tag or some caches, by name, kept in the address. */
 import { useSignal } from '@preact/signals'
-import { useId, useMemo } from 'preact/hooks'
+import { useMemo } from 'preact/hooks'
 import type { PermissionType } from '../../../resources/permission.js'
 import type { Reference } from '../../../resources/resource.js'
 import { useObject, type LoadedObject } from '../../api/object.js'
-import { Button } from '../../parts/button.js'
 import { Choices } from '../../parts/choices.js'
+import { ChosenNames, NameField } from '../../parts/name-field.js'
 import { mayRead } from '../../session/rights.js'
 import { cachesMost, fleet, subjectKinds, type Subject, type SubjectKind } from './subject.js'
 
@@ -35,7 +35,8 @@ export function SubjectPicker({ subject, choose }: SubjectPickerProps) {
         }}
       />
       {shownKind === kind && kind === 'agents' && (
-        <Chosen
+        <ChosenNames
+          label="Shown caches"
           names={ids.map((id) => ({ id, name: known.get(id) ?? `cache ${id}` }))}
           onDrop={(id) => {
             const left = ids.filter((one) => one !== id)
@@ -44,7 +45,7 @@ export function SubjectPicker({ subject, choose }: SubjectPickerProps) {
         />
       )}
       {shownKind !== 'fleet' && (
-        <NameField
+        <NamedOne
           key={shownKind}
           kind={shownKind}
           chosen={kind === shownKind ? ids : []}
@@ -74,98 +75,27 @@ function useOptions(kind: SubjectKind): LoadedObject<readonly Reference[]> {
   return useObject<readonly Reference[]>(kind === 'fleet' ? null : `/${kind}?sort=name`)
 }
 
-/** Browsers show a list of so many well; typing finds the rest. */
-const offeredMost = 200
-
 const labels = { agents: 'Cache', vclgroups: 'Group', tags: 'Tag' } as const
 
-interface NameFieldProps {
+interface NamedOneProps {
   readonly kind: keyof typeof labels
   readonly chosen: readonly number[]
   readonly onChoose: (id: number) => void
 }
 
-/** Takes a name that is typed as a whole or chosen, and with Enter or on leaving the first one that fits. */
-function NameField({ kind, chosen, onChoose }: NameFieldProps) {
+function NamedOne({ kind, chosen, onChoose }: NamedOneProps) {
   const { value, error } = useOptions(kind)
   const rows = value ?? []
-  const current = kind === 'agents' ? '' : (rows.find(({ id }) => id === chosen[0])?.name ?? '')
-  /** Null: nobody types. */
-  const typed = useSignal<string | null>(null)
-  const id = useId()
-  const words = typed.value?.toLowerCase() ?? ''
-  const fitting = rows.filter(({ name }) => name.toLowerCase().includes(words))
-  const take = (row: Reference | undefined): void => {
-    typed.value = null
-    if (row && !chosen.includes(row.id)) onChoose(row.id)
-  }
-  const takeFirst = (): void => {
-    const isTyped = typed.value !== null && words !== ''
-    take(
-      isTyped
-        ? (fitting.find(({ name }) => name.toLowerCase() === words) ?? fitting[0])
-        : undefined,
-    )
-  }
+  const isMany = kind === 'agents'
+  const placeholder = isMany ? 'Add a cache by name' : `Name of a ${labels[kind].toLowerCase()}`
   return (
-    <>
-      <input
-        class="field-input graphs-subject"
-        list={id}
-        aria-label={kind === 'agents' ? 'Add a cache' : labels[kind]}
-        placeholder={error ? error.errorMsg : placeholderOf(kind)}
-        spellcheck={false}
-        value={typed.value ?? current}
-        onInput={(event) => {
-          const { value: now } = event.currentTarget
-          typed.value = now
-          // An entry of the list was picked; while a name is typed the longer ones may be meant.
-          if (!(event instanceof InputEvent) || event.inputType === 'insertReplacementText')
-            take(rows.find(({ name }) => name === now))
-        }}
-        onKeyDown={({ key }) => {
-          if (key === 'Enter') takeFirst()
-          if (key === 'Escape') typed.value = null
-        }}
-        onFocus={({ currentTarget }) => {
-          currentTarget.select()
-        }}
-        onBlur={takeFirst}
-      />
-      <datalist id={id}>
-        {fitting.slice(0, offeredMost).map((row) => (
-          <option key={row.id} value={row.name} />
-        ))}
-      </datalist>
-    </>
-  )
-}
-
-function placeholderOf(kind: NameFieldProps['kind']): string {
-  return kind === 'agents' ? 'Add a cache by name' : `Name of a ${labels[kind].toLowerCase()}`
-}
-
-interface ChosenProps {
-  readonly names: readonly Reference[]
-  readonly onDrop: (id: number) => void
-}
-
-function Chosen({ names, onDrop }: ChosenProps) {
-  return (
-    <ul class="graphs-chosen" aria-label="Shown caches">
-      {names.map(({ id, name }) => (
-        <li key={id}>
-          {name}
-          <Button
-            kind="quiet"
-            icon="close"
-            label={`Remove ${name}`}
-            onClick={() => {
-              onDrop(id)
-            }}
-          />
-        </li>
-      ))}
-    </ul>
+    <NameField
+      label={isMany ? 'Add a cache' : labels[kind]}
+      placeholder={error?.errorMsg ?? placeholder}
+      rows={rows}
+      chosen={chosen}
+      current={isMany ? '' : (rows.find(({ id }) => id === chosen[0])?.name ?? '')}
+      onChoose={onChoose}
+    />
   )
 }

@@ -75,13 +75,15 @@ function listSections({ id, console, staged }: Group) {
   const overview = { href: base, title: 'Overview' }
   const history = { href: `${base}/history`, title: 'History' }
   const graphs = mayRead('stats') ? [{ href: `${base}/graphs`, title: 'Graphs' }] : []
-  if (console) return [overview, history, ...graphs]
+  const log = mayRead('log') ? [{ href: `/log?vclGroup=${id}`, title: 'Log' }] : []
+  if (console) return [overview, history, ...graphs, ...log]
   return [
     overview,
     { href: `${base}/deploy`, title: 'Deploy' },
     history,
     { href: `${base}/stage`, title: staged ? 'Stage (1)' : 'Stage' },
     ...graphs,
+    ...log,
   ]
 }
 

@@ -1,0 +1,98 @@
+/** Chooses objects by their names where room is short: one that is typed, and those that were chosen. */
+import { useSignal } from '@preact/signals'
+import { useId } from 'preact/hooks'
+import type { Reference } from '../../resources/resource.js'
+import { Button } from './button.js'
+
+/** Browsers show a list of so many well; typing finds the rest. */
+const offeredMost = 200
+
+interface NameFieldProps {
+  readonly label: string
+  readonly placeholder: string
+  readonly rows: readonly Reference[]
+  readonly chosen: readonly number[]
+  /** Shown while nobody types. */
+  readonly current?: string
+  readonly onChoose: (id: number) => void
+}
+
+/** Takes a name that is typed as a whole or chosen, and with Enter or on leaving the first one that fits. */
+export function NameField(props: NameFieldProps) {
+  const { label, placeholder, rows, chosen, current = '', onChoose } = props
+  /** Null: nobody types. */
+  const typed = useSignal<string | null>(null)
+  const id = useId()
+  const words = typed.value?.toLowerCase() ?? ''
+  const fitting = rows.filter(({ name }) => name.toLowerCase().includes(words))
+  const take = (row: Reference | undefined): void => {
+    typed.value = null
+    if (row && !chosen.includes(row.id)) onChoose(row.id)
+  }
+  const takeFirst = (): void => {
+    const isTyped = typed.value !== null && words !== ''
+    take(
+      isTyped
+        ? (fitting.find(({ name }) => name.toLowerCase() === words) ?? fitting[0])
+        : undefined,
+    )
+  }
+  return (
+    <>
+      <input
+        class="field-input name-field"
+        list={id}
+        aria-label={label}
+        placeholder={placeholder}
+        spellcheck={false}
+        value={typed.value ?? current}
+        onInput={(event) => {
+          const { value: now } = event.currentTarget
+          typed.value = now
+          // An entry of the list was picked; while a name is typed the longer ones may be meant.
+          if (!(event instanceof InputEvent) || event.inputType === 'insertReplacementText')
+            take(rows.find(({ name }) => name === now))
+        }}
+        onKeyDown={({ key }) => {
+          if (key === 'Enter') takeFirst()
+          if (key === 'Escape') typed.value = null
+        }}
+        onFocus={({ currentTarget }) => {
+          currentTarget.select()
+        }}
+        onBlur={takeFirst}
+      />
+      <datalist id={id}>
+        {fitting.slice(0, offeredMost).map((row) => (
+          <option key={row.id} value={row.name} />
+        ))}
+      </datalist>
+    </>
+  )
+}
+
+interface ChosenNamesProps {
+  readonly label: string
+  readonly names: readonly Reference[]
+  readonly onDrop: (id: number) => void
+}
+
+export function ChosenNames({ label, names, onDrop }: ChosenNamesProps) {
+  return (
+    <ul class="name-chosen" aria-label={label}>
+      {names.map(({ id, name }) => (
+        <li key={id}>
+          {name}
+          <Button
+            kind="quiet"
+            icon="close"
+            label={`Remove ${name}`}
+            onClick={() => {
+              onDrop(id)
+            }}
+          />
+        </li>
+      ))}
+    </ul>
+  )
+}

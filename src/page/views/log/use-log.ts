@@ -1,0 +1,91 @@
+/** The newest requests of the log while a view shows them. */
+import { useSignal } from '@preact/signals'
+import { useLayoutEffect, useRef } from 'preact/hooks'
+import type { LoggedRequest } from '../../../resources/logged-transaction.js'
+import { keepLog, type LogPhase } from './read-log.js'
+
+export interface LogLine extends LoggedRequest {
+  /** Of this view: each line has another. */
+  readonly id: number
+}
+
+/** What was read by now. */
+interface LogRead {
+  /** The newest first. */
+  readonly lines: readonly LogLine[]
+  /** Lines that the caches or the coordinator left out. */
+  readonly dropped: number
+  /** Caches of which no more comes: why. */
+  readonly ended: ReadonlyMap<number, string>
+}
+
+/** Those before are forgotten. */
+export const linesMost = 2_000
+/** Lines come by the thousand: they are drawn together. */
+const gatherMs = 250
+
+const nothing: LogRead = { lines: [], dropped: 0, ended: new Map() }
+
+export interface LogShown extends LogRead {
+  readonly phase: LogPhase
+}
+
+interface LogOptions {
+  /** Of `/logs`. */
+  readonly words: string
+  /** Of what is read already. */
+  readonly isShown: (request: LoggedRequest) => boolean
+  /** Another one begins anew. */
+  readonly key: string
+  readonly isPaused: boolean
+}
+
+/** While it is paused nothing is read, and what was stays. */
+export function useLog({ words, isShown, key, isPaused }: LogOptions): LogShown {
+  const shown = useSignal(nothing)
+  const phase = useSignal<LogPhase>({ kind: 'paused' })
+  const lastKey = useRef(key)
+  const lastId = useRef(0)
+
+  useLayoutEffect(() => {
+    if (key !== lastKey.current) shown.value = nothing
+    lastKey.current = key
+    phase.value = { kind: isPaused ? 'paused' : 'connecting' }
+    if (isPaused) return
+    const abort = new AbortController()
+    let came: LogLine[] = []
+    let gathering: ReturnType<typeof setTimeout> | undefined
+    const show = (): void => {
+      gathering = undefined
+      const { lines } = shown.peek()
+      shown.value = { ...shown.peek(), lines: [...came.toReversed(), ...lines].slice(0, linesMost) }
+      came = []
+    }
+    void keepLog(words, abort.signal, {
+      onPhase: (next) => {
+        phase.value = next
+        if (next.kind === 'live') shown.value = { ...shown.peek(), ended: new Map() }
+      },
+      onRequest: (request) => {
+        if (!isShown(request)) return
+        came.push({ ...request, id: ++lastId.current })
+        // A window that is not seen draws seldom.
+        if (came.length > 2 * linesMost) came = came.slice(-linesMost)
+        gathering ??= setTimeout(show, gatherMs)
+      },
+      onDropped: (count) => {
+        shown.value = { ...shown.peek(), dropped: shown.peek().dropped + count }
+      },
+      onEnded: (agent, reason) => {
+        shown.value = { ...shown.peek(), ended: new Map(shown.peek().ended).set(agent, reason) }
+      },
+    })
+    return () => {
+      abort.abort()
+      clearTimeout(gathering)
+      if (came.length > 0) show()
+    }
+  }, [key, isPaused])
+
+  return { ...shown.value, phase: phase.value }
+}

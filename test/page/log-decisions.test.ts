@@ -1,0 +1,95 @@
+/** What the log decides without a browser: its query, what of it was refused, how lines read. */
+import fc from 'fast-check'
+import t from 'tap'
+import { handlings, type LoggedRequest } from '../../src/resources/logged-transaction.js'
+import { listTests, parseLogQuery, printLogQuery } from '../../src/traffic/log-query.js'
+import { refuse } from '../../src/page/api/http.js'
+import {
+  composeQuery,
+  fits,
+  locateRefusal,
+  selectTraffic,
+  statusClasses,
+  type LogFilter,
+} from '../../src/page/views/log/compose-query.js'
+import { formatClock, formatText } from '../../src/page/views/log/format-request.js'
+
+const none: LogFilter = {
+  ...{ vclGroup: '', agents: '', tags: '', domain: '' },
+  ...{ status: '', handling: '', url: '', query: '' },
+}
+const request: LoggedRequest = {
+  ...{ at: '2026-01-02T03:04:05.006Z', agent: { id: 1, name: 'edge' }, vclGroup: null },
+  ...{ method: 'GET', host: 'shop.example', url: '/a', status: 503, handling: 'miss', bytes: 1 },
+  ...{ ttfbMs: null, durationMs: 2, backend: '-', client: '127.0.0.1', xid: 3 },
+}
+
+void t.test('the fields are composed into one query, the own one first', (t) => {
+  t.equal(composeQuery(none), '')
+  t.equal(composeQuery({ ...none, query: ' RespStatus == 404 ' }), 'RespStatus == 404')
+  t.equal(
+    composeQuery({ ...none, status: '5xx', handling: 'miss', url: '/a?b', query: 'Hit or TTL' }),
+    '(Hit or TTL) and RespStatus >= 500 and RespStatus < 600 and VCL_call eq "MISS" and ReqURL ~ "/a\\\\?b"',
+  )
+  t.equal(
+    composeQuery({ ...none, status: '9xx', handling: 'none' }),
+    '',
+    'unknown words say nothing',
+  )
+  const words = selectTraffic({ ...none, agents: '1,2', domain: '3', query: 'Hit' })
+  t.same(Object.fromEntries(words), { agents: '1,2', domain: '3', q: 'Hit' })
+  t.end()
+})
+
+void t.test('whatever a URL contains, the query is right and finds that text', (t) => {
+  const text = fc.string({
+    unit: fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCharCode(code)),
+    minLength: 1,
+    maxLength: 60,
+  })
+  fc.assert(
+    fc.property(
+      text,
+      fc.constantFrom('', ...statusClasses),
+      fc.constantFrom('', ...handlings),
+      fc.constantFrom('', 'Hit', 'Hit or not TTL'),
+      (url, status, handling, query) => {
+        const parsed = parseLogQuery(composeQuery({ ...none, url, status, handling, query }))
+        t.ok(printLogQuery(parsed))
+        const found = listTests(parsed).find(({ tags }) => tags.includes('ReqURL'))
+        t.match(`before ${url} behind`, new RegExp(found?.comparison?.operand ?? '^$'))
+        t.notMatch('', new RegExp(found?.comparison?.operand ?? '^$'))
+      },
+    ),
+  )
+  t.end()
+})
+
+void t.test('only what the fields say is shown', (t) => {
+  t.ok(fits(request, none))
+  t.ok(fits(request, { ...none, status: '5xx', handling: 'miss' }))
+  t.notOk(fits(request, { ...none, status: '4xx' }))
+  t.notOk(fits(request, { ...none, handling: 'hit' }))
+  t.end()
+})
+
+void t.test('a refusal is told at its place in the own query', (t) => {
+  const filter = { ...none, query: ' Hit andd TTL', url: '/a' }
+  const at = (position: number) => refuse(`q, position ${position}: "andd" is wrong`)
+  // "(Hit andd TTL) and …"
+  t.match(locateRefusal(at(6), filter), {
+    error: { errorMsg: 'q, position 6: "andd" is wrong' },
+    mark: { from: 5, to: 9 },
+  })
+  t.match(locateRefusal(at(5), { ...none, query: 'Hit andd' }), { mark: { from: 4, to: 8 } })
+  t.equal(locateRefusal(at(30), filter).mark, null, 'behind it: of a field')
+  t.equal(locateRefusal(refuse('q: it is too long'), filter).mark, null)
+  t.end()
+})
+
+void t.test('times have milliseconds, and no character of a client acts', (t) => {
+  t.match(formatClock(request.at), /^\d\d:\d\d:05\.006$/)
+  t.equal(formatText('/\u001b[31m\u202e<b>'), '/\\u001b[31m\\u202e<b>')
+  t.equal(formatText(''), '–')
+  t.end()
+})
