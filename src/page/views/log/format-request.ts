@@ -2,7 +2,7 @@
 import type { LoggedRequest } from '../../../resources/logged-transaction.js'
 import { toPrintableLine } from '../../../cli/printable-text.js'
 import { unknown } from '../../parts/quantity.js'
-import type { Tone } from '../../parts/state-chip.js'
+import type { Tone } from '../../parts/tone-of-state.js'
 
 const clock = new Intl.DateTimeFormat(undefined, {
   ...({ hour: '2-digit', minute: '2-digit', second: '2-digit' } as const),

@@ -111,11 +111,17 @@ function columnsOf(title: string, format: (count: number) => string): readonly C
       show: ({ key }) => <span title={formatText(key)}>{formatText(key)}</span>,
     },
     {
-      ...{ title, width: '8rem', isEnd: true },
+      ...{ title, width: '6.5rem', isEnd: true },
       sortBy: ({ count }) => count,
       show: ({ count }) => format(count),
     },
-    { title: 'Share', width: '6rem', isEnd: true, show: ({ share }) => formatShare(share, 1) },
+    {
+      title: 'Share',
+      from: 'medium',
+      width: '5rem',
+      isEnd: true,
+      show: ({ share }) => formatShare(share, 1),
+    },
     {
       ...{ title: 'Too high by at most', from: 'medium', width: '12rem', isEnd: true },
       show: ({ error }) => (error === 0 ? '' : format(error)),
