@@ -45,7 +45,9 @@ void t.test('the log in the page', async (t) => {
 })
 
 async function start(t: Test): Promise<Harness> {
-  const coordinator = await startCoordinator(t, { words: ['--name', 'edge', '--tags', 'here'] })
+  const coordinator = await startCoordinator(t, {
+    words: ['--name', 'edge', '--tags', 'here', '--sample-rate', '0'],
+  })
   const { base, api } = coordinator
   const browser = await startBrowser(t)
   const { id, enginePort } = await eventually('the log can be read', async () => {
@@ -168,7 +170,7 @@ async function refuse(t: Test, harness: Harness): Promise<void> {
   const query = page.getByLabel('Query')
   await query.fill('RespStatus == 200 andd Hit')
   await query.press('Enter')
-  await page.getByText(/^q, position 19: "andd" stands where/).waitFor()
+  await page.getByText(/^Q, position 19: "andd" stands where/).waitFor()
   await page.getByRole('status').getByText('Ended').waitFor()
   t.equal(await page.evaluate('getSelection().toString()'), 'andd')
   await keepScreenshot(page, 'log-refused')
