@@ -59,7 +59,7 @@ void t.test('each reads of its organization, and who is not an Admin of its grou
   t.same(new Set(ofRed.map(accountOf)), new Set(['red-boss']))
   t.match(ofRed[0], {
     ...{ action: ['USER', 'POST'], label: 'api', severity: 'info' },
-    title: 'Makes an account with a role',
+    title: 'Creates an account with a role',
     extra: { data: { method: 'POST', path: '/api/v1/user', status: 201 } },
   })
   t.same(await read(`uma:${password}`), [], 'it was the system administrator who tried')

@@ -198,7 +198,9 @@ async function refusesLists(t: Test, call: Call): Promise<void> {
     call.refuses(await call.send(`${call.path}?take=${take}`), `400 ${errorKey}`, /"take"/)
   for (const sort of ['nosuch', 'id:up', 'id:asc:desc', 'id;drop table tags', ''])
     call.refuses(await call.send(`${call.path}?sort=${sort}`), `400 ${errorKey}`, /"sort"/)
-  for (const path of [call.path, `${call.path}?take=1`, `${call.path}?id=no-such-id`]) {
+  // What has no id has a name.
+  const none = 'id' in query.properties ? 'id=no-such-id' : 'name=no-such-name'
+  for (const path of [call.path, `${call.path}?take=1`, `${call.path}?${none}`]) {
     const { status, headers } = await call.send(path)
     t.equal(status, 200, path)
     t.match(headers.get('x-total-count'), path.includes('no-such') ? /^0$/ : /^[1-9]/, path)

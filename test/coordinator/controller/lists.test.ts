@@ -1,7 +1,9 @@
 /** Every list, by every field it has, on both databases; and the fleet that is read in pieces (docs/behaviour.md, Lists). */
 import t, { type Test } from 'tap'
+import { saveBackendReports } from '../../../src/coordinator/backends/backend-recorder.js'
 import { resourceRoutes } from '../../../src/coordinator/controller/resources.js'
 import { startPostgres } from '../../support/postgres.js'
+import { placeGroup, type Placed } from './placed-group.js'
 import { enrol, startClient, type Client, type Json } from './client.js'
 
 void t.test('on SQLite', async (t) => {
@@ -66,10 +68,10 @@ async function seed(client: Client): Promise<void> {
   await enrol(client, 'edge-2')
   const tag = await client.expect(201, 'POST', '/tags', { name: 'web, * and \\' })
   await client.expect(200, 'PUT', `/agents/${id}`, { tags: [{ id: tag['id'] }] })
-  const file = await client.expect(201, 'POST', '/vcls', { name: 'main.vcl', source: 'vcl 4.1;' })
+  const file = await client.expect(201, 'POST', '/vcls', { name: 'own.vcl', source: 'vcl 4.1;' })
   await client.expect(200, 'PUT', `/files/${String(file['id'])}`, { source: 'vcl 4.0;' })
   const deployment = await client.expect(201, 'POST', '/deployments', {
-    name: 'web',
+    name: 'own',
     tags: [{ id: tag['id'] }],
   })
   const domain = await client.expect(201, 'POST', '/domains', { fqdn: '*.web.example' })
@@ -86,5 +88,18 @@ async function seed(client: Client): Promise<void> {
   await client.expect(409, 'DELETE', `/deployments/${String(deployment['id'])}`)
   await client.expect(409, 'DELETE', `/files/${String(file['id'])}`)
   await client.expect(409, 'DELETE', `/tags/${String(tag['id'])}`)
+  const placed = await placeGroup(client, ['edge-3'])
+  await reportBackends(client, placed)
   await client.apiLog.close()
+}
+
+/** One that is sick, of the group that is placed. */
+async function reportBackends({ service }: Client, { group, agentIds }: Placed): Promise<void> {
+  const sick = [{ name: 'default', since: service.now() }]
+  const name = `cf-${String(group['id'])}-01234567-1`
+  const vcls = [{ name, healthy: [], sick, omitted: { healthy: 0, sick: 0 } }]
+  await saveBackendReports(
+    service,
+    agentIds.map((agentId) => ({ agentId, vcls })),
+  )
 }
