@@ -54,7 +54,7 @@ void t.test('whatever is listed, the whole list is its pages one after the other
         ...(await client.list(`${path}?${query}&take=400`)),
         ...(await client.list(`${path}?${query}&take=1000,400`)),
       ]
-      t.same(JSON.parse(whole.text), pages, `${path}?${query}`)
+      t.same(withoutSince(JSON.parse(whole.text)), withoutSince(pages), `${path}?${query}`)
       t.equal(whole.headers.get('x-total-count'), String(pages.length))
     }
   }
@@ -62,6 +62,12 @@ void t.test('whatever is listed, the whole list is its pages one after the other
   t.ok(length > 700)
   t.equal((await client.list('/deployments?stateName=*')).length, length, 'what no table holds')
 })
+
+/** Nobody follows problems here, so what is wrong is as old as the question. */
+function withoutSince(rows: unknown): unknown {
+  const text = JSON.stringify(rows, (key, value: unknown) => (key === 'since' ? undefined : value))
+  return JSON.parse(text)
+}
 
 async function copyRow({ service }: Client, table: string, unique: string): Promise<void> {
   const queries = service.store.queries.withTables<Record<string, Json>>()
