@@ -52,7 +52,8 @@ async function start(t: Test): Promise<Harness> {
   const browser = await startBrowser(t)
   const { id, enginePort } = await eventually('the log can be read', async () => {
     const agent = await api.findAgent('edge')
-    return agent?.capabilities.includes('log') === true ? agent : undefined
+    const isReady = agent?.stateName === 'Running' && agent.capabilities.includes('log')
+    return isReady ? agent : undefined
   })
   const mainFile = await api.makeFile('shop.vcl', answering('shop'))
   const deployment = await api.makeDeployment('here', await api.findTag('here'))
