@@ -105,7 +105,7 @@ async function untilShown(harness: Harness, path: string, text = path): Promise<
 async function showRequests(t: Test, harness: Harness): Promise<void> {
   const { page } = harness
   await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Log' }).waitFor()
-  await page.getByRole('status').getByText('Live').waitFor()
+  await page.getByRole('main').getByRole('status').getByText('Live').waitFor()
   await untilShown(harness, '/first')
   await harness.ask('/second')
   await rowsOf(harness, '/second').first().waitFor()
@@ -178,7 +178,7 @@ async function refuse(t: Test, harness: Harness): Promise<void> {
 
   await query.fill('RespStatus == 200')
   await query.press('Enter')
-  await page.getByRole('status').getByText('Live').waitFor()
+  await page.getByRole('main').getByRole('status').getByText('Live').waitFor()
   await query.fill('')
   await query.press('Enter')
 }
@@ -281,9 +281,9 @@ async function leave(t: Test, harness: Harness): Promise<void> {
 async function breakOff(t: Test, harness: Harness): Promise<void> {
   const { page, coordinator } = harness
   await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Log' }).click()
-  await page.getByRole('status').getByText('Live').waitFor()
+  await page.getByRole('main').getByRole('status').getByText('Live').waitFor()
   await coordinator.daemon.stop()
   await page.getByRole('status').getByText('Broken: taken up again').waitFor()
   await coordinator.start()
-  await page.getByRole('status').getByText('Live').waitFor()
+  await page.getByRole('main').getByRole('status').getByText('Live').waitFor()
 }
