@@ -20,7 +20,7 @@ export interface Observed {
 }
 
 /** Series of one cache are bounded: domains beyond these are `other` of their group, groups beyond these have none. */
-export const domainsMost = 100
+const domainsMost = 100
 export const groupsMost = 40
 const otherDomains = 'other'
 

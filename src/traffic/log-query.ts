@@ -191,8 +191,7 @@ function printTest({ level, tags, prefix, field, comparison }: LogTest): string 
   return `${criteria} ${operator} ${isNumeric ? operand : quoteOperand(operand)}`
 }
 
-/** Also what the agent puts into a query by itself. */
-export function quoteOperand(text: string): string {
+function quoteOperand(text: string): string {
   return `"${text.replace(/["\\]/g, '\\$&')}"`
 }
 

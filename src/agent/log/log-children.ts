@@ -17,7 +17,7 @@ interface LogChildrenOptions {
 }
 
 /** docs/behaviour.md, Live log. */
-export const childrenMost = 8
+const childrenMost = 8
 const backoff = { firstMs: 500, longestMs: 30_000 }
 /** One that ended earlier than this has said why it cannot run. */
 const settledMs = 2_000
