@@ -113,9 +113,11 @@ async function pickCaches(t: Test, harness: Harness): Promise<void> {
     ),
   )
   const field = page.getByRole('combobox', { name: 'Add a cache' })
+  const answerNames = await holdNames(harness)
   await choose(harness, 'Caches')
   await field.fill('EDGE')
   await field.press('Enter')
+  answerNames()
   await shown.getByText('edge', { exact: true }).waitFor()
   t.equal(readField(harness, 'of'), `agents/${ids[0]}`, 'a whole name before a longer one')
   await page.getByRole('figure', { name: 'Threads' }).waitFor()
@@ -141,6 +143,19 @@ async function pickCaches(t: Test, harness: Harness): Promise<void> {
     .getByRole('figure', { name: 'Caches measured' })
     .getByText('2', { exact: true })
     .waitFor()
+}
+
+/** Answers no list of names until the function returned is called: whoever types quickly is ahead of it. */
+async function holdNames({ page }: Harness): Promise<() => void> {
+  let answer = () => {}
+  const isAsked = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  await page.route('**/agents?sort=name', async (route) => {
+    await isAsked
+    await route.continue()
+  })
+  return answer
 }
 
 async function showGroup(t: Test, harness: Harness): Promise<void> {

@@ -1,6 +1,6 @@
 /** Chooses objects by their names where room is short: one that is typed, and those that were chosen. */
 import { useSignal } from '@preact/signals'
-import { useId } from 'preact/hooks'
+import { useEffect, useId } from 'preact/hooks'
 import type { Reference } from '../../resources/resource.js'
 import { Button } from './button.js'
 
@@ -10,7 +10,8 @@ const offeredMost = 200
 interface NameFieldProps {
   readonly label: string
   readonly placeholder: string
-  readonly rows: readonly Reference[]
+  /** Null: not read yet. */
+  readonly rows: readonly Reference[] | null
   readonly chosen: readonly number[]
   /** Shown while nobody types. */
   readonly current?: string
@@ -22,21 +23,28 @@ export function NameField(props: NameFieldProps) {
   const { label, placeholder, rows, chosen, current = '', onChoose } = props
   /** Null: nobody types. */
   const typed = useSignal<string | null>(null)
+  /** Entered before the names were there; whoever types on enters again. */
+  const isEntered = useSignal(false)
   const id = useId()
   const words = typed.value?.toLowerCase() ?? ''
-  const fitting = rows.filter(({ name }) => name.toLowerCase().includes(words))
+  const fitting = (rows ?? []).filter(({ name }) => name.toLowerCase().includes(words))
   const take = (row: Reference | undefined): void => {
     typed.value = null
     if (row && !chosen.includes(row.id)) onChoose(row.id)
   }
   const takeFirst = (): void => {
     const isTyped = typed.value !== null && words !== ''
+    isEntered.value = isTyped && rows === null
+    if (isEntered.value) return
     take(
       isTyped
         ? (fitting.find(({ name }) => name.toLowerCase() === words) ?? fitting[0])
         : undefined,
     )
   }
+  useEffect(() => {
+    if (rows !== null && isEntered.peek()) takeFirst()
+  }, [rows])
   return (
     <>
       <input
@@ -49,13 +57,16 @@ export function NameField(props: NameFieldProps) {
         onInput={(event) => {
           const { value: now } = event.currentTarget
           typed.value = now
+          isEntered.value = false
           // An entry of the list was picked; while a name is typed the longer ones may be meant.
           if (!(event instanceof InputEvent) || event.inputType === 'insertReplacementText')
-            take(rows.find(({ name }) => name === now))
+            take(rows?.find(({ name }) => name === now))
         }}
         onKeyDown={({ key }) => {
           if (key === 'Enter') takeFirst()
-          if (key === 'Escape') typed.value = null
+          if (key !== 'Escape') return
+          typed.value = null
+          isEntered.value = false
         }}
         onFocus={({ currentTarget }) => {
           currentTarget.select()

@@ -85,16 +85,15 @@ interface NamedOneProps {
 
 function NamedOne({ kind, chosen, onChoose }: NamedOneProps) {
   const { value, error } = useOptions(kind)
-  const rows = value ?? []
   const isMany = kind === 'agents'
   const placeholder = isMany ? 'Add a cache by name' : `Name of a ${labels[kind].toLowerCase()}`
   return (
     <NameField
       label={isMany ? 'Add a cache' : labels[kind]}
       placeholder={error?.errorMsg ?? placeholder}
-      rows={rows}
+      rows={value}
       chosen={chosen}
-      current={isMany ? '' : (rows.find(({ id }) => id === chosen[0])?.name ?? '')}
+      current={isMany ? '' : (value?.find(({ id }) => id === chosen[0])?.name ?? '')}
       onChoose={onChoose}
     />
   )

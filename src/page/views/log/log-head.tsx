@@ -80,10 +80,10 @@ function Names({ label, field, path, needs, isMany = false }: NamesProps) {
   const isReadable = mayRead(needs)
   const { value, error } = useObject<readonly Named[]>(isReadable ? path : null)
   const rows = useMemo(
-    () => value?.map(({ id, name, fqdn }) => ({ id, name: fqdn ?? name })) ?? [],
+    () => value?.map(({ id, name, fqdn }) => ({ id, name: fqdn ?? name })) ?? null,
     [value],
   )
-  const names = useMemo(() => new Map(rows.map(({ id, name }) => [id, name])), [rows])
+  const names = useMemo(() => new Map(rows?.map(({ id, name }) => [id, name])), [rows])
   if (!isReadable) return null
   const chosen = word === '' ? [] : word.split(',').map(Number)
   return (
