@@ -1,4 +1,7 @@
-/** Counters of a cache or of a group, as the grammar knows them: `stats agents ID`, and the same as `agents stats ID`. */
+/**
+ * Counters of a cache or of a group and figures of a domain, as the grammar knows them: `stats agents ID`, and the same as
+ * `agents stats ID`.
+ */
 import { nameExample } from './object-verbs.js'
 import { isSet, type Flag, type NounParts, type Verb } from './verb.js'
 
@@ -19,14 +22,23 @@ const flags: readonly Flag[] = [
 /** `words`: what is typed before the id; the last of them names the verb. */
 export function statsVerb(
   of: NounParts,
-  { words, whose }: { readonly words: readonly [string, string]; readonly whose: string },
+  {
+    words,
+    what,
+    sample = 'client_req cache_hit',
+  }: {
+    readonly words: readonly [string, string]
+    readonly what: string
+    /** Names, for its example. */
+    readonly sample?: string
+  },
 ): Verb {
   return {
     name: words[1],
-    summary: `counters ${whose}: newest, least, mean, most and their course; without names the usual ones`,
+    summary: `${what}: newest, least, mean, most and their course; without names the usual ones`,
     arguments: ['<id>', '[counter...]'],
     flags,
-    example: `${words.join(' ')} ${nameExample(of)} client_req cache_hit --from 12h --function MAX`,
+    example: `${words.join(' ')} ${nameExample(of)} ${sample} --from 12h --function MAX`,
     run: async (invocation) =>
       isSet(invocation, 'watch')
         ? (await import('./stats-watch.js')).watchStats(invocation, of)
@@ -34,5 +46,9 @@ export function statsVerb(
   }
 }
 
-export const ofOneCache = 'of one cache'
-export const ofGroup = 'summed over a group'
+export const ofOneCache = { what: 'counters of one cache' }
+export const ofGroup = { what: 'counters summed over a group' }
+export const ofDomain = {
+  what: 'figures of the requests for a domain',
+  sample: 'requests status_5xx',
+}

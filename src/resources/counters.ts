@@ -142,8 +142,9 @@ export function isFigure(name: string): boolean {
   return name.startsWith('GROUP.') || name.startsWith('DOMAIN.')
 }
 
-export function nameDomainFigure(groupId: number, fqdn: string, figure: string): string {
-  return `DOMAIN.${groupId}:${fqdn}.${figure}`
+/** As the figures of a domain begin. */
+export function nameDomain(groupId: number, fqdn: string): string {
+  return `DOMAIN.${groupId}:${fqdn}`
 }
 
 /** `boot.default`, `default(127.0.0.1,,80)`, `boot.pool(10.0.0.1:80)`: the backend's own name, in whichever VCL. */

@@ -125,6 +125,14 @@ export function findPercentile(counts: readonly number[], share: number): number
 /** Series of the histogram, in the order of `findPercentile`. */
 export const firstByteSeries = [...firstByteBoundsMs.map((bound) => `ttfb_${bound}`), slowest]
 
+/** Series of the classes of statuses. */
+export const statusSeries = [1, 2, 3, 4, 5].map((digit) => `status_${digit}xx`)
+
+/** What is shown where nobody names figures. */
+export const usualFigures = ['requests', ...Object.values(byHandling), ...statusSeries, 'bytes']
+
+export const figureNames = [...usualFigures, ...firstByteSeries]
+
 export type Sample = 1 | 10 | 100 | 1000
 
 /** Sampled lines a second that are expected at most are `most`: one of so many transactions. */

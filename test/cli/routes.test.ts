@@ -66,6 +66,7 @@ const commands: Readonly<Record<string, string>> = {
   'GET /vclgroups/{id}/history': 'vclgroups history site',
   'GET /agents/{id}/stats/{consolfunc}/{start}/{end}': 'stats agents 99',
   'GET /vclgroups/{id}/stats/{consolfunc}/{start}/{end}': 'stats vclgroups site',
+  'GET /domains/{id}/stats/{consolfunc}/{start}/{end}': 'stats domains 99',
   'GET /counters': 'stats counters',
   ...crud(
     'certificates',
@@ -91,8 +92,8 @@ const commands: Readonly<Record<string, string>> = {
 const configFolder = join(root, 'config')
 
 const withoutCommand: Readonly<Record<string, string>> = {
-  ...ofBoth('/stats/{counter}/{consolfunc}/{start}/{end}', 'stats asks for several at once'),
-  ...ofBoth('/graph/{name}/{consolfunc}/{start}/{end}', 'for what draws; stats has its counters'),
+  ...ofEach('/stats/{counter}/{consolfunc}/{start}/{end}', 'stats asks for several at once'),
+  ...ofEach('/graph/{name}/{consolfunc}/{start}/{end}', 'for what draws; stats has its counters'),
   'GET /vclgroups/{id}/stats': 'for pages; stats has the newest values too',
   'GET /stats/{consolfunc}/{start}/{end}':
     'for pages that draw many caches; stats has one cache, or a group',
@@ -131,8 +132,9 @@ void t.test('every operation of the API has a command, or a reason to have none'
   }
 })
 
-function ofBoth(path: string, reason: string): Readonly<Record<string, string>> {
-  return { [`GET /agents/{id}${path}`]: reason, [`GET /vclgroups/{id}${path}`]: reason }
+function ofEach(path: string, reason: string): Readonly<Record<string, string>> {
+  const nouns = ['agents', 'vclgroups', 'domains']
+  return Object.fromEntries(nouns.map((noun) => [`GET /${noun}/{id}${path}`, reason]))
 }
 
 function crud(noun: string, add: string): Readonly<Record<string, string>> {

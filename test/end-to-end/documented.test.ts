@@ -192,7 +192,7 @@ async function tryObjects(harness: Harness): Promise<void> {
   await readAll(harness, { Agent: agent, Tag: tag, File: file, Domain: domain, VclGroup: group })
   await readAll(harness, { Deployment: deployment })
   await tryAgent(harness, agent)
-  await tryStatistics(harness, { Agent: agent, VclGroup: group })
+  await tryStatistics(harness, { Agent: agent, VclGroup: group, Domain: domain })
   await tryInvalidations(harness)
   await done('undeployVclGroup', { at: group })
   const token = await made('createJoinToken', { label: 'rack', maxUses: 1 })
@@ -275,9 +275,10 @@ async function tryStatistics(
   await done('getFleetStats', { at: range, query: '?counters=client_req' })
   for (const [name, of] of Object.entries(subjects)) {
     const at = { ...of, ...range }
-    await done(`get${name}Counter`, { at: { ...at, counter: 'client_req' } })
-    await done(`get${name}Stats`, { at, query: '?counters=client_req,cache_hit' })
-    await done(`get${name}Graph`, { at: { ...at, name: 'avghitratio' } })
+    const [counter, graph] = name === 'Domain' ? ['hits', 'status'] : ['cache_hit', 'avghitratio']
+    await done(`get${name}Counter`, { at: { ...at, counter } })
+    await done(`get${name}Stats`, { at, query: `?counters=${counter}` })
+    await done(`get${name}Graph`, { at: { ...at, name: graph } })
   }
   await done('getVclGroupNewestStats', { at: subjects['VclGroup'] ?? {} })
 }

@@ -5,7 +5,7 @@ import { selectCounters } from '../../src/agent/counters/counter-selection.js'
 import {
   defaultCounters,
   kindOfCounter,
-  nameDomainFigure,
+  nameDomain,
   parseFigure,
   resolveCounter,
 } from '../../src/resources/counters.js'
@@ -100,6 +100,6 @@ void t.test('figures of groups and domains are told from counters', (t) => {
     t.same(parseFigure(name), figure, name)
     t.equal(resolveCounter(name), name)
   }
-  t.equal(nameDomainFigure(7, '*.example', 'ttfb_5'), 'DOMAIN.7:*.example.ttfb_5')
+  t.equal(nameDomain(7, '*.example'), 'DOMAIN.7:*.example')
   t.end()
 })

@@ -22,7 +22,7 @@ export const agents: Noun = {
     ask('params', "the cache's parameters"),
     ask('backends', 'backends with their health'),
     ask('bans', 'bans that the cache still has to apply'),
-    statsVerb(agent, { words: ['agents', 'stats'], whose: ofOneCache }),
+    statsVerb(agent, { ...ofOneCache, words: ['agents', 'stats'] }),
     ask('panic', "the last panic of the cache's child"),
     {
       name: 'set-param',

@@ -1,6 +1,7 @@
 /** `cachefleet domains`. */
 import { objectVerbs } from '../object-verbs.js'
 import { domain as resource } from '../../resources/domain.js'
+import { ofDomain, statsVerb } from '../stats-verb.js'
 import { toNounParts } from '../resource-noun.js'
 import type { Noun } from '../verb.js'
 
@@ -12,9 +13,12 @@ export const domain = toNounParts(resource, {
 
 export const domains: Noun = {
   ...domain,
-  verbs: objectVerbs(domain, {
-    list: '--sort fqdn',
-    add: '--fqdn www.example.com',
-    update: '--fqdn shop.example.com',
-  }),
+  verbs: [
+    ...objectVerbs(domain, {
+      list: '--sort fqdn',
+      add: '--fqdn www.example.com',
+      update: '--fqdn shop.example.com',
+    }),
+    statsVerb(domain, { ...ofDomain, words: ['domains', 'stats'] }),
+  ],
 }

@@ -1,7 +1,8 @@
-/** `cachefleet stats`: how caches and groups do, now and in the past. */
-import { ofGroup, ofOneCache, statsVerb } from '../stats-verb.js'
+/** `cachefleet stats`: how caches, groups and domains do, now and in the past. */
+import { ofDomain, ofGroup, ofOneCache, statsVerb } from '../stats-verb.js'
 import type { Noun, NounParts, Verb } from '../verb.js'
 import { agents } from './agents.js'
+import { domains } from './domains.js'
 import { vclGroups } from './vclgroups.js'
 
 const stats = {
@@ -10,7 +11,7 @@ const stats = {
   singular: 'series',
   path: '/counters',
   nameField: 'name',
-  summary: 'counters of a cache, or summed over a group',
+  summary: 'counters of a cache or summed over a group, and figures of a domain',
   example: 'stats agents edge-1 client_req cache_hit --from 1h',
   columns: [],
   fields: [],
@@ -21,6 +22,7 @@ export const statistics: Noun = {
   verbs: [
     makeStatsVerb(agents, ofOneCache),
     makeStatsVerb(vclGroups, ofGroup),
+    makeStatsVerb(domains, ofDomain),
     {
       name: 'counters',
       summary: 'the counters that are sampled of every cache that has them',
@@ -31,7 +33,7 @@ export const statistics: Noun = {
 }
 
 /** Spelled as the noun is. */
-function makeStatsVerb(noun: NounParts, whose: string): Verb {
-  const verb = statsVerb(noun, { words: ['stats', noun.name], whose })
+function makeStatsVerb(noun: NounParts, of: typeof ofGroup): Verb {
+  const verb = statsVerb(noun, { ...of, words: ['stats', noun.name] })
   return { ...verb, aliases: noun.aliases }
 }

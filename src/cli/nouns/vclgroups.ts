@@ -147,7 +147,7 @@ export const vclGroups: Noun = {
       add: '--name site --main-vcl main.vcl --deployments web',
       update: '--includes a.vcl,b.vcl',
     }),
-    statsVerb(group, { words: ['vclgroups', 'stats'], whose: ofGroup }),
+    statsVerb(group, { ...ofGroup, words: ['vclgroups', 'stats'] }),
     ...groupVerbs.map((verb) => ({ ...verb, arguments: [idArgument(group)] })),
   ],
 }

@@ -75,14 +75,18 @@ interface StoredPlacement {
   readonly candidateState: string | null
 }
 
-/** The agents that a group is placed on, and whose they are; without those of its stage only. */
-export async function readGroupAgents(queries: Queries, groupId: number): Promise<AgentOwner[]> {
+/** The agents that these groups are placed on, and whose they are; without those of their stages only. */
+export async function readGroupAgents(
+  queries: Queries,
+  groupIds: readonly number[],
+): Promise<AgentOwner[]> {
+  if (groupIds.length === 0) return []
   return queries
     .selectFrom('placements')
     .innerJoin('agents', 'agents.id', 'placements.agentId')
     .select(['agents.id', 'agents.organizationId'])
     .distinct()
-    .where('placements.groupId', '=', groupId)
+    .where('placements.groupId', 'in', [...groupIds])
     .where('placements.stage', '=', 0)
     .orderBy('agents.id')
     .execute()

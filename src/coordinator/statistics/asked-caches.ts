@@ -36,13 +36,13 @@ export async function askVisibleCaches(
   return agents.map((agent) => askOwned(actor, agent))
 }
 
-/** Asks the caches that hold the group now; a cache that it left no longer counts, not even for earlier times. */
+/** Asks the caches that hold these groups now; a cache that they left no longer counts, not even for earlier times. */
 export async function askGroupCaches(
   service: StateService,
   actor: Actor,
-  groupId: number,
+  groupIds: readonly number[],
 ): Promise<readonly AskedCache[]> {
-  const agents = await readGroupAgents(service.store.queries, groupId)
+  const agents = await readGroupAgents(service.store.queries, groupIds)
   return agents.map((agent) => askOwned(actor, agent))
 }
 

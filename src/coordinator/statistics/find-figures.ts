@@ -1,5 +1,5 @@
 /** Figures of groups and domains: whose the caller may read, and under which names the archive has them (docs/behaviour.md, Statistics). */
-import { isFigure, nameDomainFigure, parseFigure } from '../../resources/counters.js'
+import { isFigure, nameDomain, parseFigure } from '../../resources/counters.js'
 import { may, type Actor } from '../../resources/permission.js'
 import { groupBy } from '../../group-by.js'
 import { within } from '../store/scope.js'
@@ -39,7 +39,7 @@ function listParts(
 ): readonly string[] {
   const { groupId, fqdn, figure } = parseFigure(name) ?? { groupId: 0, fqdn: null, figure: '' }
   if (!isFigure(name) || groupId !== null || fqdn === null) return [name]
-  return (groupsOf.get(fqdn) ?? []).map((id) => nameDomainFigure(id, fqdn, figure))
+  return (groupsOf.get(fqdn) ?? []).map((id) => `${nameDomain(id, fqdn)}.${figure}`)
 }
 
 /** Of each of these domains the groups that have it. */
@@ -69,6 +69,24 @@ async function readGroupsWith(
 
 /** Who may read all organizations may ask for a name that each of them has. */
 const groupsMost = 200
+
+/** The groups that have a domain by now. */
+export async function readGroupsWithDomain(
+  { store }: StateService,
+  actor: Actor,
+  domainId: number,
+): Promise<readonly number[]> {
+  const rows = await store.queries
+    .selectFrom('vclGroupDomains')
+    .innerJoin('vclGroups', 'vclGroups.id', 'vclGroupDomains.groupId')
+    .select('vclGroups.id')
+    .where('vclGroupDomains.domainId', '=', domainId)
+    .where(within(scopeOf(actor), 'vclGroups'))
+    .orderBy('vclGroups.id')
+    .limit(groupsMost)
+    .execute()
+  return rows.map(({ id }) => id)
+}
 
 async function readOwnGroups(
   { store }: StateService,

@@ -21,7 +21,7 @@ export async function readNewestValues(
   groupId: number,
 ): Promise<NewestValues> {
   const groups = new Set([groupId])
-  const asked = await askGroupCaches(service, actor, groupId)
+  const asked = await askGroupCaches(service, actor, [groupId])
   const caches = asked.map((cache) => ({ ...cache, groups }))
   const newest = await service.statistics.readNewest({ caches, nowMs: service.now() })
   return {

@@ -4,6 +4,7 @@
  */
 import { Type, type Static } from 'typebox'
 import type { Consolidation } from './archive/consolidation.js'
+import { graphNames } from './archive/graphs.js'
 import { requireConsolidation, requireRange, type TimeRange } from './archive/time-range.js'
 import type { Actor } from '../../resources/permission.js'
 import type { ErrorKey } from '../../errors.js'
@@ -53,10 +54,12 @@ export interface SeriesSubject<Found> extends Pick<Route, 'errorKey' | 'permissi
   readonly readId?: (text: string) => number | undefined
   readonly find: (actor: Actor, id: number) => Promise<Found | undefined>
   readonly open: (actor: Actor, found: Found, question: SeriesQuestion) => Promise<SeriesSource>
+  /** The names of its graphs; left out: those of counters. */
+  readonly graphs?: readonly string[]
 }
 
 export function seriesRoutes<Found>(subject: SeriesSubject<Found>): readonly Route[] {
-  const { path, noun, errorKey, permission, readId, what } = subject
+  const { path, noun, errorKey, permission, readId, what, graphs = graphNames } = subject
   const common = {
     ...({ method: 'GET', errorKey, permission } as const),
     ...(readId ? { readId } : {}),
@@ -101,7 +104,7 @@ export function seriesRoutes<Found>(subject: SeriesSubject<Found>): readonly Rou
       ...common,
       path: `${path}/graph/{name}/{consolfunc}/{start}/{end}`,
       operationId: `get${noun}Graph`,
-      summary: `A named graph ${what}: avghitratio, traffic, backend, threads or storage`,
+      summary: `A named graph ${what}: ${graphs.join(', ')}`,
       answers: { 200: graphSchema },
       handle: async ({ actor, object, params }) => {
         const { name = '' } = params

@@ -1,17 +1,15 @@
 /**
- * `/agents/{id}/stats`, `/vclgroups/{id}/stats`, the graphs of both, `/stats` of all caches, and `/counters`: from the archive
+ * `/agents/{id}/stats`, the same of groups and domains, their graphs, `/stats` of all caches, and `/counters`: from the archive
  * (docs/behaviour.md, Statistics).
  */
 import { Type } from 'typebox'
 import { defaultCounters } from '../../resources/counters.js'
 import { route, type Route } from '../http/route.js'
-import { readNames, secondsSchema, seriesRoutes, type SeriesSubject } from './series-routes.js'
-import { findAgent, type AgentRecord } from '../agents/agents.js'
+import { readNames, secondsSchema } from './series-routes.js'
+import { subjectRoutes } from './subject-routes.js'
 import { findGroup } from '../fleet/group-queries.js'
 import { scopeOf, type StateService } from '../service.js'
-import { askCache, askGroupCaches } from './asked-caches.js'
 import { fleetSeriesRoute } from './fleet-series-route.js'
-import { openSeries } from './counter-series.js'
 import { readNewestOfEach, readNewestValues } from './newest-values.js'
 import { orNull } from '../api/references.js'
 
@@ -59,31 +57,8 @@ const counterSchema = Type.Object(
 )
 
 export function statisticsRoutes(service: StateService): readonly Route[] {
-  const ofAgents: SeriesSubject<AgentRecord> = {
-    path: '/agents/{id}',
-    noun: 'Agent',
-    errorKey: 'agent',
-    what: 'of a cache',
-    permission: ofAgent,
-    find: (actor, id) => findAgent(service, actor, id),
-    open: (actor, agent, question) =>
-      Promise.resolve(
-        openSeries(service, { ...question, actor, caches: [askCache(actor, agent)] }),
-      ),
-  }
-  const ofGroups: SeriesSubject<{ readonly id: number }> = {
-    path: '/vclgroups/{id}',
-    noun: 'VclGroup',
-    errorKey: 'vclgroup',
-    what: 'summed over the caches of a group',
-    permission: ofGroup,
-    find: (actor, id) => findGroup(service.store.queries, scopeOf(actor), id),
-    open: async (actor, { id }, question) =>
-      openSeries(service, { ...question, actor, caches: await askGroupCaches(service, actor, id) }),
-  }
   return [
-    ...seriesRoutes(ofAgents),
-    ...seriesRoutes(ofGroups),
+    ...subjectRoutes(service),
     fleetSeriesRoute(service),
     route({
       method: 'GET',
@@ -93,7 +68,7 @@ export function statisticsRoutes(service: StateService): readonly Route[] {
         'The newest values, summed over the caches of a group: events per second, and levels',
       errorKey: 'vclgroup',
       permission: ofGroup,
-      find: (_, actor, id) => ofGroups.find(actor, id),
+      find: (_, actor, id) => findGroup(service.store.queries, scopeOf(actor), id),
       answers: { 200: newestSchema },
       handle: async ({ actor, object }) => ({
         status: 200,

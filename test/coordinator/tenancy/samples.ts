@@ -247,6 +247,15 @@ export const samples: Readonly<Record<string, Sample>> = {
   getVclGroupStats: { needs: 'stats read', needsToo: 'vclgroup read', params: range },
   getVclGroupGraph: { needs: 'stats read', needsToo: 'vclgroup read', params: range },
   getVclGroupNewestStats: { needs: 'stats read', needsToo: 'vclgroup read' },
+  getDomainCounter: {
+    ...{ needs: 'stats read', needsToo: 'domain read' },
+    params: { ...range, counter: 'requests' },
+  },
+  getDomainStats: { needs: 'stats read', needsToo: 'domain read', params: range },
+  getDomainGraph: {
+    ...{ needs: 'stats read', needsToo: 'domain read' },
+    params: { ...range, name: 'status' },
+  },
   listNewestStats: { needs: 'stats read', needsToo: 'agent read' },
   getFleetStats: { needs: 'stats read', needsToo: 'agent read', params: range },
   listCounters: { needs: 'stats read' },

@@ -1,0 +1,89 @@
+/** Figures of a group's or a domain's traffic, added up over whatever their subject is made of (docs/behaviour.md, Graphs). */
+import { FleetError } from '../../errors.js'
+import { figureNames, usualFigures } from '../../traffic/figures.js'
+import type { StateService } from '../service.js'
+import { functionOfMember } from './archive/graphs.js'
+import { findTrafficGraph, trafficGraphNames, type TrafficGraph } from './archive/traffic-graphs.js'
+import {
+  readSeries,
+  requireFew,
+  sumParts,
+  toPoints,
+  type CounterSeries,
+  type GraphRow,
+  type SeriesRequest,
+} from './read-series.js'
+import type { Series } from './store/statistics-archive.js'
+
+/** A subject that has figures and no counters. */
+export function openFigures(service: StateService, request: SeriesRequest) {
+  const { errorKey } = request
+  return {
+    readCounters: (names: readonly string[]) => {
+      requireFew(names, errorKey)
+      for (const name of names)
+        if (!figureNames.includes(name))
+          throw notFound(request, `figure ${name.slice(0, 100)}`, figureNames)
+      return readFigureSeries(service, request, names)
+    },
+    readUsual: () => readFigureSeries(service, request, usualFigures),
+    readGraph: (name: string) => {
+      const graph = findTrafficGraph(name)
+      if (!graph) throw notFound(request, `graph ${name.slice(0, 100)}`, trafficGraphNames)
+      return readTrafficGraph(service, request, graph)
+    },
+  }
+}
+
+function notFound({ errorKey }: SeriesRequest, what: string, known: readonly string[]) {
+  return new FleetError(
+    'not-found',
+    errorKey,
+    `${what} was not found; there are ${known.join(', ')}`,
+  )
+}
+
+async function readFigureSeries(
+  service: StateService,
+  request: SeriesRequest,
+  figures: readonly string[],
+): Promise<readonly CounterSeries[]> {
+  const found = await readFigures(service, request, figures)
+  return figures.map((counter, at) => ({ counter, values: toPoints(found[at]) }))
+}
+
+/** A row is there when its requests are known: what else is missing in it did not happen. */
+export async function readTrafficGraph(
+  service: StateService,
+  request: SeriesRequest,
+  { figures, draw, isRatio }: TrafficGraph,
+): Promise<readonly GraphRow[]> {
+  const [first = ''] = figures
+  const consolidation = isRatio ? 'AVERAGE' : functionOfMember(first, request.consolidation)
+  const [requests, ...found] = await readFigures(service, { ...request, consolidation }, [
+    'requests',
+    ...figures,
+  ])
+  const columns = new Map(
+    found.map((series, at) => [
+      figures[at],
+      new Map(toPoints(series).map(({ time, value }) => [time, value])),
+    ]),
+  )
+  return toPoints(requests).flatMap(({ time }) => {
+    const members = draw((figure) => columns.get(figure)?.get(time) ?? 0)
+    return members ? [{ ...members, time }] : []
+  })
+}
+
+/** In the order of the figures. */
+async function readFigures(
+  service: StateService,
+  request: SeriesRequest,
+  figures: readonly string[],
+): Promise<readonly Series[]> {
+  const { figuresOf = [] } = request
+  const parts = figures.map((figure) => figuresOf.map((subject) => `${subject}.${figure}`))
+  const { series } = await readSeries(service, request, parts.flat())
+  return sumParts(series, parts)
+}
