@@ -214,7 +214,7 @@ class Agent implements RunningAgent {
       engine: this.#engine,
       keyDigest: this.#key.digest,
       hasTls: this.#reconciler.hasTls,
-      hasLog: this.#log.trouble === null,
+      log: this.#log,
       condition: this.condition(),
     })
   }

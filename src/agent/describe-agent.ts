@@ -8,6 +8,7 @@ import type { AgentRecord } from './agent-record.js'
 import { isToAdopt } from './apply/adopt.js'
 import { describeHeld } from './apply/held-cache.js'
 import type { Engine } from './engine/engine.js'
+import type { AgentLog } from './log/agent-log.js'
 
 interface AgentFacts {
   readonly record: AgentRecord
@@ -16,13 +17,13 @@ interface AgentFacts {
   readonly engine: Pick<Engine, 'product' | 'version' | 'revision' | 'workingDirectory'>
   readonly keyDigest: string
   readonly hasTls: boolean
-  readonly hasLog: boolean
+  readonly log: Pick<AgentLog, 'trouble' | 'lacking'>
   readonly condition: EngineCondition
 }
 
 export function describeAgent(
   config: AgentConfig,
-  { record, inventory, engine, keyDigest, hasTls, hasLog, condition }: AgentFacts,
+  { record, inventory, engine, keyDigest, hasTls, log, condition }: AgentFacts,
 ): AgentDescription {
   const { http, name, tags, agentVersion, readOnly, takeover, adoptGroup } = config
   const { coordinatorId, lockedBecause } = record
@@ -31,7 +32,7 @@ export function describeAgent(
   return {
     name,
     agentVersion,
-    capabilities: capabilitiesOf({ readOnly, hasTls, hasLog }),
+    capabilities: capabilitiesOf({ readOnly, hasTls, hasLog: log.trouble === null }),
     tags,
     coordinatorId,
     keyDigest,
@@ -41,6 +42,7 @@ export function describeAgent(
     }),
     ...(isHeld && { held: describeHeld(record, inventory, takeover) }),
     hostName: hostname(),
+    ...(log.lacking !== null && { logTrouble: log.lacking }),
     engine: { ...http, product, version, revision, workingDirectory },
     condition,
   }

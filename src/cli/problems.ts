@@ -11,7 +11,20 @@ import { CliError, exitCodes } from './cli-error.js'
 import { showList } from './output.js'
 import type { Invocation } from './verb.js'
 
-const bearers = [agent, vclGroup, deployment, certificate, invalidation]
+/** What its objects bear themselves; `inside`: what a part of them bears. */
+interface Bearer {
+  readonly type: string
+  readonly path: string
+  readonly inside?: string
+}
+
+const bearers: readonly Bearer[] = [
+  ...[agent, vclGroup, deployment, certificate, invalidation].map(({ noun: type, path }) => ({
+    type,
+    path,
+  })),
+  { type: 'stage', path: vclGroup.path, inside: 'staged' },
+]
 const forbidden = 403
 
 const columns = [
@@ -41,13 +54,14 @@ export async function showProblems(invocation: Invocation): Promise<undefined> {
 /** Null: the caller may not read them. */
 async function readProblems(
   api: Api,
-  { noun, path }: (typeof bearers)[number],
+  { type, path, inside }: Bearer,
 ): Promise<readonly Fields[] | null> {
   try {
-    const objects = await api.readList(path, { 'problems.code': '*' })
+    const filter = inside === undefined ? 'problems.code' : `${inside}.problems.code`
+    const objects = await api.readList(path, { [filter]: '*' })
     return objects.flatMap((object) =>
-      problemsOf(object).map((problem) => ({
-        type: noun,
+      problemsOf(inside === undefined ? object : object[inside]).map((problem) => ({
+        type,
         id: object['id'],
         name: nameOf(object) ?? toCell(object['id']),
         ...problem,
@@ -60,8 +74,8 @@ async function readProblems(
 }
 
 /** Of an object of the API, also of one that has none. */
-function problemsOf(object: Fields): readonly Fields[] {
-  const { problems } = object
+function problemsOf(object: unknown): readonly Fields[] {
+  const { problems } = isFields(object) ? object : {}
   return Array.isArray(problems) ? problems.filter(isFields) : []
 }
 

@@ -84,6 +84,8 @@ const agentDescription = Type.Object({
   held: orAbsent(heldCache),
   /** Of the machine that the agent and its cache run on; absent from an agent of an earlier version. */
   hostName: orAbsent(shortText),
+  /** Why the cache's log cannot be read, where that can be mended on its host; absent: it can, or there is none to read. */
+  logTrouble: orAbsent(text),
   engine: engineDescription,
   condition: engineCondition,
 })

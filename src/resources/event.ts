@@ -1,6 +1,6 @@
 /** Events, and who gets which (docs/behaviour.md, Events). An event's data is encoded once for all its subscribers. */
 import { may, type Actor, type PermissionType } from './permission.js'
-import { problemBearers, type ProblemBearer } from './problem.js'
+import { bearerTypes, problemBearers, type ProblemBearer } from './problem.js'
 
 export const eventTypes = ['agent', 'deployment', 'invalidation', 'apilog'] as const
 /** Types of objects that users edit, and what came later. They are opt-in (`also=`), so that older clients get nothing new. */
@@ -15,7 +15,7 @@ export const optInEventTypes = [
 export type OptInEventType = (typeof optInEventTypes)[number]
 /** Of a problem, by what bears it, since that decides who may read it. Subscribers get all of them as `problem`. */
 type ProblemEventType = `problem:${ProblemBearer}`
-const problemEventTypes = problemBearers.map((bearer) => `problem:${bearer}` as const)
+const problemEventTypes = bearerTypes.map((bearer) => `problem:${bearer}` as const)
 export type EventType = (typeof eventTypes)[number] | OptInEventType | ProblemEventType
 
 /** What must be readable, all of it. */
@@ -30,11 +30,12 @@ const readBy: Readonly<Record<EventType, readonly PermissionType[]>> = {
   tag: ['tag'],
   certificate: ['certificate'],
   backend: ['agent', 'vclgroup'],
-  'problem:agent': ['agent'],
-  'problem:deployment': ['deployment'],
-  'problem:vclgroup': ['vclgroup'],
-  'problem:invalidation': ['invalidation'],
-  'problem:certificate': ['certificate'],
+  'problem:agent': [problemBearers.agent],
+  'problem:deployment': [problemBearers.deployment],
+  'problem:vclgroup': [problemBearers.vclgroup],
+  'problem:stage': [problemBearers.stage],
+  'problem:invalidation': [problemBearers.invalidation],
+  'problem:certificate': [problemBearers.certificate],
 }
 
 /** As subscribers get it. */

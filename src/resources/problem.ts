@@ -1,5 +1,6 @@
 /** What is wrong with an object, why, since when and what mends it (docs/behaviour.md, Problems). */
 import { id, text, time } from './common-fields.js'
+import type { PermissionType } from './permission.js'
 import type { Answer, Fields } from './resource.js'
 
 export const severities = { warning: 2, error: 3 } as const
@@ -81,12 +82,14 @@ export const openProblem = {
 
 export type OpenProblem = Answer<typeof openProblem.fields>
 
-/** Nouns whose objects have problems; each is the permission type that is needed to read them, too. */
-export const problemBearers = [
-  'agent',
-  'deployment',
-  'vclgroup',
-  'invalidation',
-  'certificate',
-] as const
-export type ProblemBearer = (typeof problemBearers)[number]
+/** What has problems, and the permission type that is needed to read them. A stage goes by the id and name of its group. */
+export const problemBearers = {
+  agent: 'agent',
+  deployment: 'deployment',
+  vclgroup: 'vclgroup',
+  stage: 'vclgroup',
+  invalidation: 'invalidation',
+  certificate: 'certificate',
+} as const satisfies Readonly<Record<string, PermissionType>>
+export type ProblemBearer = keyof typeof problemBearers
+export const bearerTypes = Object.keys(problemBearers) as readonly ProblemBearer[]

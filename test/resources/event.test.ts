@@ -18,7 +18,7 @@ import {
   printValues,
 } from '../../src/coordinator/events/event-text.js'
 import { permissionTypes, type Actor } from '../../src/resources/permission.js'
-import { problemBearers } from '../../src/resources/problem.js'
+import { bearerTypes } from '../../src/resources/problem.js'
 
 const owner = fc.option(fc.integer({ min: 1, max: 3 }), { nil: null })
 const event: fc.Arbitrary<FleetEvent> = fc.record({
@@ -47,11 +47,12 @@ void t.test('the whole is told to the owner and the system administrator only', 
   t.end()
 })
 
-const problemTypes = problemBearers.map((bearer) => `problem:${bearer}`)
+const problemTypes = bearerTypes.map((bearer) => `problem:${bearer}`)
 
 /** As promised: of a problem what bears it, of backends the caches that see them and their groups. */
 function typesRead(type: string): readonly string[] {
-  return type === 'backend' ? ['agent', 'vclgroup'] : [type.replace('problem:', '')]
+  if (type === 'backend') return ['agent', 'vclgroup']
+  return type === 'problem:stage' ? ['vclgroup'] : [type.replace('problem:', '')]
 }
 
 void t.test('a regular user hears of the types that it may read, of some only if it asks', (t) => {

@@ -170,8 +170,9 @@ export class CoordinatorReports {
   }
 }
 
-function printChangeable({ engine, adoption, held, capabilities }: AgentDescription): string {
-  return JSON.stringify([engine, adoption, held, capabilities])
+function printChangeable(description: AgentDescription): string {
+  const { engine, adoption, held, capabilities, logTrouble } = description
+  return JSON.stringify([engine, adoption, held, capabilities, logTrouble])
 }
 
 /** A report must fit into a message, whatever the compiler had to say about however many VCLs. */

@@ -40,7 +40,7 @@ export class AgentLog {
   readonly #parts: Parameters<typeof countTop>[0]
   readonly #findTool: () => Promise<LogTool>
   readonly #logger: Logger
-  #trouble: string | null = 'the cache was not seen yet'
+  #trouble: LogTrouble | null = { why: 'the cache was not seen yet', isLacking: false }
   #checked: { readonly cachePid: number | null; readonly atMs: number } = {
     cachePid: null,
     atMs: Number.NEGATIVE_INFINITY,
@@ -74,7 +74,12 @@ export class AgentLog {
 
   /** Why the log cannot be read; null: it can. */
   get trouble(): string | null {
-    return this.#trouble
+    return this.#trouble?.why ?? null
+  }
+
+  /** What is missing on this host, so that the log cannot be read; null: nothing, or there is no log here. */
+  get lacking(): string | null {
+    return this.#trouble?.isLacking === true ? this.#trouble.why : null
   }
 
   /**
@@ -87,9 +92,9 @@ export class AgentLog {
     if (cachePid === this.#checked.cachePid && nowMs < this.#checked.atMs + everyMs) return
     this.#checked = { cachePid, atMs: nowMs }
     void findTrouble(this.#findTool).then((trouble) => {
-      const isChanged = (trouble === null) !== (this.#trouble === null)
-      if (trouble !== null && trouble !== this.#trouble)
-        this.#logger.info({ why: trouble }, 'the log of the cache cannot be read')
+      const isChanged = trouble?.why !== this.#trouble?.why
+      if (trouble !== null && isChanged)
+        this.#logger.info({ why: trouble.why }, 'the log of the cache cannot be read')
       this.#trouble = trouble
       if (isChanged) changed()
     }) // never rejects
@@ -123,14 +128,23 @@ async function findLogTool(
   return { folder, program: await findCacheTool(cache, product.logTool) }
 }
 
-/** Why the log cannot be read; null: it can. */
-async function findTrouble(findTool: () => Promise<LogTool>): Promise<string | null> {
+interface LogTrouble {
+  readonly why: string
+  /** The cache runs here, and the tool or the right to its memory is missing. */
+  readonly isLacking: boolean
+}
+
+/** Null: the log can be read. */
+async function findTrouble(findTool: () => Promise<LogTool>): Promise<LogTrouble | null> {
   try {
     const { program, folder } = await findTool()
     await access(join(folder, '_.vsm_child'), constants.R_OK | constants.X_OK)
     await promisify(execFile)(program, ['-V'], { timeout: toolTimeoutMs })
     return null
   } catch (error) {
-    return errorText(error).trim()
+    const { code, syscall = '' } = error as NodeJS.ErrnoException // others have neither
+    // The memory comes with the child, which may not have started yet.
+    const isLacking = code === 'EACCES' || syscall.startsWith('spawn')
+    return { why: errorText(error).trim(), isLacking }
   }
 }

@@ -21,6 +21,8 @@ export interface AgentRecord extends StoredRecord<typeof agent.fields> {
   /** Of its machine; empty where it is not known. */
   readonly hostName: string
   readonly capabilities: readonly Capability[]
+  /** Null: the log can be read, or nobody said why not. */
+  readonly logTrouble: string | null
   readonly desiredRevision: number
   /** Null: nothing was tried yet. */
   readonly attempted: AttemptRecord | null
@@ -80,6 +82,7 @@ export function selectAgents(queries: Queries, scope: Scope) {
       'agents.engineRevision',
       'agents.hostName',
       'agents.capabilities',
+      'agents.logTrouble',
       'agents.desiredRevision',
       'agents.attemptedRevision',
       'agents.attemptedResult',
@@ -188,6 +191,7 @@ function fromRow(row: AgentRow, tags: readonly AgentTag[]): AgentRecord {
     engineRevision: row.engineRevision,
     hostName: row.hostName,
     capabilities: JSON.parse(row.capabilities) as Capability[], // registration keeps known ones only
+    logTrouble: row.logTrouble,
     desiredRevision: row.desiredRevision,
     attempted: toAttempt(row),
     effectiveRevision: row.effectiveRevision,

@@ -60,6 +60,7 @@ export const describedColumns = [
     'engineRevision',
     'hostName',
     'held',
+    'logTrouble',
   ] as const),
 ] as const
 export type DescribedColumns = Pick<AgentRow, (typeof describedColumns)[number]>

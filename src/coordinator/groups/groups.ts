@@ -22,7 +22,6 @@ import {
   type GroupFields,
   type GroupRecord,
 } from '../fleet/group-queries.js'
-import { toProblems } from '../problems/make-problem.js'
 import { dateFindings } from '../problems/open-problems.js'
 import { readGroupStatuses, type GroupStatus } from '../placement/group-state.js'
 import type { MainFile } from './deploy-sources.js'
@@ -46,9 +45,17 @@ export interface StagedView extends StageView {
   readonly problems: readonly Problem[]
 }
 
+const ofGroups = byState(({ status, problems }: GroupView) => ({ ...status, problems }))
+
 export const groupListing = {
   columns: groupColumns,
-  computed: byState(({ status, problems }: GroupView) => ({ ...status, problems })),
+  computed: {
+    fields: { ...ofGroups.fields, 'staged.problems.code': { type: 'nested' as const } },
+    valuesOf: (view: GroupView, field: string) =>
+      field === 'staged.problems.code'
+        ? (view.staged?.problems ?? []).map(({ code }) => code)
+        : ofGroups.valuesOf(view, field),
+  },
   select: selectGroupIds,
   read: async (service: StateService, rows: readonly { readonly id: number }[]) => {
     const ids = rows.map(({ id }) => id)
@@ -88,15 +95,18 @@ async function viewGroups(
     groups.map(({ id }) => id),
   )
   const now = service.now()
+  const { queries } = service.store
   const found = new Map([...statuses].map(([id, { findings }]) => [id, findings]))
-  const problems = await dateFindings(service.store.queries, 'vclgroup', found, now)
+  const problems = await dateFindings(queries, 'vclgroup', found, now)
+  const ofStages = new Map([...statuses].map(([id, { stageFindings }]) => [id, stageFindings]))
+  const stageProblems = await dateFindings(queries, 'stage', ofStages, now)
   return groups.flatMap((group) => {
     const status = statuses.get(group.id)
     if (!status) return []
     const stage = stages.get(group.id)
-    const { stageStates: agentStates, stageFindings } = status
+    const { stageStates: agentStates } = status
     const staged = stage
-      ? { ...stage, agentStates, problems: toProblems(stageFindings, () => now) }
+      ? { ...stage, agentStates, problems: stageProblems.get(group.id) ?? [] }
       : null
     return [{ group, status, problems: problems.get(group.id) ?? [], staged }]
   })

@@ -3,15 +3,18 @@
  * changed; of backends, whose count reads thousands of rows, what is known is told while they are counted anew.
  */
 import { listedProblemsMost } from '../../resources/overview.js'
-import { problemBearers } from '../../resources/problem.js'
-import { may, type Actor } from '../../resources/permission.js'
+import type { Actor } from '../../resources/permission.js'
 import { createReadCache } from '../../runtime/bounded-cache.js'
 import { createRefreshedMemory } from '../../runtime/refreshed-memory.js'
 import { countAgents } from '../agents/agent-counts.js'
 import { countBackends } from '../backends/backend-facts.js'
 import { eventsSubject } from '../bus/subjects.js'
 import { countGroupsByState, type GroupCounts } from '../placement/group-counts.js'
-import { readOpenProblems, type OpenProblems } from '../problems/open-problems.js'
+import {
+  listReadableBearers,
+  readOpenProblems,
+  type OpenProblems,
+} from '../problems/open-problems.js'
 import { scopeOf, type StateService } from '../service.js'
 
 type AgentCounts = Awaited<ReturnType<typeof countAgents>>
@@ -49,15 +52,10 @@ export function createFleetStates(service: StateService): FleetStates {
       (await backends.read(keyOf(actor), () => countBackends(store.queries, scopeOf(actor)))) ??
       null,
     readProblems: (actor) =>
-      problems.read(`${keyOf(actor)} ${listReadable(actor).join()}`, () =>
+      problems.read(`${keyOf(actor)} ${listReadableBearers(actor).join()}`, () =>
         readOpenProblems(store.queries, actor, listedProblemsMost),
       ),
   }
-}
-
-/** Those whose problems the caller may read. */
-export function listReadable(actor: Actor): readonly string[] {
-  return problemBearers.filter((type) => may(actor, type, 'read'))
 }
 
 function keyOf({ organizationId }: Actor): string {

@@ -1,9 +1,10 @@
 /** The parts of an overview, each as far as the caller may read it. */
 import type { Overview } from '../../resources/overview.js'
 import { may, type Actor, type PermissionType } from '../../resources/permission.js'
+import { listReadableBearers } from '../problems/open-problems.js'
 import type { StateService } from '../service.js'
 import type { FleetFigures } from './fleet-figures.js'
-import { listReadable, type FleetStates } from './fleet-states.js'
+import type { FleetStates } from './fleet-states.js'
 import { readRecentChanges } from './recent-changes.js'
 
 export interface OverviewParts {
@@ -22,7 +23,7 @@ export async function readOverview(
     ofTypes(['agent'], () => states.countAgents(actor)),
     ofTypes(['vclgroup'], () => states.countGroups(actor)),
     ofTypes(['vclgroup', 'agent'], () => states.countBackends(actor)),
-    listReadable(actor).length === 0 ? null : states.readProblems(actor),
+    listReadableBearers(actor).length === 0 ? null : states.readProblems(actor),
     ofTypes(['stats', 'agent'], () => figures.readNow(actor)),
     ofTypes(['stats', 'agent'], () => figures.readHour(actor)),
     ofTypes(['apilog'], () => readRecentChanges(service, actor)),

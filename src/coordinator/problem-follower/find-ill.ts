@@ -45,6 +45,15 @@ export const findIll: Readonly<Record<ProblemBearer, Find>> = {
       toJudged({ id, name, organizationId, problems }),
     )
   },
+  stage: async (service, ids) => {
+    const views = await groupListing.read(
+      service,
+      ids.map((id) => ({ id })),
+    )
+    return views.flatMap(({ group: { id, name, organizationId }, staged }) =>
+      staged === null ? [] : toJudged({ id, name, organizationId, problems: staged.problems }),
+    )
+  },
   deployment: async (service, ids) => {
     const rows = await selectDeployments(service.store.queries, everything)
       .where('deployments.id', 'in', [...ids])

@@ -23,7 +23,14 @@ const gatherMs = 200
 /** Also how exactly an event keeps its time. */
 const everyMs = 1_000
 /** Objects at once: some milliseconds. A group may have ten thousand places. */
-const atOnce = { agent: 200, invalidation: 200, certificate: 20, deployment: 10, vclgroup: 10 }
+const atOnce = {
+  agent: 200,
+  invalidation: 200,
+  certificate: 20,
+  deployment: 10,
+  vclgroup: 10,
+  stage: 10,
+}
 /** Of the time it judges it rests as long, so that a deploy is not slowed by it. */
 const longestRestMs = 500
 /** Certificates expire, and agents go on with invalidations, without a change that anybody notes. */
@@ -160,11 +167,40 @@ async function findFollowing(
     return rows.map(({ certificateId: objectId }) => ({ objectType: 'certificate', objectId }))
   }
   if (type !== 'vclgroup') return []
-  const rows = await queries
+  const deployments = await queries
     .selectFrom('vclGroupDeployments')
     .select('deploymentId')
     .distinct()
     .where('groupId', 'in', [...ids])
     .execute()
-  return rows.map(({ deploymentId: objectId }) => ({ objectType: 'deployment', objectId }))
+  return [
+    ...deployments.map(
+      ({ deploymentId: objectId }) => ({ objectType: 'deployment', objectId }) as const,
+    ),
+    ...(await listStages(queries, ids)).map(
+      (objectId) => ({ objectType: 'stage', objectId }) as const,
+    ),
+  ]
+}
+
+/** Of these groups those with a stage, and those whose stage was ill and may be gone. */
+async function listStages(
+  queries: Queries,
+  groupIds: readonly number[],
+): Promise<readonly number[]> {
+  const staged = await queries
+    .selectFrom('stages')
+    .select('groupId')
+    .where('groupId', 'in', [...groupIds])
+    .execute()
+  const ill = await queries
+    .selectFrom('openProblems')
+    .select('objectId')
+    .distinct()
+    .where('objectType', '=', 'stage')
+    .where('objectId', 'in', [...groupIds])
+    .execute()
+  return [
+    ...new Set([...staged.map(({ groupId }) => groupId), ...ill.map(({ objectId }) => objectId)]),
+  ]
 }

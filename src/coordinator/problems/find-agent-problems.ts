@@ -5,14 +5,24 @@ import { quoteText, type Finding } from './make-problem.js'
 
 export type JudgedAgent = Pick<
   AgentRecord,
-  'name' | 'state' | 'engineState' | 'engineError' | 'lockedBecause' | 'lastStateChangeAt' | 'drift'
+  | 'name'
+  | 'state'
+  | 'engineState'
+  | 'engineError'
+  | 'lockedBecause'
+  | 'lastStateChangeAt'
+  | 'drift'
+  | 'logTrouble'
 >
 
 const driftNamesMost = 5
 
 /** `whole`: false for an organization that only shares the agent, and can mend nothing there. */
 export function findAgentProblems(agent: JudgedAgent, whole: boolean): Finding[] {
-  const found = [...findByState(agent), ...(whole ? findDrift(agent) : [])]
+  const found = [
+    ...findByState(agent),
+    ...(whole ? [...findDrift(agent), ...findLogTrouble(agent)] : []),
+  ]
   return whole ? found : found.map((finding) => ({ ...finding, remedy: remedyOfOwner }))
 }
 
@@ -87,6 +97,21 @@ function findDrift({ drift, lastStateChangeAt }: JudgedAgent): Finding[] {
       sinceMs: Number.isNaN(atMs) ? lastStateChangeAt : atMs,
       remedy:
         'Its agent tries again by itself: mend on the host what stops it, and end what else changes the cache',
+    },
+  ]
+}
+
+/** Of a cache that works: what else is wrong would explain it. */
+function findLogTrouble({ state, logTrouble, lastStateChangeAt }: JudgedAgent): Finding[] {
+  const { Running, ReadOnly } = agentStates
+  if (logTrouble === null || (state !== Running && state !== ReadOnly)) return []
+  return [
+    {
+      code: 'log-unavailable',
+      message: `The agent cannot read the log of its cache: ${quoteText(logTrouble)}`,
+      sinceMs: lastStateChangeAt,
+      remedy:
+        'On its host: install the log tool of the cache (varnishncsa, vinylncsa), or put the user of the agent into the group of the cache; `cachefleetd doctor` says which is missing',
     },
   ]
 }

@@ -47,14 +47,22 @@ export function findPlaceProblems(judged: JudgedPlaces, groupName: string | null
   const places = judged.places.filter(({ deploymentId }) => wanted.has(deploymentId))
   return [
     ...(state === Error ? [toBelowMin(judged, places)] : []),
-    ...findRefused(state === Deploying ? [] : places, groupName),
+    ...findRefused(state === Deploying ? [] : places, {
+      again: 'deploy it again',
+      back:
+        groupName === null
+          ? 'go back to what served before'
+          : `\`vclgroups rollback ${groupName}\``,
+      rest: '. A reload tries these caches once more',
+    }),
     ...findWaiting(places),
   ]
 }
 
 /** Of what is staged; it has no min. */
 export function findStageProblems(places: readonly JudgedPlace[], groupName: string): Finding[] {
-  return [...findRefused(places, groupName), ...findWaiting(places)]
+  const remedy = { again: 'stage it again', back: `\`vclgroups delstage ${groupName}\``, rest: '' }
+  return [...findRefused(places, remedy), ...findWaiting(places)]
 }
 
 function toFailedDeploy({ at, result }: FailedDeploy): Finding {
@@ -98,21 +106,22 @@ function toBelowMin({ deployments }: JudgedPlaces, places: readonly JudgedPlace[
 }
 
 /** What caches refused, of those whose agents can be reached. */
-function findRefused(places: readonly JudgedPlace[], groupName: string | null): Finding[] {
+function findRefused(
+  places: readonly JudgedPlace[],
+  { again, back, rest }: Readonly<Record<'again' | 'back' | 'rest', string>>,
+): Finding[] {
   const refused = places.filter(
     ({ state, agentState }) => state === 'failed' && !isAgentInTrouble(agentState),
   )
   if (refused.length === 0) return []
   const error = refused.find((place) => place.error !== null)?.error ?? null
-  const back =
-    groupName === null ? 'go back to what served before' : `\`vclgroups rollback ${groupName}\``
   return [
     {
       code: 'load-failed',
       message: `${countCaches(refused.length)} refused it${error === null ? '' : `: ${quoteText(error)}`}`,
       sinceMs: null,
       objects: nameAgents(refused),
-      remedy: `Correct the VCL and deploy it again, or ${back}. A reload tries these caches once more`,
+      remedy: `Correct the VCL and ${again}, or ${back}${rest}`,
     },
   ]
 }

@@ -2,6 +2,7 @@
 import { groupBy } from '../../group-by.js'
 import { may, type Actor } from '../../resources/permission.js'
 import {
+  bearerTypes,
   problemBearers,
   type OpenProblem,
   type Problem,
@@ -25,7 +26,7 @@ export async function readOpenProblems(
   actor: Actor,
   limit: number,
 ): Promise<OpenProblems> {
-  const types = problemBearers.filter((type) => may(actor, type, 'read'))
+  const types = listReadableBearers(actor)
   if (types.length === 0) return { problems: [], total: 0 }
   const scope: Scope =
     actor.organizationId === null
@@ -55,6 +56,11 @@ export async function readOpenProblems(
     return { object: { type, id, name }, ...(JSON.parse(json) as Problem) }
   })
   return { problems, total: count }
+}
+
+/** What the caller may read the problems of. */
+export function listReadableBearers(actor: Actor): readonly ProblemBearer[] {
+  return bearerTypes.filter((type) => may(actor, problemBearers[type], 'read'))
 }
 
 /** By object, what is told of these findings. Asks nothing where the rows told since when. */

@@ -270,6 +270,7 @@ function toDescribed(hello: AgentDescription): DescribedColumns {
     engineRevision: hello.engine.revision ?? '',
     hostName: hello.hostName ?? '',
     held: hello.held === undefined ? null : JSON.stringify(hello.held),
+    logTrouble: hello.logTrouble?.slice(0, lineLimit) ?? null,
   }
 }
 

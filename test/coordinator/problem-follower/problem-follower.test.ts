@@ -3,6 +3,13 @@ import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { startProblemFollower } from '../../../src/coordinator/problem-follower/problem-follower.js'
 import { heldMs } from '../../../src/coordinator/problem-follower/tell-problems.js'
+import { noDeployment } from '../../../src/coordinator/fleet/placement-input.js'
+import {
+  deletePlacements,
+  savePlacements,
+} from '../../../src/coordinator/fleet/placement-queries.js'
+import { deleteStage, writeStage } from '../../../src/coordinator/fleet/stage-queries.js'
+import { createPlacement } from '../../../src/coordinator/placement/placing.js'
 import { readOpenProblems } from '../../../src/coordinator/problems/open-problems.js'
 import { agentStates, type AgentState } from '../../../src/resources/agent-state.js'
 import type { Actor } from '../../../src/resources/permission.js'
@@ -10,6 +17,7 @@ import { heard, listen } from '../../support/event-client.js'
 import { eventually } from '../../support/eventually.js'
 import { startPostgres } from '../../support/postgres.js'
 import { enrol } from '../controller/client.js'
+import { addFile, addGroup, addTag } from '../store/rows.js'
 import { startTenants, type Tenants } from '../identity/people.js'
 
 const root: Actor = {
@@ -112,14 +120,66 @@ async function isForgottenWhatComesAndGoes(t: Test, storeUrl: string): Promise<v
   t.equal(all.of('problem').length, 1)
 }
 
+async function isToldOfAStage(t: Test, storeUrl: string): Promise<void> {
+  const tenants = await startTenants(t, { storeUrl, withEvents: true })
+  const { controller, system } = tenants
+  const { store } = controller.service
+  startFollowed(t, tenants)
+  const edge = await enrol(controller, 'edge-1')
+  const [file, tag] = [await addFile(store.queries, 'main'), await addTag(store.queries, 'canary')]
+  const group = await addGroup(store.queries, 'site', file)
+  await store.decide(async (queries) => {
+    const sources = {
+      mainVCL: { id: file, version: 1, name: 'main' },
+      ...{ includes: [], domains: [], deploymentIds: [], releases: null },
+      ...{ sha: 'b'.repeat(64), programName: 'cf-1-x' },
+      stage: { tagIds: [tag], ownDomains: false, mainFileVersion: null },
+    }
+    const owned = { groupId: group, organizationId: null, revision: 1 }
+    await writeStage(queries, { ...owned, sources }, controller.service.now())
+    const place = createPlacement({
+      ...{ group: { id: group, organizationId: null }, agentId: edge, position: 1, revision: 1 },
+      ...{ stage: true, deploymentId: noDeployment },
+      program: { name: 'cf-1-x', sha: 'b'.repeat(64), fqdns: null },
+    })
+    await savePlacements(queries, [place])
+  })
+  const open = async () => (await readOpenProblems(store.queries, root, 10)).problems
+  const waiting = { object: { type: 'stage', id: group, name: 'site' }, code: 'place-waiting' }
+
+  await setState(tenants, edge, agentStates.Down)
+  const found = await eventually('the stage waits for its cache', async () =>
+    (await open()).find(({ object }) => object.type === 'stage'),
+  )
+  t.match(found, waiting)
+  const { staged } = await system.call(200, 'GET', `/vclgroups/${group}`)
+  t.match(found, (staged as { problems: object[] }).problems[0] ?? {}, 'as the group answers it')
+  const listed = await controller.call(
+    'GET',
+    '/api/v1/vclgroups?staged.problems.code=place-waiting',
+    system,
+  )
+  t.match(JSON.parse(listed.text), [{ id: group, problems: [] }], 'the group itself is well')
+
+  await store.decide(async (queries) => {
+    await deletePlacements(queries, { groupId: group, stage: true }, [edge])
+    await deleteStage(queries, group)
+  })
+  await eventually('it went with its stage', async () =>
+    (await open()).every(({ object }) => object.type === 'agent'),
+  )
+}
+
 void t.test('on SQLite', async (t) => {
+  await t.test('of a stage', (t) => isToldOfAStage(t, 'sqlite::memory:'))
   await t.test('to whom it concerns', (t) => isToldToWhomItConcerns(t, 'sqlite::memory:'))
   await t.test('not what comes and goes', (t) => isForgottenWhatComesAndGoes(t, 'sqlite::memory:'))
 })
 
 void t.test('on PostgreSQL', async (t) => {
   const postgres = await startPostgres(t)
-  const urls = [await postgres.url(), await postgres.url()]
+  const urls = [await postgres.url(), await postgres.url(), await postgres.url()]
   await t.test('to whom it concerns', (t) => isToldToWhomItConcerns(t, urls[0] ?? ''))
   await t.test('not what comes and goes', (t) => isForgottenWhatComesAndGoes(t, urls[1] ?? ''))
+  await t.test('of a stage', (t) => isToldOfAStage(t, urls[2] ?? ''))
 })

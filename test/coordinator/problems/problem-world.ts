@@ -39,6 +39,7 @@ export const agents: fc.Arbitrary<JudgedAgent> = fc.record({
   lockedBecause: text,
   lastStateChangeAt: time,
   drift: fc.option(drift),
+  logTrouble: text,
 })
 
 const place: fc.Arbitrary<Omit<JudgedPlace, 'agentId' | 'agentName'>> = fc.record({

@@ -65,6 +65,8 @@ export const agentTables = {
       description: text().default(''),
       /** The link that counts, where several coordinators may have one; null: none was claimed. */
       linkId: text().orNull(),
+      /** Why its agent cannot read the cache's log, where that can be mended; null: it can, or did not say. */
+      logTrouble: text().orNull(),
     },
     {
       indexes: {

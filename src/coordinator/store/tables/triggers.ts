@@ -63,9 +63,35 @@ const backendTriggers: readonly Trigger[] = [
   },
 ]
 
+/** A stage belongs to no deployment: what moves on its caches is noted of its group. */
+const stageTriggers: readonly Trigger[] = [
+  {
+    ...onChange('agents', ['state'], 'agents_stages'),
+    work: noteAll('vclgroup', '"groupId"', 'placements where "agentId" = new.id and stage = 1'),
+  },
+  {
+    ...on('placements', 'insert'),
+    name: 'placements_stage_insert',
+    when: 'new.stage = 1',
+    work: note('vclgroup', 'new."groupId"'),
+  },
+  {
+    ...onChange('placements', shownOfPlaces, 'placements_stage_update'),
+    when: `new.stage = 1 and (${differ(shownOfPlaces)})`,
+    work: note('vclgroup', 'new."groupId"'),
+  },
+  {
+    ...on('placements', 'delete'),
+    name: 'placements_stage_delete',
+    when: 'old.stage = 1',
+    work: note('vclgroup', 'old."groupId"'),
+  },
+]
+
 export const triggers: readonly Trigger[] = [
   { ...on('agents', 'insert'), work: note('agent', 'new.id') },
   { ...onChange('agents', shownOfAgents), work: note('agent', 'new.id') },
+  { ...onChange('agents', ['logTrouble'], 'agents_log'), work: note('agent', 'new.id') },
   {
     ...onChange('agents', ['state'], 'agents_state'),
     work: noteAll('group', '"groupId"', 'placements where "agentId" = new.id and stage = 0'),
@@ -91,7 +117,6 @@ export const triggers: readonly Trigger[] = [
   },
   { ...on('tags', 'delete'), work: noteDeleted('tag') },
 
-  // Stages belong to no deployment.
   { ...on('placements', 'insert'), when: 'new.stage = 0', work: note('group', 'new."groupId"') },
   {
     ...onChange('placements', shownOfPlaces),
@@ -99,6 +124,7 @@ export const triggers: readonly Trigger[] = [
     work: note('group', 'new."groupId"'),
   },
   { ...on('placements', 'delete'), when: 'old.stage = 0', work: note('group', 'old."groupId"') },
+  ...stageTriggers,
   { ...on('deploys', 'insert'), work: note('group', 'new."groupId"') },
   { ...on('deploys', 'delete'), work: note('group', 'old."groupId"') },
 

@@ -81,10 +81,16 @@ function listSections({ id, console, staged }: Group) {
     overview,
     { href: `${base}/deploy`, title: 'Deploy' },
     history,
-    { href: `${base}/stage`, title: staged ? 'Stage (1)' : 'Stage' },
+    { href: `${base}/stage`, title: nameStage(staged) },
     ...graphs,
     ...log,
   ]
+}
+
+function nameStage(staged: Group['staged']): string {
+  if (staged === null) return 'Stage'
+  const { length: count } = staged.problems
+  return count === 0 ? 'Stage (1)' : `Stage (${count} ${count === 1 ? 'problem' : 'problems'})`
 }
 
 interface SectionProps {

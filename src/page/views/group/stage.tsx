@@ -3,6 +3,7 @@ import type { Group, Staged } from '../../../resources/vclgroup.js'
 import { Button } from '../../parts/button.js'
 import { confirmDestruction } from '../../parts/confirm.js'
 import { Facts } from '../../parts/facts.js'
+import { ProblemNotes } from '../../parts/problem-notes.js'
 import { Labels } from '../../parts/state-chip.js'
 import { mayRead } from '../../session/rights.js'
 import { FileChanges } from './file-changes.js'
@@ -60,6 +61,7 @@ function Present({ group, verbs, staged }: StageProps & { readonly staged: Stage
           ['Domains', !group.root && staged.domains.map(({ fqdn }) => fqdn).join(', ')],
         ]}
       />
+      <ProblemNotes problems={staged.problems} />
       <StagedCaches places={staged.agentStates} />
       <h3>Changes when it is promoted</h3>
       <FileChanges before={group.wish} after={staged} />

@@ -3,6 +3,8 @@
 const places = {
   agent: { home: '/caches', icon: 'cache' },
   vclgroup: { home: '/groups', icon: 'group' },
+  /** By the id of its group. */
+  stage: { home: '/groups', icon: 'group', section: '/stage' },
   deployment: { home: '/deployments', icon: 'deployment' },
   domain: { home: '/domains', icon: 'domain' },
   certificate: { home: '/certificates', icon: 'certificate' },
@@ -13,7 +15,13 @@ const places = {
 
 export interface Located {
   readonly href: string
+  readonly icon: Place['icon']
+}
+
+interface Place {
+  readonly home: string
   readonly icon: (typeof places)[keyof typeof places]['icon']
+  readonly section?: string
 }
 
 export function locateObject({
@@ -24,8 +32,8 @@ export function locateObject({
   readonly id: number
 }): Located | null {
   if (!isPlaced(type)) return null
-  const { home, icon } = places[type]
-  return { href: `${home}/${id}`, icon }
+  const { home, icon, section = '' }: Place = places[type]
+  return { href: `${home}/${id}${section}`, icon }
 }
 
 function isPlaced(type: string): type is keyof typeof places {
