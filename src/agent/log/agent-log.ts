@@ -1,14 +1,9 @@
 /** An agent's part in the traffic: the live log of its cache, by the cache's own tool. */
-import { execFile } from 'node:child_process'
-import { access, constants } from 'node:fs/promises'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
 import type { Logger } from 'pino'
 import type { LogOrder, TopAnswer, TopQuestion } from '../../messages/live-log.js'
 import type { AgentConfig } from '../agent-config.js'
 import type { SavedState } from '../apply/saved-state.js'
 import type { Sources } from '../apply/sources.js'
-import { errorText } from '../engine/engine.js'
 import { findCachePlace, type SoughtCache } from '../host/cache-place.js'
 import { findCacheTool } from '../host/trusted-program.js'
 import type { CoordinatorLink } from '../link/coordinator-link.js'
@@ -16,6 +11,7 @@ import { countTop } from './count-top.js'
 import type { LogTool } from './log-child.js'
 import { LogChildren } from './log-children.js'
 import { LogStreams } from './log-streams.js'
+import { findLogTrouble, type LogTrouble } from './log-trouble.js'
 import { ServedGroups } from './served-groups.js'
 import { TrafficFigures } from './traffic-figures.js'
 
@@ -30,7 +26,6 @@ interface AgentLogOptions extends Pick<SoughtCache, 'cachePid' | 'product'> {
 const checkEveryMs = 60_000
 /** Its memory is there once the child runs. */
 const retryEveryMs = 2_000
-const toolTimeoutMs = 5_000
 
 export class AgentLog {
   /** By group and domain. */
@@ -91,7 +86,7 @@ export class AgentLog {
     const everyMs = this.#trouble === null ? checkEveryMs : retryEveryMs
     if (cachePid === this.#checked.cachePid && nowMs < this.#checked.atMs + everyMs) return
     this.#checked = { cachePid, atMs: nowMs }
-    void findTrouble(this.#findTool).then((trouble) => {
+    void findLogTrouble(this.#findTool).then((trouble) => {
       const isChanged = trouble?.why !== this.#trouble?.why
       if (trouble !== null && isChanged)
         this.#logger.info({ why: trouble.why }, 'the log of the cache cannot be read')
@@ -126,25 +121,4 @@ async function findLogTool(
     throw new Error('the working directory of the cache is not known: --engine-name')
   const { folder, product, cache } = place
   return { folder, program: await findCacheTool(cache, product.logTool) }
-}
-
-interface LogTrouble {
-  readonly why: string
-  /** The cache runs here, and the tool or the right to its memory is missing. */
-  readonly isLacking: boolean
-}
-
-/** Null: the log can be read. */
-async function findTrouble(findTool: () => Promise<LogTool>): Promise<LogTrouble | null> {
-  try {
-    const { program, folder } = await findTool()
-    await access(join(folder, '_.vsm_child'), constants.R_OK | constants.X_OK)
-    await promisify(execFile)(program, ['-V'], { timeout: toolTimeoutMs })
-    return null
-  } catch (error) {
-    const { code, syscall = '' } = error as NodeJS.ErrnoException // others have neither
-    // The memory comes with the child, which may not have started yet.
-    const isLacking = code === 'EACCES' || syscall.startsWith('spawn')
-    return { why: errorText(error).trim(), isLacking }
-  }
 }

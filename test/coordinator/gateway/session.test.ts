@@ -185,6 +185,18 @@ await t.test('sequences', async (t) => {
   })
 })
 
+await t.test('why the log cannot be read is kept until it can be', async (t) => {
+  const agent = await enrol({ logTrouble: 'spawn varnishncsa ENOENT' })
+  const told = async (): Promise<string | null | undefined> =>
+    (await rowOf(agent.agentId))?.logTrouble
+  await eventually('it is kept', async () => (await told()) === 'spawn varnishncsa ENOENT')
+
+  const { logTrouble: _, ...description } = agent.description
+  agent.say({ kind: 'fullState', ...description })
+
+  t.ok(await eventually('it is forgotten', async () => (await told()) === null))
+})
+
 await t.test('a drift is kept with the agent and in the api log', async (t) => {
   const agent = await enrol()
   const drift = {

@@ -1,0 +1,30 @@
+/** Whether the log of the cache can be read here, and why not. */
+import { execFile } from 'node:child_process'
+import { access, constants } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { errorText } from '../engine/engine.js'
+import type { LogTool } from './log-child.js'
+
+const toolTimeoutMs = 5_000
+
+export interface LogTrouble {
+  readonly why: string
+  /** The cache runs here, and the tool or the right to its memory is missing. */
+  readonly isLacking: boolean
+}
+
+/** Null: the log can be read. */
+export async function findLogTrouble(findTool: () => Promise<LogTool>): Promise<LogTrouble | null> {
+  try {
+    const { program, folder } = await findTool()
+    await access(join(folder, '_.vsm_child'), constants.R_OK | constants.X_OK)
+    await promisify(execFile)(program, ['-V'], { timeout: toolTimeoutMs })
+    return null
+  } catch (error) {
+    const { code, syscall = '' } = error as NodeJS.ErrnoException // others have neither
+    // The memory comes with the child, which may not have started yet.
+    const isLacking = code === 'EACCES' || syscall.startsWith('spawn')
+    return { why: errorText(error).trim(), isLacking }
+  }
+}

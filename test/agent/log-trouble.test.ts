@@ -1,0 +1,27 @@
+/** Why the log of a cache cannot be read: what is missing on the host is told from what only has not come yet. */
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { findLogTrouble } from '../../src/agent/log/log-trouble.js'
+import { makeFolder } from './run-agent.js'
+
+void t.test(
+  'a tool that is not there is lacking, memory that is not there yet is not',
+  async (t) => {
+    const folder = await makeFolder(t)
+    const find = (program: string) => findLogTrouble(() => Promise.resolve({ program, folder }))
+    const missing = join(folder, 'varnishncsa')
+
+    t.match(await find(missing), { isLacking: false, why: /_\.vsm_child/ }, 'no child ran yet')
+    await mkdir(join(folder, '_.vsm_child'))
+    t.match(await find(missing), { isLacking: true, why: /varnishncsa ENOENT/ })
+    t.equal(await find('/bin/true'), null, 'a program that runs')
+  },
+)
+
+void t.test('a cache whose place is not known lacks nothing', async (t) => {
+  const found = await findLogTrouble(() =>
+    Promise.reject(new Error('a simulated cache has no log')),
+  )
+  t.strictSame(found, { why: 'a simulated cache has no log', isLacking: false })
+})
