@@ -1,28 +1,37 @@
 /**
- * Builds the programs into `dist/bin`: each with its libraries in one file, beside it what V8 made of that (`src/load-program.ts`),
- * and the threads. Libraries with native code, and the one whose files are served, stay apart; so does what Fastify has for others.
+ * Builds the programs into `dist/bin`: each with its libraries, beside its parts what V8 made of them (`src/load-program.ts`), and the
+ * threads. Libraries with native code, and the one whose files are served, stay apart; so does what Fastify has for others.
  */
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
+import { build, transform } from 'esbuild'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const target = join(root, 'dist', 'bin')
 const stateDir = mkdtempSync(join(tmpdir(), 'cachefleet-build-'))
-/** By what they are called: what starts them, what they are, and a call that uses what each start uses. */
+/**
+ * By what they are called: what starts them, what they are, and a call that uses what each start uses. The daemon's text is split where it
+ * imports when something is needed, so that an agent holds nothing of a coordinator for as long as it runs.
+ */
 const programs = {
   cachefleetd: {
     start: 'src/start.ts',
     main: 'src/main.ts',
+    splitting: true,
     call: [
       ...['--coordinator', '--engine', 'simulate', '--listen', '127.0.0.1:0'],
       ...['--state-dir', stateDir, '--log-level', 'error'],
     ],
   },
-  cachefleet: { start: 'src/cli/start.ts', main: 'src/cli/main.ts', call: ['--help'] },
+  cachefleet: {
+    start: 'src/cli/start.ts',
+    main: 'src/cli/main.ts',
+    splitting: false,
+    call: ['--help'],
+  },
 }
 /** Beside the programs, where `new URL('./NAME.js', import.meta.url)` looks for them. */
 const threads = {
@@ -30,6 +39,9 @@ const threads = {
   'compare-thread': 'src/coordinator/files/compare-thread.ts',
   'simulated-worker': 'src/agent/simulated/simulated-worker.ts',
 }
+const starts = Object.fromEntries(
+  Object.entries(programs).map(([name, { start }]) => [name, start]),
+)
 const shared = {
   absWorkingDir: root,
   outdir: target,
@@ -48,10 +60,11 @@ const shared = {
 }
 
 rmSync(target, { recursive: true, force: true })
+mkdirSync(target, { recursive: true })
 await Promise.all([
   build({
     ...shared,
-    entryPoints: { ...threads, ...pick('start'), 'load-program': 'src/load-program.ts' },
+    entryPoints: { ...threads, ...starts, 'load-program': 'src/load-program.ts' },
     splitting: true,
     format: 'esm',
     // For libraries that call `require`. Without `node:`, which Nodes that are too old to be told so do not know.
@@ -59,19 +72,7 @@ await Promise.all([
       js: "import { createRequire as requireFrom } from 'module'; const require = requireFrom(import.meta.url);",
     },
   }),
-  build({
-    ...shared,
-    entryPoints: pick('main'),
-    outExtension: { '.js': '.cjs' },
-    format: 'cjs',
-    // What V8 kept of it does not know how to import.
-    supported: { 'dynamic-import': false },
-    define: { 'import.meta.url': 'ownUrl' },
-    banner: {
-      js: "(function (exports, require, module, __filename, __dirname) { const ownUrl = require('url').pathToFileURL(__filename).href;",
-    },
-    footer: { js: '})' },
-  }),
+  ...Object.entries(programs).map(([name, program]) => buildParts(name, program)),
 ])
 for (const [name, { call }] of Object.entries(programs)) {
   chmodSync(join(target, `${name}.js`), 0o755)
@@ -80,8 +81,29 @@ for (const [name, { call }] of Object.entries(programs)) {
 }
 rmSync(stateDir, { recursive: true, force: true })
 
-function pick(part) {
-  return Object.fromEntries(Object.entries(programs).map(([name, parts]) => [name, parts[part]]))
+/** What V8 kept of a text does not know how to import, and esbuild splits only what imports: so it is split first, and then converted. */
+async function buildParts(name, { main, splitting }) {
+  const { outputFiles } = await build({
+    ...shared,
+    entryPoints: { [name]: main },
+    outExtension: { '.js': '.cjs' },
+    format: 'esm',
+    splitting,
+    write: false,
+  })
+  for (const { path, text } of outputFiles) {
+    const { code } = await transform(text, {
+      format: 'cjs',
+      platform: 'node',
+      target: shared.target,
+      supported: { 'dynamic-import': false },
+      define: { 'import.meta.url': 'ownUrl' },
+      banner:
+        "(function (exports, require, module, __filename, __dirname) { const ownUrl = require('url').pathToFileURL(__filename).href;",
+      footer: '})',
+    })
+    writeFileSync(path, code)
+  }
 }
 
 /** Without it the program starts all the same, only later. */

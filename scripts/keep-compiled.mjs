@@ -1,4 +1,4 @@
-/** `keep-compiled.mjs FILE WORDS…`: runs a built program with these words, and keeps what V8 compiled of it meanwhile beside it. */
+/** `keep-compiled.mjs FILE WORDS…`: runs a built program with these words, and keeps what V8 compiled of its parts meanwhile beside them. */
 import { writeFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
@@ -9,8 +9,8 @@ const runMs = 1_000
 
 process.argv = [node, file, ...words]
 const { cacheFileOf, loadProgram } = await import('../dist/bin/load-program.js')
-const { script, run } = loadProgram(pathToFileURL(file))
+const { scripts, run } = loadProgram(pathToFileURL(file))
 await run()
 if (words.includes('--coordinator')) await pause(runMs)
-writeFileSync(cacheFileOf(file), script.createCachedData())
+for (const [part, script] of scripts) writeFileSync(cacheFileOf(part), script.createCachedData())
 process.exit(0)

@@ -1,18 +1,42 @@
 /** A built program starts from what was compiled of it when it was built, and without that all the same. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
-import { cacheFileOf, loadProgram } from '../src/load-program.js'
+import { cacheFileOf, compilePart, loadProgram } from '../src/load-program.js'
 import { root } from './support/root.js'
 
-void t.test('what the build compiled of each program is taken', (t) => {
-  for (const name of ['cachefleetd', 'cachefleet']) {
-    const { script } = loadProgram(pathToFileURL(join(root, `dist/bin/${name}.cjs`)))
-    t.equal(script.cachedDataRejected, false, name)
+void t.test('what the build compiled of each part that a start needs is taken', async (t) => {
+  const folder = join(root, 'dist/bin')
+  const caches = (await readdir(folder)).filter((name) => name.endsWith('.cjs.cache'))
+  const parts = caches.map((name) => name.replace('.cache', ''))
+  for (const part of parts) t.equal(compilePart(join(folder, part)).cachedDataRejected, false, part)
+  for (const needed of [/^cachefleetd\.cjs$/, /^cachefleet\.cjs$/, /^agent-/, /^coordinator-/])
+    t.ok(
+      parts.some((part) => needed.test(part)),
+      String(needed),
+    )
+})
+
+void t.test('an agent and the answer to --version load nothing of a coordinator', async (t) => {
+  const folder = join(root, 'dist/bin')
+  const first = await readFile(join(folder, 'cachefleetd.cjs'), 'utf8')
+  const needed = new Set(['cachefleetd.cjs'])
+  const agent = (await readdir(folder)).find((name) => /^agent-\w+\.cjs$/.test(name)) ?? ''
+  t.match(first, agent, 'it is imported when it is started')
+  const waiting = ['cachefleetd.cjs', agent]
+  for (let part = waiting.pop(); part !== undefined; part = waiting.pop()) {
+    needed.add(part)
+    const text = await readFile(join(folder, part), 'utf8')
+    t.notMatch(text, /\bfastify\b|better-sqlite3/, part)
+    // At its start: what it loads later is required inside of a function.
+    const names = [
+      ...text.matchAll(/^(?:var|const) \S+ = (?:__toESM\()?require\("\.\/([^"]+\.cjs)"\)/gm),
+    ]
+    for (const [, name = ''] of names) if (!needed.has(name)) waiting.push(name)
   }
-  t.end()
+  t.ok(needed.size > 5, `${needed.size} parts`)
 })
 
 void t.test('a program is run without it, too', async (t) => {
@@ -25,9 +49,9 @@ void t.test('a program is run without it, too', async (t) => {
     '(function (exports, require, module, file) { exports.done = Promise.resolve(file) })',
   )
   t.equal(await load().run(), file)
-  const compiled = load().script.createCachedData()
+  const compiled = compilePart(file).createCachedData()
   await writeFile(cacheFileOf(file), compiled)
-  t.equal(load().script.cachedDataRejected, false)
+  t.equal(compilePart(file).cachedDataRejected, false)
   for (const broken of [
     compiled.subarray(0, 100),
     Buffer.from('something else'),
@@ -36,4 +60,31 @@ void t.test('a program is run without it, too', async (t) => {
     await writeFile(cacheFileOf(file), broken)
     t.equal(await load().run(), file, 'its text is compiled again')
   }
+})
+
+void t.test('a part is loaded once, when it is first needed', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'cachefleet-program-'))
+  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  const write = (name: string, body: string) =>
+    writeFile(join(folder, name), `(function (exports, require, module) { ${body} })`)
+  await write(
+    'first.cjs',
+    "exports.number = 1; exports.done = require('./second.cjs').read().then((all) => all.join())",
+  )
+  await write(
+    'second.cjs',
+    "const first = require('./first.cjs'); exports.read = async () => [first.number, require('./third.cjs').own, require('./third.cjs').own, require('node:path').sep]",
+  )
+  await write(
+    'third.cjs',
+    'globalThis.thirdLoads = (globalThis.thirdLoads ?? 0) + 1; module.exports = { own: globalThis.thirdLoads }',
+  )
+  await write('never.cjs', 'throw new Error()')
+  const program = loadProgram(pathToFileURL(join(folder, 'first.cjs')))
+  t.equal(program.scripts.size, 0)
+  t.equal(await program.run(), '1,1,1,/')
+  t.same(
+    [...program.scripts.keys()].map((file) => basename(file)),
+    ['first.cjs', 'second.cjs', 'third.cjs'],
+  )
 })

@@ -2,7 +2,15 @@
  * What is below /usr/lib/cachefleet: programs, page and guides as `npm run build` left them, the runtime, and the libraries that are not
  * in the programs' files. Everything is found from there, so that it also runs where a package was only unpacked.
  */
-import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { build } from 'esbuild'
 import { fetchPart } from './fetch-part.mjs'
@@ -15,8 +23,6 @@ const home = 'usr/lib/cachefleet'
 export const runtime = `/${home}/bin/node`
 /** As the coordinator serves them (src/coordinator/controller/docs.ts). */
 const documentation = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png']
-/** V8's texts of these are kept beside them, see compile.mjs. */
-const compiled = ['cachefleetd.cjs', 'cachefleet.cjs']
 
 /** `isLocal`: with this Node and the libraries of the checkout, which were compiled for it. */
 export async function stageCommon(tree, arch, isLocal) {
@@ -114,9 +120,9 @@ function strip(file) {
 /** By the runtime itself, where it runs here; elsewhere programs are compiled at each start. */
 function keepCompiled(executable, folder, node) {
   if (node !== process.arch) return
-  for (const name of compiled) {
-    const words = [join(import.meta.dirname, 'compile.mjs'), join(folder, name)]
-    // V8 draws numbers for its tables: the same ones each time, so that two builds are equal.
-    run(executable, ['--hash-seed=1', '--random-seed=1', ...words])
-  }
+  const parts = readdirSync(folder).filter((name) => name.endsWith('.cjs'))
+  const files = parts.toSorted().map((name) => join(folder, name))
+  // V8 draws numbers for its tables: the same ones each time, so that two builds are equal.
+  const flags = ['--hash-seed=1', '--random-seed=1']
+  run(executable, [...flags, join(import.meta.dirname, 'compile.mjs'), ...files])
 }
