@@ -4,7 +4,7 @@
  * Phase one of a deploy is a desired state that loads the candidate beside what serves; phase two makes it current.
  */
 import { Type } from 'typebox'
-import { list, sha256, text, type Fitting } from '../resources/json-fields.js'
+import { list, sha256, text, whole, type Fitting } from '../resources/json-fields.js'
 import { compileBudget, findBudget } from './compile-limits.js'
 import { desiredCertificates } from './desired-certificates.js'
 import { desiredSettings } from './engine-settings.js'
@@ -35,6 +35,8 @@ export const desiredEngine = Type.Object({
    * root VCL sees all that is stored.
    */
   tenancy: Type.Optional(text),
+  /** Whose VCL `active` is, where its name does not tell: it was adopted under the name that it had. */
+  rootGroup: Type.Optional(whole(1)),
   /** Absent: none. */
   certificates: Type.Optional(desiredCertificates),
   ...desiredSettings.properties,
@@ -110,10 +112,13 @@ export function composeDesired(
 function composeActive(
   groups: readonly PlacedPrograms[],
   routing: RoutingVcl | null,
-): Pick<DesiredEngine, 'active' | 'tenancy'> {
+): Pick<DesiredEngine, 'active' | 'tenancy' | 'rootGroup'> {
   const root = groups.find(({ current }) => current?.fqdns === null)
-  if (root?.current)
-    return { active: root.current.name, tenancy: `root-${root.organizationId ?? 0}` }
+  if (root?.current) {
+    const { name: active } = root.current
+    const adopted = groupIdOf(active) === root.groupId ? {} : { rootGroup: root.groupId }
+    return { active, tenancy: `root-${root.organizationId ?? 0}`, ...adopted }
+  }
   return routing ? { active: routing.name, tenancy: 'domains' } : { active: idleVclName }
 }
 
@@ -195,4 +200,10 @@ function labelOf({ groupId, stage, current, candidate }: PlacedPrograms): Desire
  */
 export function programName(groupId: number, sha: string, load: number): string {
   return `cf-${groupId}-${sha.slice(0, 8)}-${load}`
+}
+
+/** Whose it is by its name; null: it was adopted and keeps the name that it had, or it is none of a group. */
+export function groupIdOf(program: string): number | null {
+  const id = /^cf-(\d{1,15})-/.exec(program)?.[1]
+  return id === undefined ? null : Number(id)
 }

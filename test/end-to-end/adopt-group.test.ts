@@ -1,5 +1,8 @@
 /** `--adopt-group`: hosts that run the same VCL become one group, without a command that changes a cache or a failed request. */
 import t from 'tap'
+import type { Reference } from '../support/api-client.js'
+import { listen } from '../support/event-client.js'
+import { eventually } from '../support/eventually.js'
 import { answering, fetchMark, listVcls, quoted } from '../support/observe-cache.js'
 import {
   addHost,
@@ -43,6 +46,23 @@ void t.test('hosts that run the same VCL become one group', parallel(), async (t
     )
     t.same(await listVcls(second.cache), ['reload-7'])
     t.match(await api.readHistory(group.id), [{ revision: 1, action: 'adopt', result: 'ok' }])
+  })
+
+  await t.test('what each answers is told as of its group', async (t) => {
+    await eventually('both logs can be read', async () => {
+      const agents = await api.listAgents()
+      return agents.every(({ capabilities }) => capabilities.includes('log'))
+    })
+    const { base } = first.coordinator
+    const query = `?vclGroup=${group.id}&fields=agent,vclGroup`
+    const log = await listen(t, base, { token: api.token, path: '/logs', query })
+    for (const name of ['edge-1', 'edge-2'])
+      await eventually(`the log of ${name} is read`, () =>
+        log.of('transaction').find(({ data }) => (data['agent'] as Reference).name === name),
+      )
+    const groups = log.of('transaction').map(({ data }) => (data['vclGroup'] as Reference).id)
+    t.same([...new Set(groups)], [group.id])
+    log.close()
   })
 
   await t.test('another text has a group of its own, and says how it differs', async (t) => {

@@ -44,7 +44,7 @@ export async function countTop(
     },
     drop: () => undefined,
   })
-  const leave = children.read(toRun(wanted), {
+  const leave = children.read(toRun(wanted, groups), {
     onLine: (line) => {
       reader.read(line)
     },

@@ -107,7 +107,7 @@ class LogStream {
 
   read(children: LogChildren): void {
     if (this.#isClosed) return
-    this.#leave = children.read(toRun(this.#wanted), {
+    this.#leave = children.read(toRun(this.#wanted, this.#options.groups), {
       onLine: (line) => {
         this.#reader.read(line)
       },

@@ -1,12 +1,18 @@
 /** Which group a request of this cache was for: by the Host that the client sent, and what routes at that moment. */
 import { createRouteFinder, type FindRoute } from '../../vcl/route-finder.js'
 import { readRoutes } from '../../vcl/routing.js'
-import type { DesiredEngine } from '../../vcl/desired-engine.js'
+import { groupIdOf, type DesiredEngine } from '../../vcl/desired-engine.js'
 
 export interface ServedGroup {
   readonly groupId: number
   /** The configured domain; null: a root group's. */
   readonly fqdn: string | null
+}
+
+interface RootGroup {
+  readonly groupId: number
+  /** One that was adopted keeps the name that it had. */
+  readonly program: string
 }
 
 interface ServedGroupsOptions {
@@ -19,7 +25,7 @@ export class ServedGroups {
   readonly #options: ServedGroupsOptions
   #active = ''
   #find: FindRoute | null = null
-  #rootId: number | null = null
+  #root: RootGroup | null = null
   /** `GROUP.<id>` and `DOMAIN.<id>:<fqdn>`. */
   #served: ReadonlySet<string> = new Set()
 
@@ -35,15 +41,15 @@ export class ServedGroups {
     const desired = this.#options.readDesired()
     const active = desired?.active ?? ''
     if (active === this.#active) return false
-    const program = desired?.load.find(({ name }) => name === active)
-    const isRouting = active.startsWith('cf-r-') && program !== undefined
-    const text = isRouting ? await this.#options.readSource(program.sha) : null
-    const routes = text === null ? [] : readRoutes(text)
-    this.#find = text === null ? null : createRouteFinder(routes)
-    this.#rootId = readGroupId(active)
+    const routes = desired === null ? null : await this.#readRoutes(desired)
+    this.#find = routes === null ? null : createRouteFinder(routes)
+    this.#root = findRoot(desired)
     this.#served = new Set([
-      ...(this.#rootId === null ? [] : [`GROUP.${this.#rootId}`]),
-      ...routes.flatMap(({ groupId, fqdn }) => [`GROUP.${groupId}`, `DOMAIN.${groupId}:${fqdn}`]),
+      ...(this.#root === null ? [] : [`GROUP.${this.#root.groupId}`]),
+      ...(routes ?? []).flatMap(({ groupId, fqdn }) => [
+        `GROUP.${groupId}`,
+        `DOMAIN.${groupId}:${fqdn}`,
+      ]),
     ])
     this.#active = active
     return true
@@ -54,16 +60,32 @@ export class ServedGroups {
     return this.#served.has(subject)
   }
 
+  /** What VCL of these groups is called here, as a regular expression. */
+  namesOf(groups: readonly number[]): string {
+    const ours = `^cf-(${groups.join('|')})-`
+    if (!this.#root || !groups.includes(this.#root.groupId)) return ours
+    return `${ours}|^${this.#root.program.replaceAll(/\W/g, '[$&]')}( |$)`
+  }
+
   /** Null: of no group of ours. */
   groupOf(host: string): ServedGroup | null {
-    if (this.#rootId !== null) return { groupId: this.#rootId, fqdn: null }
+    if (this.#root) return { groupId: this.#root.groupId, fqdn: null }
     const route = this.#find?.(host)
     return route ? { groupId: route.groupId, fqdn: route.fqdn } : null
   }
+
+  /** Null: nothing routes there. */
+  async #readRoutes({ active, load }: DesiredEngine) {
+    const program = load.find(({ name }) => name === active)
+    if (program === undefined || !active.startsWith('cf-r-')) return null
+    return readRoutes(await this.#options.readSource(program.sha))
+  }
 }
 
-/** Of a program's name, `cf-12-0f3a2b1c-1`; null: it was adopted and keeps its name, or is none of a group. */
-function readGroupId(program: string): number | null {
-  const id = /^cf-(\d{1,15})-/.exec(program)?.[1]
-  return id === undefined ? null : Number(id)
+/** Null: no group has the whole cache. */
+function findRoot(desired: DesiredEngine | null): RootGroup | null {
+  if (desired === null) return null
+  const { active: program, rootGroup } = desired
+  const groupId = rootGroup ?? groupIdOf(program)
+  return groupId === null ? null : { groupId, program }
 }

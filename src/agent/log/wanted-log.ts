@@ -6,7 +6,7 @@ import { lineFormat } from '../../traffic/log-line.js'
 import { parseLogQuery } from '../../traffic/log-query.js'
 import type { Masking } from '../../traffic/masking.js'
 import type { LogRun } from './log-child.js'
-import type { ServedGroup } from './served-groups.js'
+import type { ServedGroup, ServedGroups } from './served-groups.js'
 
 /** What this host masks only it knows. Throws FleetError 'invalid'. */
 export function judgeWanted(
@@ -26,11 +26,11 @@ export function isWanted({ groups, domain }: WantedLog, group: ServedGroup | nul
 }
 
 /** An organization's stream asks for what its own VCL served; the tool does not even tell the rest. */
-export function toRun({ query, sample, groups }: WantedLog): LogRun {
+export function toRun({ query, sample, groups }: WantedLog, served: ServedGroups): LogRun {
   const parts = [
     query === null ? null : `(${query})`,
     sampleQuery(sample),
-    groups === null ? null : `VCL_use ~ "^cf-(${groups.join('|')})-"`,
+    groups === null ? null : `VCL_use ~ "${served.namesOf(groups)}"`,
   ].filter((part) => part !== null)
   const whole = parts.length === 0 ? null : parts.join(' and ')
   return { format: lineFormat, query: whole, fetches: true, bound: null }
