@@ -1,4 +1,6 @@
 /** What a deploy's answer means for the caller: done, partly done, or below min (docs/behaviour.md, Exit codes). */
+import type { AgentState } from '../resources/agent-state.js'
+import { placeStateName } from '../resources/place-state.js'
 import { isFields, requireList, type Fields } from './api-shapes.js'
 import { exitCodes, type ExitCode } from './cli-error.js'
 
@@ -36,6 +38,14 @@ export function readGroup(group: Fields): GroupStatus {
       }
     }),
   }
+}
+
+/** Agents that are in trouble, by id. */
+export type IllAgents = ReadonlyMap<unknown, AgentState>
+
+/** The agent's state where it overrides that of the place. */
+export function shownState({ agentId, state }: Place, ill: IllAgents): string {
+  return placeStateName(state, ill.get(agentId))
 }
 
 /** Places that serve the group's revision. */

@@ -1,4 +1,5 @@
 /** `vclgroups deploy|cancel|undeploy|reload|rollback|promote|validate`: one call that the coordinator holds until the wait ends, and its exit code. */
+import { agentStates, type AgentState } from '../resources/agent-state.js'
 import type { Api } from './api.js'
 import { idOf, isFields, requireFields, requireList, type Fields } from './api-shapes.js'
 import { CliError, exitCodes, usageError, type ExitCode } from './cli-error.js'
@@ -14,12 +15,15 @@ import {
   hasShare,
   judgeWaitEnd,
   readGroup,
+  shownState,
   type DeploymentPlacement,
   type GroupStatus,
+  type IllAgents,
   type Place,
 } from './deploy-verdict.js'
 import { openObject } from './find-object.js'
 import { joinSome } from './join-some.js'
+import { readListIfAllowed } from './readable-list.js'
 import { withClock } from './status-line.js'
 import { showText } from './output.js'
 import { toPrintableLine } from './printable-text.js'
@@ -91,16 +95,17 @@ async function callDeploy(
   const { isRunning, body, status } = await callVerb(invocation, api, call)
   if (isRunning && wait.seconds === 0) return exitCodes.done
   if (!isRunning && hasShare(status, wait.percent)) return exitCodes.done
+  const ill = await readIllAgents(api)
   if (!isRunning)
     throw new CliError(
       exitCodes.partial,
-      describeShortfall(status, wait, 'every agent has answered'),
+      describeShortfall(status, { wait, ill, rest: 'every agent has answered' }),
     )
   if (status.revision === revisionBefore)
-    throw new CliError(exitCodes.unfinished, describeLoading(status, wait))
+    throw new CliError(exitCodes.unfinished, describeLoading(status, wait, ill))
   const exitCode = judgeWaitEnd(status, await readDeployments(api, path, body))
   const rest = exitCode === exitCodes.partial ? 'this continues' : 'below min, this continues'
-  throw new CliError(exitCode, describeShortfall(status, wait, rest))
+  throw new CliError(exitCode, describeShortfall(status, { wait, ill, rest }))
 }
 
 /** Whoever waits for the deploy is notified. */
@@ -216,22 +221,38 @@ async function readDeployments(
   )
 }
 
+/** Nothing for who may not read agents. */
+async function readIllAgents(api: Api): Promise<IllAgents> {
+  const { Failing, Down, Locked } = agentStates
+  const query = { state: [Failing, Down, Locked].join() }
+  const rows = (await readListIfAllowed(api, '/agents', query)) ?? []
+  return new Map(rows.map(({ id, state }) => [id, state as AgentState])) // of the API
+}
+
 /** Nobody has switched yet. */
-function describeLoading(group: GroupStatus, { seconds }: Wait): string {
+function describeLoading(group: GroupStatus, { seconds }: Wait, ill: IllAgents): string {
   const loading = group.places.filter(({ state }) => state === 'applying' || state === 'wanted')
   return toPrintableLine(
-    `${group.name}: still loading after ${seconds} s, this continues; not ready: ${nameAgents(loading)}`,
+    `${group.name}: still loading after ${seconds} s, this continues; not ready: ${nameAgents(loading, ill)}`,
   )
 }
 
-function describeShortfall(group: GroupStatus, { percent }: Wait, rest: string): string {
-  const applied = new Set(appliedPlaces(group))
-  const missing = group.places.filter((place) => !applied.has(place))
-  const share = `${applied.size} of ${group.places.length} applied, ${percent} percent wanted`
-  return toPrintableLine(`${group.name}: ${share}; ${rest}; without it: ${nameAgents(missing)}`)
+interface Shortfall {
+  readonly wait: Wait
+  readonly ill: IllAgents
+  readonly rest: string
 }
 
-function nameAgents(places: readonly Place[]): string {
-  const named = places.map((place) => `${place.agentName} (${place.state})`)
+function describeShortfall(group: GroupStatus, { wait, ill, rest }: Shortfall): string {
+  const applied = new Set(appliedPlaces(group))
+  const missing = group.places.filter((place) => !applied.has(place))
+  const share = `${applied.size} of ${group.places.length} applied, ${wait.percent} percent wanted`
+  return toPrintableLine(
+    `${group.name}: ${share}; ${rest}; without it: ${nameAgents(missing, ill)}`,
+  )
+}
+
+function nameAgents(places: readonly Place[], ill: IllAgents): string {
+  const named = places.map((place) => `${place.agentName} (${shownState(place, ill)})`)
   return joinSome(named, { most: agentsNamed })
 }

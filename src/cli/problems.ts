@@ -5,10 +5,12 @@ import { deployment } from '../resources/deployment.js'
 import { invalidation } from '../resources/invalidation.js'
 import { vclGroup } from '../resources/vclgroup.js'
 import type { Api } from './api.js'
-import { isFields, nameOf, type Fields } from './api-shapes.js'
+import { idOf, isFields, nameOf, type Fields } from './api-shapes.js'
 import { toCell } from './cells.js'
 import { CliError, exitCodes } from './cli-error.js'
 import { showList } from './output.js'
+import { readListIfAllowed } from './readable-list.js'
+import { tellOnce, type BorneProblem } from './tell-once.js'
 import type { Invocation } from './verb.js'
 
 /** What its objects bear themselves; `inside`: what a part of them bears. */
@@ -25,7 +27,6 @@ const bearers: readonly Bearer[] = [
   })),
   { type: 'stage', path: vclGroup.path, inside: 'staged' },
 ]
-const forbidden = 403
 
 const columns = [
   { field: 'type' },
@@ -46,31 +47,34 @@ export async function showProblems(invocation: Invocation): Promise<undefined> {
       exitCodes.denied,
       'You may read nothing that has problems; ask an administrator',
     )
-  const rows = readable.flat().toSorted(compareRows)
+  const rows = tellOnce(readable.flat())
+    .map(({ fields }) => fields)
+    .toSorted(compareRows)
   await showList(output, rows, columns)
   if (rows.length === 0) output.notify('no problems')
+}
+
+interface ListedProblem extends BorneProblem {
+  readonly fields: Fields
 }
 
 /** Null: the caller may not read them. */
 async function readProblems(
   api: Api,
   { type, path, inside }: Bearer,
-): Promise<readonly Fields[] | null> {
-  try {
-    const filter = inside === undefined ? 'problems.code' : `${inside}.problems.code`
-    const objects = await api.readList(path, { [filter]: '*' })
-    return objects.flatMap((object) =>
-      problemsOf(inside === undefined ? object : object[inside]).map((problem) => ({
-        type,
-        id: object['id'],
-        name: nameOf(object) ?? toCell(object['id']),
-        ...problem,
-      })),
-    )
-  } catch (error) {
-    if (error instanceof CliError && error.refusal?.status === forbidden) return null
-    throw error
-  }
+): Promise<readonly ListedProblem[] | null> {
+  const filter = inside === undefined ? 'problems.code' : `${inside}.problems.code`
+  const objects = await readListIfAllowed(api, path, { [filter]: '*' })
+  if (objects === null) return null
+  return objects.flatMap((object) => {
+    const { id, deployments } = object
+    const deploymentIds = Array.isArray(deployments) ? deployments.map(idOf) : []
+    const name = nameOf(object) ?? toCell(id)
+    return problemsOf(inside === undefined ? object : object[inside]).map((problem) => ({
+      ...{ type, id, code: problem['code'], deploymentIds },
+      fields: { type, id, name, ...problem },
+    }))
+  })
 }
 
 /** Of an object of the API, also of one that has none. */

@@ -80,6 +80,22 @@ export const openProblem = {
   fields: { object: { kind: 'object', fields: concerned }, ...problemFields },
 } as const
 
+/**
+ * What a group and its deployments both bear. Among all that is wrong it is told once: of the deployment where several of its
+ * groups have it, else of the group; what caches refused is always of the group.
+ */
+export const sharedCodes = [
+  'below-min',
+  'no-agent-fits',
+  'place-waiting',
+  'load-failed',
+] as const satisfies readonly ProblemCode[]
+
+/** `illGroups`: how many groups of the deployment have the code. */
+export function isToldByDeployment(code: string, illGroups: number): boolean {
+  return illGroups > 1 && code !== 'load-failed'
+}
+
 export type OpenProblem = Answer<typeof openProblem.fields>
 
 /** What has problems, and the permission type that is needed to read them. A stage goes by the id and name of its group. */

@@ -13,6 +13,7 @@ import { inPieces } from '../store/in-pieces.js'
 import { visibleProblems, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 import { toProblems, type Finding } from './make-problem.js'
+import { isToldOnce } from './told-once.js'
 
 export interface OpenProblems {
   /** The worst first, and of these the oldest. */
@@ -20,7 +21,7 @@ export interface OpenProblems {
   readonly total: number
 }
 
-/** What the caller may read, at most `limit`. */
+/** What the caller may read, at most `limit`; what a deployment and its groups both bear once. */
 export async function readOpenProblems(
   queries: Queries,
   actor: Actor,
@@ -37,6 +38,9 @@ export async function readOpenProblems(
     .where('endedAt', 'is', null)
     .where('objectType', 'in', types)
     .where(visibleProblems(scope))
+    .$if(types.includes('deployment') && types.includes('vclgroup'), (rows) =>
+      rows.where(isToldOnce),
+    )
   const rows = await open
     .select(['objectType', 'objectId', 'objectName', 'organizationId', 'data', 'sharedData'])
     .orderBy('severity', 'desc')

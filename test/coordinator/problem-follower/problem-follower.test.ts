@@ -13,11 +13,12 @@ import { createPlacement } from '../../../src/coordinator/placement/placing.js'
 import { readOpenProblems } from '../../../src/coordinator/problems/open-problems.js'
 import { agentStates, type AgentState } from '../../../src/resources/agent-state.js'
 import type { Actor } from '../../../src/resources/permission.js'
+import type { ProblemCode } from '../../../src/resources/problem.js'
 import { heard, listen } from '../../support/event-client.js'
 import { eventually } from '../../support/eventually.js'
 import { startPostgres } from '../../support/postgres.js'
 import { enrol } from '../controller/client.js'
-import { addFile, addGroup, addTag } from '../store/rows.js'
+import { addDeployment, addFile, addGroup, addTag } from '../store/rows.js'
 import { startTenants, type Tenants } from '../identity/people.js'
 
 const root: Actor = {
@@ -170,7 +171,70 @@ async function isToldOfAStage(t: Test, storeUrl: string): Promise<void> {
   )
 }
 
+/** Rows as the follower writes them. */
+async function isToldOnceOfADeployment(t: Test, storeUrl: string): Promise<void> {
+  const { controller } = await startTenants(t, { storeUrl })
+  const { queries } = controller.service.store
+  const file = await addFile(queries, 'main')
+  const deployments = [await addDeployment(queries, 'eu'), await addDeployment(queries, 'us')]
+  const [eu = 0, us = 0] = deployments
+  const use = async (name: string, deploymentId: number): Promise<number> => {
+    const groupId = await addGroup(queries, name, file)
+    await queries
+      .insertInto('vclGroupDeployments')
+      .values({ groupId, deploymentId, position: 0 })
+      .execute()
+    return groupId
+  }
+  const [shop, blog, site] = [await use('shop', eu), await use('blog', eu), await use('site', us)]
+  const bear = (objectType: string, objectId: number, code: ProblemCode) =>
+    queries
+      .insertInto('openProblems')
+      .values({
+        ...{ objectType, objectId, code, organizationId: null, objectName: 'x', severity: 3 },
+        ...{ since: 1, data: JSON.stringify({ code }), sharedData: null, seenAt: 1, told: 1 },
+        endedAt: null,
+      })
+      .execute()
+  for (const group of [shop, blog, site]) await bear('vclgroup', group, 'below-min')
+  for (const deployment of deployments) await bear('deployment', deployment, 'below-min')
+  for (const code of ['load-failed', 'backend-sick'] as const) {
+    await bear('vclgroup', shop, code)
+    await bear('vclgroup', blog, code)
+  }
+  await bear('deployment', eu, 'load-failed')
+  const list = async (actor: Actor): Promise<string[]> => {
+    const { problems, total } = await readOpenProblems(queries, actor, 20)
+    t.equal(total, problems.length)
+    return problems.map(({ object: { type, id }, code }) => `${type} ${id} ${code}`).toSorted()
+  }
+
+  t.same(
+    await list(root),
+    [
+      `deployment ${eu} below-min`,
+      `vclgroup ${blog} backend-sick`,
+      `vclgroup ${blog} load-failed`,
+      `vclgroup ${shop} backend-sick`,
+      `vclgroup ${shop} load-failed`,
+      `vclgroup ${site} below-min`,
+    ].toSorted(),
+    'of several groups the deployment, of one the group',
+  )
+  const reader = { ...root, role: 'regular', grants: { deployment: 'read' } } as const
+  t.same(
+    await list({ ...reader, organizationId: null }),
+    [
+      `deployment ${eu} below-min`,
+      `deployment ${eu} load-failed`,
+      `deployment ${us} below-min`,
+    ].toSorted(),
+    'who may not read groups is told of all deployments',
+  )
+}
+
 void t.test('on SQLite', async (t) => {
+  await t.test('of a deployment once', (t) => isToldOnceOfADeployment(t, 'sqlite::memory:'))
   await t.test('of a stage', (t) => isToldOfAStage(t, 'sqlite::memory:'))
   await t.test('to whom it concerns', (t) => isToldToWhomItConcerns(t, 'sqlite::memory:'))
   await t.test('not what comes and goes', (t) => isForgottenWhatComesAndGoes(t, 'sqlite::memory:'))
@@ -178,8 +242,14 @@ void t.test('on SQLite', async (t) => {
 
 void t.test('on PostgreSQL', async (t) => {
   const postgres = await startPostgres(t)
-  const urls = [await postgres.url(), await postgres.url(), await postgres.url()]
+  const urls = [
+    await postgres.url(),
+    await postgres.url(),
+    await postgres.url(),
+    await postgres.url(),
+  ]
   await t.test('to whom it concerns', (t) => isToldToWhomItConcerns(t, urls[0] ?? ''))
   await t.test('not what comes and goes', (t) => isForgottenWhatComesAndGoes(t, urls[1] ?? ''))
   await t.test('of a stage', (t) => isToldOfAStage(t, urls[2] ?? ''))
+  await t.test('of a deployment once', (t) => isToldOnceOfADeployment(t, urls[3] ?? ''))
 })

@@ -1,0 +1,36 @@
+/** What a group and its deployments both bear stands once in the list of all problems (docs/behaviour.md, Problems). */
+import { isToldByDeployment, sharedCodes } from '../resources/problem.js'
+
+export interface BorneProblem {
+  /** The noun of what bears it. */
+  readonly type: string
+  readonly id: unknown
+  readonly code: unknown
+  /** Ids of the deployments that it has, when it is a group. */
+  readonly deploymentIds: readonly unknown[]
+}
+
+export function tellOnce<Row extends BorneProblem>(rows: readonly Row[]): readonly Row[] {
+  const illGroups = new Map<string, number>()
+  for (const row of rows)
+    for (const key of listBearers(row)) illGroups.set(key, (illGroups.get(key) ?? 0) + 1)
+  const isOfDeployment = (key: string, code: unknown): boolean =>
+    isToldByDeployment(String(code), illGroups.get(key) ?? 0)
+  const borne = new Set(rows.filter(({ type }) => type === 'deployment').map(keyOf))
+  return rows.filter((row) => {
+    if (row.type !== 'deployment')
+      return !listBearers(row).some((key) => borne.has(key) && isOfDeployment(key, row.code))
+    const key = keyOf(row)
+    return !illGroups.has(key) || isOfDeployment(key, row.code)
+  })
+}
+
+function keyOf({ id, code }: Pick<BorneProblem, 'id' | 'code'>): string {
+  return `${String(id)} ${String(code)}`
+}
+
+/** The deployments of a group that may bear its problem too. */
+function listBearers({ type, code, deploymentIds }: BorneProblem): readonly string[] {
+  if (type !== 'vclgroup' || !sharedCodes.some((shared) => shared === code)) return []
+  return deploymentIds.map((id) => keyOf({ id, code }))
+}

@@ -1,0 +1,44 @@
+/** A deployment that is ill with its groups is told once. */
+import fc from 'fast-check'
+import t from 'tap'
+import { tellOnce, type BorneProblem } from '../../src/cli/tell-once.js'
+
+const row = (type: string, id: number, code: string, deploymentIds: number[] = []) => ({
+  ...{ type, id, code, deploymentIds },
+})
+
+void t.test('of several groups the deployment, of one the group', (t) => {
+  const [shop, blog] = [
+    row('vclgroup', 1, 'below-min', [7]),
+    row('vclgroup', 2, 'below-min', [7, 8]),
+  ]
+  const [eu, us] = [row('deployment', 7, 'below-min'), row('deployment', 8, 'below-min')]
+  t.same(tellOnce([shop, blog, eu]), [eu])
+  t.same(tellOnce([shop, eu]), [shop])
+  t.same(tellOnce([blog, us]), [blog])
+  t.same(tellOnce([eu]), [eu], 'where the groups may not be read')
+  t.same(tellOnce([shop, blog]), [shop, blog], 'where the deployments may not be read')
+  const refused = [row('vclgroup', 1, 'load-failed', [7]), row('vclgroup', 2, 'load-failed', [7])]
+  t.same(tellOnce([...refused, row('deployment', 7, 'load-failed')]), refused)
+  t.end()
+})
+
+void t.test('every code that is somewhere stays somewhere, and other nouns all stay', (t) => {
+  const rows: fc.Arbitrary<BorneProblem[]> = fc.array(
+    fc.record({
+      type: fc.constantFrom('agent', 'vclgroup', 'deployment'),
+      id: fc.integer({ min: 1, max: 3 }),
+      code: fc.constantFrom('below-min', 'load-failed', 'backend-sick'),
+      deploymentIds: fc.subarray([1, 2, 3]),
+    }),
+  )
+  fc.assert(
+    fc.property(rows, (all) => {
+      const told = tellOnce(all)
+      const codes = (some: readonly BorneProblem[]) => new Set(some.map(({ code }) => code)).size
+      const agents = (some: readonly BorneProblem[]) => some.filter(({ type }) => type === 'agent')
+      return codes(told) === codes(all) && agents(told).length === agents(all).length
+    }),
+  )
+  t.end()
+})
