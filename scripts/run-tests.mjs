@@ -26,6 +26,8 @@ const watchEveryMs = 500
 /** A file with its servers and browser takes up to this. */
 const fileBytes = 1 << 30
 const timeoutSeconds = 600
+/** One of them upgrades a Debian again and again, each time with all that is packed. */
+const bootedTimeoutSeconds = 2_400
 const keptCharacters = 16_000_000
 /** What takes longest comes first, so that no core is idle at the end while another has a long file left. */
 const longestFirst = [
@@ -166,6 +168,8 @@ async function runGroup(group, share) {
 }
 
 function run(group, share) {
+  const isBooted = group[0].startsWith('test/booted/')
+  const limitSeconds = isBooted ? bootedTimeoutSeconds : timeoutSeconds
   const how = isApart ? ['--enable-source-maps'] : []
   const program = [join(scripts, 'run-files.mjs'), ...(isApart ? ['apart'] : [])]
   const child = spawn(process.execPath, [...how, ...program], {
@@ -173,7 +177,7 @@ function run(group, share) {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...process.env,
-      TAP_TIMEOUT: String(timeoutSeconds),
+      TAP_TIMEOUT: String(limitSeconds),
       CACHEFLEET_SCREENSHOTS: join('dist', 'screenshots'),
       CACHEFLEET_TEST_FILES: JSON.stringify(group),
       CACHEFLEET_TEST_SHARE: `${share}/${jobs.most}`,
@@ -186,7 +190,7 @@ function run(group, share) {
       said = (said + text).slice(-keptCharacters)
     })
   // tap ends a file that takes too long itself; a loop without end does not let it.
-  const killer = setTimeout(() => child.kill('SIGKILL'), (timeoutSeconds + 30) * 1000)
+  const killer = setTimeout(() => child.kill('SIGKILL'), (limitSeconds + 30) * 1000)
   return new Promise((resolve) => {
     const finish = (end) => {
       clearTimeout(killer)
