@@ -14,6 +14,8 @@ export interface Product {
   readonly statTool: string
   /** Prints a line for each transaction. */
   readonly logTool: string
+  /** Prints all records of each. */
+  readonly recordTool: string
   /** Sends commands to the management port. */
   readonly admTool: string
   /** Where a `-n` that is not a path lies. */
@@ -33,6 +35,7 @@ export const varnish: Product = {
   daemon: 'varnishd',
   statTool: 'varnishstat',
   logTool: 'varnishncsa',
+  recordTool: 'varnishlog',
   admTool: 'varnishadm',
   stateFolder: '/var/lib/varnish',
   defaultName: 'varnishd',
@@ -48,6 +51,7 @@ export const vinyl: Product = {
   daemon: 'vinyld',
   statTool: 'vinylstat',
   logTool: 'vinylncsa',
+  recordTool: 'vinyllog',
   admTool: 'vinyladm',
   stateFolder: '/var/lib/vinyl-cache',
   defaultName: 'vinyld',

@@ -3,7 +3,7 @@ import { isFields, nameOf, requireFields, type Fields } from './api-shapes.js'
 import { toCell } from './cells.js'
 import { usageError } from './cli-error.js'
 import { readStreamEvents } from './event-stream.js'
-import { toPrintableLine } from './printable-text.js'
+import { toJsonText, toPrintableLine } from './printable-text.js'
 import { selectTraffic } from './select-traffic.js'
 import { isSet, textFlag, type Invocation } from './verb.js'
 
@@ -20,6 +20,7 @@ export async function printLog(invocation: Invocation): Promise<undefined> {
   const api = await invocation.openApi()
   const words = await selectTraffic(invocation, api)
   if (follows) words.set('limit', String(limit))
+  if (isSet(invocation, 'detail')) words.set('detail', 'true')
   const pieces = await api.listen(`/logs?${words}`, {})
   const until = follows ? Infinity : system.now() + shortMs
   let lines = 0
@@ -27,7 +28,7 @@ export async function printLog(invocation: Invocation): Promise<undefined> {
     if (event === undefined) continue
     const fields = requireFields(JSON.parse(data))
     if (event === 'transaction') {
-      output.write(output.form === 'json' ? `${JSON.stringify(fields)}\n` : describe(fields))
+      output.write(output.form === 'json' ? `${toJsonText(fields, 0)}\n` : describe(fields))
       lines += 1
       await output.drained()
       if (!follows && lines >= limit) break
@@ -66,7 +67,8 @@ function readLimit(invocation: Invocation): number {
 }
 
 /** `12:00:01.123  edge-1  200  hit   1.2 ms  GET shop.example/a`. */
-function describe({ at, agent, status, handling, ttfbMs, method, host, url }: Fields): string {
+function describe(fields: Fields): string {
+  const { at, agent, status, handling, ttfbMs, method, host, url, records } = fields
   const words = [
     toCell(at).slice(11, 23),
     isFields(agent) ? (nameOf(agent) ?? '') : '',
@@ -75,7 +77,25 @@ function describe({ at, agent, status, handling, ttfbMs, method, host, url }: Fi
     typeof ttfbMs === 'number' ? `${ttfbMs.toFixed(1)} ms`.padStart(9) : '-'.padStart(9),
     `${toCell(method)} ${toCell(host)}${toCell(url)}`,
   ]
-  return `${toPrintableLine(words.join('  '))}\n`
+  const lines = [words.join('  '), ...(Array.isArray(records) ? listRecords(fields, records) : [])]
+  return lines.map((line) => `${toPrintableLine(line)}\n`).join('')
+}
+
+/** Each part of a request, and its records below it; an empty line behind the last. */
+function listRecords({ recordsLeftOut }: Fields, parts: readonly unknown[]): readonly string[] {
+  const left = typeof recordsLeftOut === 'number' && recordsLeftOut > 0
+  return [
+    ...parts
+      .map(requireFields)
+      .flatMap(({ kind, xid, reason, records }) => [
+        `  ${toCell(kind)} ${toCell(xid)}  ${toCell(reason)}`,
+        ...(Array.isArray(records) ? records.map(requireFields) : []).map(
+          ({ tag, text }) => `    ${toCell(tag).padEnd(12)}  ${toCell(text)}`,
+        ),
+      ]),
+    ...(left ? [`  ${recordsLeftOut} records more were left out`] : []),
+    '',
+  ]
 }
 
 function describeTrouble(event: string, { dropped, reason }: Fields): string {

@@ -18,8 +18,8 @@ export function toPrintableText(text: string): string {
 /** JSON means the same with these escaped; JSON.stringify escapes C0 and lone surrogates only. */
 const unescapedByJson = /[\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g
 
-export function toJsonText(value: unknown): string {
-  return JSON.stringify(value, null, 2).replace(unescapedByJson, escapeCharacter)
+export function toJsonText(value: unknown, indent = 2): string {
+  return JSON.stringify(value, null, indent).replace(unescapedByJson, escapeCharacter)
 }
 
 function escapeCharacter(character: string): string {

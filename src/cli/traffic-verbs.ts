@@ -20,6 +20,7 @@ export const trafficVerbs: readonly Verb[] = [
         form: '--limit <lines>',
         summary: 'end after so many lines; with --follow: so many a second of each cache',
       },
+      { form: '--detail', summary: 'also the records of each, as its cache logged them' },
       { form: '--follow', summary: 'continue until Ctrl-C; without it for 10 s' },
     ],
     example: "log --group shop -q 'RespStatus >= 500' --follow",

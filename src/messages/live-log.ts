@@ -4,6 +4,7 @@ import {
   finite,
   flag,
   list,
+  orAbsent,
   orNull,
   shortText,
   text,
@@ -25,6 +26,8 @@ export const wantedLog = Type.Object({
   /** As it is configured; null: all. */
   domain: orNull(text),
   masksClients: flag,
+  /** All records of each transaction, too. */
+  withRecords: flag,
 })
 export type WantedLog = Fitting<typeof wantedLog>
 
@@ -60,6 +63,14 @@ const logText = Type.Refine(
   ({ length }) => length <= logTextLimitCharacters,
   () => `must be a text of at most ${logTextLimitCharacters} characters`,
 )
+const loggedPart = Type.Object({
+  kind: Type.Enum(['request', 'fetch']),
+  xid: whole(0),
+  parentXid: whole(0),
+  reason: logText,
+  records: list(Type.Object({ tag: shortText, text: logText }), 1_000),
+})
+
 /** A request that the cache answered, as its log tells it; what is secret was masked on the host. */
 export const loggedTransaction = Type.Object({
   at: whole(0),
@@ -75,6 +86,10 @@ export const loggedTransaction = Type.Object({
   xid: whole(0),
   client: logText,
   groupId: orNull(whole(1)),
+  /** Present when they are wanted: those of the request, then of what was done for it. */
+  parts: orAbsent(list(loggedPart, 1_000)),
+  /** Records beyond the bound of one request. */
+  recordsLeftOut: orAbsent(whole(0)),
 })
 
 export type LoggedTransaction = Fitting<typeof loggedTransaction>

@@ -10,6 +10,22 @@ export type LoggedField = (typeof loggedFields)[number]
 export const handlings = ['hit', 'miss', 'pass', 'pipe', 'synth'] as const
 export type Handling = (typeof handlings)[number]
 
+export interface LogRecord {
+  readonly tag: string
+  readonly text: string
+}
+
+/** A request, what VCL restarted of it, a part of its page, or a fetch. */
+export interface LoggedPart {
+  readonly kind: 'request' | 'fetch'
+  readonly xid: number
+  /** Of the part that it was made for; of a request that a client sent, its session. */
+  readonly parentXid: number
+  /** As the cache calls it: `rxreq`, `restart`, `esi`, `fetch`, `pass`, `bgfetch`, `pipe`. */
+  readonly reason: string
+  readonly records: readonly LogRecord[]
+}
+
 /** A `transaction` of `GET /logs`. */
 export interface LoggedRequest {
   readonly at: string
@@ -29,6 +45,13 @@ export interface LoggedRequest {
   readonly backend: string
   readonly client: string
   readonly xid: number
+}
+
+/** With `detail=true`. */
+export interface DetailedRequest extends LoggedRequest {
+  readonly records: readonly LoggedPart[]
+  /** Beyond the bound of one request. */
+  readonly recordsLeftOut: number
 }
 
 export const topKinds = [

@@ -1,17 +1,11 @@
 /** Whether a reader may ask this of the log: nothing masked is found out by asking, and no host pays for it (docs/behaviour.md, Live log). */
 import { FleetError } from '../errors.js'
 import { matchesGlob } from '../resources/glob.js'
+import { allowedTags } from './allowed-tags.js'
 import { listTests, type LogQuery, type LogTest } from './log-query.js'
-import { isMaskedHeader, type Masking } from './masking.js'
+import { holdsUrl, isMaskedHeader, type Masking } from './masking.js'
 import { findExpressionProblem } from './repeated-parts.js'
 import { refuseQuery } from './query-words.js'
-
-/** What organizations may ask for, and what details consist of. */
-export const allowedTags = [
-  ...['ReqMethod', 'ReqURL', 'ReqProtocol', 'ReqHeader', 'RespStatus', 'RespReason', 'RespHeader'],
-  ...['BerespStatus', 'BerespHeader', 'Timestamp', 'Hit', 'HitMiss', 'HitPass', 'VCL_call'],
-  ...['VCL_return', 'ReqAcct', 'BereqAcct', 'Error', 'FetchError', 'TTL', 'Length'],
-] as const
 
 /** Of all releases (vsl_tags_http.h, vsl_tags.h): records that hold headers, client addresses, URLs. */
 const headerTags = [
@@ -55,7 +49,8 @@ function findMaskedProblem({ tags, prefix, comparison }: LogTest, masking: Maski
     return prefix === null
       ? 'a header is compared by its name, such as ReqHeader:Host'
       : `${prefix} is masked, so it is not compared`
-  if (masking.masksQuery && isAnyOf(urlTags))
+  const isUrl = isAnyOf(urlTags) || holdsUrl(prefix ?? '')
+  if (masking.masksQuery && isUrl)
     return 'query strings are masked on some of these caches, so URLs are not compared'
   if (masking.masksClients && isAnyOf(addressTags))
     return 'client addresses are masked; reading them needs the permission logclient'

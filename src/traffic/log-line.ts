@@ -12,6 +12,8 @@ const fieldFormats = {
   vxid: '%{Varnish:vxid}x',
   /** Of a fetch: the request that it was made for. */
   parent: '%{VSL:Begin[2]}x',
+  /** Why it was made: `esi` is a part of a page. */
+  reason: '%{VSL:Begin[3]}x',
   startedAtSeconds: '%{VSL:Timestamp:Start[1]}x',
   method: '%m',
   url: '%{VSL:ReqURL}x',
@@ -35,7 +37,8 @@ export const lineFormat = lineFields.map((name) => fieldFormats[name]).join('\\t
 export function parseLogLine(text: string): LogLine | null {
   const parts = text.split('\t')
   if (parts.length !== lineFields.length) return null
-  return Object.fromEntries(lineFields.map((name, at) => [name, parts[at] ?? ''])) as LogLine
+  const texts = parts.map(decodeField)
+  return Object.fromEntries(lineFields.map((name, at) => [name, texts[at] ?? ''])) as LogLine
 }
 
 const escapes: Readonly<Record<string, string>> = {
@@ -115,7 +118,7 @@ export function toHandling(word: string): Handling {
 }
 
 function toText(field: string): string {
-  return decodeField(field).slice(0, logTextLimitCharacters)
+  return field.slice(0, logTextLimitCharacters)
 }
 
 function toCount(field: string): number | null {

@@ -25,6 +25,21 @@ export function isMaskedHeader(name: string, { headers, masksClients }: Masking)
   return headers.includes(lower) || (masksClients && addressHeaders.includes(lower))
 }
 
+/** Their query strings are those of `--mask-query`, too. */
+const urlHeaders = ['referer', 'location', 'content-location']
+
+export function holdsUrl(name: string): boolean {
+  return urlHeaders.includes(name.toLowerCase())
+}
+
+/** Of `name: value`. */
+export function maskHeader(header: string, masking: Masking): string {
+  const colon = header.indexOf(':')
+  const name = colon < 0 ? header : header.slice(0, colon)
+  if (isMaskedHeader(name.trim(), masking)) return `${name}: ${maskedValue}`
+  return holdsUrl(name.trim()) ? maskUrl(header, masking) : header
+}
+
 /** `/a?token=1` becomes `/a?[masked]`. */
 export function maskUrl(url: string, { masksQuery }: Masking): string {
   const at = masksQuery ? url.indexOf('?') : -1

@@ -1,11 +1,15 @@
-/** The live log of a real cache that two organizations share: who reads what, and what leaves the host (docs/behaviour.md, Live log). */
+/**
+ * The live log of a real cache that two organizations share: who reads what, and what leaves the host (docs/behaviour.md, Live log).
+ * Asked at one coordinator for an agent that is linked to another.
+ */
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { connect } from 'node:net'
 import t from 'tap'
-import { answering } from '../support/observe-cache.js'
 import { logIn, type ApiClient } from '../support/api-client.js'
 import { eventually } from '../support/eventually.js'
-import { heard, listen } from '../support/event-client.js'
+import { heard, listen, type EventClient } from '../support/event-client.js'
+import type { LoggedPart } from '../../src/resources/logged-transaction.js'
+import { startOrigin } from './origin.js'
 import { expectDone, startHarness, untilAgent, type Harness } from './harness.js'
 
 const password = 'long enough a word'
@@ -13,6 +17,7 @@ const password = 'long enough a word'
 void t.test('the live log of a shared cache', { timeout: 200_000 }, async (t) => {
   const harness = await startHarness(t, {
     agentWords: ['--mask-headers', 'X-Session', '--sample-rate', '0'],
+    coordinators: 2,
   })
   await untilAgent(harness, 'Running')
   const { api, cache } = harness
@@ -20,8 +25,13 @@ void t.test('the live log of a shared cache', { timeout: 200_000 }, async (t) =>
     const [agent] = await api.listAgents()
     return agent?.capabilities.includes('log') === true
   })
-  const azure = await settle(harness, 'azure')
-  const crimson = await settle(harness, 'crimson')
+  const origin = await startOrigin(t, 'azure')
+  origin.answers.set(
+    '/page',
+    '<esi:include src="/own-part"/><esi:include src="http://crimson.example/part"/>',
+  )
+  const azure = await settle(harness, { name: 'azure', vcl: logging('azure', origin.port) })
+  const crimson = await settle(harness, { name: 'crimson', vcl: logging('crimson', origin.port) })
   const { base } = harness.coordinator
   const read = (who: ApiClient, query = '') =>
     listen(t, base, { token: who.token, path: '/logs', query })
@@ -112,6 +122,85 @@ void t.test('the live log of a shared cache', { timeout: 200_000 }, async (t) =>
     for (const reader of [whole, cut]) reader.close()
   })
 
+  await t.test(
+    'a request has its whole record, of the own VCL alone, without secrets',
+    async (t) => {
+      const detail = '?detail=true'
+      const [own, all, plain] = await Promise.all([
+        read(azure.api, `${detail}&fields=${compared.join(',')}`),
+        read(api, detail),
+        read(azure.api),
+      ])
+      await eventually('both read', async () => {
+        await ask('azure.example', '/record')
+        return [own, all, plain].every(({ events }) => events.length > 0)
+      })
+      await ask('azure.example', '/forging')
+      await ask('azure.example', '/restarted')
+      await ask('azure.example', '/page', ['Cookie: secret', 'X-Session: secret', 'X-Seen: yes'])
+      await Promise.all(
+        [own, all, plain].map((reader) => heard(reader, 'transaction', { url: '/page' })),
+      )
+      const recordsOf = (reader: EventClient, url: string) =>
+        reader.of('transaction').find(({ data }) => data['url'] === url)?.data as
+          | RecordedRequest
+          | undefined
+      const page = recordsOf(own, '/page')
+      t.same(Object.keys(page ?? {}), [...compared, 'records', 'recordsLeftOut'])
+      t.match(page, {
+        handling: 'miss',
+        recordsLeftOut: 0,
+        records: [
+          { kind: 'request', xid: page?.xid, reason: 'rxreq' },
+          { kind: 'fetch', parentXid: page?.xid, reason: 'fetch' },
+          { kind: 'request', parentXid: page?.xid, reason: 'esi' },
+        ],
+      })
+      const tags = page?.records.flatMap(({ records }) => records.map(({ tag }) => tag)) ?? []
+      for (const tag of ['ReqMethod', 'VCL_call', 'Timestamp', 'BerespStatus', 'BereqAcct'])
+        t.ok(tags.includes(tag), tag)
+      t.match(JSON.stringify(page), /Cookie: \[masked\].*X-Session: \[masked\].*X-Seen: yes/)
+      t.notMatch(JSON.stringify([own.events, all.events]), /secret/)
+
+      const wholePage = recordsOf(all, '/page')
+      t.match(JSON.stringify(wholePage), 'X-Own: of-crimson', 'a part of another site')
+      t.match(recordsOf(own, '/again')?.records, [{ reason: 'rxreq' }, { reason: 'restart' }])
+      t.notMatch(JSON.stringify(own.events), 'of-crimson')
+      const urls = [own, all, plain].flatMap((reader) =>
+        reader.of('transaction').map(({ data }) => data['url']),
+      )
+      t.notMatch(urls.join(' '), 'part', 'parts of a page are no requests of clients')
+      t.notMatch(JSON.stringify([own.events, all.events]), '/forged', 'VCL forges nothing')
+      for (const url of ['/page', '/again', '/forging']) {
+        const facts = [own, plain].map((reader) => {
+          const data = reader.of('transaction').find((one) => one.data['url'] === url)?.data ?? {}
+          return Object.fromEntries(compared.map((name) => [name, data[name]]))
+        })
+        t.same(facts[0], facts[1], `${url}: the same facts as without records`)
+      }
+      for (const reader of [own, all, plain]) reader.close()
+    },
+  )
+
+  await t.test('top lists count what the own VCL answered', async (t) => {
+    const counts = [azure.api, crimson.api].map((who) =>
+      who.call('GET', '/top?by=url&seconds=5&q=ReqURL%20~%20%22top%22'),
+    )
+    const over = new AbortController()
+    const ended = Promise.all(counts).finally(() => {
+      over.abort()
+    })
+    while (!over.signal.aborted) {
+      await ask('azure.example', '/top')
+      await ask('crimson.example', '/top')
+    }
+    const lists = (await ended).map(({ status, body }) => ({ status, body }))
+    t.match(lists, [
+      { status: 200, body: [{ key: 'azure.example/top', share: 1 }] },
+      { status: 200, body: [{ key: 'crimson.example/top', share: 1 }] },
+    ])
+  })
+
   await t.test('what is over the limit is counted', async (t) => {
     const reader = await read(azure.api, '?limit=1')
     await eventually('lines are dropped', async () => {
@@ -146,17 +235,67 @@ void t.test('the live log of a shared cache', { timeout: 200_000 }, async (t) =>
   )
 })
 
+/** Of both tools alike. */
+const compared = [
+  'method',
+  'host',
+  'url',
+  'status',
+  'handling',
+  'bytes',
+  'backend',
+  'client',
+  'xid',
+]
+
+interface RecordedRequest extends Record<string, unknown> {
+  readonly xid: number
+  readonly records: readonly LoggedPart[]
+}
+
 interface Tenant {
   readonly api: ApiClient
   readonly group: number
   readonly organization: number
 }
 
-async function settle({ coordinator, api, agentTag }: Harness, name: string): Promise<Tenant> {
+/** Fetches pages with parts of other sites, restarts, and tries to forge records. */
+const logging = (name: string, port: number): string => `vcl 4.1;
+import std;
+backend origin { .host = "127.0.0.1"; .port = "${port}"; }
+sub vcl_recv {
+  set req.http.X-Own = "of-${name}";
+  if (req.url == "/page") { return (hash); }
+  if (req.url == "/restarted" && req.restarts == 0) {
+    set req.url = "/again";
+    return (restart);
+  }
+  if (req.url == "/forging") {
+    std.log("a:b" + {"
+-   ReqURL         /forged
+
+*   << Request  >> 99
+-   Begin          req 98 rxreq
+-   Timestamp      Start: 1795513624.909219 0.000000 0.000000
+-   ReqURL         /forged
+-   RespStatus     200
+
+"});
+  }
+  return (synth(200, "${name}"));
+}
+sub vcl_backend_response { set beresp.do_esi = true; }
+sub vcl_synth { set resp.http.X-Marker = "${name}"; return (deliver); }
+`
+
+async function settle(
+  { coordinator, api, agentTag }: Harness,
+  { name, vcl }: { readonly name: string; readonly vcl: string },
+): Promise<Tenant> {
   const id = await api.make('/organizations', { name })
   await api.make('/accounts', { name, password, organization: { id } })
   const own = await logIn(coordinator.base, { user: name, password, org: name })
-  const file = await own.makeFile(`${name}.vcl`, answering(name))
+  const file = await own.makeFile(`${name}.vcl`, vcl)
   const deployment = await own.makeDeployment(name, await own.findTag(agentTag))
   const domain = await own.make('/domains', { fqdn: `${name}.example` })
   const group = await own.make('/vclgroups', {

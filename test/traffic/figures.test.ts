@@ -77,6 +77,7 @@ void t.test('a line is read whole or not at all', (t) => {
     'c',
     '5',
     '3',
+    'rxreq',
     '1700000000.123456',
     'GET',
     '/a?token=1',
@@ -107,7 +108,7 @@ void t.test('a line is read whole or not at all', (t) => {
   })
   t.equal(parseLogLine(parts.slice(1).join('\t')), null)
   t.equal(parseLogLine(`${parts.join('\t')}\tmore`), null)
-  const odd = parseLogLine(parts.with(3, '-').join('\t'))
+  const odd = parseLogLine(parts.with(4, '-').join('\t'))
   t.equal(odd && toTransaction(odd, '-', masking), null)
   t.end()
 })

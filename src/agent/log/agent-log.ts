@@ -44,8 +44,12 @@ export class AgentLog {
   constructor({ config, state, sources, link, log, ...cache }: AgentLogOptions) {
     const { engine, maskHeaders = [], maskQuery = false, sampleRate = 0 } = config
     this.#logger = log
-    this.#findTool = () => findLogTool(engine, cache)
-    this.#children = new LogChildren({ findTool: this.#findTool, log })
+    this.#findTool = () => findLogTool(engine, cache, 'logTool')
+    this.#children = new LogChildren({
+      findTool: ({ format }) =>
+        findLogTool(engine, cache, format === null ? 'recordTool' : 'logTool'),
+      log,
+    })
     this.#parts = {
       children: this.#children,
       groups: new ServedGroups({
@@ -114,11 +118,12 @@ export class AgentLog {
 async function findLogTool(
   engine: AgentConfig['engine'],
   sought: Pick<SoughtCache, 'cachePid' | 'product'>,
+  tool: 'logTool' | 'recordTool',
 ): Promise<LogTool> {
   if (engine.mode === 'simulated') throw new Error('a simulated cache has no log')
   const place = await findCachePlace({ ...sought, workingDirectory: engine.workingDirectory })
   if (place === null)
     throw new Error('the working directory of the cache is not known: --engine-name')
   const { folder, product, cache } = place
-  return { folder, program: await findCacheTool(cache, product.logTool) }
+  return { folder, program: await findCacheTool(cache, product[tool]) }
 }

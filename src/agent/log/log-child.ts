@@ -1,5 +1,5 @@
 /**
- * One run of the cache's own log tool (varnishncsa, vinylncsa), for all who need the same lines. Started without a shell, with the
+ * One run of the cache's own log tool (varnishncsa, varnishlog; vinyl… there), for all who need the same lines. Started without a shell, with the
  * lowest priority; ended within two seconds.
  */
 import { spawn, type ChildProcessByStdio } from 'node:child_process'
@@ -7,6 +7,7 @@ import { once } from 'node:events'
 import { constants, setPriority } from 'node:os'
 import type { Readable } from 'node:stream'
 import { waitAtMost } from '../../runtime/pause.js'
+import { recordTags } from '../../traffic/log-records.js'
 import { splitLines } from './split-lines.js'
 
 export interface LogTool {
@@ -17,8 +18,8 @@ export interface LogTool {
 }
 
 export interface LogRun {
-  /** Of `-F`. */
-  readonly format: string
+  /** Of `-F`; null: all records, by the tool that prints these. */
+  readonly format: string | null
   /** Null: all transactions. */
   readonly query: string | null
   /** Also the fetches of a request, behind it. */
@@ -85,8 +86,10 @@ export class LogChild {
 /** Since 6.0 the same words (varnishncsa(1)). Without `-t off` it would give up where the cache has just been restarted. */
 function listWords({ folder }: LogTool, { format, query, fetches, bound }: LogRun): string[] {
   return [
-    ...['-n', folder, '-t', 'off', '-F', format],
-    ...(fetches ? ['-b', '-c', '-g', 'request'] : ['-c']),
+    ...['-n', folder, '-t', 'off'],
+    ...(format === null
+      ? ['-g', 'request', '-i', recordTags, '-X', '\\n']
+      : ['-F', format, ...(fetches ? ['-b', '-c', '-g', 'request'] : ['-c'])]),
     ...(query === null ? [] : ['-q', query]),
     ...(bound === null ? [] : ['-R', `${bound.lines}/${bound.seconds}s`]),
   ]

@@ -12,7 +12,7 @@ export interface LogReader {
 
 interface LogChildrenOptions {
   /** Rejects with why there is none. */
-  readonly findTool: () => Promise<LogTool>
+  readonly findTool: (run: LogRun) => Promise<LogTool>
   readonly log: Logger
 }
 
@@ -88,7 +88,7 @@ class SharedChild {
   async #start(): Promise<void> {
     const startedAtMs = performance.now()
     try {
-      const tool = await this.#options.findTool()
+      const tool = await this.#options.findTool(this.#run)
       if (this.#isStopped) return
       this.#child = new LogChild({
         tool,

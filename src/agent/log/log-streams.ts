@@ -10,8 +10,14 @@ import type { Masking } from '../../traffic/masking.js'
 import type { Unsent } from '../link/coordinator-link.js'
 import type { LogChildren } from './log-children.js'
 import type { ServedGroups } from './served-groups.js'
-import { isWanted, judgeWanted, toRun } from './wanted-log.js'
-import { TransactionReader, type GroupedTransaction } from './transaction-reader.js'
+import { isWanted, judgeWanted, ownNames, toRun } from './wanted-log.js'
+import { RecordReader } from './record-reader.js'
+import {
+  TransactionReader,
+  type GroupedTransaction,
+  type LineReader,
+  type LineReaderOptions,
+} from './transaction-reader.js'
 
 interface LogStreamsOptions {
   readonly children: LogChildren
@@ -24,6 +30,10 @@ interface LogStreamsOptions {
 /** A transaction is with its reader half a second later at most. */
 const flushEveryMs = 100
 const linesPerMessage = 250
+/** As JSON, in UTF-16 units: a message has 1 MiB at most, and a unit three bytes. */
+const charactersPerMessage = 300_000
+/** Whole records of requests are long: what is more is dropped, as lines over their limit are. */
+const charactersPerSecond = 2_000_000
 
 export class LogStreams {
   readonly #options: LogStreamsOptions
@@ -65,14 +75,14 @@ class LogStream {
   readonly #name: string
   readonly #wanted: WantedLog
   readonly #forget: () => void
-  readonly #reader: TransactionReader
+  readonly #reader: LineReader
   #lease: NodeJS.Timeout | undefined
   #flushing: NodeJS.Timeout | undefined
   #leave: (() => Promise<void>) | null = null
-  #waiting: GroupedTransaction[] = []
+  #waiting: { readonly transaction: GroupedTransaction; readonly characters: number }[] = []
   #dropped = 0
   /** Of the second that began then. */
-  #second = { atMs: 0, lines: 0 }
+  #second = { atMs: 0, lines: 0, characters: 0 }
   #isClosed = false
 
   constructor(options: LogStreamsOptions, name: string, wanted: WantedLog, forget: () => void) {
@@ -81,7 +91,7 @@ class LogStream {
     this.#wanted = wanted
     this.#forget = forget
     const { groups, masking } = options
-    this.#reader = new TransactionReader({
+    const reading: LineReaderOptions = {
       masking: { ...masking, masksClients: wanted.masksClients },
       groupOf: (host) => groups.groupOf(host),
       isWanted: (group) => isWanted(wanted, group),
@@ -92,7 +102,10 @@ class LogStream {
         this.#dropped += 1
         this.#flushSoon()
       },
-    })
+    }
+    this.#reader = wanted.withRecords
+      ? new RecordReader(reading, () => ownNames(wanted, groups))
+      : new TransactionReader(reading)
   }
 
   renew(forMs: number): void {
@@ -140,10 +153,14 @@ class LogStream {
 
   #take(transaction: GroupedTransaction): void {
     const nowMs = performance.now()
-    if (nowMs - this.#second.atMs >= 1000) this.#second = { atMs: nowMs, lines: 0 }
-    this.#second.lines += 1
-    if (this.#second.lines > this.#wanted.linesPerSecond) this.#dropped += 1
-    else this.#waiting.push(transaction)
+    if (nowMs - this.#second.atMs >= 1000) this.#second = { atMs: nowMs, lines: 0, characters: 0 }
+    const second = this.#second
+    const isOver = second.lines >= this.#wanted.linesPerSecond
+    const characters = isOver ? 0 : JSON.stringify(transaction).length
+    second.lines += 1
+    second.characters += characters
+    if (isOver || second.characters > charactersPerSecond) this.#dropped += 1
+    else this.#waiting.push({ transaction, characters })
     this.#flushSoon()
   }
 
@@ -155,16 +172,23 @@ class LogStream {
   }
 
   #flush(): void {
-    const transactions = this.#waiting
-    this.#waiting = []
-    const dropped = this.#dropped
+    let dropped = this.#dropped
     this.#dropped = 0
-    for (let from = 0; from < Math.max(1, transactions.length); from += linesPerMessage) {
-      const some = transactions.slice(from, from + linesPerMessage)
-      const lost = from === 0 ? dropped : 0
-      if (some.length + lost === 0) return
-      const message = { transactions: some, dropped: lost, stream: this.#name }
+    const send = (transactions: readonly GroupedTransaction[]): void => {
+      const message = { transactions, dropped, stream: this.#name }
       this.#options.send({ kind: 'logLines', traceId: newTraceId(), ...message })
+      dropped = 0
     }
+    let [some, size]: [GroupedTransaction[], number] = [[], 0]
+    for (const { transaction, characters } of this.#waiting.splice(0)) {
+      const isFull = some.length === linesPerMessage || size + characters > charactersPerMessage
+      if (isFull && some.length > 0) {
+        send(some)
+        ;[some, size] = [[], 0]
+      }
+      some.push(transaction)
+      size += characters
+    }
+    if (some.length > 0 || dropped > 0) send(some)
   }
 }

@@ -5,15 +5,23 @@ import {
   type LogLine,
   type Transaction,
 } from '../../traffic/log-line.js'
+import type { LoggedPart } from '../../resources/logged-transaction.js'
 import type { Masking } from '../../traffic/masking.js'
 import type { ServedGroup } from './served-groups.js'
 
 export interface GroupedTransaction extends Transaction {
   /** Null: of no group. */
   readonly groupId: number | null
+  readonly parts?: readonly LoggedPart[]
+  readonly recordsLeftOut?: number
 }
 
-interface TransactionReaderOptions {
+export interface LineReader {
+  read(line: string): void
+  stop(): void
+}
+
+export interface LineReaderOptions {
   readonly masking: Masking
   readonly groupOf: (host: string) => ServedGroup | null
   readonly isWanted: (group: ServedGroup | null) => boolean
@@ -22,16 +30,16 @@ interface TransactionReaderOptions {
   readonly drop: () => void
 }
 
-/** The lines of a request's fetches come with its own: the tool writes them together. */
-const togetherMs = 20
+/** The lines of a request's fetches come with its own: the tool writes them together, unless its buffer is full in between. */
+const togetherMs = 100
 
-export class TransactionReader {
-  readonly #options: TransactionReaderOptions
+export class TransactionReader implements LineReader {
+  readonly #options: LineReaderOptions
   #request: LogLine | null = null
   #backend = '-'
   #timer: NodeJS.Timeout | undefined
 
-  constructor(options: TransactionReaderOptions) {
+  constructor(options: LineReaderOptions) {
     this.#options = options
   }
 
@@ -40,11 +48,12 @@ export class TransactionReader {
     if (line === null) this.#options.drop()
     else if (line.side === 'c') {
       this.flush()
+      if (line.reason === 'esi') return
       this.#request = line
       this.#timer ??= setTimeout(() => {
-        this.#timer = undefined
         this.flush()
       }, togetherMs)
+      this.#timer.refresh()
     } else if (line.parent === this.#request?.vxid) this.#backend = line.backend
   }
 

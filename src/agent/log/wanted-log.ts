@@ -25,13 +25,21 @@ export function isWanted({ groups, domain }: WantedLog, group: ServedGroup | nul
   return groups === null || (group !== null && groups.includes(group.groupId))
 }
 
+/** Of the VCL whose records an organization's stream tells; null: all are told. */
+export function ownNames({ groups }: WantedLog, served: ServedGroups): RegExp | null {
+  return groups === null ? null : new RegExp(served.namesOf(groups))
+}
+
 /** An organization's stream asks for what its own VCL served; the tool does not even tell the rest. */
-export function toRun({ query, sample, groups }: WantedLog, served: ServedGroups): LogRun {
+export function toRun(
+  { query, sample, groups, withRecords }: WantedLog,
+  served: ServedGroups,
+): LogRun {
   const parts = [
     query === null ? null : `(${query})`,
     sampleQuery(sample),
     groups === null ? null : `VCL_use ~ "${served.namesOf(groups)}"`,
   ].filter((part) => part !== null)
   const whole = parts.length === 0 ? null : parts.join(' and ')
-  return { format: lineFormat, query: whole, fetches: true, bound: null }
+  return { format: withRecords ? null : lineFormat, query: whole, fetches: true, bound: null }
 }

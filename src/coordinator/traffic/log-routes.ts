@@ -1,7 +1,11 @@
 /** `/logs`: requests of many caches, as they are answered (docs/behaviour.md, Live log). */
 import { Type } from 'typebox'
 import { FleetError } from '../../errors.js'
-import { loggedFields, type LoggedField } from '../../resources/logged-transaction.js'
+import {
+  loggedFields,
+  type LoggedField,
+  type LoggedRequest,
+} from '../../resources/logged-transaction.js'
 import type { LogPart } from '../bus/subjects.js'
 import { readToken } from '../http/credentials.js'
 import { route, type Route } from '../http/route.js'
@@ -29,6 +33,9 @@ const querySchema = Type.Object(
         examples: ['at,url,status'],
       }),
     ),
+    detail: Type.Optional(
+      Type.Boolean({ description: 'also the records of each request, as its cache logged them' }),
+    ),
     limit: Type.Optional(
       Type.Integer({ description: 'lines a second of each agent; 100', minimum: 1, maximum: 1000 }),
     ),
@@ -51,8 +58,8 @@ export function logRoutes({ service, readers, authenticator }: LogParts): readon
       isStream: true,
       handle: async ({ actor, query, headers, sourceAddress }) => {
         const fields = readFields(query.fields)
-        const { limit: linesPerSecond = 100 } = query
-        const wanted = { ...readWanted(actor, query), linesPerSecond }
+        const { limit: linesPerSecond = 100, detail: withRecords = false } = query
+        const wanted = { ...readWanted(actor, query), linesPerSecond, withRecords }
         const selected = await selectCaches(service, actor, query)
         readers.requireRoom(actor)
         const token = readToken(headers, 'bearer') ?? '' // the call was let in by it
@@ -93,16 +100,17 @@ function createPrinter(
 ): (part: LogPart, most: number) => readonly string[] {
   const agentNames = new Map(caches.map(({ agentId, name }) => [agentId, name]))
   return ({ agentId, transactions }, most) =>
-    transactions.slice(0, most).map(({ at, groupId, ...its }) => {
+    transactions.slice(0, most).map(({ at, groupId, parts, recordsLeftOut, ...its }) => {
       const name = groupId === null ? undefined : groupNames.get(groupId)
-      return JSON.stringify(
-        {
-          ...its,
-          agent: { id: agentId, name: agentNames.get(agentId) ?? '' },
-          at: new Date(at).toISOString(),
-          vclGroup: groupId === null || name === undefined ? null : { id: groupId, name },
-        },
-        [...fields, 'id', 'name'],
-      )
+      const told: LoggedRequest = {
+        ...its,
+        agent: { id: agentId, name: agentNames.get(agentId) ?? '' },
+        at: new Date(at).toISOString(),
+        vclGroup: groupId === null || name === undefined ? null : { id: groupId, name },
+      }
+      return JSON.stringify({
+        ...Object.fromEntries(fields.map((field) => [field, told[field]])),
+        ...(parts && { records: parts, recordsLeftOut }),
+      })
     })
 }

@@ -75,7 +75,8 @@ export function topRoute(service: StateService): Route {
       try {
         const question = { kind: 'top', by, seconds, most: Math.max(n, toldMost) } as const
         const masksClients = !mayReadClients(actor)
-        const asked = toAsked(selected, { ...wanted, linesPerSecond: 1, masksClients })
+        const counted = { ...wanted, linesPerSecond: 1, masksClients, withRecords: false }
+        const asked = toAsked(selected, counted)
         const questions = asked.map(({ agentId, wanted: its }) => ({
           agentId,
           question: { ...question, wanted: its },
