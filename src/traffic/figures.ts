@@ -23,6 +23,7 @@ export interface Observed {
 const domainsMost = 100
 export const groupsMost = 40
 const otherDomains = 'other'
+const errors = 'status_5xx'
 
 type Counts = Map<string, number>
 
@@ -37,7 +38,10 @@ export class FigureSums {
     this.#lines += 1
     const group = String(groupId)
     if (!this.#groups.has(group) && this.#groups.size >= groupsMost) return
-    addTo(takeCounts(this.#groups, group), seen)
+    const counts = takeCounts(this.#groups, group)
+    // Where requests are known, so are errors, though there were none.
+    counts.set(errors, counts.get(errors) ?? 0)
+    addTo(counts, seen)
     if (fqdn === null) return
     const domain = `${group}:${fqdn}`
     const hasOwn = this.#domains.has(domain) || this.#domains.size < domainsMost

@@ -8,12 +8,13 @@ import {
   type Overview,
   type WorstObject,
 } from '../../resources/overview.js'
-import type { Actor } from '../../resources/permission.js'
+import { may, type Actor } from '../../resources/permission.js'
 import { FleetError } from '../../errors.js'
 import { toIso } from '../api/times.js'
 import { createRefreshedMemory } from '../../runtime/refreshed-memory.js'
 import { scopeOf, type StateService } from '../service.js'
-import { askVisibleCaches } from '../statistics/asked-caches.js'
+import { selectGroupIds } from '../fleet/group-queries.js'
+import { askVisibleCaches, type AskedCache } from '../statistics/asked-caches.js'
 import type { NewestEachAnswer } from '../statistics/store/statistics-archive.js'
 import type { Scope } from '../store/scope.js'
 import { readServingPlaces } from './group-places.js'
@@ -79,13 +80,23 @@ async function orUnknown<Value>(reading: Promise<Value | undefined>): Promise<Va
   }
 }
 
-/** What is found follows from whose caches they are, not from what else the caller may. */
-function keyOf({ organizationId }: Actor): string {
-  return organizationId === null ? 'all' : String(organizationId)
+/** What is found follows from whose caches and groups they are, not from what else the caller may. */
+function keyOf(actor: Actor): string {
+  const { organizationId } = actor
+  return `${organizationId ?? 'all'} ${may(actor, 'vclgroup', 'read')}`
+}
+
+/** Counters tell nothing of statuses: errors are those of the groups that the caller may read. */
+async function askCaches(service: StateService, actor: Actor): Promise<readonly AskedCache[]> {
+  const caches = await askVisibleCaches(service, actor)
+  if (!may(actor, 'vclgroup', 'read')) return caches
+  const rows = await selectGroupIds(service.store.queries, scopeOf(actor)).execute()
+  const groups = new Set(rows.map(({ id }) => id))
+  return caches.map((cache) => ({ ...cache, groups }))
 }
 
 async function findNow(service: StateService, actor: Actor): Promise<FiguresOfNow> {
-  const caches = await askVisibleCaches(service, actor)
+  const caches = await askCaches(service, actor)
   const newest = await service.statistics.readNewestEach({
     caches,
     names: figureCounters,
@@ -147,7 +158,7 @@ async function findCourse(
   actor: Actor,
   known: Course | undefined,
 ): Promise<Course> {
-  const caches = await askVisibleCaches(service, actor)
+  const caches = await askCaches(service, actor)
   return readCourse(service.statistics, { caches, nowMs: service.now(), known })
 }
 

@@ -1,4 +1,4 @@
-/** From counters to what an operator reads first: requests, the share of hits, failed fetches (docs/behaviour.md, Overview). */
+/** From counters to what an operator reads first: requests, the share of hits, failed fetches, errors (docs/behaviour.md, Overview). */
 import type { Figures } from '../../resources/overview.js'
 
 /** What is asked of each cache: events per second. */
@@ -8,6 +8,7 @@ export const figureCounters = [
   'MAIN.cache_miss',
   'MAIN.fetch_failed',
   'MAIN.backend_fail',
+  'GROUP.*.status_5xx',
 ] as const
 
 /** Of one cache, or summed over several, in the order of `figureCounters`; NaN: not known. */
@@ -22,7 +23,7 @@ export function toFigures(rates: FigureRates): Figures {
   return {
     requests: toShown(requests),
     hitRatio: lookups > 0 ? toShown(hits / lookups) : null,
-    errors: null, // counters know nothing of the status
+    errors: toShown(rates[5] ?? Number.NaN),
     failedFetches: toShown(failuresOf(rates)),
   }
 }

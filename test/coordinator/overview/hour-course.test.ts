@@ -9,7 +9,13 @@ import {
 import { openRows } from '../../../src/coordinator/statistics/store/open-rows.js'
 
 const stepMs = 10_000
-const caches = [1, 2].map((agentId) => ({ agentId, hidden: null }))
+const groups = new Set([7, 8])
+const caches = [1, 2].map((agentId) => ({ agentId, hidden: null, groups }))
+/** The last one is of a group that nobody asks for. */
+const names = [
+  ...figureCounters.slice(0, 5),
+  ...[7, 8, 9].map((group) => `GROUP.${group}.status_5xx`),
+]
 
 void t.test('what came since is joined to what was known', async (t) => {
   const events = { wrote: () => undefined, warn: () => undefined }
@@ -20,8 +26,8 @@ void t.test('what came since is joined to what was known', async (t) => {
     for (let at = from + stepMs; at <= to; at += stepMs)
       for (const { agentId } of caches)
         archive.record({
-          ...{ agentId, at, spanMs: stepMs, names: figureCounters },
-          values: [(at - begin) / stepMs, 1, 1, 0, 0],
+          ...{ agentId, at, spanMs: stepMs, names },
+          values: [(at - begin) / stepMs, 1, 1, 0, 0, 3, 4, 100],
         })
   }
   const read = (nowMs: number, known?: Awaited<ReturnType<typeof readCourse>>) =>
@@ -35,6 +41,7 @@ void t.test('what came since is joined to what was known', async (t) => {
 
   t.ok(first.steps.length > 30, `${first.steps.length} steps`)
   t.same(joined.steps, whole.steps)
+  t.equal(whole.steps.at(-1)?.rates[5], 14, 'errors of both groups on both caches')
   t.ok((joined.steps.at(-1)?.endsAt ?? 0) > (first.steps.at(-1)?.endsAt ?? 0))
   const other = await readCourse(archive, {
     caches: caches.slice(1),

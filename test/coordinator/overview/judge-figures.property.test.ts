@@ -10,7 +10,7 @@ import {
 
 const known = fc.float({ min: 0, max: 1e6, noNaN: true })
 const rate = fc.oneof({ weight: 9, arbitrary: known }, fc.constant(Number.NaN))
-const rates = fc.array(rate, { minLength: 5, maxLength: 5 })
+const rates = fc.array(rate, { minLength: 6, maxLength: 6 })
 const rows = fc.array(rates).map((all) => all.map((ofOne, at) => ({ id: at + 1, rates: ofOne })))
 
 void t.test('a share of hits is between nothing and all, and what is not known is null', (t) => {
@@ -19,13 +19,16 @@ void t.test('a share of hits is between nothing and all, and what is not known i
       const { requests, hitRatio, failedFetches, errors } = toFigures(ofOne)
       const isShare = hitRatio === null || (hitRatio >= 0 && hitRatio <= 1)
       const isKnown = Number.isNaN(ofOne[0]) === (requests === null)
-      return isShare && isKnown && errors === null && (failedFetches ?? 0) >= 0
+      const areKnown = Number.isNaN(ofOne[5]) === (errors === null)
+      return isShare && isKnown && areKnown && (failedFetches ?? 0) >= 0
     }),
   )
   t.same(toFigures(emptyRates()), {
     ...{ requests: null, hitRatio: null, errors: null, failedFetches: null },
   })
-  t.match(toFigures([10, 9, 1, 0.5, 0.25]), { requests: 10, hitRatio: 0.9, failedFetches: 0.75 })
+  t.same(toFigures([10, 9, 1, 0.5, 0.25, 2]), {
+    ...{ requests: 10, hitRatio: 0.9, errors: 2, failedFetches: 0.75 },
+  })
   t.end()
 })
 

@@ -18,12 +18,21 @@ async function read(client: Client, token = client.token): Promise<Overview> {
   return JSON.parse(text) as Overview
 }
 
-/** Samples of the last steps, the newest of which is complete. */
-function sample(client: Client, agentId: number, values: readonly number[]): void {
+/** Samples of the last steps, the newest of which is complete. `errors`: by the group that answered them. */
+function sample(
+  client: Client,
+  agentId: number,
+  counted: readonly number[],
+  errors: ReadonlyMap<number, number> = new Map(),
+): void {
+  const sampled = [...names, ...[...errors.keys()].map((id) => `GROUP.${id}.status_5xx`)]
+  const values = [...counted, ...errors.values()]
   const newest = Math.floor(Date.now() / intervalMs) * intervalMs
   for (let step = 3; step >= 0; step -= 1) {
     const at = newest - step * intervalMs
-    client.service.statistics.record({ agentId, at, spanMs: intervalMs, names, values })
+    client.service.statistics.record({
+      ...{ agentId, at, spanMs: intervalMs, names: sampled, values },
+    })
   }
 }
 
@@ -66,8 +75,8 @@ void t.test('states are counted, figures summed, the worst found', async (t: Tes
   const { queries } = client.service.store
   await addPlacement(queries, groupId, bad, await addDeployment(queries, 'web'))
   await queries.updateTable('placements').set({ currentName: 'cf-1-00000000-1' }).execute()
-  sample(client, good, [100, 90, 10, 0, 0])
-  sample(client, bad, [50, 20, 30, 2, 1])
+  sample(client, good, [100, 90, 10, 0, 0], new Map([[groupId, 0.5]]))
+  sample(client, bad, [50, 20, 30, 2, 1], new Map([[groupId, 4]]))
 
   const found = await eventually('both are summed', async () => {
     const overview = await read(client)
@@ -76,7 +85,7 @@ void t.test('states are counted, figures summed, the worst found', async (t: Tes
 
   t.same(found.agents, { Running: 2, Failing: 0, Down: 1, ReadOnly: 0, Locked: 0 })
   t.match(found.groups, { Active: 0, Inactive: 1, Degraded: 0 })
-  t.same(found.now, { requests: 150, hitRatio: 0.7333333, errors: null, failedFetches: 3 })
+  t.same(found.now, { requests: 150, hitRatio: 0.7333333, errors: 4.5, failedFetches: 3 })
   t.same(found.hourBefore, { requests: null, hitRatio: null, errors: null, failedFetches: null })
   t.same(
     found.worst?.agents.map(({ id, name, failedFetches }) => [id, name, failedFetches]),
@@ -129,8 +138,10 @@ void t.test('a part that the caller may not read is null', async (t: Test) => {
   await enrol(client, 'shared')
   const own = await enrol(client, 'own', { organizationId: Number(organization['id']) })
   const foreign = await enrol(client, 'foreign', { organizationId: Number(other['id']) })
-  await makeGroup(client, 'theirs', other)
-  sample(client, own, [10, 9, 1, 0.5, 0])
+  const theirs = await makeGroup(client, 'theirs', other)
+  const ours = await makeGroup(client, 'ours', organization)
+  const errors = new Map([theirs, ours].map((id, at) => [id, at + 1]))
+  sample(client, own, [10, 9, 1, 0.5, 0], errors)
   sample(client, foreign, [1000, 0, 1000, 500, 0])
   await logInAs(client, organization, [])
 
@@ -147,13 +158,18 @@ void t.test('a part that the caller may not read is null', async (t: Test) => {
     const overview = await read(client, statsReader)
     return overview.now?.requests === null ? undefined : overview
   })
-  t.equal(ofStats.now?.requests, 10)
+  t.match(ofStats.now, { requests: 10, errors: null }, 'errors are those of groups')
+  const groupReader = await logInAs(client, organization, ['stats', 'agent', 'vclgroup'])
+  await eventually('errors of its own groups are summed', async () => {
+    const { now } = await read(client, groupReader)
+    return now?.errors === 2
+  })
   t.same(
     ofStats.worst?.agents.map(({ name }) => name),
     ['own'],
   )
   t.equal(ofStats.worst?.groups, null)
   const ofGroups = await read(client, await logInAs(client, organization, ['vclgroup']))
-  t.match(ofGroups.groups, { Inactive: 0 }, 'no group of another organization')
+  t.match(ofGroups.groups, { Inactive: 1 }, 'no group of another organization')
   t.equal(ofGroups.agents, null)
 })

@@ -1,7 +1,7 @@
 /** What caches count now: the newest row of each, and the sums of them. */
 import { spanOf } from '../archive/archives.js'
 import { readValue } from '../archive/row.js'
-import { findColumn, inChunks, isHidden, isWithin, toRead } from './row-reader.js'
+import { findColumns, inChunks, isHidden, isWithin, sumColumns, toRead } from './row-reader.js'
 import type { ReadRow, ReadRows, RowParts, TimeSpan } from './row-reader.js'
 import type {
   AskedCache,
@@ -44,9 +44,8 @@ export function createNewestReader(
       agentIds.push(cache.agentId)
       ends.push(endsAt)
       for (const name of query.names) {
-        const column = findColumn(cache, layout, name, query.alternatives)
-        const value = column === undefined ? undefined : readValue(bytes, column)
-        values.push(value?.average ?? Number.NaN)
+        const columns = findColumns(cache, layout, name, query.alternatives)
+        values.push(sumColumns(bytes, columns, ({ average }) => average) ?? Number.NaN)
       }
     }
     return {

@@ -1,6 +1,7 @@
 /** Complete rows of some caches: those that are stored, and those that came here and are not yet. */
 import { isFigure, parseFigure } from '../../../resources/counters.js'
 import { slotRanges, spanOf, type Grid } from '../archive/archives.js'
+import { readValue, type Value } from '../archive/row.js'
 import type { Layout, Layouts } from './layouts.js'
 import { toStored, type FinishedRow, type LiveCache } from './live-cache.js'
 import type { RowStore, StoredRow } from './row-store.js'
@@ -63,15 +64,60 @@ export function toRead(cache: LiveCache, row: FinishedRow): ReadRow {
   return { ...toStored(cache, row, 0), layout: row.layout }
 }
 
-/** Undefined where the cache has no such counter, or none for who asks. */
-export function findColumn(
+/**
+ * None where the cache has no such counter, or none for who asks; several of `GROUP.*.<figure>`: of each group that is for who
+ * asks.
+ */
+export function findColumns(
   cache: AskedCache,
-  { columns }: Layout,
+  layout: Layout,
   name: string,
   alternatives?: Alternatives,
-) {
-  if (isHidden(cache, name)) return undefined
-  return columns.get(name) ?? columns.get(alternatives?.get(name) ?? '')
+): readonly number[] {
+  if (name.startsWith(ofEveryGroup))
+    return listGroupColumns(layout, name.slice(ofEveryGroup.length))
+      .filter(({ groupId }) => cache.groups?.has(groupId))
+      .map(({ column }) => column)
+  if (isHidden(cache, name)) return []
+  const column = layout.columns.get(name) ?? layout.columns.get(alternatives?.get(name) ?? '')
+  return column === undefined ? [] : [column]
+}
+
+/** The sum of what is known of these. Undefined: nothing is. */
+export function sumColumns(
+  bytes: Uint8Array,
+  columns: readonly number[],
+  take: (value: Value) => number,
+): number | undefined {
+  let sum: number | undefined
+  for (const column of columns) {
+    const value = readValue(bytes, column)
+    if (value) sum = (sum ?? 0) + take(value)
+  }
+  return sum
+}
+
+const ofEveryGroup = 'GROUP.*.'
+
+type GroupColumns = readonly { readonly groupId: number; readonly column: number }[]
+
+/** By layout and figure: caches share layouts, and a layout may have thousands of names. */
+const groupColumns = new WeakMap<Layout, Map<string, GroupColumns>>()
+
+function listGroupColumns(layout: Layout, figure: string): GroupColumns {
+  const known = groupColumns.get(layout) ?? new Map<string, GroupColumns>()
+  groupColumns.set(layout, known)
+  const found = known.get(figure) ?? findGroupColumns(layout, figure)
+  known.set(figure, found)
+  return found
+}
+
+function findGroupColumns({ columns }: Layout, figure: string): GroupColumns {
+  return [...columns].flatMap(([name, column]) => {
+    const isOfGroup = name.startsWith('GROUP.') && name.endsWith(`.${figure}`)
+    const groupId = isOfGroup ? parseFigure(name)?.groupId : null
+    return typeof groupId === 'number' ? [{ groupId, column }] : []
+  })
 }
 
 export function isHidden({ hidden, groups }: AskedCache, name: string): boolean {

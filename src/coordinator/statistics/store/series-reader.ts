@@ -1,9 +1,10 @@
 /** Series of one cache, and sums of several, from the rows that are stored and those that are not yet. */
 import { chooseArchive } from '../archive/archives.js'
 import { consolidate } from '../archive/consolidation.js'
-import { readValue } from '../archive/row.js'
-import { findColumn, inChunks, type ReadRows, type RowParts } from './row-reader.js'
+import type { Layout } from './layouts.js'
+import { findColumns, inChunks, sumColumns, type ReadRows, type RowParts } from './row-reader.js'
 import type {
+  AskedCache,
   Rows,
   Series,
   SeriesAnswer,
@@ -23,7 +24,7 @@ export function createSeriesReader(
   return { readSeries }
 
   async function readSeries(query: SeriesQuery): Promise<SeriesAnswer> {
-    const { caches: asked, names, alternatives, consolidation, nowMs } = query
+    const { caches: asked, names, consolidation, nowMs } = query
     const affordable = Math.max(1, Math.floor(rowsMost / Math.max(1, asked.length)))
     const rowsEach = Math.min(affordable, query.rowsMost ?? grid.rows)
     // What is yet to come has no rows, and takes none of the finest archive's.
@@ -33,15 +34,16 @@ export function createSeriesReader(
     const heard = createSums()
     const known = await findKnown(query)
     for await (const some of inChunks(asked))
-      for (const [cache, rows] of await readRows(some, archive, range))
+      for (const [cache, rows] of await readRows(some, archive, range)) {
+        const columnsOf = createColumnFinder(cache, query)
         for (const { endsAt, layout, bytes } of rows) {
           heard.add(endsAt, 1)
-          for (const [at, name] of names.entries()) {
-            const column = findColumn(cache, layout, name, alternatives)
-            const value = column === undefined ? undefined : readValue(bytes, column)
-            if (value) sums[at]?.add(endsAt, consolidate(value, consolidation))
+          for (const [at, columns] of columnsOf(layout).entries()) {
+            const value = sumColumns(bytes, columns, (one) => consolidate(one, consolidation))
+            if (value !== undefined) sums[at]?.add(endsAt, value)
           }
         }
+      }
     const settledBefore = nowMs - lateSteps * grid.stepMs
     return {
       series: sums.map((sum, at): Series => ({
@@ -64,9 +66,23 @@ export function createSeriesReader(
       const live = caches.get(cache.agentId)?.layout
       const layout = live ?? (id === undefined ? undefined : await layouts.read(id))
       for (const name of names)
-        if (layout && findColumn(cache, layout, name, alternatives) !== undefined) known.add(name)
+        if (layout && findColumns(cache, layout, name, alternatives).length > 0) known.add(name)
     }
     return known
+  }
+}
+
+/** Of each name its columns: rows of a cache mostly have one layout. */
+function createColumnFinder(cache: AskedCache, { names, alternatives }: SeriesQuery) {
+  let known: { readonly layout: Layout; readonly columns: readonly (readonly number[])[] } | null =
+    null
+  return (layout: Layout) => {
+    if (known?.layout !== layout)
+      known = {
+        layout,
+        columns: names.map((name) => findColumns(cache, layout, name, alternatives)),
+      }
+    return known.columns
   }
 }
 

@@ -49,7 +49,7 @@ export type Alternatives = ReadonlyMap<string, string>
 export interface SeriesQuery {
   /** Of several the sums. */
   readonly caches: readonly AskedCache[]
-  /** Current names. */
+  /** Current names; `GROUP.*.<figure>` is the sum over the groups whose figures are for who asks. */
   readonly names: readonly string[]
   readonly alternatives?: Alternatives
   readonly consolidation: Consolidation
@@ -94,7 +94,7 @@ export interface NewestAnswer {
 }
 
 export interface NewestEachQuery extends NewestQuery {
-  /** Current names. */
+  /** As for series. */
   readonly names: readonly string[]
   readonly alternatives?: Alternatives
 }
