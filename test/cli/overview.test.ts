@@ -8,7 +8,7 @@ void t.test('the fleet at a glance', async (t) => {
   const fixture = await startFixture(t)
   const { api } = fixture
   const id = await enrol(api, 'edge-1')
-  const file = await fixture.json('files', 'add', '--name', 'site.vcl', '--source', 'vcl 4.1;')
+  await fixture.json('files', 'add', '--name', 'site.vcl', '--source', 'vcl 4.1;')
   const group = await fixture.json('vclgroups', 'add', '--name', 'site', '--main-vcl', 'site.vcl')
   const errors = `GROUP.${String(group['id'])}.status_5xx`
   const intervalMs = 10_000
