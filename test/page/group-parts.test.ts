@@ -89,6 +89,8 @@ async function keepDomain({ page, api }: Harness): Promise<void> {
   await page.getByLabel('Name', { exact: true }).fill('www.shop.example')
   await page.getByRole('button', { name: 'Create', exact: true }).click()
   await page.getByText('None yet: add it to a group').waitFor()
+  const ofDomain = new URL(page.url()).pathname.replace('/domains/', '/log?domain=')
+  await page.getByRole('main').locator(`a[href$="${ofDomain}"]`).waitFor()
 
   const source = 'vcl 4.1;\nbackend default none;\n'
   const mainFile = await api.makeFile('shop.vcl', source)

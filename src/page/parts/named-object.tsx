@@ -37,11 +37,13 @@ interface NamedObjectProps<T extends Owned> {
   readonly isOpen: (object: T) => boolean
   /** What is gone with it. */
   readonly loss: string
+  /** What else is to be seen of it: stands before the buttons. */
+  readonly links?: (object: T) => ComponentChildren
   readonly children: (object: T) => ComponentChildren
 }
 
 export function NamedObject<T extends Owned>(props: NamedObjectProps<T>) {
-  const { kind, id, wordOf, isOpen, loss, children } = props
+  const { kind, id, wordOf, isOpen, loss, links, children } = props
   const { noun, permission, event, path: home } = kind.resource
   const path = `${home}/${id}`
   const shown = useObject<T>(path, { follow: event, id: Number(id) })
@@ -55,6 +57,7 @@ export function NamedObject<T extends Owned>(props: NamedObjectProps<T>) {
         beside={value && <Owner of={value} />}
         back={{ href: home, title: kind.title }}
       >
+        {value && links?.(value)}
         {value && mayWrite(permission) && isOpen(value) && (
           <ObjectActions
             verb={verbOf(kind)}

@@ -1,5 +1,6 @@
 /** One domain, and the groups that answer for it. */
 import type { Domain } from '../../../resources/domain.js'
+import { LinkButton } from '../../parts/button.js'
 import { NamedObject } from '../../parts/named-object.js'
 import { UsedBy } from '../../parts/used-by.js'
 import { mayRead } from '../../session/rights.js'
@@ -14,6 +15,13 @@ export function View({ params }: ViewProps) {
       wordOf={({ fqdn }) => fqdn}
       isOpen={() => true}
       loss="A domain that a group uses cannot be deleted."
+      links={({ id }) =>
+        mayRead('log') && (
+          <LinkButton icon="log" href={`/log?domain=${id}`}>
+            Log
+          </LinkButton>
+        )
+      }
     >
       {(domain) =>
         mayRead('vclgroup') && (
