@@ -17,7 +17,7 @@ async function startConsoleHarness(t: Test): Promise<ConsoleHarness> {
   const harness = await startHarness(t, { heartbeatSeconds: 1 })
   const { id } = await untilAgent(harness, 'Running')
   const { cache } = harness
-  await eventually('it was taken over', async () => !(await cache.adm('vcl.list')).includes('boot'))
+  await eventually('it was taken over', async () => !(await cache.ask('vcl.list')).includes('boot'))
   const call = callsTo(harness.coordinator.base)
   const at = `/v1/cache/${toObjectId('cache', id)}`
   const ask: ConsoleHarness['ask'] = async (method, path, body) => {
@@ -129,7 +129,7 @@ async function keepWhatCommandsSet(t: Test, harness: ConsoleHarness): Promise<vo
   t.equal(await send('param.set default_keep 44'), '')
   await cache.adm('param.reset', 'default_keep')
   await eventually('it is set again', async () =>
-    (await cache.adm('param.show', 'default_keep')).includes('Value is: 44.000'),
+    (await cache.ask('param.show', 'default_keep')).includes('Value is: 44.000'),
   )
   t.equal(await send('param.reset default_keep'), '')
   t.equal(await send('ban req.url ~ ^/by-command$'), '')

@@ -221,7 +221,7 @@ sub vcl_recv { return (pass); }
   // An idle worker thread holds on to the VCL that it served last until there is more to do.
   const traffic = startTraffic(t, cache)
   await eventually('the previous VCL is cold', async () =>
-    /auto\s+cold\s+\d+\s+cf-\d/.test(await cache.adm('vcl.list')),
+    /auto\s+cold\s+\d+\s+cf-\d/.test(await cache.ask('vcl.list')),
   )
   await traffic.stop()
 

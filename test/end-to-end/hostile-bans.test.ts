@@ -52,7 +52,7 @@ void t.test('hostile bans', async (t) => {
   const harness = await startHarness(t)
   await untilAgent(harness, 'Running')
   const { api, cache } = harness
-  await eventually('it was taken over', async () => !(await cache.adm('vcl.list')).includes('boot'))
+  await eventually('it was taken over', async () => !(await cache.ask('vcl.list')).includes('boot'))
   const before = await readFacts(cache)
   const target = { all: true }
 

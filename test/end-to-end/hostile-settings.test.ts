@@ -126,7 +126,7 @@ void t.test('hostile settings and commands', { timeout: 220_000 }, async (t) => 
   const harness = await startHarness(t, { heartbeatSeconds: 1 })
   await untilAgent(harness, 'Running')
   const { api, cache, coordinator } = harness
-  await eventually('it was taken over', async () => !(await cache.adm('vcl.list')).includes('boot'))
+  await eventually('it was taken over', async () => !(await cache.ask('vcl.list')).includes('boot'))
   const { id = 0 } = (await api.findAgent(agentName)) ?? {}
   const before = await readFacts(cache)
 

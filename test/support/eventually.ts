@@ -5,9 +5,12 @@
  * deploy for its agents). What passes never waits for it.
  */
 export const waitLimitMs = 60_000
-/** Longer the longer it takes already, by a twentieth: looking costs the processors that what is awaited needs. */
+/**
+ * A tenth of what it took already, and as long as the look took: looking costs the processors that what is awaited needs, and a look
+ * takes longest while they are busy.
+ */
 const shortestPauseMs = 20
-const longestPauseMs = 100
+const longestPauseMs = 250
 
 /** Calls `look` until it answers something truthy; throws the last reason when that lasts longer than `timeoutMs`. */
 export async function eventually<T>(
@@ -18,16 +21,18 @@ export async function eventually<T>(
   const startedAt = performance.now()
   let last: unknown = 'it stayed false'
   for (;;) {
+    const lookedAt = performance.now()
     try {
       const seen = await look()
       if (seen) return seen
     } catch (error) {
       last = error
     }
-    const waitedMs = performance.now() - startedAt
+    const now = performance.now()
+    const waitedMs = now - startedAt
     if (waitedMs > timeoutMs)
       throw new Error(`not within ${timeoutMs} ms: ${what}`, { cause: last })
-    const pauseMs = Math.min(shortestPauseMs + waitedMs / 20, longestPauseMs)
-    await new Promise((resume) => setTimeout(resume, pauseMs))
+    const pauseMs = Math.max(shortestPauseMs, waitedMs / 10, now - lookedAt)
+    await new Promise((resume) => setTimeout(resume, Math.min(pauseMs, longestPauseMs)))
   }
 }

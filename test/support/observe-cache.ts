@@ -18,7 +18,7 @@ export const serving = (...load: DesiredProgram[]): DesiredEngine => ({
 
 /** Names that are not discarded, sorted. */
 export async function listVcls(cache: Varnishd): Promise<string[]> {
-  const rows = JSON.parse(await cache.adm('vcl.list', '-j')) as unknown[] // the envelope of -j
+  const rows = JSON.parse(await cache.ask('vcl.list', '-j')) as unknown[] // the envelope of -j
   return (rows.slice(3) as { name: string; status: string }[])
     .filter((row) => row.status !== 'discarded')
     .map((row) => row.name)

@@ -14,7 +14,6 @@ import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -24,6 +23,7 @@ import { atExit } from './at-exit.js'
 import { cacheProgram, readRelease, type CacheProgram } from './cache-program.js'
 import { waitLimitMs } from './eventually.js'
 import { findFreePort } from './free-port.js'
+import { callManagement } from './management-call.js'
 
 export interface VarnishdOptions {
   /** Source of the VCL `boot`; null starts without one, the child stopped. */
@@ -51,6 +51,8 @@ export interface Varnishd {
   childPid(): Promise<number | null>
   /** Runs the release's own client with these words; gives its output, throws with it when the answer is not 200. */
   adm(...words: string[]): Promise<string>
+  /** The same without a process for it: for what is asked again and again. */
+  ask(...words: string[]): Promise<string>
   /** Ends the manager and waits until it is gone. SIGTERM unless told; what is left after 10 s (1 s of a release that takes a minute) is killed. */
   stop(signal?: NodeJS.Signals): Promise<void>
   /**
@@ -96,6 +98,8 @@ export async function startVarnishd(t: TestEnd, options: VarnishdOptions = {}): 
   const { port, httpPort } = running
 
   const adm = (...words: string[]) => runAdm(setup, port, words)
+  const ask = (...words: string[]) =>
+    callManagement({ host, port, secretFile: setup.secretFile }, ...words)
   return {
     host,
     port,
@@ -103,8 +107,9 @@ export async function startVarnishd(t: TestEnd, options: VarnishdOptions = {}): 
     secretFile: setup.secretFile,
     workDir: setup.workDir,
     pid: () => running.process.pid ?? 0,
-    childPid: async () => readWorkerPid(await adm('pid')),
+    childPid: async () => readWorkerPid(await ask('pid')),
     adm,
+    ask,
     stop: (signal = 'SIGTERM') => stopProcess(setup, running.process, signal),
     restart: async (by = setup.program, args = setup.args) => {
       await stopProcess(setup, running.process, 'SIGTERM')
@@ -206,7 +211,7 @@ async function startProcess(setup: Setup, ports: Ports): Promise<Running> {
     end.reason = error.message
   })
   const giveUpAt = performance.now() + waitLimitMs
-  while (!((await isGreeting(ports.port)) && (await isOurs(setup, ports.port, program)))) {
+  while (!(await isOurs(setup, ports.port, program))) {
     if (end.reason !== '') throw new Error(`${end.reason}: ${output}`)
     if (performance.now() > giveUpAt) {
       program.kill('SIGKILL')
@@ -217,27 +222,16 @@ async function startProcess(setup: Setup, ports: Ports): Promise<Running> {
   return { ...ports, process: program }
 }
 
-/** The manager greets (a challenge or the banner) only after it compiled its VCL and started the child. */
-async function isGreeting(port: number): Promise<boolean> {
-  const socket = connect(port, host)
-  try {
-    return await new Promise<boolean>((resolve) => {
-      socket.once('data', () => {
-        resolve(true)
-      })
-      for (const event of ['error', 'close'])
-        socket.once(event, () => {
-          resolve(false)
-        })
-    })
-  } finally {
-    socket.destroy()
-  }
-}
-
-/** Another server may have taken the port after our look; then ours ends with "in use" by itself. */
-async function isOurs(setup: Setup, port: number, program: ChildProcess): Promise<boolean> {
-  const answer = await runAdm(setup, port, ['pid']).catch(String)
+/**
+ * The manager answers only after it compiled its VCL and started the child. Another server may have taken the port after our look;
+ * then ours ends with "in use" by itself.
+ */
+async function isOurs(
+  { secretFile }: Setup,
+  port: number,
+  program: ChildProcess,
+): Promise<boolean> {
+  const answer = await callManagement({ host, port, secretFile }, 'pid').catch(String)
   return (
     answer.includes(`Master: ${String(program.pid).padStart(10)}`) || /Unknown request/.test(answer)
   )
