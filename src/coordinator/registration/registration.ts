@@ -77,7 +77,7 @@ export async function registerAgent(
     .transaction(async (queries) => {
       if (!(await countJoinTokenUse(queries, joining.tokenId, now)))
         throw new FleetError('unauthenticated', 'auth', 'the join token can no longer be used')
-      const id = await keepAgent(queries, joining, hello, now)
+      const id = await keepAgent(service, queries, joining, hello)
       const names = listStaticTags(await findRegistered(queries, id), hello)
       const sent = await keepTags(queries, joining.organizationId, names, now)
       await replaceStaticTags(queries, id, sent)
@@ -176,20 +176,28 @@ function refuseSkew(hello: AgentDescription): void {
 
 /** Answers the id: of a new row, or of the Down one whose name this is. */
 async function keepAgent(
+  service: StateService,
   queries: Queries,
   joining: JoiningAgent,
   hello: AgentDescription,
-  now: number,
 ): Promise<number> {
+  const now = service.now()
   const known = await findAgentByName(queries, joining.name)
-  const readOnly = isReadOnly(hello)
+  const row = known && (await findRegistered(queries, known.id))
+  const reason = findLockReason(service, row?.desiredRevision ?? firstRevision, hello)
+  // One that will be Locked is never seen as Running before it has said so.
+  const lockedBecause = hello.condition.lockedBecause ?? reason
+  const condition = toCondition(
+    { ...hello.condition, lockedBecause },
+    { readOnly: isReadOnly(hello) },
+  )
   const columns = { ...toDescribed(hello), keyDigest: hello.keyDigest }
   if (!known)
     return await insertAgent(
       queries,
       {
         ...columns,
-        ...toCondition(hello.condition, { readOnly }),
+        ...condition,
         organizationId: joining.organizationId,
         desiredRevision: firstRevision,
         desired: JSON.stringify(idleEngine),
@@ -204,7 +212,7 @@ async function keepAgent(
       known.id,
       {
         ...columns,
-        ...toCondition(hello.condition, { readOnly }),
+        ...condition,
         // It stays Down until its first heartbeat when it has to catch up.
         ...((await hasMissedEntries(queries, known.id)) && { state: known.state }),
       },

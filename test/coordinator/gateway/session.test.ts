@@ -119,6 +119,7 @@ await t.test('a desired state', async (t) => {
   ] as const)
     await t.test(`is never sent to ${why}`, async (t) => {
       const agent = await enrol(changes)
+      t.equal((await rowOf(agent.agentId))?.state, state, 'from its enrolment on')
       await desire([agent.agentId])
       await settle(agent)
       await eventually('its state is recorded', async () => {
