@@ -14,6 +14,8 @@ export interface Product {
   readonly statTool: string
   /** Prints a line for each transaction. */
   readonly logTool: string
+  /** How that one calls what it knows of itself: `%{Varnish:side}x`. */
+  readonly logVariables: string
   /** Prints all records of each. */
   readonly recordTool: string
   /** Sends commands to the management port. */
@@ -35,6 +37,7 @@ export const varnish: Product = {
   daemon: 'varnishd',
   statTool: 'varnishstat',
   logTool: 'varnishncsa',
+  logVariables: 'Varnish',
   recordTool: 'varnishlog',
   admTool: 'varnishadm',
   stateFolder: '/var/lib/varnish',
@@ -51,6 +54,7 @@ export const vinyl: Product = {
   daemon: 'vinyld',
   statTool: 'vinylstat',
   logTool: 'vinylncsa',
+  logVariables: 'Vinyl',
   recordTool: 'vinyllog',
   admTool: 'vinyladm',
   stateFolder: '/var/lib/vinyl-cache',

@@ -45,13 +45,10 @@ export interface LoggedRequest {
   readonly backend: string
   readonly client: string
   readonly xid: number
-}
-
-/** With `detail=true`. */
-export interface DetailedRequest extends LoggedRequest {
-  readonly records: readonly LoggedPart[]
-  /** Beyond the bound of one request. */
-  readonly recordsLeftOut: number
+  /** With `detail=true`. */
+  readonly records?: readonly LoggedPart[]
+  /** Beside them: those beyond the bound of one request. */
+  readonly recordsLeftOut?: number
 }
 
 export const topKinds = [

@@ -9,6 +9,7 @@ import { logIn, type ApiClient } from '../support/api-client.js'
 import { eventually } from '../support/eventually.js'
 import { heard, listen, type EventClient } from '../support/event-client.js'
 import type { LoggedPart } from '../../src/resources/logged-transaction.js'
+import { logging } from './logging-vcl.js'
 import { startOrigin } from './origin.js'
 import { expectDone, startHarness, untilAgent, type Harness } from './harness.js'
 
@@ -51,7 +52,9 @@ void t.test('the live log of a shared cache', { timeout: 200_000 }, async (t) =>
       return readers.every(({ events }) => events.length > 0)
     })
     await ask('azure.example', '/of-azure')
-    await ask('crimson.example', '/of-crimson', ['X-Forge: azure.example', 'Host: azure.example'])
+    // Some releases refuse it.
+    await ask('crimson.example', '/twice', ['X-Forge: azure.example', 'Host: azure.example'])
+    await ask('crimson.example', '/of-crimson')
     await ask('nobody.example', '/of-nobody')
     await heard(ofAll, 'transaction', { url: '/of-nobody', vclGroup: null, status: 404 })
     await heard(ofAzure, 'transaction', {
@@ -122,79 +125,86 @@ void t.test('the live log of a shared cache', { timeout: 200_000 }, async (t) =>
     for (const reader of [whole, cut]) reader.close()
   })
 
-  await t.test(
-    'a request has its whole record, of the own VCL alone, without secrets',
-    async (t) => {
-      const detail = '?detail=true'
-      const [own, all, plain] = await Promise.all([
-        read(azure.api, `${detail}&fields=${compared.join(',')}`),
-        read(api, detail),
-        read(azure.api),
-      ])
-      await eventually('both read', async () => {
-        await ask('azure.example', '/record')
-        return [own, all, plain].every(({ events }) => events.length > 0)
+  await t.test('a request has its whole record, without secrets', async (t) => {
+    const [own, all, plain] = await readPage()
+    const page = findRecorded(own, '/page')
+    t.same(Object.keys(page), [...compared, 'records', 'recordsLeftOut'])
+    t.match(page, { handling: 'miss', recordsLeftOut: 0 })
+    t.match(page.records[0], { kind: 'request', xid: page.xid, reason: 'rxreq' })
+    const made = page.records.filter(({ parentXid }) => parentXid === page.xid)
+    t.same(
+      new Set(made.map(({ kind, reason }) => `${kind} ${reason}`)),
+      new Set(['fetch fetch', 'request esi']),
+    )
+    const tags = page.records.flatMap(({ records }) => records.map(({ tag }) => tag))
+    for (const tag of ['ReqMethod', 'VCL_call', 'Timestamp', 'BerespStatus', 'BereqAcct'])
+      t.ok(tags.includes(tag), tag)
+    t.match(JSON.stringify(page), /Cookie: \[masked\].*X-Session: \[masked\].*X-Seen: yes/)
+    t.notMatch(JSON.stringify([own.events, all.events]), /secret/)
+    const restarted = findRecorded(own, '/again')
+    t.match(restarted.records, [{ reason: 'rxreq' }, { reason: 'restart' }])
+    t.notMatch(JSON.stringify([own.events, all.events]), '/forged', 'VCL forges nothing')
+    for (const url of ['/page', '/again', '/forging']) {
+      const [detailed, short] = [own, plain].map((reader) => {
+        const data = findRecorded(reader, url)
+        return Object.fromEntries(compared.map((name) => [name, data[name]]))
       })
-      await ask('azure.example', '/forging')
-      await ask('azure.example', '/restarted')
-      await ask('azure.example', '/page', ['Cookie: secret', 'X-Session: secret', 'X-Seen: yes'])
-      await Promise.all(
-        [own, all, plain].map((reader) => heard(reader, 'transaction', { url: '/page' })),
-      )
-      const recordsOf = (reader: EventClient, url: string) =>
-        reader.of('transaction').find(({ data }) => data['url'] === url)?.data as
-          | RecordedRequest
-          | undefined
-      const page = recordsOf(own, '/page')
-      t.same(Object.keys(page ?? {}), [...compared, 'records', 'recordsLeftOut'])
-      t.match(page, {
-        handling: 'miss',
-        recordsLeftOut: 0,
-        records: [
-          { kind: 'request', xid: page?.xid, reason: 'rxreq' },
-          { kind: 'fetch', parentXid: page?.xid, reason: 'fetch' },
-          { kind: 'request', parentXid: page?.xid, reason: 'esi' },
-        ],
-      })
-      const tags = page?.records.flatMap(({ records }) => records.map(({ tag }) => tag)) ?? []
-      for (const tag of ['ReqMethod', 'VCL_call', 'Timestamp', 'BerespStatus', 'BereqAcct'])
-        t.ok(tags.includes(tag), tag)
-      t.match(JSON.stringify(page), /Cookie: \[masked\].*X-Session: \[masked\].*X-Seen: yes/)
-      t.notMatch(JSON.stringify([own.events, all.events]), /secret/)
+      t.same(detailed, short, `${url}: the same facts as without records`)
+    }
+    for (const reader of [own, all, plain]) reader.close()
+  })
 
-      const wholePage = recordsOf(all, '/page')
-      t.match(JSON.stringify(wholePage), 'X-Own: of-crimson', 'a part of another site')
-      t.match(recordsOf(own, '/again')?.records, [{ reason: 'rxreq' }, { reason: 'restart' }])
-      t.notMatch(JSON.stringify(own.events), 'of-crimson')
-      const urls = [own, all, plain].flatMap((reader) =>
-        reader.of('transaction').map(({ data }) => data['url']),
-      )
-      t.notMatch(urls.join(' '), 'part', 'parts of a page are no requests of clients')
-      t.notMatch(JSON.stringify([own.events, all.events]), '/forged', 'VCL forges nothing')
-      for (const url of ['/page', '/again', '/forging']) {
-        const facts = [own, plain].map((reader) => {
-          const data = reader.of('transaction').find((one) => one.data['url'] === url)?.data ?? {}
-          return Object.fromEntries(compared.map((name) => [name, data[name]]))
-        })
-        t.same(facts[0], facts[1], `${url}: the same facts as without records`)
-      }
-      for (const reader of [own, all, plain]) reader.close()
-    },
-  )
+  await t.test('of parts of a page the record has what the own VCL answered', async (t) => {
+    const readers = await readPage()
+    const [own, all] = readers
+    const [ofOwn, ofAll] = [own, all].map((reader) => findRecorded(reader, '/page').records)
+    const count = (parts: typeof ofOwn) => parts?.filter(({ kind }) => kind === 'request').length
+    // On some releases the VCL of the page answers its parts, too.
+    const isOfOther = JSON.stringify(ofAll).includes('X-Own: of-crimson')
+    t.same([count(ofOwn), count(ofAll)], [isOfOther ? 2 : 3, 3])
+    t.notMatch(JSON.stringify(own.events), 'of-crimson')
+    const urls = readers.flatMap((one) => one.of('transaction').map(({ data }) => data['url']))
+    t.notMatch(urls.join(' '), 'part', 'they are no requests of clients')
+    for (const reader of readers) reader.close()
+  })
+
+  /** A page with a part of another site, once it was read with records by its owner and by all, and without. */
+  async function readPage(): Promise<readonly [EventClient, EventClient, EventClient]> {
+    const detail = '?detail=true'
+    const readers = await Promise.all([
+      read(azure.api, `${detail}&fields=${compared.join(',')}`),
+      read(api, detail),
+      read(azure.api),
+    ])
+    await eventually('all read', async () => {
+      await ask('azure.example', '/record')
+      return readers.every(({ events }) => events.length > 0)
+    })
+    for (const path of ['/forging', '/restarted']) await ask('azure.example', path)
+    await ask('azure.example', '/page', ['Cookie: secret', 'X-Session: secret', 'X-Seen: yes'])
+    await Promise.all(readers.map((reader) => heard(reader, 'transaction', { url: '/page' })))
+    return readers
+  }
 
   await t.test('top lists count what the own VCL answered', async (t) => {
-    const counts = [azure.api, crimson.api].map((who) =>
-      who.call('GET', '/top?by=url&seconds=5&q=ReqURL%20~%20%22top%22'),
-    )
-    const over = new AbortController()
-    const ended = Promise.all(counts).finally(() => {
-      over.abort()
-    })
-    while (!over.signal.aborted) {
-      await ask('azure.example', '/top')
-      await ask('crimson.example', '/top')
+    const countBoth = async () => {
+      const counts = [azure.api, crimson.api].map((who) =>
+        who.call('GET', '/top?by=url&seconds=5&q=ReqURL%20~%20%22top%22'),
+      )
+      const over = new AbortController()
+      const ended = Promise.all(counts).finally(() => {
+        over.abort()
+      })
+      while (!over.signal.aborted) {
+        await ask('azure.example', '/top')
+        await ask('crimson.example', '/top')
+      }
+      return (await ended).map(({ status, body }) => ({ status, body: body as unknown }))
     }
-    const lists = (await ended).map(({ status, body }) => ({ status, body }))
+    const lists = await eventually('both were counted in time', async () => {
+      const some = await countBoth()
+      return some.some(({ body }) => Array.isArray(body) && body.length === 0) ? undefined : some
+    })
     t.match(lists, [
       { status: 200, body: [{ key: 'azure.example/top', share: 1 }] },
       { status: 200, body: [{ key: 'crimson.example/top', share: 1 }] },
@@ -253,40 +263,17 @@ interface RecordedRequest extends Record<string, unknown> {
   readonly records: readonly LoggedPart[]
 }
 
+function findRecorded(reader: EventClient, url: string): RecordedRequest {
+  const event = reader.of('transaction').find(({ data }) => data['url'] === url)
+  if (!event) throw new Error(`${url} was not read`)
+  return event.data as RecordedRequest // with detail=true
+}
+
 interface Tenant {
   readonly api: ApiClient
   readonly group: number
   readonly organization: number
 }
-
-/** Fetches pages with parts of other sites, restarts, and tries to forge records. */
-const logging = (name: string, port: number): string => `vcl 4.1;
-import std;
-backend origin { .host = "127.0.0.1"; .port = "${port}"; }
-sub vcl_recv {
-  set req.http.X-Own = "of-${name}";
-  if (req.url == "/page") { return (hash); }
-  if (req.url == "/restarted" && req.restarts == 0) {
-    set req.url = "/again";
-    return (restart);
-  }
-  if (req.url == "/forging") {
-    std.log("a:b" + {"
--   ReqURL         /forged
-
-*   << Request  >> 99
--   Begin          req 98 rxreq
--   Timestamp      Start: 1795513624.909219 0.000000 0.000000
--   ReqURL         /forged
--   RespStatus     200
-
-"});
-  }
-  return (synth(200, "${name}"));
-}
-sub vcl_backend_response { set beresp.do_esi = true; }
-sub vcl_synth { set resp.http.X-Marker = "${name}"; return (deliver); }
-`
 
 async function settle(
   { coordinator, api, agentTag }: Harness,

@@ -1,7 +1,12 @@
 /** What the log decides without a browser: its query, what of it was refused, how lines read. */
 import fc from 'fast-check'
 import t from 'tap'
-import { handlings, type LoggedRequest } from '../../src/resources/logged-transaction.js'
+import {
+  handlings,
+  type LoggedPart,
+  type LoggedRequest,
+  type LogRecord,
+} from '../../src/resources/logged-transaction.js'
 import { listTests, parseLogQuery, printLogQuery } from '../../src/traffic/log-query.js'
 import { refuse } from '../../src/page/api/http.js'
 import {
@@ -12,6 +17,7 @@ import {
   statusClasses,
   type LogFilter,
 } from '../../src/page/views/log/compose-query.js'
+import { readTimeline } from '../../src/page/views/log/read-timeline.js'
 import { formatClock, formatText } from '../../src/page/views/log/format-request.js'
 
 const none: LogFilter = {
@@ -84,6 +90,84 @@ void t.test('a refusal is told at its place in the own query', (t) => {
   t.match(locateRefusal(at(5), { ...none, query: 'Hit andd' }), { mark: { from: 4, to: 8 } })
   t.equal(locateRefusal(at(30), filter).mark, null, 'behind it: of a field')
   t.equal(locateRefusal(refuse('q: it is too long'), filter).mark, null)
+  t.end()
+})
+
+void t.test('records become steps in the order in which a request waited for them', (t) => {
+  const record = (tag: string, text: string): LogRecord => ({ tag, text })
+  const at = (name: string, ms: number) => record('Timestamp', `${name}: ${1000 + ms / 1000} 0 0`)
+  const part = (its: Partial<LoggedPart>): LoggedPart => ({
+    ...{ kind: 'request', xid: 1, parentXid: 0, reason: 'rxreq', records: [], ...its },
+  })
+  const parts = [
+    part({
+      records: [
+        ...[at('Start', 0), record('ReqURL', '/'), record('VCL_call', 'HASH')],
+        ...[record('HitMiss', '5 1'), record('VCL_call', 'MISS'), at('Fetch', 7)],
+        ...[record('RespStatus', '200'), record('VCL_call', 'DELIVER'), at('Resp', 9)],
+      ],
+    }),
+    part({ xid: 3, parentXid: 1, reason: 'esi', records: [at('Start', 8), at('Resp', 8.5)] }),
+    part({
+      ...{ kind: 'fetch', xid: 2, parentXid: 1, reason: 'fetch' },
+      records: [
+        at('Bereq', 1),
+        record('BerespStatus', '200'),
+        at('Beresp', 6),
+        at('BerespBody', 7),
+      ],
+    }),
+  ]
+  t.same(
+    readTimeline(parts).map(({ title, endsAtMs }) => [
+      title,
+      endsAtMs && Math.round(endsAtMs * 10),
+    ]),
+    [
+      ...[
+        ['Received', 0],
+        ['Hash', null],
+        ['Lookup', 70],
+      ],
+      ...[
+        ['Fetch', 10],
+        ['Backend answers', 60],
+        ['Body', 70],
+      ],
+      ...[
+        ['Deliver', 90],
+        ['Part of the page: Received', 85],
+      ],
+    ],
+  )
+  t.same(readTimeline([]), [])
+  t.end()
+})
+
+void t.test('no record is lost or told twice, whatever was logged', (t) => {
+  const anyRecord = fc.record({
+    tag: fc.constantFrom('Timestamp', 'VCL_call', 'RespStatus', 'Hit', 'Error', 'ReqURL'),
+    text: fc.constantFrom('HASH', 'MISS', 'Restart: 1 0 0', 'Start: 2 0 0', 'odd', ''),
+  })
+  const anyPart = fc.record({
+    kind: fc.constantFrom('request' as const, 'fetch' as const),
+    reason: fc.constantFrom('rxreq', 'esi', 'restart', 'fetch', 'bgfetch', ''),
+    records: fc.array(anyRecord, { maxLength: 6 }),
+  })
+  fc.assert(
+    fc.property(fc.array(anyPart, { maxLength: 6 }), fc.nat(), (some, seed) => {
+      // Each is made for one before it, as the cache counts.
+      const parts = some.map((one, at) => ({
+        ...one,
+        xid: at + 1,
+        parentXid: at === 0 ? 0 : seed % (at + 1),
+      }))
+      const told = readTimeline(parts).flatMap(({ records }) => records)
+      const all = parts.flatMap(({ records }) => records)
+      t.equal(told.length, all.length)
+      t.same(new Set(told), new Set(all))
+    }),
+  )
   t.end()
 })
 

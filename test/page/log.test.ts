@@ -30,6 +30,7 @@ void t.test('the log in the page', async (t) => {
 
   await t.test('requests are shown as they are answered', (t) => showRequests(t, harness))
   await t.test('a press on one opens its facts, by keys too', () => openRequest(harness))
+  await t.test('with its whole record it is a timeline', (t) => showTimeline(t, harness))
   await t.test('texts of clients are never more than texts', (t) => showHostile(t, harness))
   await t.test('fields choose, and stay in the address', (t) => filter(t, harness))
   await t.test('a wrong query is told at its field', (t) => refuse(t, harness))
@@ -128,6 +129,23 @@ async function openRequest(harness: Harness): Promise<void> {
   await keepScreenshot(page, 'log-request')
   await page.keyboard.press('Escape')
   await dialog.waitFor({ state: 'detached' })
+}
+
+async function showTimeline(t: Test, harness: Harness): Promise<void> {
+  const { page } = harness
+  await page.getByRole('checkbox', { name: 'Whole records' }).check()
+  t.equal(new URL(page.url()).searchParams.get('detail'), 'true')
+  await untilShown(harness, '/whole\u202e', '/whole\\u202e')
+  await rowsOf(harness, '/whole').first().getByRole('button').click()
+  const dialog = page.getByRole('dialog', { name: 'GET shop.example/whole' })
+  const steps = dialog.getByRole('list', { name: 'Timeline' }).getByRole('listitem')
+  await steps.first().waitFor()
+  t.same(await steps.locator('strong').allTextContents(), ['Received', 'Hash', 'Deliver'])
+  t.match(await steps.first().textContent(), /^Received[\d.]+ ms.*ReqURL\/whole\\u202e/)
+  await lookAt(t, harness, 'log-timeline')
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  await page.getByRole('checkbox', { name: 'Whole records' }).uncheck()
 }
 
 async function showHostile(t: Test, harness: Harness): Promise<void> {

@@ -125,5 +125,6 @@ async function findLogTool(
   if (place === null)
     throw new Error('the working directory of the cache is not known: --engine-name')
   const { folder, product, cache } = place
-  return { folder, program: await findCacheTool(cache, product[tool]) }
+  const { logVariables: variables } = product
+  return { folder, variables, program: await findCacheTool(cache, product[tool]) }
 }

@@ -15,10 +15,11 @@ export interface LogTool {
   readonly program: string
   /** The cache's working directory, an absolute path. */
   readonly folder: string
+  readonly variables: string
 }
 
 export interface LogRun {
-  /** Of `-F`; null: all records, by the tool that prints these. */
+  /** Of `-F`, with variables of Varnish; null: all records, by the tool that prints these. */
   readonly format: string | null
   /** Null: all transactions. */
   readonly query: string | null
@@ -84,12 +85,19 @@ export class LogChild {
 }
 
 /** Since 6.0 the same words (varnishncsa(1)). Without `-t off` it would give up where the cache has just been restarted. */
-function listWords({ folder }: LogTool, { format, query, fetches, bound }: LogRun): string[] {
+function listWords(
+  { folder, variables }: LogTool,
+  { format, query, fetches, bound }: LogRun,
+): string[] {
   return [
     ...['-n', folder, '-t', 'off'],
     ...(format === null
       ? ['-g', 'request', '-i', recordTags, '-X', '\\n']
-      : ['-F', format, ...(fetches ? ['-b', '-c', '-g', 'request'] : ['-c'])]),
+      : [
+          '-F',
+          format.replaceAll('%{Varnish:', `%{${variables}:`),
+          ...(fetches ? ['-b', '-c', '-g', 'request'] : ['-c']),
+        ]),
     ...(query === null ? [] : ['-q', query]),
     ...(bound === null ? [] : ['-R', `${bound.lines}/${bound.seconds}s`]),
   ]

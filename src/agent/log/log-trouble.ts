@@ -15,7 +15,9 @@ export interface LogTrouble {
 }
 
 /** Null: the log can be read. */
-export async function findLogTrouble(findTool: () => Promise<LogTool>): Promise<LogTrouble | null> {
+export async function findLogTrouble(
+  findTool: () => Promise<Omit<LogTool, 'variables'>>,
+): Promise<LogTrouble | null> {
   try {
     const { program, folder } = await findTool()
     await access(join(folder, '_.vsm_child'), constants.R_OK | constants.X_OK)

@@ -47,8 +47,9 @@ export class TransactionReader implements LineReader {
     const line = parseLogLine(text)
     if (line === null) this.#options.drop()
     else if (line.side === 'c') {
-      this.flush()
+      // A part of a page may stand before the fetch of that page.
       if (line.reason === 'esi') return
+      this.flush()
       this.#request = line
       this.#timer ??= setTimeout(() => {
         this.flush()

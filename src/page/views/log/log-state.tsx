@@ -5,7 +5,7 @@ import { formatCount } from '../../parts/quantity.js'
 import { StateChip, type Tone } from '../../parts/state-chip.js'
 import { formatText } from './format-request.js'
 import type { LogPhase } from './read-log.js'
-import { linesMost, type LogShown } from './use-log.js'
+import type { LogShown } from './use-log.js'
 
 const words: Readonly<Record<LogPhase['kind'], readonly [state: string, tone: Tone]>> = {
   connecting: ['Connecting', 'busy'],
@@ -21,10 +21,12 @@ const endedMost = 3
 interface LogStateProps {
   readonly log: LogShown
   readonly onPause: () => void
+  readonly isDetailed: boolean
+  readonly onDetail: (isDetailed: boolean) => void
 }
 
-export function LogState({ log, onPause }: LogStateProps) {
-  const { phase, lines, dropped, ended } = log
+export function LogState({ log, onPause, isDetailed, onDetail }: LogStateProps) {
+  const { phase, lines, dropped, ended, most } = log
   const [state, tone] = words[phase.kind]
   const isPaused = phase.kind === 'paused'
   return (
@@ -33,12 +35,22 @@ export function LogState({ log, onPause }: LogStateProps) {
         {phase.kind !== 'ended' && (
           <Button onClick={onPause}>{isPaused ? 'Resume' : 'Pause'}</Button>
         )}
+        <label class="row">
+          <input
+            type="checkbox"
+            checked={isDetailed}
+            onChange={({ currentTarget }) => {
+              onDetail(currentTarget.checked)
+            }}
+          />
+          Whole records
+        </label>
         <span role="status">
           <StateChip state={state} tone={tone} />
         </span>
         <span class="quiet">
           {phase.kind === 'live' && lines.length === 0 && 'No request yet.'}
-          {lines.length === linesMost && `The newest ${formatCount(linesMost)} are kept.`}
+          {lines.length === most && `The newest ${formatCount(most)} are kept.`}
         </span>
         {dropped > 0 && (
           <span class="log-dropped">

@@ -4,6 +4,7 @@ import { ErrorNote } from '../../parts/error-note.js'
 import { isAbout } from '../../parts/is-about.js'
 import { Table } from '../../parts/table.js'
 import { useDialog } from '../../parts/use-dialog.js'
+import { useAddressField } from '../../shell/address.js'
 import { fits, selectTraffic } from './compose-query.js'
 import { LogHead, useLogFilter } from './log-head.js'
 import { LogState } from './log-state.js'
@@ -14,13 +15,16 @@ import { useLog, type LogLine } from './use-log.js'
 export function View() {
   const filter = useLogFilter()
   const isPaused = useSignal(false)
+  const [detail, setDetail] = useAddressField('detail', { isStep: true })
+  const isDetailed = detail === 'true'
   const attempt = useSignal(0)
   const opened = useDialog<LogLine>()
   const log = useLog({
     words: selectTraffic(filter).toString(),
     isShown: (request) => fits(request, filter),
-    key: `${JSON.stringify(filter)} ${attempt.value}`,
+    key: `${JSON.stringify(filter)} ${detail} ${attempt.value}`,
     isPaused: isPaused.value,
+    isDetailed,
   })
   const { phase, lines } = log
   const error = 'error' in phase ? phase.error : null
@@ -34,6 +38,10 @@ export function View() {
         log={log}
         onPause={() => {
           isPaused.value = !isPaused.peek()
+        }}
+        isDetailed={isDetailed}
+        onDetail={(isOn) => {
+          setDetail(isOn ? 'true' : '')
         }}
       />
       {error && !isAbout(error, 'q') && (

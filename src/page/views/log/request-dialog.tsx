@@ -12,6 +12,7 @@ import {
   formatText,
   toneOfStatus,
 } from './format-request.js'
+import { RequestTimeline } from './request-timeline.js'
 import type { LogLine } from './use-log.js'
 
 interface RequestDialogProps {
@@ -21,7 +22,7 @@ interface RequestDialogProps {
 
 export function RequestDialog({ request, onClose }: RequestDialogProps) {
   const { at, agent, vclGroup, method, host, url, status, handling, bytes } = request
-  const { ttfbMs, durationMs, client, xid } = request
+  const { ttfbMs, durationMs, client, xid, records } = request
   const title = formatText(`${method} ${host}${url}`)
   return (
     <Dialog
@@ -52,6 +53,11 @@ export function RequestDialog({ request, onClose }: RequestDialogProps) {
           ['Transaction', xid],
         ]}
       />
+      {records ? (
+        <RequestTimeline of={records} leftOut={request.recordsLeftOut ?? 0} />
+      ) : (
+        <p class="quiet">Its records are kept with “Whole records”, from then on.</p>
+      )}
     </Dialog>
   )
 }

@@ -19,8 +19,8 @@ interface LogRead {
   readonly ended: ReadonlyMap<number, string>
 }
 
-/** Those before are forgotten. */
-export const linesMost = 2_000
+/** Those before are forgotten. Whole records are a hundred times as long. */
+const linesMost = { plain: 2_000, detailed: 200 }
 /** Lines come by the thousand: they are drawn together. */
 const gatherMs = 250
 
@@ -28,6 +28,8 @@ const nothing: LogRead = { lines: [], dropped: 0, ended: new Map() }
 
 export interface LogShown extends LogRead {
   readonly phase: LogPhase
+  /** So many lines are kept. */
+  readonly most: number
 }
 
 interface LogOptions {
@@ -38,10 +40,13 @@ interface LogOptions {
   /** Another one begins anew. */
   readonly key: string
   readonly isPaused: boolean
+  /** With the whole record of each. */
+  readonly isDetailed: boolean
 }
 
 /** While it is paused nothing is read, and what was stays. */
-export function useLog({ words, isShown, key, isPaused }: LogOptions): LogShown {
+export function useLog({ words, isShown, key, isPaused, isDetailed }: LogOptions): LogShown {
+  const most = isDetailed ? linesMost.detailed : linesMost.plain
   const shown = useSignal(nothing)
   const phase = useSignal<LogPhase>({ kind: 'paused' })
   const lastKey = useRef(key)
@@ -58,10 +63,10 @@ export function useLog({ words, isShown, key, isPaused }: LogOptions): LogShown 
     const show = (): void => {
       gathering = undefined
       const { lines } = shown.peek()
-      shown.value = { ...shown.peek(), lines: [...came.toReversed(), ...lines].slice(0, linesMost) }
+      shown.value = { ...shown.peek(), lines: [...came.toReversed(), ...lines].slice(0, most) }
       came = []
     }
-    void keepLog(words, abort.signal, {
+    void keepLog(isDetailed ? `${words}&detail=true` : words, abort.signal, {
       onPhase: (next) => {
         phase.value = next
         if (next.kind === 'live') shown.value = { ...shown.peek(), ended: new Map() }
@@ -70,7 +75,7 @@ export function useLog({ words, isShown, key, isPaused }: LogOptions): LogShown 
         if (!isShown(request)) return
         came.push({ ...request, id: ++lastId.current })
         // A window that is not seen draws seldom.
-        if (came.length > 2 * linesMost) came = came.slice(-linesMost)
+        if (came.length > 2 * most) came = came.slice(-most)
         gathering ??= setTimeout(show, gatherMs)
       },
       onDropped: (count) => {
@@ -87,5 +92,5 @@ export function useLog({ words, isShown, key, isPaused }: LogOptions): LogShown 
     }
   }, [key, isPaused])
 
-  return { ...shown.value, phase: phase.value }
+  return { ...shown.value, phase: phase.value, most }
 }
