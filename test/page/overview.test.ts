@@ -145,12 +145,26 @@ void t.test('deploys, bans and outages are marked; what is away together is one 
       { ...common, at: at(70), kind: 'ban', object: { type: 'invalidation', id: 4, name: '' } },
       { ...common, at: at(60), kind: 'deploy', object: { type: 'vclgroup', id: 3, name: 'shop' } },
     ],
+    [],
     120,
   )
   t.match(marks, [
-    { at: 80, until: 120, tone: 'outage', text: 'Agent down: edge-1 (and 1 more)' },
+    { at: 80, until: undefined, tone: 'outage', text: 'Agent down: edge-1 (and 1 more)' },
     { at: 70, until: undefined, tone: 'removal', text: 'Ban 4 by anna' },
     { at: 60, until: undefined, tone: 'change', text: 'Deploy: shop by anna' },
+  ])
+  t.end()
+})
+
+void t.test('only what is out as a whole is shaded, since it began', (t) => {
+  const problem = (code: 'all-backends-sick' | 'backend-sick' | 'below-min', second: number) => ({
+    ...({ code, severity: 3, message: 'why', objects: [], remedy: '' } as const),
+    since: new Date(second * 1000).toISOString(),
+    object: { type: 'vclgroup', id: 1, name: 'shop' },
+  })
+  t.same(listMarks([], [problem('backend-sick', 10)], 120), [], 'one sick backend is no outage')
+  t.same(listMarks([], [problem('below-min', 90), problem('all-backends-sick', 60)], 120), [
+    { at: 60, until: 120, tone: 'outage', text: 'shop: why (and 1 more)' },
   ])
   t.end()
 })

@@ -35,10 +35,13 @@ export function describeMark({ at, kind, failed, revision, object, account }: Ma
   }
 }
 
+/** A while is shaded where at least half of the caches were gone; of fewer it is a moment like others. */
 export function describeOutage({ from, to, measured, of }: Outage): Happening {
   const caches = of === 1 ? 'cache' : 'caches'
+  const isOfMost = measured * 2 <= of
   return {
-    ...{ at: from, until: to, tone: 'outage', href: null },
+    ...{ at: from, tone: 'outage', href: null },
+    ...(isOfMost && { until: to }),
     text: `${of - measured} of ${of} ${caches} not measured`,
   }
 }

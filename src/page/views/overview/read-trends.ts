@@ -1,6 +1,7 @@
 /** From an overview to its three small charts, and the marks in them. Values in, values out. */
 import type { Mark } from '../../../resources/mark.js'
-import type { Figures, Overview } from '../../../resources/overview.js'
+import type { Figures, Overview, OverviewProblem } from '../../../resources/overview.js'
+import type { ProblemCode } from '../../../resources/problem.js'
 import type { ChartMark } from '../../charts/chart-mark.js'
 import type { TrendPoint } from '../../charts/lay-trend.js'
 import type { Unit } from '../../charts/format-value.js'
@@ -62,22 +63,55 @@ export function findMost(points: readonly TrendPoint[], unit: Unit): number {
   return highest === 0 ? 1 : highest * 1.15
 }
 
-/** Deploys, bans and purges; caches that went away, which are still, as one while. */
-export function listMarks(marks: readonly Mark[], nowSeconds: number): readonly ChartMark[] {
+/** Nothing of a group, or too little of it, is served. */
+const outageCodes: readonly string[] = ['all-backends-sick', 'below-min'] satisfies ProblemCode[]
+/** Seconds: caches that go within this time are one mark. */
+const togetherSeconds = 60
+
+/** What happened, and outages of whole groups, which go on, as whiles. One cache that is away is a moment like others. */
+export function listMarks(
+  marks: readonly Mark[],
+  problems: readonly OverviewProblem[],
+  nowSeconds: number,
+): readonly ChartMark[] {
   const happenings = marks.map(describeMark)
-  const outages = happenings.filter(({ tone }) => tone === 'outage')
+  const away = happenings.filter(({ tone }) => tone === 'outage')
   return [
-    ...joinOutages(outages.map((outage) => ({ ...outage, until: nowSeconds }))),
+    ...joinOutages(
+      problems.filter(({ code }) => outageCodes.includes(code)),
+      nowSeconds,
+    ),
+    ...joinMoments(away),
     ...happenings.filter(({ tone }) => tone !== 'outage'),
   ]
 }
 
-/** Together they are one ground: hundreds of caches that go at once would be as many on top of each other. */
-function joinOutages(outages: readonly ChartMark[]): readonly ChartMark[] {
-  const [first] = outages.toSorted((a, b) => a.at - b.at)
+/** Together they are one ground. */
+function joinOutages(
+  problems: readonly OverviewProblem[],
+  nowSeconds: number,
+): readonly ChartMark[] {
+  const [first] = problems.toSorted((a, b) => (a.since < b.since ? -1 : 1))
   if (!first) return []
-  const more = outages.length - 1
-  return [more === 0 ? first : { ...first, text: `${first.text} (and ${more} more)` }]
+  const { object, message, since } = first
+  const text = `${object.name}: ${message}`
+  const at = Math.min(Date.parse(since) / 1000, nowSeconds)
+  return [{ at, until: nowSeconds, tone: 'outage', text: countMore(text, problems.length - 1) }]
+}
+
+/** Hundreds of caches that go at once would be as many on top of each other. */
+function joinMoments(moments: readonly ChartMark[]): readonly ChartMark[] {
+  const joined: { first: ChartMark; more: number }[] = []
+  for (const moment of moments.toSorted((a, b) => a.at - b.at)) {
+    const last = joined.at(-1)
+    if (last && moment.at - last.first.at <= togetherSeconds) last.more += 1
+    else joined.push({ first: moment, more: 0 })
+  }
+  return joined.map(({ first, more }) => ({ ...first, text: countMore(first.text, more) }))
+}
+
+function countMore(text: string, more: number): string {
+  return more === 0 ? text : `${text} (and ${more} more)`
 }
 
 export interface Comparison {

@@ -13,6 +13,7 @@ import { compareFigures, findMost, listMarks, readTrend } from './read-trends.js
 import { trendKinds, type TrendKind } from './read-trends.js'
 
 const hourSeconds = 3_600
+const none: NonNullable<Overview['problems']> = []
 
 interface TrafficProps {
   readonly overview: Overview
@@ -23,7 +24,8 @@ export function Traffic({ overview, now }: TrafficProps) {
   const { lastHour, hourBefore } = overview
   const seconds = Math.round(clock.value / 1000)
   const happened = useMarks(fleet, { from: seconds - hourSeconds, to: seconds }).marks
-  const marks = useMemo(() => listMarks(happened, seconds), [happened, seconds])
+  const problems = overview.problems ?? none
+  const marks = useMemo(() => listMarks(happened, problems, seconds), [happened, problems, seconds])
   const kinds = trendKinds.filter(({ name }) => name !== 'errors' || now.errors !== null)
   return (
     <section class="overview-traffic" aria-label="Traffic of the last hour">
