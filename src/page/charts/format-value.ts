@@ -1,7 +1,7 @@
 /** The values of a chart with their unit. */
 import { formatBytes, formatCount, formatRate, formatShare, unknown } from '../parts/quantity.js'
 
-export type Unit = 'share' | 'rate' | 'bytes' | 'bytes per second' | 'count'
+export type Unit = 'share' | 'rate' | 'bytes' | 'bytes per second' | 'milliseconds' | 'count'
 
 /** Rare events have small rates, which are not nothing. */
 const small = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 2 })
@@ -12,6 +12,7 @@ export function formatValue(unit: Unit, value: number | null | undefined): strin
   if (unit === 'rate') return value < 1 ? `${small.format(value)}/s` : formatRate(value)
   if (unit === 'bytes') return formatBytes(value)
   if (unit === 'bytes per second') return `${formatBytes(value)}/s`
+  if (unit === 'milliseconds') return `${formatCount(value)} ms`
   return formatCount(value)
 }
 

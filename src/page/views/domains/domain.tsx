@@ -5,6 +5,7 @@ import { NamedObject } from '../../parts/named-object.js'
 import { UsedBy } from '../../parts/used-by.js'
 import { mayRead } from '../../session/rights.js'
 import type { ViewProps } from '../../views.js'
+import { GraphsSection } from '../graphs/graphs-section.js'
 import { domainKind } from './domain-kind.js'
 
 export function View({ params }: ViewProps) {
@@ -23,18 +24,21 @@ export function View({ params }: ViewProps) {
         )
       }
     >
-      {(domain) =>
-        mayRead('vclgroup') && (
-          <UsedBy
-            title="Groups that answer for it"
-            path="/vclgroups"
-            query={{ 'domains.id': String(domain.id) }}
-            follow={['vclgroup']}
-            hrefOf={(id) => `/groups/${id}`}
-            none="None yet: add it to a group, then deploy the group."
-          />
-        )
-      }
+      {(domain) => (
+        <>
+          {mayRead('vclgroup') && (
+            <UsedBy
+              title="Groups that answer for it"
+              path="/vclgroups"
+              query={{ 'domains.id': String(domain.id) }}
+              follow={['vclgroup']}
+              hrefOf={(id) => `/groups/${id}`}
+              none="None yet: add it to a group, then deploy the group."
+            />
+          )}
+          {mayRead('stats') && <GraphsSection subject={{ kind: 'domains', ids: [domain.id] }} />}
+        </>
+      )}
     </NamedObject>
   )
 }

@@ -80,7 +80,7 @@ function clamp(value: number, least: number, most: number): number {
 
 /** Seconds until a live range is read again: a long one changes slowly, and many caches are much to add up. */
 export function rereadAfter(spanSeconds: number, { kind }: Pick<Subject, 'kind'>): number {
-  const least = kind === 'agents' || kind === 'vclgroups' ? 5 : 20
+  const least = kind === 'agents' || kind === 'vclgroups' || kind === 'domains' ? 5 : 20
   return Math.min(300, Math.max(least, spanSeconds / 360))
 }
 

@@ -18,6 +18,7 @@ import { Happenings } from './happenings.js'
 import { ComparePicker, RangePicker } from './range-bar.js'
 import { explainNothing, type Subject } from './subject.js'
 import { useMarks } from './use-marks.js'
+import { trafficGraphs } from './traffic-shown.js'
 import { useSeries, type ReadSeries } from './use-series.js'
 
 export function SubjectGraphs({ subject }: { readonly subject: Subject }) {
@@ -84,12 +85,15 @@ function Charts({ read, marks, subject, isLive, onZoom }: ChartsProps) {
         </p>
       )}
       <Happenings of={happenings} isCut={marks.more} />
-      <div class="graphs-charts">
-        {graphs.map((graph) => (
-          <GraphChart key={graph.title} graph={graph} {...shared} />
-        ))}
-        {isSeveral(subject) && <HeardChart {...shared} />}
-      </div>
+      <TrafficCharts {...shared} />
+      {subject.kind !== 'domains' && (
+        <div class="graphs-charts">
+          {graphs.map((graph) => (
+            <GraphChart key={graph.title} graph={graph} {...shared} />
+          ))}
+          {isSeveral(subject) && <HeardChart {...shared} />}
+        </div>
+      )}
     </>
   )
 }
@@ -140,6 +144,22 @@ function GraphChart({ graph, read, ...rest }: SharedProps & { readonly graph: Gr
       together="graphs"
       {...rest}
     />
+  )
+}
+
+/** Of the requests of a group or a domain, as its caches logged them; nothing where no log was read. */
+function TrafficCharts(shared: SharedProps) {
+  const known = new Set(shared.read.series.map(({ counter }) => counter))
+  const shown = trafficGraphs.filter(({ lines }) =>
+    lines.some(({ of }) => of.some((name) => known.has(name))),
+  )
+  if (shown.length === 0) return null
+  return (
+    <div class="graphs-charts">
+      {shown.map((graph) => (
+        <GraphChart key={graph.title} graph={graph} {...shared} />
+      ))}
+    </div>
   )
 }
 

@@ -61,7 +61,7 @@ export function SubjectPicker({ subject, choose }: SubjectPickerProps) {
 }
 
 const needs: Readonly<Record<SubjectKind, PermissionType>> = {
-  ...{ fleet: 'agent', agents: 'agent', vclgroups: 'vclgroup', tags: 'tag' },
+  ...{ fleet: 'agent', agents: 'agent', vclgroups: 'vclgroup', domains: 'domain', tags: 'tag' },
 }
 
 /** Those that the person may see graphs of. */
@@ -71,11 +71,25 @@ export function listKinds() {
   )
 }
 
-function useOptions(kind: SubjectKind): LoadedObject<readonly Reference[]> {
-  return useObject<readonly Reference[]>(kind === 'fleet' ? null : `/${kind}?sort=name`)
+/** A domain is called by its fqdn. */
+interface Listed {
+  readonly id: number
+  readonly name?: string
+  readonly fqdn?: string
 }
 
-const labels = { agents: 'Cache', vclgroups: 'Group', tags: 'Tag' } as const
+function useOptions(kind: SubjectKind): LoadedObject<readonly Reference[]> {
+  const field = kind === 'domains' ? 'fqdn' : 'name'
+  const read = useObject<readonly Listed[]>(kind === 'fleet' ? null : `/${kind}?sort=${field}`)
+  const { value } = read
+  const named = useMemo(
+    () => value?.map(({ id, name, fqdn }) => ({ id, name: name ?? fqdn ?? '' })) ?? null,
+    [value],
+  )
+  return { ...read, value: named }
+}
+
+const labels = { agents: 'Cache', vclgroups: 'Group', domains: 'Domain', tags: 'Tag' } as const
 
 interface NamedOneProps {
   readonly kind: keyof typeof labels

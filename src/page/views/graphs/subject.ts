@@ -1,8 +1,9 @@
-/** Whose graphs are shown: all caches, a group, those with a tag, or some; in the address `vclgroups/3`, `agents/5,6`. */
+/** Whose graphs are shown: all caches, a group, a domain, those with a tag, or some; in the address `vclgroups/3`, `agents/5,6`. */
 
 export const subjectKinds = [
   { value: 'fleet', title: 'All caches' },
   { value: 'vclgroups', title: 'Group' },
+  { value: 'domains', title: 'Domain' },
   { value: 'tags', title: 'Tag' },
   { value: 'agents', title: 'Caches' },
 ] as const
@@ -10,7 +11,7 @@ export type SubjectKind = (typeof subjectKinds)[number]['value']
 
 export interface Subject {
   readonly kind: SubjectKind
-  /** One of a group or tag; none of all caches. */
+  /** One of a group, domain or tag; none of all caches. */
   readonly ids: readonly number[]
 }
 
@@ -22,10 +23,11 @@ export const cachesMost = 100
 export function readSubject(word: string): Subject | null {
   const [kind, list = ''] = word.split('/')
   if (word === 'fleet') return fleet
-  if (kind !== 'vclgroups' && kind !== 'tags' && kind !== 'agents') return null
+  const found = subjectKinds.find(({ value }) => value === kind)?.value
+  if (found === undefined || found === 'fleet') return null
   if (!/^[1-9]\d{0,14}(?:,[1-9]\d{0,14})*$/.test(list)) return null
   const ids = [...new Set(list.split(',').map(Number))]
-  return { kind, ids: ids.slice(0, kind === 'agents' ? cachesMost : 1) }
+  return { kind: found, ids: ids.slice(0, found === 'agents' ? cachesMost : 1) }
 }
 
 export function formatSubject({ kind, ids }: Subject): string {
@@ -37,12 +39,23 @@ interface Seconds {
   readonly to: number
 }
 
-/** The call for its counters. */
+/** The call for a graph of its requests; null: it has none of its own. */
+export function trafficPath(
+  { kind, ids }: Subject,
+  { from, to }: Seconds,
+  graph: string,
+): string | null {
+  if (kind !== 'vclgroups' && kind !== 'domains') return null
+  return `/${kind}/${ids[0] ?? 0}/graph/${graph}/AVERAGE/${from}/${to}`
+}
+
+/** The call for the counters of its caches; null: they serve others as well, and it is none of their sum. */
 export function seriesPath(
   { kind, ids }: Subject,
   { from, to }: Seconds,
   counters: readonly string[],
-): string {
+): string | null {
+  if (kind === 'domains') return null
   const words = new URLSearchParams({ counters: counters.join(',') })
   const ofGroup = kind === 'vclgroups' ? `/vclgroups/${ids[0] ?? 0}` : ''
   if (kind === 'tags' || kind === 'agents') words.set(kind, ids.join(','))
@@ -65,6 +78,8 @@ export function marksPath({ kind, ids }: Subject, { from, to }: Seconds): string
 export function explainNothing({ kind }: Subject): string {
   if (kind === 'vclgroups')
     return 'The group is not on any cache now, or its caches were offline. Deploy it, or choose another range.'
+  if (kind === 'domains')
+    return 'No requests for it were seen, or the agents cannot read the logs of its caches. Choose another range.'
   if (kind === 'tags') return 'No cache has this tag, or those that have it were offline.'
   return 'The caches were offline or not running, are new, or their agents cannot read the counters (--engine-name says where they are). Choose another range.'
 }

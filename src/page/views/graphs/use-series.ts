@@ -6,7 +6,8 @@ import type { CallError } from '../../api/http.js'
 import { readComparison } from './compare-with.js'
 import { rereadAfter, type GraphRange } from './graph-range.js'
 import { countersRead, type CounterSeries } from './graphs-shown.js'
-import { formatSubject, seriesPath, type Subject } from './subject.js'
+import { formatSubject, seriesPath, trafficPath, type Subject } from './subject.js'
+import { toSeries, trafficRead, type GraphRows } from './traffic-shown.js'
 
 interface Seconds {
   readonly from: number
@@ -55,6 +56,21 @@ function toTimes(range: GraphRange): Seconds {
   return { from: to - range.span.seconds, to }
 }
 
+/** Of its requests; what cannot be read is left out: the counters are there still. */
+async function readTraffic(
+  subject: Subject,
+  seconds: Seconds,
+  signal: AbortSignal,
+): Promise<readonly CounterSeries[]> {
+  const read = trafficRead.map(async (graph) => {
+    const path = trafficPath(subject, seconds, graph)
+    if (path === null) return []
+    const answer = await call<Readonly<Record<string, GraphRows>>>('GET', path, { signal })
+    return answer.ok ? toSeries(answer.value[graph] ?? []) : []
+  })
+  return (await Promise.all(read)).flat()
+}
+
 interface SeriesAnswer {
   readonly stats: readonly CounterSeries[]
   readonly heard?: readonly Point[]
@@ -66,18 +82,35 @@ async function readSeries(
   compared: string,
   signal: AbortSignal,
 ): Promise<ReadSeries> {
-  const read = ({ from, to }: Seconds) =>
-    call<SeriesAnswer>('GET', seriesPath(subject, { from, to }, countersRead), { signal })
   const comparison = readComparison(compared, range.to)
   const earlier = comparison && {
     from: range.from - comparison.offset,
     to: range.to - comparison.offset,
   }
-  const [now, then] = await Promise.all([read(range), earlier ? read(earlier) : null])
-  if (!now.ok) return { ...nothing, error: now.error }
-  const { stats: series, heard = [] } = now.value
-  const before = comparison && then?.ok ? { ...comparison, series: then.value.stats } : null
-  return { series, heard, range, before, error: then?.ok === false ? then.error : null }
+  const [now, then] = await Promise.all([
+    readOnce(subject, range, signal),
+    earlier ? readOnce(subject, earlier, signal) : null,
+  ])
+  if (now.error) return { ...nothing, error: now.error }
+  const before = comparison && then?.error === null ? { ...comparison, series: then.series } : null
+  return { ...now, range, before, error: then?.error ?? null }
+}
+
+type ReadOnce = Pick<ReadSeries, 'series' | 'heard' | 'error'>
+
+async function readOnce(
+  subject: Subject,
+  seconds: Seconds,
+  signal: AbortSignal,
+): Promise<ReadOnce> {
+  const path = seriesPath(subject, seconds, countersRead)
+  const [counters, traffic] = await Promise.all([
+    path === null ? null : call<SeriesAnswer>('GET', path, { signal }),
+    readTraffic(subject, seconds, signal),
+  ])
+  if (counters?.ok === false) return { series: [], heard: [], error: counters.error }
+  const { stats = [], heard = [] } = counters?.value ?? {}
+  return { series: [...traffic, ...stats], heard, error: null }
 }
 
 const nothing: SubjectSeries = {

@@ -1,0 +1,50 @@
+/** The graphs of the requests of a group or a domain, as the API names and answers them: values in, values out. */
+import type { CounterSeries, Graph } from './graphs-shown.js'
+
+/** Of `/graph/{name}/…`: each is a call. */
+export const trafficRead = ['status', 'hitratio', 'firstbyte', 'bytes'] as const
+
+const classes = [1, 2, 3, 4, 5].map((digit) => `${digit}xx`)
+
+export const trafficGraphs: readonly Graph[] = [
+  {
+    title: 'Answers by status',
+    unit: 'rate',
+    isStacked: true,
+    lines: classes.map((label) => ({ label, of: [`status_${label}`] })),
+  },
+  {
+    title: 'Time to first byte',
+    unit: 'milliseconds',
+    lines: [
+      { label: 'Half within', of: ['p50'] },
+      { label: '95 % within', of: ['p95'] },
+      { label: '99 % within', of: ['p99'] },
+    ],
+  },
+  {
+    title: 'Hit ratio of its requests',
+    unit: 'share',
+    lines: [{ label: 'Hits of lookups', of: ['hitRatio'] }],
+  },
+  {
+    title: 'Traffic of its requests',
+    unit: 'bytes per second',
+    lines: [{ label: 'Bytes', of: ['bytes'] }],
+  },
+]
+
+/** As `/graph/{name}/…` answers it: a row has its time, and its members by key. */
+export type GraphRows = readonly Readonly<Record<string, number>>[]
+
+/** A series for each member that some row has. */
+export function toSeries(rows: GraphRows): readonly CounterSeries[] {
+  const points = new Map<string, { time: number; value: number }[]>()
+  for (const { time = 0, ...members } of rows)
+    for (const [counter, value] of Object.entries(members)) {
+      const known = points.get(counter)
+      if (known) known.push({ time, value })
+      else points.set(counter, [{ time, value }])
+    }
+  return [...points].map(([counter, values]) => ({ counter, values }))
+}
