@@ -93,7 +93,7 @@ function findWaiting(places: JudgedCertificate['places']): Finding[] {
   return [
     {
       code: 'place-waiting',
-      message: `It waits for ${countCaches(waiting.length)} that cannot be reached now`,
+      message: `Waiting for ${countCaches(waiting.length)} that cannot be reached now`,
       sinceMs: null,
       objects: nameAgents(waiting),
       remedy:

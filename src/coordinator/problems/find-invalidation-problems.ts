@@ -30,7 +30,7 @@ export function findInvalidationProblems(
       return [
         {
           ...told,
-          message: `It waits for ${missing} that cannot be told now`,
+          message: `Waiting for ${missing} that cannot be told now`,
           sinceMs: updatedAt,
           remedy: `Bring these caches back or unlock them; they do it when they return, until ${ends}. \`invalidations cancel ${id}\` ends it`,
         },

@@ -133,12 +133,14 @@ function findWaiting(places: readonly JudgedPlace[]): Finding[] {
   const states = [agentStates.Down, agentStates.Failing, agentStates.Locked]
   const counts = states.flatMap((state) => {
     const count = waiting.filter(({ agentState }) => agentState === state).length
-    return count === 0 ? [] : `${countCaches(count)} ${agentStateName(state)}`
+    return count === 0
+      ? []
+      : `${countCaches(count)} that ${count === 1 ? 'is' : 'are'} ${agentStateName(state)}`
   })
   return [
     {
       code: 'place-waiting',
-      message: `It waits for ${counts.join(', ')}`,
+      message: `Waiting for ${counts.join(', ')}`,
       sinceMs: Math.min(...waiting.map(({ agentSince }) => agentSince)),
       objects: nameAgents(waiting),
       remedy:

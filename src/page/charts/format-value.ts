@@ -12,7 +12,7 @@ export function formatValue(unit: Unit, value: number | null | undefined): strin
   if (unit === 'rate') return value < 1 ? `${small.format(value)}/s` : formatRate(value)
   if (unit === 'bytes') return formatBytes(value)
   if (unit === 'bytes per second') return `${formatBytes(value)}/s`
-  if (unit === 'milliseconds') return `${formatCount(value)} ms`
+  if (unit === 'milliseconds') return `${value < 10 ? small.format(value) : formatCount(value)} ms`
   return formatCount(value)
 }
 

@@ -141,7 +141,8 @@ function timeAxis(palette: () => Palette): uPlot.Axis {
     ticks: { show: false },
     size: 28,
     font: palette().font,
-    space: 70,
+    // Of a moment with its seconds.
+    space: 92,
     values: (_, splits) => splits.map((time) => formatTick(time, distanceOf(splits))),
   }
 }

@@ -116,6 +116,7 @@ export function BackendsSection({ agent, isChangeable }: SectionProps) {
     <>
       {mutation.error && <ErrorNote error={mutation.error} />}
       <CacheAnswer
+        agent={agent}
         {...answer}
         isEmpty={rows?.length === 0}
         icon="cache"
@@ -157,7 +158,7 @@ const shownColumns: readonly Column<BackendRow>[] = [
     show: ({ good, total }) => (total === 0 ? 'no probe' : `${good} of ${total}`),
     sortBy: ({ good, total }) => (total === 0 ? null : good / total),
   },
-  textColumn('Type', ({ type }) => type, { width: '8rem', from: 'wide' }),
+  textColumn('Type', ({ type }) => type, { width: '8rem', from: 'widest' }),
   agoColumn('Changed', ({ lastChangeSeconds: at }) => (at === null ? null : toIso(at)), {
     width: '10rem',
     from: 'wide',

@@ -27,6 +27,7 @@ export function BansSection({ agent }: SectionProps) {
         </Button>
       </div>
       <CacheAnswer
+        agent={agent}
         {...answer}
         isEmpty={rows?.length === 0}
         icon="invalidation"

@@ -53,6 +53,7 @@ export function ParamsSection({ agent, isChangeable }: SectionProps) {
         </div>
       )}
       <CacheAnswer
+        agent={agent}
         {...answer}
         isEmpty={answer.value !== null && shown.length === 0}
         icon="search"

@@ -46,6 +46,7 @@ export function VclsSection({ agent }: SectionProps) {
   )
   return (
     <CacheAnswer
+      agent={agent}
       {...answer}
       isEmpty={rows?.length === 0}
       icon="file"

@@ -26,7 +26,7 @@ export function listColumns(rates: ReadRates): readonly Column<Agent>[] {
 const named: readonly Column<Agent>[] = [
   {
     title: 'Name',
-    width: '17%',
+    width: '22%',
     show: ({ name }) => <CacheName name={name} />,
     sortBy: ({ name }) => name,
   },
@@ -75,7 +75,7 @@ const described: readonly Column<Agent>[] = [
   {
     title: 'Tags',
     width: '12%',
-    from: 'wide',
+    from: 'widest',
     show: ({ tags }) => (
       <span class="caches-tags">
         <Labels words={tags.map(({ name }) => name)} />

@@ -4,7 +4,8 @@ import type { CounterSeries, Graph } from './graphs-shown.js'
 /** Of `/graph/{name}/…`: each is a call. */
 export const trafficRead = ['status', 'hitratio', 'firstbyte', 'bytes'] as const
 
-const classes = [1, 2, 3, 4, 5].map((digit) => `${digit}xx`)
+/** The usual one first: it has the calmest colour, and those of errors the warmest. */
+const classes = [2, 1, 3, 4, 5].map((digit) => `${digit}xx`)
 
 export const trafficGraphs: readonly Graph[] = [
   {

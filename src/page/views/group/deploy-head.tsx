@@ -65,7 +65,7 @@ export function DeployHead({ group, verbs, plan, history, reload, onDeploy }: De
               disabled={plan.hindrances.length > 0}
               onClick={deploy}
             >
-              Deploy
+              {plan.waiting === null ? 'Deploy' : 'Deploy when caches fit'}
             </Button>
           </div>
         )}
@@ -76,6 +76,11 @@ export function DeployHead({ group, verbs, plan, history, reload, onDeploy }: De
             {text}
           </p>
         ))}
+      {!isGoing && plan.waiting !== null && (
+        <p class="group-note tone-warn">
+          {plan.waiting}. A deploy waits until enough caches fit, and is made by itself then.
+        </p>
+      )}
       {mayChangeGroup(group) && <Options wait={wait} percent={percent} />}
     </section>
   )

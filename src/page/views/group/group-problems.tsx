@@ -4,12 +4,18 @@ import type { Group } from '../../../resources/vclgroup.js'
 import { LinkButton } from '../../parts/button.js'
 import { ProblemNotes } from '../../parts/problem-notes.js'
 import { ProblemButton } from '../overview/problem-button.js'
-import { chooseMend } from './choose-mend.js'
+import { chooseMend, isFailedDeploy } from './choose-mend.js'
 
-export function GroupProblems({ group }: { readonly group: Group }) {
+interface GroupProblemsProps {
+  readonly group: Group
+  /** Below stands the whole text of the deploy that failed. */
+  readonly showsFailure: boolean
+}
+
+export function GroupProblems({ group, showsFailure }: GroupProblemsProps) {
   return (
     <ProblemNotes
-      problems={group.problems}
+      problems={group.problems.filter((problem) => !(showsFailure && isFailedDeploy(problem)))}
       button={(problem) => <MendButton group={group} problem={problem} />}
     />
   )

@@ -39,7 +39,7 @@ export function View({ params }: ViewProps) {
       <LoadStatus of={shown} mutation={section === 'deploy' ? null : verbs} />
       {value && (
         <>
-          <GroupProblems group={value} />
+          <GroupProblems group={value} showsFailure={section === ''} />
           <Sections label="Parts of the group" items={listSections(value)} />
           {section !== 'deploy' && <ProgressLine group={value} verbs={verbs} />}
           <Section group={value} verbs={verbs} name={section} reload={reload} />

@@ -70,13 +70,20 @@ function describeCheck(check: CompileCheck): string {
     : `compiles on ${countOf(check.on, 'cache')}, one of each release`
 }
 
+/** What a deploy would wait for, when it would be made later by itself (503); null: it would not. */
+export function findWaiting({ shortage, check }: Pick<DeployPlan, 'shortage' | 'check'>) {
+  const waits = check.state === 'unchecked' && check.error.status === 503
+  return shortage !== null && waits ? startSentence(shortage) : null
+}
+
 /** Empty: it may be tried. */
 export function findHindrances(plan: Omit<DeployPlan, 'changed'>): readonly string[] {
   const { group, shortage, check } = plan
   if (group.mainVCL === null) return ['The group has no main VCL. Edit it to choose one.']
   if (group.deployments.length === 0)
     return ['The group has no deployment. Edit it to choose the caches that it may use.']
-  if (shortage !== null) return [startSentence(shortage)]
+  if (shortage !== null && findWaiting({ shortage, check }) === null)
+    return [startSentence(shortage)]
   if (check.state !== 'fails') return []
   return [
     check.error.status === 422

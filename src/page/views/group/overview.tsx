@@ -59,7 +59,8 @@ function LastFailure({ entry, group }: LastFailureProps) {
     <section class="group-note tone-bad" aria-label="The last deploy failed">
       <p>
         The last {action} failed, <Time at={at} isAgo />, by {account}.{' '}
-        {group.deployed && 'What was deployed before keeps serving.'}
+        {group.deployed && 'What was deployed before keeps serving.'}{' '}
+        {!group.console && <Link href={`/groups/${group.id}/deploy`}>Review deploy</Link>}
       </p>
       <CompileErrors group={group} text={result} />
       <pre tabIndex={0}>{result}</pre>

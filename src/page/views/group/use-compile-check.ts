@@ -16,18 +16,26 @@ interface CompileChecking {
   readonly checkEach: () => void
 }
 
-/** `next`: the files that it would pin; null while they are not known. `caches`: how many would get it. */
+interface Reach {
+  /** How many would get it. */
+  readonly caches: number
+  /** There are too few: whether it would be refused or wait is asked in the same way. */
+  readonly isShort: boolean
+}
+
+/** `next`: the files that it would pin; null while they are not known. */
 export function useCompileCheck(
   group: Group,
   next: { readonly pins: Pins | null; readonly isKnown: boolean },
-  caches: number,
+  { caches, isShort }: Reach,
 ): CompileChecking {
   /** Counts the times that somebody asked. */
   const asked = useSignal(0)
   const { id, mainVCL, includes, domains, deployments, releases } = group
   const isOnEach = caches <= eachMost || asked.value > 0
-  const isAsked = next.isKnown && mainVCL !== null && deployments.length > 0 && caches > 0
-  const what = [next.pins ?? [mainVCL, includes], domains, deployments, releases]
+  const isAsked =
+    next.isKnown && mainVCL !== null && deployments.length > 0 && (caches > 0 || isShort)
+  const what = [next.pins ?? [mainVCL, includes], domains, deployments, releases, isShort]
   const key = isAsked ? JSON.stringify([id, what, isOnEach, asked.value]) : null
   const ask = async (signal: AbortSignal): Promise<Answer> => {
     const agents = isOnEach ? 'all' : 'one'

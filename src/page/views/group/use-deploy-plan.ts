@@ -3,7 +3,7 @@ import type { Group, PlacementReason, Pins } from '../../../resources/vclgroup.j
 import type { CallError } from '../../api/http.js'
 import { useObject } from '../../api/object.js'
 import { compareFiles, compareNames, isChanged } from './compare-pins.js'
-import { findHindrances, summarizePlan, type CompileCheck } from './judge-plan.js'
+import { findHindrances, findWaiting, summarizePlan, type CompileCheck } from './judge-plan.js'
 import { countPlanned, planPlaces, type PlannedPlace } from './plan-places.js'
 import { useCompileCheck } from './use-compile-check.js'
 import { useNextPins } from './use-next-pins.js'
@@ -23,6 +23,8 @@ export interface DeployPlan {
   readonly summary: string
   /** Why it cannot succeed; empty: it may be tried. */
   readonly hindrances: readonly string[]
+  /** What it would wait for; null: it would be made at once. */
+  readonly waiting: string | null
   readonly error: CallError | null
   readonly reload: () => void
 }
@@ -34,7 +36,10 @@ export function useDeployPlan(group: Group): DeployPlan {
   const held = new Set(group.agentStates.map(({ agent }) => agent.id))
   const places = planPlaces(preview.value, reasons.value ?? [], held)
   const now = countPlanned(places, 'no change', 'added')
-  const { check, checkEach } = useCompileCheck(group, next, now)
+  const { check, checkEach } = useCompileCheck(group, next, {
+    caches: now,
+    isShort: preview.value?.shortage != null,
+  })
   const changed = { files: countFiles(group, next.pins), domains: countDomains(group) }
   const judged = { group, places, check, shortage: preview.value?.shortage ?? null }
   return {
@@ -47,6 +52,7 @@ export function useDeployPlan(group: Group): DeployPlan {
     checkEach,
     summary: summarizePlan({ ...judged, changed }),
     hindrances: findHindrances(judged),
+    waiting: findWaiting(judged),
     error: reasons.error ?? preview.error,
     reload: reasons.reload,
   }

@@ -31,7 +31,12 @@ export function useVerbs(reload: () => void): Verbs {
     const words = new URLSearchParams(query).toString()
     const path = `/vclgroups/${group.id}/${name}${words === '' ? '' : `?${words}`}`
     const work = mutation.run(
-      () => call<Group>('PUT', path, body === undefined ? {} : { body }),
+      async () => {
+        const outcome = await call<Group>('PUT', path, body === undefined ? {} : { body })
+        return outcome.ok || outcome.error.status !== 503
+          ? outcome
+          : await readPending(group, outcome)
+      },
       (after) => {
         toast(isGoingOn(after) ? 'It continues in the background.' : done)
       },
@@ -45,6 +50,12 @@ export function useVerbs(reload: () => void): Verbs {
   }
   const { isBusy, error, forget } = mutation
   return { isBusy, error, forget, last: last.value, act, rollBack }
+}
+
+/** A deploy that finds too few caches is refused, and kept until enough fit. */
+async function readPending<Refused>({ id }: Group, refused: Refused) {
+  const now = await call<Group>('GET', `/vclgroups/${id}`)
+  return now.ok && now.value.wish?.pending === true ? now : refused
 }
 
 /** The wait was over before it. */
