@@ -26,6 +26,7 @@ import { measurePlacement } from './placement.js'
 import { measureStart } from './start.js'
 import { measureStatistics } from './statistics.js'
 import { measureSwap } from './swap.js'
+import { measureTrafficFigures } from './traffic-figures.js'
 
 type Benchmark = (t: TestEnd, report: Report) => Promise<void>
 
@@ -50,6 +51,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   'certificates-fleet': measureCertificatesOfFleet,
   placement: measurePlacement,
   statistics: measureStatistics,
+  figures: measureTrafficFigures,
   bundle: measureBundle,
   counters: measureCounters,
   page: measurePage,

@@ -6,6 +6,7 @@ import type { SavedState } from '../apply/saved-state.js'
 import type { Sources } from '../apply/sources.js'
 import { findCachePlace, type SoughtCache } from '../host/cache-place.js'
 import { findCacheTool } from '../host/trusted-program.js'
+import type { SampledFigures } from '../counters/sampler.js'
 import type { CoordinatorLink } from '../link/coordinator-link.js'
 import { countTop } from './count-top.js'
 import type { LogTool } from './log-child.js'
@@ -13,6 +14,7 @@ import { LogChildren } from './log-children.js'
 import { LogStreams } from './log-streams.js'
 import { findLogTrouble, type LogTrouble } from './log-trouble.js'
 import { ServedGroups } from './served-groups.js'
+import { SimulatedFigures } from './simulated-figures.js'
 import { TrafficFigures } from './traffic-figures.js'
 
 interface AgentLogOptions extends Pick<SoughtCache, 'cachePid' | 'product'> {
@@ -29,7 +31,7 @@ const retryEveryMs = 2_000
 
 export class AgentLog {
   /** By group and domain. */
-  readonly figures: TrafficFigures
+  readonly figures: SampledFigures
   readonly #streams: LogStreams
   readonly #children: LogChildren
   readonly #parts: Parameters<typeof countTop>[0]
@@ -58,12 +60,15 @@ export class AgentLog {
       }),
       masking: { headers: maskHeaders, masksQuery: maskQuery },
     }
-    this.figures = new TrafficFigures({
-      ...this.#parts,
-      canRead: () => this.#trouble === null,
-      linesPerSecond: sampleRate,
-      log,
-    })
+    this.figures =
+      engine.mode === 'simulated'
+        ? new SimulatedFigures(this.#parts.groups)
+        : new TrafficFigures({
+            ...this.#parts,
+            canRead: () => this.#trouble === null,
+            linesPerSecond: sampleRate,
+            log,
+          })
     this.#streams = new LogStreams({
       ...this.#parts,
       send: (message) => link.send(message),

@@ -55,6 +55,11 @@ export class ServedGroups {
     return true
   }
 
+  /** By the names of their figures; another set when they change. */
+  get served(): ReadonlySet<string> {
+    return this.#served
+  }
+
   /** Whether it is of the groups and domains that this cache answers for by now. */
   isServed(subject: string): boolean {
     return this.#served.has(subject)
