@@ -23,6 +23,7 @@ import { measureLogin } from './login.js'
 import { measureOverview } from './overview.js'
 import { measurePage } from './page.js'
 import { measurePlacement } from './placement.js'
+import { measureSampling } from './sampling.js'
 import { measureStart } from './start.js'
 import { measureStatistics } from './statistics.js'
 import { measureSwap } from './swap.js'
@@ -52,6 +53,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   placement: measurePlacement,
   statistics: measureStatistics,
   figures: measureTrafficFigures,
+  sampling: measureSampling,
   bundle: measureBundle,
   counters: measureCounters,
   page: measurePage,

@@ -28,9 +28,10 @@ export async function measureTrafficFigures(t: TestEnd, report: Report): Promise
   const ids: number[] = []
   for (let number = 1; number <= domains; number++)
     ids.push(await api.make('/domains', { fqdn: `site-${number}.example.com` }))
-  const group = await api.makeGroup({ name: 'site', mainFile, deployment })
-  const found = ids.map((id) => ({ id }))
-  await api.call('PUT', `/vclgroups/${group}`, { domains: found })
+  const group = await api.make('/vclgroups', {
+    ...{ name: 'site', mainVCL: { id: mainFile }, deployments: [{ id: deployment }] },
+    domains: ids.map((id) => ({ id })),
+  })
   await timeVerb(api, group, 'deploy')
   await untilAllApplied(api, fleet, { id: group, size })
   await pause(settleMs)

@@ -28,6 +28,8 @@ interface SamplerOptions {
 }
 
 const liveIntervalMs = 1_000
+/** A cache may have thousands of figures; the archive holds single precision, and the rest would only be read and written. */
+const figureDigits = 7
 
 export class CounterSampler {
   readonly #options: SamplerOptions
@@ -77,7 +79,7 @@ export class CounterSampler {
     const counters = computeRates(before, now)
     if (counters.size === 0) return
     const hasFigures = this.#takesFigures && !live
-    const rates = hasFigures ? new Map([...counters, ...this.#options.figures.take(now)]) : counters
+    const rates = hasFigures ? new Map([...counters, ...this.#takeFigures(now)]) : counters
     const names = [...rates.keys()]
     const text = names.join(' ')
     const at = Math.round(Date.now() - (performance.now() - now.atMs))
@@ -90,6 +92,11 @@ export class CounterSampler {
       values: [...rates.values()],
     })
     if (isSent) this.#sentNames = text
+  }
+
+  *#takeFigures(now: CounterReading): Generator<readonly [string, number]> {
+    for (const [name, rate] of this.#options.figures.take(now))
+      yield [name, Number(rate.toPrecision(figureDigits))]
   }
 }
 
