@@ -33,7 +33,7 @@ const files = [
   'test/end-to-end/statistics.test.ts',
   'test/end-to-end/live-log.test.ts',
   'test/end-to-end/traffic-figures.test.ts',
-  'test/traffic/',
+  'test/agent/log-tool.test.ts',
   'test/end-to-end/kills.test.ts',
   'test/end-to-end/recovery.test.ts',
   'test/releases/',

@@ -70,8 +70,9 @@ export class LogChild {
     })
     this.#ended = once(this.#process, 'close').catch(() => undefined) // it was never there
     this.#process.once('close', (code, signal) => {
-      const last = words.trim().split('\n').at(-1) ?? ''
-      end(last === '' ? `it ended with ${signal ?? code ?? 'nothing'}` : last)
+      // Below it, the tool draws where in the query it is.
+      const first = words.split('\n').find((line) => /\w/.test(line))
+      end(first?.trim() ?? `it ended with ${signal ?? code ?? 'nothing'}`)
     })
   }
 
