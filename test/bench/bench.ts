@@ -19,6 +19,7 @@ import { printFigure, type Report } from './figure.js'
 import { fleetOf } from './fleet.js'
 import { measureInvalidations } from './invalidation.js'
 import { measureLists } from './lists.js'
+import { measureLog } from './log.js'
 import { measureLogin } from './login.js'
 import { measureOverview } from './overview.js'
 import { measurePage } from './page.js'
@@ -56,6 +57,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   sampling: measureSampling,
   bundle: measureBundle,
   counters: measureCounters,
+  log: measureLog,
   page: measurePage,
 }
 
