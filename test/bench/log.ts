@@ -104,16 +104,19 @@ interface Cpu {
 }
 
 /** In percent of a core, while the cache is asked. */
-async function measureCpu(bench: Bench, { pid }: Daemon): Promise<Cpu> {
+async function measureCpu(bench: Bench, daemon: Daemon): Promise<Cpu> {
+  const { pid } = daemon
   const runs = await findTools(pid)
   const read = async () => {
-    const tools = await Promise.all(runs.map(readCpuMs)) // throws when one of them ended
+    const tools = await Promise.all(runs.map((run) => readCpuMs(run)))
     return { ours: await readCpuMs(pid), tools: tools.reduce((sum, one) => sum + one, 0) }
   }
   const before = await read()
   const startedAt = performance.now()
   const { perSecond: answered } = await send(bench, seconds)
-  const after = await read()
+  const after = await read().catch(() => null)
+  // It was begun anew, with another sample or after it fell behind: its time is not known.
+  if (after === null) return measureCpu(bench, daemon)
   const percent = 100 / (performance.now() - startedAt)
   return {
     ours: (after.ours - before.ours) * percent,

@@ -29,11 +29,17 @@ import { createBackgroundWork } from '../../src/coordinator/background.js'
 import { createLicensing } from '../../src/coordinator/console/license.js'
 import { EventHub } from '../../src/coordinator/events/event-hub.js'
 import { startEventRecorder } from '../../src/coordinator/events/event-recorder.js'
-import { createAuthenticator } from '../../src/coordinator/identity/authenticate.js'
+import {
+  createAuthenticator,
+  type Authenticator,
+} from '../../src/coordinator/identity/authenticate.js'
 import { ensureFirstAdministrator } from '../../src/coordinator/identity/first-administrator.js'
 import { openIdentity, type Identity } from '../../src/coordinator/identity/identity.js'
 import { openSealing } from '../../src/coordinator/identity/sealing.js'
-import { createSessionWatch } from '../../src/coordinator/identity/session-watch.js'
+import {
+  createSessionWatch,
+  type SessionWatch,
+} from '../../src/coordinator/identity/session-watch.js'
 import { createLeases } from '../../src/coordinator/store/leases.js'
 import type { StateService } from '../../src/coordinator/service.js'
 import { createLiveSamples } from '../../src/coordinator/statistics/live-samples.js'
@@ -44,9 +50,14 @@ import { basic, callHttp, type CallAnswer, type CallOptions } from './http-call.
 
 export const administrator = { user: 'root', password: 'correct horse battery' }
 
+export interface ControllerParts {
+  readonly authenticator: Authenticator
+  readonly sessions: SessionWatch
+}
+
 export interface ControllerOptions {
   readonly http?: Partial<HttpOptions>
-  readonly resources?: (service: StateService) => readonly Route[]
+  readonly resources?: (service: StateService, parts: ControllerParts) => readonly Route[]
   /** A store that others use too; in memory of its own otherwise. */
   readonly storeUrl?: string
   readonly stateDir?: string
@@ -139,7 +150,7 @@ export async function startController(
   })
   const sessions = createSessionWatch(service, log)
   const hub = new EventHub(service, sessions, log)
-  const resources = options.resources?.(service) ?? []
+  const resources = options.resources?.(service, { authenticator, sessions }) ?? []
   const events = options.withEvents ? eventRoutes({ service, hub, authenticator }) : []
   const recorder = options.withEvents ? startEventRecorder(service, log, eventViews) : undefined
   const api = createControllerApi({

@@ -1,0 +1,94 @@
+/** Readers of the live log: how many, how much each gets, and what becomes of one that does not read (docs/behaviour.md, Live log). */
+import { pino } from 'pino'
+import t, { type Test } from 'tap'
+import { logOrderSubject, logPartSubject } from '../../../src/coordinator/bus/subjects.js'
+import { resourceRoutes } from '../../../src/coordinator/controller/resources.js'
+import { openTraffic, type Traffic } from '../../../src/coordinator/traffic/traffic.js'
+import type { LoggedTransaction } from '../../../src/messages/live-log.js'
+import { listen } from '../../support/event-client.js'
+import { eventually } from '../../support/eventually.js'
+import { enrol } from '../controller/client.js'
+import { startTenants } from '../identity/people.js'
+
+const request: LoggedTransaction = {
+  ...{ at: 0, method: 'GET', host: 'shop.example', status: 200, bytes: 1, ttfbMs: 1 },
+  ...{ durationMs: 1, handling: 'hit', backend: '-', xid: 1, client: '127.0.0.1', groupId: null },
+  url: `/${'x'.repeat(2_000)}`,
+}
+
+/** One agent whose log can be read. `tell`: as the coordinator does that has its link. */
+async function startFleet(t: Test) {
+  let traffic: Traffic | undefined
+  t.teardown(() => traffic?.close())
+  const tenants = await startTenants(t, {
+    resources: (service, parts) => {
+      traffic = openTraffic({ service, ...parts }, pino({ level: 'silent' }))
+      return [...resourceRoutes(service), ...traffic.routes]
+    },
+  })
+  const { service } = tenants.controller
+  const agentId = await enrol(tenants.controller, 'edge', {
+    description: { capabilities: ['report', 'deploy', 'log'] },
+  })
+  const streams = new Set<string>()
+  service.bus.subscribe(logOrderSubject, ({ orders }) => {
+    for (const { stream, forMs } of orders)
+      if (forMs > 0) streams.add(stream)
+      else streams.delete(stream)
+  })
+  const tell = (count: number): void => {
+    for (const stream of streams)
+      service.bus.publish(logPartSubject(agentId), {
+        ...{ agentId, stream, dropped: 0, ended: null },
+        transactions: Array.from({ length: count }, () => request),
+      })
+  }
+  const read = (token: string) =>
+    listen(t, tenants.controller.base, { token, path: '/logs', query: '' })
+  return { ...tenants, streams, tell, read }
+}
+
+void t.test('who takes nothing gets less, is told so, and is cut off after a while', async (t) => {
+  const { system, controller, streams, tell, read } = await startFleet(t)
+  const [slow, quick] = [await read(system.token), await read(system.token)]
+  await eventually('both are known to the agent', () => streams.size === 2)
+  slow.pause()
+  const tellMuch = async (): Promise<void> => {
+    const before = quick.of('transaction').length + dropped(quick)
+    for (let part = 0; part < 10; part++) tell(250)
+    await eventually(
+      'the other is told',
+      () => quick.of('transaction').length + dropped(quick) > before,
+    )
+  }
+  for (let round = 0; round < 5; round++) await tellMuch()
+  slow.resume()
+  await eventually('it is told how many it missed', () => dropped(slow) > 0)
+
+  slow.pause()
+  await eventually('it is cut off', async () => {
+    await tellMuch()
+    // Its token lasts as long as many such rounds.
+    controller.advance(2_500)
+    return streams.size === 1
+  })
+  slow.resume()
+  await eventually('it knows', () => slow.closed)
+  t.notOk(quick.closed, 'it holds up nobody')
+})
+
+void t.test('a coordinator has two hundred readers and no more', async (t) => {
+  const { system, streams, read } = await startFleet(t)
+  const readers = await Promise.all(Array.from({ length: 200 }, () => read(system.token)))
+  t.ok(readers.every(({ status }) => status === 200))
+  const refused = await read(system.token)
+  t.equal(refused.status, 429)
+  t.match(refused.headers['retry-after'], /^\d+$/)
+  readers[0]?.close()
+  await eventually('room again', async () => (await read(system.token)).status === 200)
+  await eventually('each has its stream', () => streams.size === 200)
+})
+
+function dropped(client: Awaited<ReturnType<typeof listen>>): number {
+  return client.of('dropped').reduce((sum, { data }) => sum + Number(data['dropped']), 0)
+}
