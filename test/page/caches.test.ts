@@ -302,6 +302,9 @@ void t.test('the fleet', async (t) => {
       await problems.getByText('The agent does not answer').waitFor()
       await problems.getByText('cachefleetd doctor').waitFor()
       t.same(await findBarriers(page), [])
+      await page.getByRole('link', { name: 'Backends', exact: true }).last().click()
+      await page.getByText(/The cache cannot be asked: its agent was last heard/).waitFor()
+      t.equal(await page.getByText('Trace').count(), 0, 'what is wrong stands above, once')
       t.same(wrongs, [])
     },
   )

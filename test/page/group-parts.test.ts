@@ -42,6 +42,9 @@ void t.test('what groups are made of, in the page', async (t) => {
   )
   await t.test('what is staged is seen beside what serves, then promoted', (t) => stage(t, harness))
   await t.test('a deployment that would leave a group short asks once more', () => shrink(harness))
+  await t.test('a deploy that finds too few caches is begun, and made when there are enough', (t) =>
+    deployLater(t, harness),
+  )
   await t.test('a group of the console is shown, and nothing of it is changed here', async (t) => {
     await callsTo(base)('POST', '/v1/group', { body: { name: 'legacy' } })
     await showConsoleGroup(t, harness)
@@ -58,6 +61,32 @@ void t.test('what groups are made of, in the page', async (t) => {
     t.same(wrongs, [])
   })
 })
+
+async function deployLater(t: Test, { page, api }: Harness): Promise<void> {
+  const tag = await api.makeTag('soon')
+  const mainFile = await api.makeFile('later.vcl', 'vcl 4.1;\nbackend default none;\n')
+  const deployment = await api.makeDeployment('later', tag)
+  const group = await api.makeGroup({ name: 'later', mainFile, deployment })
+  const { text } = await api.call('POST', '/domains', { fqdn: 'later.example' })
+  const { id } = JSON.parse(text) as { id: number } // all that is made has an id
+  await api.call('PUT', `/vclgroups/${group}`, { domains: [{ id }] })
+  await page.goto(`/groups/${group}/deploy`)
+
+  await page.getByText(/A deploy waits until enough caches fit/).waitFor()
+  await keepScreenshot(page, 'group-deploy-later')
+  t.same(await findBarriers(page), [])
+  await page.getByRole('button', { name: 'Deploy when caches fit' }).click()
+  await page.getByText('It continues in the background.').waitFor()
+  t.equal(await page.getByText(/^Trace/).count(), 0, 'it is no error')
+  const found = await api.readGroup(group)
+  t.match(found, { wish: { pending: true } })
+
+  const [edge] = await api.listAgents()
+  await api.call('PUT', `/agents/${edge?.id}`, {
+    tags: [...(edge?.tags ?? []).map((one) => ({ id: one.id })), { id: tag }],
+  })
+  await page.getByRole('heading', { name: 'later Active' }).waitFor()
+}
 
 async function liveTag({ page }: Harness): Promise<void> {
   await page.getByRole('link', { name: 'here' }).waitFor()

@@ -265,6 +265,9 @@ async function failUndeployed(t: Test, harness: Harness): Promise<void> {
   await page.reload()
 
   await page.getByRole('heading', { name: /Inactive deploy failed/ }).waitFor()
+  await openSection(harness, 'Overview')
+  await page.getByRole('region', { name: 'The last deploy failed' }).waitFor()
+  t.equal(await page.getByRole('region', { name: 'Problems' }).count(), 0, 'it is told once')
   const address = page.url()
   await page.locator('.view-head-back').click()
   const problem = page.getByRole('row', { name: /Inactive load failed/ }).getByText('load failed')

@@ -87,7 +87,9 @@ function Tab({ name, ...props }: TabProps & { readonly name: string }) {
 /** Why a deploy was refused, or would be; below the buttons, which stay under the pointer. */
 function Outcome({ group, verbs, plan }: TabProps) {
   const { check } = plan
-  const refused = 'error' in check && (check.state === 'unchecked' || check.error.status === 422)
+  const refused =
+    'error' in check &&
+    (check.error.status === 422 || (check.state === 'unchecked' && plan.waiting === null))
   const error = verbs.error ?? (refused ? check.error : null)
   if (error === null) return null
   return (
