@@ -22,7 +22,10 @@ const rate = { kind: 'number', nullable: true } as const satisfies Field
 const figures = {
   requests: { ...rate, description: 'From clients, a second' },
   hitRatio: { ...rate, description: 'hits / (hits + misses), 0 to 1; null without any' },
-  errors: { ...rate, description: 'Answers of 5xx a second, of the groups that you may read; null: not known' },
+  errors: {
+    ...rate,
+    description: 'Answers of 5xx a second, of the groups that you may read; null: not known',
+  },
   failedFetches: { ...rate, description: 'Fetches and connections to backends, a second' },
 } as const satisfies Fields
 
