@@ -33,6 +33,8 @@ export interface SelectedCache {
 }
 
 const cachesMost = 200
+/** Told one by one, with what their hosts lack. */
+const lackingMost = 3
 const errorKey = 'log'
 
 /** Throws FleetError 'invalid' for what the caller does not see, 'unavailable' when no cache is left that can be read. */
@@ -42,7 +44,7 @@ export async function selectCaches(
   query: SelectorQuery,
 ): Promise<SelectedCaches> {
   const { queries } = service.store
-  const agents = await findAgents(service, actor, query)
+  const { readable: agents, lacking } = await findAgents(service, actor, query)
   const domain = query.domain === undefined ? null : await findDomain(service, actor, query.domain)
   const groupIds = await findGroups(service, actor, query)
   const ids = agents.map(({ id }) => id)
@@ -64,7 +66,10 @@ export async function selectCaches(
     throw new FleetError(
       'unavailable',
       errorKey,
-      'no cache of these can be read: its agent must be up, have the capability log, and serve the group',
+      [
+        'no cache of these can be read: its agent must be up, have the capability log, and serve the group',
+        ...lacking.slice(0, lackingMost).map(({ name, logTrouble }) => `${name}: ${logTrouble}`),
+      ].join('; '),
     )
   if (caches.length > cachesMost)
     throw new FleetError(
@@ -80,7 +85,13 @@ async function findAgents(service: StateService, actor: Actor, { agents, tags }:
   const scope = scopeOf(actor)
   let rows = selectAgents(queries, scope)
     .clearSelect()
-    .select(['agents.id', 'agents.name', 'agents.state', 'agents.capabilities'])
+    .select([
+      'agents.id',
+      'agents.name',
+      'agents.state',
+      'agents.capabilities',
+      'agents.logTrouble',
+    ])
     .orderBy('agents.id')
   if (agents !== undefined) rows = rows.where('agents.id', 'in', readIds('agents', agents))
   if (tags !== undefined) {
@@ -96,10 +107,11 @@ async function findAgents(service: StateService, actor: Actor, { agents, tags }:
   const found = await rows.execute()
   if (agents !== undefined)
     requireFound('agents', readIds('agents', agents), new Set(found.map(({ id }) => id)))
-  return found.filter(
-    ({ state, capabilities }) =>
-      state !== agentStates.Down && (JSON.parse(capabilities) as unknown[]).includes('log'), // as it was written
+  const isUp = found.filter(({ state }) => state !== agentStates.Down)
+  const readable = isUp.filter(
+    ({ capabilities }) => (JSON.parse(capabilities) as unknown[]).includes('log'), // as it was written
   )
+  return { readable, lacking: isUp.filter(({ logTrouble }) => logTrouble !== null) }
 }
 
 /** Null: all that the caches serve. An organization reads of its own groups, whosever cache it is. */
