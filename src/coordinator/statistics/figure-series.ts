@@ -48,11 +48,13 @@ async function readFigureSeries(
   request: SeriesRequest,
   figures: readonly string[],
 ): Promise<readonly CounterSeries[]> {
-  const found = await readFigures(service, request, figures)
-  return figures.map((counter, at) => ({ counter, values: toPoints(found[at]) }))
+  const { times, valueOf } = await readRows(service, request, figures)
+  return figures.map((counter) => ({
+    counter,
+    values: times.map((time) => ({ time, value: valueOf(counter, time) })),
+  }))
 }
 
-/** A row is there when its requests are known: what else is missing in it did not happen. */
 export async function readTrafficGraph(
   service: StateService,
   request: SeriesRequest,
@@ -60,20 +62,36 @@ export async function readTrafficGraph(
 ): Promise<readonly GraphRow[]> {
   const [first = ''] = figures
   const consolidation = isRatio ? 'AVERAGE' : functionOfMember(first, request.consolidation)
-  const [requests, ...found] = await readFigures(service, { ...request, consolidation }, [
-    'requests',
-    ...figures,
-  ])
+  const { times, valueOf } = await readRows(service, { ...request, consolidation }, figures)
+  return times.flatMap((time) => {
+    const members = draw((figure) => valueOf(figure, time))
+    return members ? [{ ...members, time }] : []
+  })
+}
+
+interface FigureRows {
+  /** Ends of rows, in order. */
+  readonly times: readonly number[]
+  readonly valueOf: (figure: string, time: number) => number
+}
+
+/** A row is there when its requests are known: what else is missing in it did not happen. */
+async function readRows(
+  service: StateService,
+  request: SeriesRequest,
+  figures: readonly string[],
+): Promise<FigureRows> {
+  const [requests, ...found] = await readFigures(service, request, ['requests', ...figures])
   const columns = new Map(
     found.map((series, at) => [
       figures[at],
       new Map(toPoints(series).map(({ time, value }) => [time, value])),
     ]),
   )
-  return toPoints(requests).flatMap(({ time }) => {
-    const members = draw((figure) => columns.get(figure)?.get(time) ?? 0)
-    return members ? [{ ...members, time }] : []
-  })
+  return {
+    times: toPoints(requests).map(({ time }) => time),
+    valueOf: (figure, time) => columns.get(figure)?.get(time) ?? 0,
+  }
 }
 
 /** In the order of the figures. */
