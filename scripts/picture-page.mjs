@@ -21,6 +21,8 @@ const settleMs = 60_000
 /** Until a killed agent counts as Down. */
 const downMs = 25_000
 const visitEveryMs = 25
+/** Lines of the log, before it is pictured. */
+const linesShown = 12
 /** Until what was done last is drawn, and checked by a cache. */
 const drawnMs = 3000
 const execute = promisify(execFile)
@@ -214,6 +216,9 @@ async function takePictures() {
     await page.getByRole('link', { name: 'shop.vcl' }).click()
     await beginLine(page)
     await take(page, 'editor')
+    await page.goto(`${base}/log?vclGroup=1`)
+    await page.getByRole('row').nth(linesShown).waitFor()
+    await take(page, 'log')
   } finally {
     await browser.close()
   }
