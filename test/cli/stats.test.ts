@@ -3,6 +3,7 @@ import t from 'tap'
 import { drawSparkline, findAxis } from '../../src/cli/stats-sparkline.js'
 import { formatValue } from '../../src/cli/stats.js'
 import { enrol, startClient } from '../coordinator/controller/client.js'
+import { addDeployment, addPlacement } from '../coordinator/store/rows.js'
 import { call } from './run-cli.js'
 
 const names = ['MAIN.client_req', 'MAIN.cache_hit']
@@ -54,6 +55,33 @@ void t.test('counters of a cache as a table, CSV and JSON', async (t) => {
   t.match(unknown.err, /counter nothing was not found/)
   const listed = await call(['stats', 'counters', '--csv'], { environment })
   t.match(listed.out, /^name,kind,description\r\n/)
+})
+
+void t.test('figures of a domain by its name, in any spelling', async (t) => {
+  const client = await startClient(t)
+  const agentId = await enrol(client, 'edge-1')
+  const domain = await client.expect(201, 'POST', '/domains', { fqdn: 'www.example.com' })
+  const source = 'vcl 4.1; backend default none;'
+  const mainVCL = await client.expect(201, 'POST', '/files', { name: 'a.vcl', source })
+  const body = { name: 'site', mainVCL: { id: mainVCL['id'] }, domains: [{ id: domain['id'] }] }
+  const { id } = await client.expect(201, 'POST', '/vclgroups', body)
+  const { queries } = client.service.store
+  await addPlacement(queries, Number(id), agentId, await addDeployment(queries, 'web'))
+  const begin = (Math.floor(Date.now() / 60_000) - 5) * 60_000
+  const subject = `DOMAIN.${String(id)}:www.example.com`
+  client.service.statistics.record({
+    ...{ agentId, at: begin + 10_000, spanMs: 10_000 },
+    names: [`${subject}.requests`, `${subject}.status_5xx`],
+    values: [40, 2],
+  })
+  const environment = { CACHEFLEET_SERVER: client.base, CACHEFLEET_TOKEN: client.token }
+  const shown = await call(
+    ['stats', 'domains', 'WWW.Example.com', 'requests', 'status_5xx', 'hits', '--from', '10m'],
+    { environment },
+  )
+  t.equal(shown.code, 0, shown.err)
+  const lines = shown.out.trimEnd().split('\n').slice(1)
+  t.match(lines, [/^requests +40 /, /^status_5xx +2 /, /^hits +0 /])
 })
 
 void t.test('numbers have three digits', (t) => {
