@@ -23,6 +23,7 @@ import { measureLog } from './log.js'
 import { measureLogin } from './login.js'
 import { measureOverview } from './overview.js'
 import { measurePage } from './page.js'
+import { measurePageOverview } from './page-overview.js'
 import { measurePlacement } from './placement.js'
 import { measureSampling } from './sampling.js'
 import { measureStart } from './start.js'
@@ -59,6 +60,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   counters: measureCounters,
   log: measureLog,
   page: measurePage,
+  'page-overview': measurePageOverview,
 }
 
 const chosen = process.argv.slice(2)
