@@ -45,7 +45,7 @@ async function openFleet(t: TestEnd, size: number) {
     words: ['--no-agent', '--name', 'edge', '--simulate', String(size), '--log-level', 'warn'],
   })
   await untilAllRun(api, daemon, { size })
-  const { page } = await openPage(await startBrowser(t), base, { path: '/caches' })
+  const { page } = await openPage(t, await startBrowser(t), base, { path: '/caches' })
   const clock = await page.context().newCDPSession(page)
   await clock.send('Performance.enable', { timeDomain: 'threadTicks' })
   await logInPage(page)

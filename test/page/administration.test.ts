@@ -7,7 +7,7 @@ import {
   openPage,
   startBrowser,
 } from '../support/browser.js'
-import { startCoordinator } from '../support/daemon.js'
+import { startCoordinator, type TestEnd } from '../support/daemon.js'
 
 const hostile = '<img src=x onerror=alert(1)>'
 const shopName = 'The shop of an organization with a long name'
@@ -48,15 +48,15 @@ void t.test('the administration', async (t) => {
       ...{ type, read: true, write: type === 'session' },
     })
   const browser = await startBrowser(t)
-  const open = async (path: string, user?: string) => {
-    const opened = await openPage(browser, base, { path: `/administration${path}` })
+  const open = async (t: TestEnd, path: string, user?: string) => {
+    const opened = await openPage(t, browser, base, { path: `/administration${path}` })
     if (user !== undefined) await opened.page.getByLabel('Organization').fill(shopName)
     await logInPage(opened.page, user === undefined ? undefined : { user, password })
     return opened
   }
 
   await t.test('an organization and an account of it are made, changed and put back', async (t) => {
-    const { page, wrongs } = await open('/organizations')
+    const { page, wrongs } = await open(t, '/organizations')
     await page.getByRole('button', { name: 'New organization' }).click()
     await page.getByLabel('Name', { exact: true }).fill('press')
     await page.getByLabel('Access token lives').fill('9000')
@@ -105,7 +105,7 @@ void t.test('the administration', async (t) => {
   })
 
   await t.test('what a user may is turned in a grid, saved and put back', async (t) => {
-    const { page, wrongs } = await open('/users', 'boss')
+    const { page, wrongs } = await open(t, '/users', 'boss')
     await page.getByRole('link', { name: hostile }).click()
     const box = (name: string) => page.getByRole('checkbox', { name, exact: true })
     await box('Write Files').check()
@@ -136,7 +136,7 @@ void t.test('the administration', async (t) => {
   })
 
   await t.test('what somebody else changed meanwhile is not undone', async (t) => {
-    const { page, wrongs } = await open('/organizations')
+    const { page, wrongs } = await open(t, '/organizations')
     const access = page.getByLabel('Access token lives')
     const save = page.getByRole('button', { name: 'Save', exact: true })
     await page.getByRole('button', { name: `Edit ${shopName}` }).click()
@@ -174,7 +174,7 @@ void t.test('the administration', async (t) => {
   })
 
   await t.test('what somebody may not give is disabled, with the reason', async (t) => {
-    const { page, wrongs } = await open('/users', 'regular')
+    const { page, wrongs } = await open(t, '/users', 'regular')
     await page.getByRole('link', { name: hostile }).click()
     const reason = /giving permissions needs permission to write permissions/
     await page.getByText(reason).first().waitFor()
@@ -207,7 +207,7 @@ void t.test('the administration', async (t) => {
   })
 
   await t.test('a join token is shown once, with the commands that enrol a host', async (t) => {
-    const { page, wrongs } = await open('/join-tokens')
+    const { page, wrongs } = await open(t, '/join-tokens')
     await page.getByRole('button', { name: 'New join token' }).click()
     await page.getByLabel('Label').fill('edge')
     await page.getByLabel('Uses').fill('3')
@@ -242,7 +242,7 @@ void t.test('the administration', async (t) => {
   await t.test(
     'an identity provider is made; a refused address is told at its field',
     async (t) => {
-      const { page, wrongs } = await open('/providers')
+      const { page, wrongs } = await open(t, '/providers')
       await page.getByRole('button', { name: 'New identity provider' }).click()
       await page.getByLabel('Organization').selectOption({ label: 'press' })
       await page.getByLabel('Address').fill('http://169.254.169.254/')
@@ -258,7 +258,7 @@ void t.test('the administration', async (t) => {
   )
 
   await t.test('a session is ended by somebody else, and the own password changed', async (t) => {
-    const { page, wrongs } = await open('', 'boss')
+    const { page, wrongs } = await open(t, '', 'boss')
     await page.getByLabel('Current password').fill(password)
     await page.getByLabel('New password', { exact: true }).fill(`${password} 2`)
     await page.getByLabel('New password again').fill('another')
@@ -270,7 +270,7 @@ void t.test('the administration', async (t) => {
     await page.getByLabel('Organization').fill(shopName)
     await logInPage(page, { user: 'boss', password: `${password} 2` })
 
-    const root = await open('/sessions')
+    const root = await open(t, '/sessions')
     await root.page.getByRole('button', { name: 'End the session of boss' }).first().click()
     await root.page.getByRole('button', { name: 'End', exact: true }).click()
     await root.page.getByText('Ended.').waitFor()
@@ -287,7 +287,7 @@ void t.test('the administration', async (t) => {
   })
 
   await t.test('everybody can use it: light and dark, wide and narrow', async (t) => {
-    const { page, wrongs } = await open('')
+    const { page, wrongs } = await open(t, '')
     const looks = [
       { width: 1280, colorScheme: 'light' },
       { width: 390, colorScheme: 'dark' },

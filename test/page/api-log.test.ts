@@ -18,7 +18,7 @@ void t.test('the api log shows calls as they are made, and finds one by its trac
   const { base, api } = await startCoordinator(t, { words: ['--no-agent'] })
   const browser = await startBrowser(t)
   const path = '/administration/api-log'
-  const { page, wrongs } = await openPage(browser, base, { path })
+  const { page, wrongs } = await openPage(t, browser, base, { path })
   await logInPage(page)
   await page.getByText('Live', { exact: true }).waitFor()
 
@@ -85,7 +85,7 @@ void t.test('a trace is found in the whole log, and questions are told from chan
   await api.call('POST', '/invalidations/preview', ban)
   const browser = await startBrowser(t)
   const path = `/administration/api-log?q=${oldTrace}`
-  const { page, wrongs } = await openPage(browser, base, { path })
+  const { page, wrongs } = await openPage(t, browser, base, { path })
   await logInPage(page)
 
   const old = page.getByRole('link', { name: 'DELETE /tags/1' })

@@ -35,7 +35,7 @@ void t.test('one cache', async (t) => {
     deployment: await api.makeDeployment('all', await api.findTag('here')),
   })
   t.equal((await api.act(group, 'deploy', '?wait=300s')).status, 200)
-  const { page, wrongs } = await openPage(await startBrowser(t), base, { path: `/caches/${id}` })
+  const { page, wrongs } = await openPage(t, await startBrowser(t), base, { path: `/caches/${id}` })
   await logInPage(page)
   const isServing = new RegExp(`active .*cf-${group}-`)
   const sections = page.getByRole('navigation', { name: 'Parts of edge-1' })

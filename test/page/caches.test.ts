@@ -42,7 +42,7 @@ void t.test('the fleet', async (t) => {
   await t.test(
     'visible rows show their rates, and those that are scrolled to as well',
     async (t) => {
-      const { page, wrongs } = await openPage(browser, base, { path: '/caches' })
+      const { page, wrongs } = await openPage(t, browser, base, { path: '/caches' })
       const asked: string[] = []
       page.on('request', (request) => {
         const { pathname, searchParams } = new URL(request.url())
@@ -73,7 +73,7 @@ void t.test('the fleet', async (t) => {
   )
 
   await t.test('it is sorted by what all caches do, and the address keeps that', async (t) => {
-    const { page, wrongs } = await openPage(browser, base, { path: '/caches' })
+    const { page, wrongs } = await openPage(t, browser, base, { path: '/caches' })
     const readings: NewestStats[] = []
     page.on('response', (response) => {
       if (new URL(response.url()).pathname.endsWith('/stats'))
@@ -115,7 +115,7 @@ void t.test('the fleet', async (t) => {
   })
 
   await t.test('the filters are in the address, and a hostile tag is only shown', async (t) => {
-    const { page, wrongs } = await openPage(browser, base, { path: '/caches' })
+    const { page, wrongs } = await openPage(t, browser, base, { path: '/caches' })
     await logInPage(page)
     await page.getByRole('combobox', { name: 'Tag' }).selectOption(hostile)
     const rows = page.getByRole('row').filter({ hasText: 'edge-sim-' })
@@ -147,7 +147,7 @@ void t.test('the fleet', async (t) => {
   })
 
   await t.test('rows are chosen by box, by range and by key, and tagged together', async (t) => {
-    const { page, wrongs } = await openPage(browser, base, { path: '/caches?sort=Name' })
+    const { page, wrongs } = await openPage(t, browser, base, { path: '/caches?sort=Name' })
     await logInPage(page)
     const box = (name: string) => page.getByRole('checkbox', { name: `Select ${name}` })
     const chosen = page.getByRole('group', { name: 'Selected caches' })
@@ -195,7 +195,7 @@ void t.test('the fleet', async (t) => {
   })
 
   await t.test('the caches that are banned together are the target of the form', async (t) => {
-    const { page, wrongs } = await openPage(browser, base, { path: '/caches?sort=Name' })
+    const { page, wrongs } = await openPage(t, browser, base, { path: '/caches?sort=Name' })
     await logInPage(page)
     await page.getByRole('checkbox', { name: 'Select edge-sim-00004' }).click()
     await page.getByRole('checkbox', { name: 'Select edge-sim-00006' }).click()
@@ -208,7 +208,7 @@ void t.test('the fleet', async (t) => {
   await t.test(
     'the map shows each cache as a tile, and the keys and the pointer open it',
     async (t) => {
-      const { page, wrongs } = await openPage(browser, base, { path: '/caches?q=edge-sim-0000' })
+      const { page, wrongs } = await openPage(t, browser, base, { path: '/caches?q=edge-sim-0000' })
       await logInPage(page)
       await page.getByRole('button', { name: 'Map', exact: true }).click()
       const map = page.getByRole('region', { name: 'Map of caches' })
@@ -247,7 +247,7 @@ void t.test('the fleet', async (t) => {
   )
 
   await t.test('on a phone each cache is a card with all that its row has', async (t) => {
-    const { page, wrongs } = await openPage(browser, base, {
+    const { page, wrongs } = await openPage(t, browser, base, {
       ...{ path: '/caches?q=edge-sim-00007', width: 390 },
     })
     await logInPage(page)
@@ -277,7 +277,7 @@ void t.test('the fleet', async (t) => {
       )
       const find = () => api.findAgent('lost-sim-00001')
       await eventually('it runs', async () => (await find())?.state === 1)
-      const { page, wrongs } = await openPage(browser, base, { path: '/caches' })
+      const { page, wrongs } = await openPage(t, browser, base, { path: '/caches' })
       await logInPage(page)
       const row = page.getByRole('row').filter({ hasText: 'lost-sim-00001' })
       await page
@@ -321,7 +321,7 @@ void t.test('the fleet', async (t) => {
     await make('/accounts', { name: 'boss', password, organization })
     const account = { id: await make('/accounts', { name: 'reader', password, organization }) }
     await make('/permissions', { account, organization, type: 'agent', read: true, write: false })
-    const { page, wrongs } = await openPage(browser, base, { path: '/caches?q=00009' })
+    const { page, wrongs } = await openPage(t, browser, base, { path: '/caches?q=00009' })
     await page.getByLabel('Organization').fill('shop')
     await logInPage(page, { user: 'reader', password })
 

@@ -63,7 +63,7 @@ async function start(t: Test): Promise<Harness> {
     )
   for (const fqdn of names) await api.make('/domains', { fqdn })
   await api.makeDeployment('front', await api.findTag('web'))
-  const opened = await openPage(browser, base, { path: '/certificates' })
+  const opened = await openPage(t, browser, base, { path: '/certificates' })
   await logInPage(opened.page)
   return { ...opened, api, base, edge, first, second }
 }
@@ -169,7 +169,7 @@ async function look(t: Test, { api, base, page, second }: Harness): Promise<void
   ] as const) {
     const browser = page.context().browser()
     if (!browser) throw new Error('the page has a browser')
-    const seen = await openPage(browser, base, { path: '/certificates', theme, width })
+    const seen = await openPage(t, browser, base, { path: '/certificates', theme, width })
     await logInPage(seen.page)
     const rows = seen.page.getByRole('row')
     await rows.filter({ hasText: 'later' }).waitFor()

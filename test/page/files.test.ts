@@ -33,7 +33,7 @@ void t.test('files', async (t) => {
   const group = await api.makeGroup(parts)
   t.equal((await api.act(group, 'deploy', '?wait=60')).status, 200)
   const browser = await startBrowser(t)
-  const list = await openPage(browser, base, { path: '/files' })
+  const list = await openPage(t, browser, base, { path: '/files' })
   const { page, wrongs } = list
   await logInPage(page)
   const text = page.getByRole('textbox', { name: 'Text of shop.vcl', exact: true })

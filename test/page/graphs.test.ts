@@ -55,7 +55,7 @@ async function start(t: Test): Promise<Harness> {
     const { values } = JSON.parse(text) as { values: readonly { value: number }[] } // the API's
     return values.filter(({ value }) => value > 0).length > 2
   })
-  const opened = await openPage(browser, base, { path: '/graphs?range=10m' })
+  const opened = await openPage(t, browser, base, { path: '/graphs?range=10m' })
   await logInPage(opened.page)
   return { ...opened, api, group }
 }

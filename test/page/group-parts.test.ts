@@ -29,7 +29,7 @@ void t.test('what groups are made of, in the page', async (t) => {
     const agents = await api.listAgents()
     return agents.filter(({ stateName }) => stateName === 'Running').length === caches
   })
-  const harness = { api, ...(await openPage(browser, base, { path: '/tags' })) }
+  const harness = { api, ...(await openPage(t, browser, base, { path: '/tags' })) }
   await logInPage(harness.page)
 
   await t.test('a tag is made, renamed, put back and deleted by its name', () => liveTag(harness))
@@ -53,7 +53,7 @@ void t.test('what groups are made of, in the page', async (t) => {
   t.same(harness.wrongs, [])
 
   await t.test('who may only look is offered nothing else', async (t) => {
-    const { page, wrongs } = await openPage(browser, base, { path: '/groups' })
+    const { page, wrongs } = await openPage(t, browser, base, { path: '/groups' })
     await page.getByLabel('Organization').fill('red')
     await logInPage(page, await makeReader(api))
     await lookOnly(t, page)

@@ -70,7 +70,7 @@ async function start(t: Test): Promise<Harness> {
     'the agent runs',
     async () => (await api.findAgent('edge'))?.stateName === 'Running',
   )
-  const opened = await openPage(browser, base, { path: '/deployments' })
+  const opened = await openPage(t, browser, base, { path: '/deployments' })
   await logInPage(opened.page)
   return { ...opened, api, cache, port, mainFile }
 }

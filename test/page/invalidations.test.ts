@@ -58,7 +58,7 @@ async function start(t: Test): Promise<Harness> {
   await far.stop()
   await eventually('one is away', async () => (await stateOf(away)) === 'Down')
   await makeShop(api)
-  const opened = await openPage(browser, base, { path: '/invalidations' })
+  const opened = await openPage(t, browser, base, { path: '/invalidations' })
   await logInPage(opened.page)
   return { ...opened, api }
 }

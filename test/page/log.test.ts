@@ -61,7 +61,7 @@ async function start(t: Test): Promise<Harness> {
   const group = await api.makeGroup({ name: 'shop', mainFile, deployment })
   t.equal((await api.act(group, 'deploy', '?wait=300s')).status, 200)
   const ask = (path: string) => send(enginePort, path)
-  const opened = await openPage(browser, base, { path: '/log' })
+  const opened = await openPage(t, browser, base, { path: '/log' })
   await logInPage(opened.page)
   return { ...opened, coordinator, api, group, agent: id, ask }
 }

@@ -23,7 +23,7 @@ void t.test('the page takes up a login by an identity provider', async (t) => {
   })
   t.equal(idp.status, 201, idp.text)
   const browser = await startBrowser(t)
-  const { page, wrongs } = await openPage(browser, base, { path: '/caches' })
+  const { page, wrongs } = await openPage(t, browser, base, { path: '/caches' })
   const way = page.getByRole('button', { name: 'Log in with provider' })
   const field = page.getByLabel('Organization')
 

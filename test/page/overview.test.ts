@@ -184,7 +184,7 @@ void t.test('the start page', async (t) => {
     deployment: await api.makeDeployment('all', await api.findTag('here')),
   })
   t.equal((await api.act(group, 'deploy')).status, 200)
-  const { page, wrongs } = await openPage(browser, base)
+  const { page, wrongs } = await openPage(t, browser, base)
   await logInPage(page)
 
   await t.test('it says how many are how, what they serve, and who did what', async () => {

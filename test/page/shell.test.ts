@@ -22,7 +22,7 @@ void t.test('the page', async (t) => {
   const browser = await startBrowser(t)
 
   await t.test('a wrong password is told with its trace id, a right one opens it', async (t) => {
-    const { page, wrongs } = await openPage(browser, base)
+    const { page, wrongs } = await openPage(t, browser, base)
     await page.getByLabel('Name', { exact: true }).fill('root')
     await page.getByLabel('Password').fill('not this one')
     await page.keyboard.press('Enter')
@@ -44,7 +44,7 @@ void t.test('the page', async (t) => {
     const tag = await eventually('an agent sent its tag', () => api.findTag('here'))
     const deployment = await api.makeDeployment('here', tag)
     const group = await api.makeGroup({ name: 'shop', mainFile, deployment })
-    const { page, wrongs } = await openPage(browser, base, { path: '/tags' })
+    const { page, wrongs } = await openPage(t, browser, base, { path: '/tags' })
     await logInPage(page)
     const dialog = page.getByRole('dialog', { name: 'Search and commands' })
     const option = (name: string) => dialog.getByRole('option', { name, exact: true })
@@ -95,7 +95,7 @@ void t.test('the page', async (t) => {
   })
 
   await t.test('a reload keeps the session and what the address says', async (t) => {
-    const { page, wrongs } = await openPage(browser, base, { path: '/caches?q=SIM-00042' })
+    const { page, wrongs } = await openPage(t, browser, base, { path: '/caches?q=SIM-00042' })
     await logInPage(page)
     const rows = page.getByRole('row').filter({ hasText: 'edge-sim-' })
     await rows.first().waitFor()
@@ -122,7 +122,7 @@ void t.test('the page', async (t) => {
   await t.test('while the coordinator is away that is told, and every view recovers', async (t) => {
     const proxy = await startLinkProxy(t, port)
     const address = proxy.url.replace('ws:', 'http:')
-    const { page, wrongs } = await openPage(browser, address, { path: '/caches' })
+    const { page, wrongs } = await openPage(t, browser, address, { path: '/caches' })
     const away = page.getByRole('status').getByText("Can't reach the coordinator.")
     await logInPage(page)
     await page.getByText('edge-sim-00003').waitFor()
@@ -165,7 +165,7 @@ void t.test('the page', async (t) => {
     ['without HTTPS', `http://${otherHost}:${port}`],
   ] as const)
     await t.test(`two tabs at once share the session ${where}, and its end`, async (t) => {
-      const one = await openPage(browser, address, { path: '/caches' })
+      const one = await openPage(t, browser, address, { path: '/caches' })
       await logInPage(one.page)
       const two = await one.openTab('/caches')
       await two.page.getByRole('table').waitFor()
@@ -183,7 +183,7 @@ void t.test('the page', async (t) => {
     })
 
   await t.test('what changes is shown as it changes, and a hostile name only shown', async (t) => {
-    const { page, wrongs } = await openPage(browser, base, { path: '/caches?q=edge-sim-00007' })
+    const { page, wrongs } = await openPage(t, browser, base, { path: '/caches?q=edge-sim-00007' })
     await logInPage(page)
     await page.getByText('Live', { exact: true }).waitFor()
     const name = '<img src=x onerror=alert(1)>'
@@ -198,7 +198,7 @@ void t.test('the page', async (t) => {
   })
 
   await t.test('keys search, help and go back to where they came from', async (t) => {
-    const { page, wrongs } = await openPage(browser, base, { path: '/caches' })
+    const { page, wrongs } = await openPage(t, browser, base, { path: '/caches' })
     await logInPage(page)
     const search = page.getByRole('searchbox', { name: 'Search caches' })
     await search.waitFor()
@@ -223,7 +223,7 @@ void t.test('the page', async (t) => {
   })
 
   await t.test('an address of nothing says so', async (t) => {
-    const { page, wrongs } = await openPage(browser, base, { path: '/caches/edge-1' })
+    const { page, wrongs } = await openPage(t, browser, base, { path: '/caches/edge-1' })
     await logInPage(page)
     await page.getByRole('alert').getByText('edge-1 was not found').waitFor()
     await page.goto('/nothing')
@@ -232,7 +232,7 @@ void t.test('the page', async (t) => {
   })
 
   await t.test('the theme follows the system until one is chosen', async (t) => {
-    const { page } = await openPage(browser, base, { theme: 'dark' })
+    const { page } = await openPage(t, browser, base, { theme: 'dark' })
     await logInPage(page)
     const ground = () => page.evaluate('getComputedStyle(document.body).backgroundColor')
     const dark = await ground()
@@ -247,7 +247,7 @@ void t.test('the page', async (t) => {
   })
 
   await t.test('everybody can use it: light and dark, wide and narrow', async (t) => {
-    const { page, wrongs } = await openPage(browser, base, { path: '/caches' })
+    const { page, wrongs } = await openPage(t, browser, base, { path: '/caches' })
     const look = async (name: string, widths: readonly number[] = [1280, 390]): Promise<void> => {
       for (const colorScheme of ['light', 'dark'] as const)
         for (const width of widths) {

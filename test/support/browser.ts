@@ -54,8 +54,12 @@ export async function startBrowser(t: TestEnd): Promise<Browser> {
   return browser
 }
 
-/** In a profile of its own: nobody is logged in. */
+/**
+ * In a profile of its own: nobody is logged in. Ends with the test, or what it shows would be told to it, and drawn, until the file's
+ * last test has ended.
+ */
 export async function openPage(
+  t: TestEnd,
   browser: Browser,
   base: string,
   { path = '/', width = 1280, theme = 'light' }: PageSetup = {},
@@ -65,6 +69,7 @@ export async function openPage(
     // What is looked at is not on its way from one colour to another.
     reducedMotion: 'reduce',
   })
+  t.teardown(() => context.close())
   context.setDefaultTimeout(waitLimitMs)
   const openTab = async (to = '/'): Promise<OpenPage> => {
     const page = await context.newPage()
