@@ -183,7 +183,10 @@ void t.test('the page', async (t) => {
     })
 
   await t.test('what changes is shown as it changes, and a hostile name only shown', async (t) => {
-    const { page, wrongs } = await openPage(t, browser, base, { path: '/caches?q=edge-sim-00007' })
+    const { page, wrongs } = await openPage(t, browser, base, {
+      path: '/caches?q=edge-sim-00007',
+      width: 1920, // tags are shown where there is room
+    })
     await logInPage(page)
     await page.getByText('Live', { exact: true }).waitFor()
     const name = '<img src=x onerror=alert(1)>'
