@@ -17,7 +17,7 @@ export async function measurePageOverview(t: TestEnd, report: Report): Promise<v
   await untilAllRun(api, daemon, { size: fleetSize })
   const browser = await startBrowser(t)
   const took: LoginTimes[] = []
-  for (let count = 0; count < logins; count++) took.push(await logInOnce(browser, base))
+  for (let count = 0; count < logins; count++) took.push(await logInOnce(t, browser, base))
   const middle = (read: (times: LoginTimes) => number): number =>
     took.map(read).toSorted((a, b) => a - b)[Math.floor(logins / 2)] ?? 0
   const drawnMs = middle(({ drawnMs }) => drawnMs)
@@ -38,8 +38,8 @@ interface LoginTimes {
 }
 
 /** In a profile of its own: nothing is in the browser's cache. */
-async function logInOnce(browser: Browser, base: string): Promise<LoginTimes> {
-  const { page } = await openPage(browser, base)
+async function logInOnce(t: TestEnd, browser: Browser, base: string): Promise<LoginTimes> {
+  const { page } = await openPage(t, browser, base)
   // Not its value: that would be waited for.
   await page.evaluate(`void (window.drawn = new Promise((resolve) => {
     const look = new MutationObserver(() => {
