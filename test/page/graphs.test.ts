@@ -212,6 +212,7 @@ async function look(t: Test, { page }: Harness): Promise<void> {
 
 async function zoom(t: Test, { page }: Harness): Promise<void> {
   const plot = page.getByRole('img', { name: 'Hit ratio, as lines' })
+  await plot.scrollIntoViewIfNeeded()
   const box = await eventually('it is drawn', () => plot.boundingBox())
   const middle = box.y + box.height / 2
   await page.mouse.move(box.x + box.width * 0.4, middle)
@@ -234,7 +235,7 @@ async function zoom(t: Test, { page }: Harness): Promise<void> {
   await page.goForward()
   await live.click()
   await live.waitFor({ state: 'detached' })
-  await page.getByRole('figure', { name: 'Hit ratio' }).waitFor()
+  await page.getByRole('figure', { name: 'Hit ratio', exact: true }).waitFor()
   t.equal(new URL(page.url()).searchParams.get('range'), null)
 }
 
@@ -258,7 +259,7 @@ async function zoomByKeys(t: Test, { page }: Harness): Promise<void> {
   await eventually('it is half as long', () => Promise.resolve(readLength() === 1_800))
   await page.keyboard.press('-')
   await page.keyboard.press('ArrowRight')
-  await page.getByRole('figure', { name: 'Hit ratio' }).waitFor()
+  await page.getByRole('figure', { name: 'Hit ratio', exact: true }).waitFor()
 
   await page.keyboard.press('?')
   const help = page.getByRole('dialog', { name: 'Keys' })

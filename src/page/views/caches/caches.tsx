@@ -2,6 +2,7 @@
 import { useSignal, type Signal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
 import type { Agent } from '../../../resources/agent.js'
+import { isTransient } from '../../api/connection.js'
 import { useList } from '../../api/list.js'
 import { LinkButton } from '../../parts/button.js'
 import { Choices } from '../../parts/choices.js'
@@ -43,7 +44,7 @@ export function View() {
         <Actions rows={rows} chosen={selection.chosen} isMap={isMap} onShow={setShape} />
       </ViewHead>
       {error && <ErrorNote error={error} onRetry={reload} />}
-      {sorted.error && <ErrorNote error={sorted.error} />}
+      {sorted.error && !isTransient(sorted.error) && <ErrorNote error={sorted.error} />}
       {phase === 'loading' && <Loading />}
       {rows.length > 0 && <FilterBar rows={rows} {...filters} />}
       {shown.length > 0 && <Shown rows={shown} {...{ sorted, selection, isMap, seesRates }} />}
