@@ -94,14 +94,13 @@ void t.test('a trace is found in the whole log, and questions are told from chan
   t.equal(await old.count(), 1)
   await old.click()
   await page.getByRole('dialog').getByText(oldTrace).waitFor()
-  await page.keyboard.press('Escape')
-  await page.getByRole('dialog').waitFor({ state: 'detached' })
-
   const [{ id } = { id: 0 }] = JSON.parse(
     (await api.call('GET', `/apilogs?traceId=${oldTrace}`)).text,
   ) as { id: number }[] // as the API's document says
-  // As a link does it: another reading of the whole list would take its time.
-  await page.evaluate(`history.pushState(null, '', '?entry=${id}')`)
+  // As Escape and a link do it before the next frame: another reading of the whole list would take its time.
+  await page.evaluate(`document.querySelector('dialog').requestClose();
+    history.pushState(null, '', '?entry=${id}')`)
+  await page.waitForURL((url) => url.search === `?entry=${id}`)
   await page.getByRole('dialog').getByText(oldTrace).waitFor()
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })

@@ -37,7 +37,14 @@ export function Dialog({ title, children, onClose, isWide = false }: DialogProps
       class={`dialog${isWide ? ' dialog-wide' : ''}`}
       ref={open}
       aria-labelledby={titleId}
-      onClose={onClose}
+      // `close` comes with the next frame only, when the address may lead to another dialog already, which it would close as well.
+      onCancel={(event) => {
+        event.preventDefault()
+        onClose()
+      }}
+      onClose={() => {
+        if (place.current) onClose()
+      }}
     >
       <header class="dialog-head">
         <h2 class="dialog-title" id={titleId}>
