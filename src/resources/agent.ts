@@ -3,6 +3,7 @@ import { agentStates } from './agent-state.js'
 import { id, integerOrNull, organization, text, textOrNull, texts } from './common-fields.js'
 import { time, timeOrNull, times } from './common-fields.js'
 import { problems } from './problem.js'
+import { draining } from './draining.js'
 import type { Answer, Fields, Resource } from './resource.js'
 import { borneTag, tag } from './tag.js'
 
@@ -124,6 +125,7 @@ const fields = {
   },
   drift,
   adoption,
+  draining,
   problems,
   lastHeartbeat: { ...time, column: 'lastHeartbeatAt', title: 'last heartbeat' },
   lastStateChange: { ...time, column: 'lastStateChangeAt' },

@@ -40,6 +40,8 @@ const commands: Readonly<Record<string, string>> = {
   'PUT /agents/{id}/backends/{name}/{health}': 'agents set-backend 99 default sick',
   'PUT /agents/{id}/unlock': 'agents unlock 99',
   'PUT /agents/unlock': 'agents unlock 98 99',
+  'PUT /agents/{id}/drain': 'agents drain 99 --reason work --wait 0',
+  'PUT /agents/{id}/undrain': 'agents undrain 99',
   ...crud('tags', '--name x'),
   ...crud('files', '--name x --source x'),
   'POST /files/compile': 'files compile 99',

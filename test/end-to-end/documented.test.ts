@@ -259,6 +259,8 @@ async function tryAgent({ done }: Harness, at: Reference): Promise<void> {
   await done('setAgentBackend', { at: { ...at, name: 'default', health: 'sick' } })
   await done('unlockAgent', { at })
   await done('unlockAgents', { body: { agents: [at] } })
+  await done('drainAgent', { at, body: { reason: 'kernel update' } })
+  await done('undrainAgent', { at })
 }
 
 async function tryStatistics(

@@ -1,7 +1,9 @@
 /** `cachefleet agents`: the caches, what they hold, and what may be asked of them. */
 import { agent as resource } from '../../resources/agent.js'
+import { drain } from '../../resources/draining.js'
+import { fieldFlags } from '../field-flags.js'
 import type { Invocation, Noun, Verb } from '../verb.js'
-import { toNounParts } from '../resource-noun.js'
+import { toFields, toNounParts } from '../resource-noun.js'
 import { deleteVerb, filterFlag, getVerb, listVerb, updateVerb } from '../object-verbs.js'
 import { ofOneCache, statsVerb } from '../stats-verb.js'
 
@@ -10,6 +12,8 @@ export const agent = toNounParts(resource, {
   summary: 'caches with their agents: state, what they hold, reading commands',
   example: 'agents list --filter stateName=Down',
 })
+
+const drainFields = toFields(drain)
 
 export const agents: Noun = {
   ...agent,
@@ -47,6 +51,26 @@ export const agents: Noun = {
       example: 'agents command edge-1 -- vcl.list',
       run: async (invocation) =>
         (await import('../agent-questions.js')).sendCommand(invocation, agent),
+    },
+    {
+      name: 'drain',
+      summary: 'empties a cache before maintenance: its groups move to others that fit',
+      arguments: ['<id|name>'],
+      flags: [
+        ...fieldFlags(drainFields, 'add'),
+        { form: '--wait <time>', summary: 'how long to wait, 0 to 600 s, like 60s (the default)' },
+      ],
+      example: "agents drain edge-1 --reason 'kernel update' --until 2h",
+      run: async (invocation) =>
+        (await import('../drain-agent.js')).drainAgent(invocation, agent, drainFields),
+    },
+    {
+      name: 'undrain',
+      summary: 'ends a drain: the cache gets groups again',
+      arguments: ['<id|name>'],
+      example: 'agents undrain edge-1',
+      run: async (invocation) =>
+        (await import('../drain-agent.js')).undrainAgent(invocation, agent),
     },
     {
       name: 'unlock',

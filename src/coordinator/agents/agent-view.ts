@@ -4,7 +4,7 @@ import { agentStateName, agentStates } from '../../resources/agent-state.js'
 import { borneTag } from '../../resources/tag.js'
 import { answerMaker } from '../api/resource-answers.js'
 import { answerSchema } from '../api/resource-schemas.js'
-import { toIso } from '../api/times.js'
+import { toIso, toSeconds } from '../api/times.js'
 import { findAgentProblems } from '../problems/find-agent-problems.js'
 import { toProblems } from '../problems/make-problem.js'
 import type { AgentRecord } from './agents.js'
@@ -39,6 +39,7 @@ export function toAgentView(
     capabilities: record.capabilities,
     drift: whole ? record.drift : null,
     adoption: whole ? toAdoptionView(record, adoptionDifference) : null,
+    draining: toDrainingView(record.draining, whole),
     problems: toProblems(findAgentProblems(record, whole), () => record.lastStateChangeAt),
   })
 }
@@ -46,6 +47,17 @@ export function toAgentView(
 function toAttemptView(attempted: AgentRecord['attempted']) {
   const { revision = null, result = null, error = null } = attempted ?? {}
   return { revision, result, error, at: attempted && toIso(attempted.at) }
+}
+
+function toDrainingView(drain: AgentRecord['draining'], whole: boolean) {
+  if (!drain) return null
+  const { since, until, reason, account } = drain
+  return {
+    since: toIso(since),
+    until: until && toSeconds(until),
+    reason,
+    account: whole ? account : '',
+  }
 }
 
 function toAdoptionView({ adoption }: AgentRecord, difference: string | null) {

@@ -11,7 +11,7 @@ import type { Actor } from '../../resources/permission.js'
 import { FleetError } from '../../errors.js'
 import { placementAccount } from '../fleet/history-queries.js'
 import type { GroupRecord } from '../fleet/group-queries.js'
-import { notifyDesiredChanged } from '../agents/agent-hints.js'
+import { notifyAgentsChanged, notifyDesiredChanged } from '../agents/agent-hints.js'
 import { createTextJudge, recallSources } from '../groups/recall-sources.js'
 import { missedHeartbeats } from '../reports/heartbeat.js'
 import { renewEveryMs } from '../store/leases.js'
@@ -75,7 +75,11 @@ async function reconcile(
 ): Promise<number | null> {
   const isDue = (group: GroupRecord): boolean =>
     pendingDeploys.isDue(group.id, describeRelease(group), service.now())
-  const { agentIds, ready, againAt } = await followPlacements(service, { ...limits, isDue })
+  const { agentIds, ready, undrained, againAt } = await followPlacements(service, {
+    ...limits,
+    isDue,
+  })
+  notifyAgentsChanged(service, undrained)
   notifyDesiredChanged(service, agentIds, context.traceId)
   if (agentIds.length > 0) context.log.info({ agents: agentIds.length }, 'placement followed')
   const tried = ready.filter(({ isTried }) => isTried)

@@ -20,6 +20,8 @@ export interface PlacementAgent {
   readonly replacedBy?: ReadonlyMap<number, number> | undefined
   /** What its cache runs is to be adopted: nothing new is placed there before. */
   readonly adopting?: boolean
+  /** It is emptied: nothing new is placed there, and what is there moves where others fit. */
+  readonly draining?: boolean
   /** The group of the console that it is in: its cache is that group's, deployed or not. */
   readonly memberOf?: number | null
 }
@@ -44,7 +46,7 @@ export function holderId({ groupId, stage }: PlacementHolder): number {
 
 export interface IndexedAgent extends Pick<
   PlacementAgent,
-  'id' | 'state' | 'release' | 'replacedBy' | 'adopting' | 'memberOf'
+  'id' | 'state' | 'release' | 'replacedBy' | 'adopting' | 'draining' | 'memberOf'
 > {
   /** Where it stands in the index's arrays. */
   readonly slot: number

@@ -30,6 +30,8 @@ export interface AgentRecord extends StoredRecord<typeof agent.fields> {
   readonly drift: DriftRecord | null
   /** Null: the agent never asked for it. */
   readonly adoption: AdoptionRecord | null
+  /** Null: it is not drained. */
+  readonly draining: DrainRecord | null
   /** Its name in the console; null: the composed one. */
   readonly consoleName: string | null
   /** Given in the console. */
@@ -53,6 +55,15 @@ export interface DriftRecord {
   readonly foreign: readonly string[]
   readonly action: string
   readonly healedAt: string | null
+}
+
+/** Who empties it of its groups, and why (docs/behaviour.md, Drain). Milliseconds since 1970. */
+export interface DrainRecord {
+  readonly since: number
+  /** Null: until it is ended. */
+  readonly until: number | null
+  readonly reason: string
+  readonly account: string
 }
 
 /** What became of the VCL that the cache ran when its agent came (docs/behaviour.md, Takeover). */
@@ -91,6 +102,7 @@ export function selectAgents(queries: Queries, scope: Scope) {
       'agents.effectiveRevision',
       'agents.drift',
       'agents.adoption',
+      'agents.draining',
       'agents.consoleName',
       'agents.description',
     ])
@@ -198,12 +210,18 @@ function fromRow(row: AgentRow, tags: readonly AgentTag[]): AgentRecord {
     // Checked by the codec before it is written.
     drift: row.drift === null ? null : (JSON.parse(row.drift) as DriftRecord),
     adoption: parseAdoption(row.adoption),
+    draining: parseDrain(row.draining),
     consoleName: row.consoleName,
     description: row.description,
     tags,
     // The last: to add keys behind a spread takes ten times as long as all the rest.
     ...readStored(row),
   }
+}
+
+/** Reads the column, which drain-queries.ts alone writes. */
+export function parseDrain(json: string | null): DrainRecord | null {
+  return json === null ? null : (JSON.parse(json) as DrainRecord)
 }
 
 /** Reads the column, which adoption-queries.ts alone writes. */

@@ -67,6 +67,7 @@ export async function readFleet(
       'lastHeartbeatAt',
       'cacheRestarted',
       'adopting',
+      'draining',
       'engineProduct',
       'engineVersion',
       'groupMembers.groupId as memberOf',
@@ -100,6 +101,7 @@ export async function readFleet(
       ...agent,
       cacheRestarted: agent.cacheRestarted === 1,
       adopting: agent.adopting === 1,
+      draining: agent.draining !== null,
       release: { product, version },
       state: agent.state as AgentState, // written by the heartbeat and registration use cases only
       tagIds: (tags.get(agent.id) ?? []).map((row) => row.tagId),

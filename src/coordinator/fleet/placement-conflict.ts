@@ -10,8 +10,8 @@ export interface Conflict {
   /** The group, or stage, that holds the agent; null: no group does, and it cannot be used all the same. */
   readonly holder: number | null
   readonly reason: string
-  /** Nobody is in the way: its cache is of a release that the group does not go to. */
-  readonly isOfOtherRelease?: true
+  /** No group would have to make way: its cache is of another release, or is drained. */
+  readonly isUnavailable?: true
 }
 
 /** Why an agent cannot hold this group at all; null when it can. Whether it fits by its tags is another question. */
@@ -21,9 +21,9 @@ export function findConflict(input: PlacementInput, agent: IndexedAgent): string
 
 export function describeConflict(input: PlacementInput, agent: IndexedAgent): Conflict | null {
   const { group } = input
-  if (!mayRun(group, agent)) return { ...describeRelease(group, agent), isOfOtherRelease: true }
-  if (agent.adopting === true && !agent.groupIds.has(group.id))
-    return { holder: null, reason: 'what its cache runs is to be adopted first' }
+  if (!mayRun(group, agent)) return { ...describeRelease(group, agent), isUnavailable: true }
+  const closed = agent.groupIds.has(group.id) ? null : describeClosed(agent)
+  if (closed !== null) return closed
   if (typeof agent.memberOf === 'number' && agent.memberOf !== group.id)
     return { holder: null, reason: 'it is in a group of the console' }
   if (group.apartFrom !== undefined && agent.groupIds.has(group.apartFrom))
@@ -34,6 +34,13 @@ export function describeConflict(input: PlacementInput, agent: IndexedAgent): Co
   const named = input.nameOf?.(holder)
   const name = named === undefined ? '' : `: ${JSON.stringify(named)}`
   return { holder, reason: nameOwnOther(group, holder) ?? `${what}${name}` }
+}
+
+/** Why it takes no group that it does not have, whichever that is. */
+function describeClosed({ adopting, draining }: IndexedAgent): Conflict | null {
+  if (adopting === true)
+    return { holder: null, reason: 'what its cache runs is to be adopted first' }
+  return draining === true ? { holder: null, reason: 'it is drained', isUnavailable: true } : null
 }
 
 /** A cache that was not reached since its agent started may be what it was: who is there stays. */

@@ -53,6 +53,8 @@ export interface PlacementInput {
   readonly failed?: ReadonlySet<number> | undefined
   /** Down agents that keep their places: it is not known yet what they went with, or more than half of the fleet did. */
   readonly keepDown?: ReadonlySet<number> | undefined
+  /** Placed agents that serve what they should: places of draining agents go once others do. Left out: nobody is known to. */
+  readonly serving?: ReadonlySet<number> | undefined
   /** For reasons: the name of a group or stage that the reader may know of, by `holderId`. */
   readonly nameOf?: ((holder: number) => string | undefined) | undefined
 }

@@ -30,11 +30,11 @@ interface StageConflict {
   readonly reason: string
 }
 
-/** The Running agents with all of the tags that cannot hold it: none of them is passed over, unlike a deployment's. */
+/** The Running agents with all of the tags that cannot hold it: of them only drained ones are passed over, unlike a deployment's. */
 export function findStageConflicts(input: PlacementInput): readonly StageConflict[] {
   return input.group.deployments
     .flatMap(({ target }) => findFitting(input.agents, target))
-    .filter(({ state }) => state === agentStates.Running)
+    .filter(({ state, draining }) => state === agentStates.Running && draining !== true)
     .flatMap((agent) => {
       const reason = findConflict(input, agent)
       return reason === null ? [] : [{ agentId: agent.id, reason }]

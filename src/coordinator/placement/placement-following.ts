@@ -17,6 +17,7 @@ import { stageDeployment } from '../fleet/stage.js'
 import { programOf, type Release } from '../fleet/vcl-group.js'
 import { endPlacementWaits, forgetRestarts } from '../fleet/condition-queries.js'
 import { readDeploymentsInForce, type AskedOfGroups } from '../fleet/target-queries.js'
+import { endDrains } from '../fleet/drain-queries.js'
 import { readDeploys } from '../fleet/deploy-queries.js'
 import { recomposeDesired } from '../fleet/desired-states.js'
 import { isUsableBy, readFleet, type FleetAgent } from '../fleet/fleet.js'
@@ -48,6 +49,8 @@ interface FollowedPlacements {
   readonly agentIds: readonly number[]
   /** Groups whose pending deploy can run now: enough agents are available. */
   readonly ready: readonly ReadyGroup[]
+  /** Their drains have ended by themselves. */
+  readonly undrained: readonly number[]
   /** When it must be checked again; null: no need. */
   readonly againAt: number | null
 }
@@ -68,6 +71,7 @@ export function followPlacements(
 ): Promise<FollowedPlacements> {
   return service.store.decide(async (queries) => {
     await requireLease(queries, lease)
+    const drains = await endDrains(queries, service.now())
     const run = await beginRun(service, queries, { graceUntil, judge, isDue })
     for (const group of run.groups) await followGroup(queries, run, group)
     // After all groups: what is only tried takes no place from them.
@@ -80,9 +84,15 @@ export function followPlacements(
     return {
       agentIds: [...new Set([...composed, ...waited])],
       ready: run.ready,
-      againAt: released ? service.now() : run.loss.againAt,
+      undrained: drains.ended,
+      againAt: released ? service.now() : findEarlier(run.loss.againAt, drains.nextAt),
     }
   })
+}
+
+/** Null: never. */
+function findEarlier(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.min(one, other)
 }
 
 /** Groups that come before those that leave an agent have not seen it free. */

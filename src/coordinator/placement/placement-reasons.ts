@@ -1,6 +1,7 @@
 /** Why each agent was chosen for a group or not: `GET /vclgroups/{id}/placement` (docs/behaviour.md, Placement). */
 import type { IndexedAgent } from '../fleet/agent-index.js'
 import { agentStateName, agentStates } from '../../resources/agent-state.js'
+import { movingReason, stayingReason } from '../../resources/draining.js'
 import { findConflict } from '../fleet/placement-conflict.js'
 import { groupBy } from '../../group-by.js'
 import { unfitReason, type PlacementDecision } from './placement.js'
@@ -50,6 +51,7 @@ export function explainPlacement(
   )
   for (const { agentId } of decision.waiting)
     removed.set(agentId, waitingReason(input.agents.byId.get(agentId)))
+  const moving = new Set(decision.moving.map(({ agentId }) => agentId))
   const replaced = groupBy(decision.replaced, ({ agentId }) => agentId)
   return [...input.agents.byId.values()]
     .toSorted((a, b) => a.id - b.id)
@@ -59,7 +61,7 @@ export function explainPlacement(
       if (deploymentId !== undefined) {
         const reason =
           describeTaking(input, replaced.get(agentId)) ??
-          (kept.has(agentId) ? describeStay(input, agent) : chosen)
+          (kept.has(agentId) ? describeStay(input, agent, moving) : chosen)
         return { agentId, deploymentId, chosen: true, reason }
       }
       const fitting = deployments.find(({ target }) => isFitting(agent, target))?.id ?? null
@@ -85,7 +87,12 @@ function describeTaking(
   return `it takes the place of group ${names.join(' and ')} there`
 }
 
-function describeStay({ failed }: PlacementInput, { id, state }: IndexedAgent): string {
+function describeStay(
+  { failed }: PlacementInput,
+  { id, state, draining }: IndexedAgent,
+  moving: ReadonlySet<number>,
+): string {
+  if (draining === true) return moving.has(id) ? movingReason : stayingReason
   if (failed?.has(id) === true)
     return 'what is deployed failed there: it serves its old VCL, and another may fill its place'
   return state === agentStates.Down

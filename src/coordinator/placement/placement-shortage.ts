@@ -50,9 +50,9 @@ export function findShortages(
     })
 }
 
-/** By making way others would not help a group that is not for this release. */
-function isHeld({ isOfOtherRelease }: Conflict): boolean {
-  return isOfOtherRelease !== true
+/** Others could make way for the group there. */
+function isHeld({ isUnavailable }: Conflict): boolean {
+  return isUnavailable !== true
 }
 
 function countStates(agents: readonly IndexedAgent[]): Shortage['states'] {

@@ -14,12 +14,15 @@ import type {
   HeldPlacement,
 } from '../fleet/placement-input.js'
 import { findCandidates, isFitting } from '../fleet/placement-target.js'
+import { findMoved } from './drain-places.js'
 import { chooseBest } from './placement-rank.js'
 import { findShortages, type Shortage } from './placement-shortage.js'
 
 export interface PlacementDecision {
   /** Places that stay, maybe for another deployment of the group. */
   readonly keep: readonly Place[]
+  /** Those of `keep` on draining agents that go once others serve in their place. */
+  readonly moving: readonly Place[]
   /** In the order in which they were chosen. */
   readonly add: readonly Place[]
   /**
@@ -40,6 +43,7 @@ export function placeGroup(input: PlacementInput): PlacementDecision {
     while (slot.chosen.length < slot.min && gainAgent(work, slot)) continue
   for (const slot of work.slots)
     while (slot.chosen.length < slot.max && takeFree(work, slot)) continue
+  for (const slot of work.slots) replaceDrained(work, slot)
   return toDecision(work)
 }
 
@@ -52,12 +56,18 @@ interface Slot extends PlacementDeployment {
   next: number
   /** Those that failed here: they stay, whoever is chosen. */
   readonly failed: readonly Chosen[]
+  /** Those on draining agents in whose place others were chosen. */
+  readonly drained: HeldPlace[]
 }
 
 interface Chosen {
   readonly agent: IndexedAgent
   /** Null: it does not hold the group yet. */
   readonly position: number | null
+}
+
+interface HeldPlace extends Chosen {
+  readonly position: number
 }
 
 interface PlacementWork {
@@ -83,10 +93,12 @@ function beginPlacement(input: PlacementInput): PlacementWork {
     list.push({ agent, position: place.position })
   }
   const taken = new Set([...keeping.values()].flat().map(({ agent }) => agent.id))
+  // Others may come in their place.
+  const drainedCount = [...keeping.values()].flat().filter(isDrained).length
   const slots = deployments.map((deployment): Slot => {
     const chosen = keeping.get(deployment.id) ?? []
     const returning = spare.filter(({ agent }) => isFitting(agent, deployment.target))
-    const open = countOpen(deployments, keeping)
+    const open = countOpen(deployments, keeping) + drainedCount
     const free = { ...input, group: { ...input.group, replaces: undefined } }
     const fresh = findNewAgents(free, deployment, open)
     // Where another makes way: after those that are free.
@@ -96,12 +108,12 @@ function beginPlacement(input: PlacementInput): PlacementWork {
       .flat()
       .filter(({ agent }) => isFitting(agent, deployment.target))
     const candidates = [...returning, ...fresh, ...held, ...last]
-    return { ...deployment, chosen, candidates, next: 0, failed: own }
+    return { ...deployment, chosen, candidates, next: 0, failed: own, drained: [] }
   })
   return { input, slots, taken, leaving }
 }
 
-/** Those that may stay, in their order; why the others may not goes into `leaving`. */
+/** Those that may stay, in their order, those on draining agents last; why the others may not goes into `leaving`. */
 function findHolders(
   input: PlacementInput,
   leaving: Map<number, string>,
@@ -115,7 +127,8 @@ function findHolders(
     if (reason !== null) leaving.set(place.agentId, reason)
     else if (agent) holders.push({ place, agent })
   }
-  return holders
+  const stays = holders.filter((holder) => !isDrained(holder))
+  return stays.length === holders.length ? holders : [...stays, ...holders.filter(isDrained)]
 }
 
 /** How many new agents the group can take at most; others may take what one deployment would have liked. */
@@ -184,6 +197,28 @@ function gainAgent(work: PlacementWork, slot: Slot, asked = new Set<Slot>()): bo
   return false
 }
 
+/** One that failed there before is nobody's replacement. */
+function replaceDrained(work: PlacementWork, slot: Slot): void {
+  const { failed } = work.input
+  for (const place of slot.chosen.filter(isHeld).filter(isDrained).toReversed()) {
+    const candidate = slot.candidates
+      .slice(slot.next)
+      .find(({ agent: { id } }) => !work.taken.has(id) && failed?.has(id) !== true)
+    if (!candidate) return
+    work.taken.add(candidate.agent.id)
+    slot.chosen.splice(slot.chosen.indexOf(place), 1, candidate)
+    slot.drained.unshift(place)
+  }
+}
+
+function isHeld(chosen: Chosen): chosen is HeldPlace {
+  return chosen.position !== null
+}
+
+function isDrained({ agent }: { readonly agent: IndexedAgent }): boolean {
+  return agent.draining === true
+}
+
 function toDecision(work: PlacementWork): PlacementDecision {
   const { input, slots, taken, leaving } = work
   let position = input.placed.reduce((last, place) => Math.max(last, place.position), 0)
@@ -204,8 +239,10 @@ function toDecision(work: PlacementWork): PlacementDecision {
         position: position ?? 0,
       })),
   )
-  keep.push(...apart)
-  const stays = new Set([...taken, ...apart.map(({ agentId }) => agentId)])
+  const moving = findMoving(work)
+  keep.push(...apart, ...moving)
+  for (const { drained } of slots) for (const { agent } of drained) taken.delete(agent.id)
+  const stays = new Set([...taken, ...[...apart, ...moving].map(({ agentId }) => agentId)])
   const gone = input.placed.filter(
     ({ agentId }) => !stays.has(agentId) && input.exclude?.has(agentId) !== true,
   )
@@ -216,7 +253,20 @@ function toDecision(work: PlacementWork): PlacementDecision {
     .toSorted((a, b) => b.position - a.position)
   keep.sort((a, b) => a.position - b.position)
   const replaced = findAllReplaced(input, [...keep, ...add])
-  return { keep, add, waiting, remove, shortages: findShortages(input, slots, taken), replaced }
+  const shortages = findShortages(input, slots, taken)
+  return { keep, moving, add, waiting, remove, shortages, replaced }
+}
+
+/** Of those that others are to replace who stays until more of these serve. */
+function findMoving({ input, slots }: PlacementWork): Place[] {
+  const serves = ({ id, state }: IndexedAgent): boolean =>
+    state === agentStates.Running && input.serving?.has(id) === true
+  return slots.flatMap(({ id, min, chosen, drained }) => {
+    const moved = findMoved({ min, held: drained, chosen, serves })
+    return drained
+      .filter((place) => !moved.has(place))
+      .map(({ agent, position }) => ({ agentId: agent.id, deploymentId: id, position }))
+  })
 }
 
 /** The earliest first, as many as the deployment has room for. */
@@ -239,12 +289,16 @@ function findWaiting({ input, slots }: PlacementWork, gone: readonly Place[]): P
 /** Why an agent leaves that fits no more. */
 export const unfitReason = 'it no longer has the tags of a deployment'
 
+/** Why an agent leaves that is drained. */
+export const drainedReason = 'the agent is drained, and others serve in its place'
+
 /** Why an agent leaves that would fit. */
 export const fullReason = 'its deployment has its max'
 
 function reasonToGo({ input, slots }: PlacementWork, place: Place): string {
   const agent = input.agents.byId.get(place.agentId)
   const fits = agent && slots.some(({ target }) => isFitting(agent, target))
+  if (fits === true && isDrained({ agent })) return drainedReason
   return fits === true ? fullReason : unfitReason
 }
 

@@ -74,6 +74,8 @@ export async function noteOtherHolders(
 
 export function toPlacementInput(input: PlacingInput): PlacementInput {
   const { group, deployments, agents, placements, wanted, keepDown, nameOf } = input
+  const placed = placements.filter(holdsPlacement)
+  const drains = placed.some(({ agentId }) => agents.byId.get(agentId)?.draining === true)
   // A place that another group takes is neither to be counted on nor to be given up.
   const replaced = placements.filter(({ replacedBy }) => replacedBy !== null)
   const exclude =
@@ -93,16 +95,22 @@ export function toPlacementInput(input: PlacingInput): PlacementInput {
       replaces: group.replaces,
     },
     agents,
-    placed: placements.filter(holdsPlacement),
+    placed,
     exclude,
     failed: wanted && findFailed(placements, wanted),
     keepDown,
+    serving: drains ? findServing(placed) : undefined,
     nameOf,
   }
 }
 
 function toHolder({ id, stage }: GroupToPlace): PlacementHolder {
   return { groupId: id, stage: stage !== undefined }
+}
+
+function findServing(placements: readonly PlacementRecord[]): ReadonlySet<number> {
+  const serving = placements.filter(({ state, current }) => state === 'applied' && current)
+  return new Set(serving.map(({ agentId }) => agentId))
 }
 
 /** They serve their old VCL; what failed to switch, or is loading once more, is not among them. */

@@ -13,6 +13,7 @@ export type JudgedAgent = Pick<
   | 'lastStateChangeAt'
   | 'drift'
   | 'logTrouble'
+  | 'draining'
 >
 
 const driftNamesMost = 5
@@ -21,6 +22,7 @@ const driftNamesMost = 5
 export function findAgentProblems(agent: JudgedAgent, whole: boolean): Finding[] {
   const found = [
     ...findByState(agent),
+    ...findDrain(agent),
     ...(whole ? [...findDrift(agent), ...findLogTrouble(agent)] : []),
   ]
   return whole ? found : found.map((finding) => ({ ...finding, remedy: remedyOfOwner }))
@@ -80,6 +82,20 @@ function toFailing({ name, engineState, engineError, lastStateChangeAt }: Judged
     sinceMs: lastStateChangeAt,
     remedy: `\`agents panic ${name}\` and the log on its host say why; restart the cache there, and the agent restores what it should hold`,
   }
+}
+
+function findDrain({ name, draining }: JudgedAgent): Finding[] {
+  if (draining === null) return []
+  const { reason, until, since } = draining
+  const end = until === null ? '' : ` until ${new Date(until).toISOString()}`
+  return [
+    {
+      code: 'draining',
+      message: `The cache is drained${end}, its groups move to others: ${quoteText(reason)}`,
+      sinceMs: since,
+      remedy: `\`agents undrain ${name}\` when its host is ready`,
+    },
+  ]
 }
 
 /** The last change from outside, while its agent could not undo it. */

@@ -16,6 +16,7 @@ void t.test('of a group of the console its caches are told, not tags', (t) => {
     }
     const decision = {
       keep: [],
+      moving: [],
       add: [],
       waiting: [],
       remove: [],

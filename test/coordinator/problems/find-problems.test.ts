@@ -26,9 +26,11 @@ void t.test(
       fc.property(agents, fc.boolean(), (agent, whole) => {
         const found = findAgentProblems(agent, whole)
         const drifts = whole && agent.drift !== null && agent.drift.healedAt === null
+        const drains = agent.draining !== null
         const lacksLog = whole && agent.logTrouble !== null && !isIll(agent.state)
         return (
-          found.length === Number(isIll(agent.state)) + Number(drifts) + Number(lacksLog) &&
+          found.length ===
+            Number(isIll(agent.state)) + Number(drifts) + Number(lacksLog) + Number(drains) &&
           found.every((one) => isTold(one) && one.sinceMs !== null)
         )
       }),

@@ -40,6 +40,14 @@ export const agents: fc.Arbitrary<JudgedAgent> = fc.record({
   lastStateChangeAt: time,
   drift: fc.option(drift),
   logTrouble: text,
+  draining: fc.option(
+    fc.record({
+      since: time,
+      until: fc.option(time),
+      reason: fc.constant('kernel'),
+      account: fc.constant('anna'),
+    }),
+  ),
 })
 
 const place: fc.Arbitrary<Omit<JudgedPlace, 'agentId' | 'agentName'>> = fc.record({

@@ -124,6 +124,8 @@ export const samples: Readonly<Record<string, Sample>> = {
   deleteAgent: { needs: 'agent write' },
   unlockAgent: { needs: 'agent write' },
   unlockAgents: { needs: 'agent write', body: ({ agent }) => ({ agents: [of(agent)] }) },
+  drainAgent: { needs: 'agent write', body: () => ({ reason: 'kernel update' }) },
+  undrainAgent: { needs: 'agent write' },
   listAgentVcls: { needs: 'agent read' },
   listAgentParams: { needs: 'agent read' },
   listAgentBackends: { needs: 'agent read' },

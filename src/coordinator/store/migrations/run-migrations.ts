@@ -5,6 +5,7 @@ import type { Database } from '../database.js'
 import { createMigrationsTable, createSchema, type Tables } from '../schema.js'
 import { backends } from './backends.js'
 import { logsAndStages } from './logs-and-stages.js'
+import { maintenance } from './maintenance.js'
 import { marks } from './marks.js'
 import type { Migration } from './migration.js'
 import { problems } from './problems.js'
@@ -13,7 +14,7 @@ import { problems } from './problems.js'
 const firstTables = '0001-tables'
 
 /** Since the first release, in their order. What they change is in `schema.ts` too: a new store needs none of them. */
-const released: readonly Migration[] = [marks, backends, problems, logsAndStages]
+const released: readonly Migration[] = [marks, backends, problems, logsAndStages, maintenance]
 
 /** Throws FleetError 'invalid' for a store that is newer than this version or older than any. Nothing is done in part. */
 export async function runMigrations(

@@ -67,6 +67,8 @@ export const agentTables = {
       linkId: text().orNull(),
       /** Why its agent cannot read the cache's log, where that can be mended; null: it can, or did not say. */
       logTrouble: text().orNull(),
+      /** JSON of DrainRecord; null: it is not drained. */
+      draining: text().orNull(),
     },
     {
       indexes: {
@@ -74,6 +76,7 @@ export const agentTables = {
         state_since: index('state', 'lastStateChangeAt'),
         /** Asked at each decision, and mostly there is none: the whole fleet must not be read for it. */
         unplaced: indexWhere('"awaitsPlacement" = 1', 'id'),
+        draining: indexWhere('"draining" is not null', 'id'),
       },
     },
   ),

@@ -18,6 +18,8 @@ export const identityTables = {
     quotas: text().orNull(),
     /** Of all versions of its files, as they are kept: adding them up would read all of their texts. */
     fileBytes: integer().default(0),
+    /** JSON of FreezeRecord; null: its groups may be deployed. */
+    frozen: text().orNull(),
     ...times,
   }),
 

@@ -92,6 +92,7 @@ export const triggers: readonly Trigger[] = [
   { ...on('agents', 'insert'), work: note('agent', 'new.id') },
   { ...onChange('agents', shownOfAgents), work: note('agent', 'new.id') },
   { ...onChange('agents', ['logTrouble'], 'agents_log'), work: note('agent', 'new.id') },
+  { ...onChange('agents', ['draining'], 'agents_draining'), work: note('agent', 'new.id') },
   {
     ...onChange('agents', ['state'], 'agents_state'),
     work: noteAll('group', '"groupId"', 'placements where "agentId" = new.id and stage = 0'),

@@ -1,0 +1,49 @@
+/** `/agents/{id}/drain` and `/agents/{id}/undrain`: before a host is worked on, and after. */
+import { drain } from '../../resources/draining.js'
+import type { Actor } from '../../resources/permission.js'
+import { givenBody } from '../api/resource-schemas.js'
+import { route, type Route } from '../http/route.js'
+import type { StateService } from '../service.js'
+import { agentSchema } from './agent-view.js'
+import { findOwnAgent } from './agents.js'
+import { drainAgent, undrainAgent } from './drain-agents.js'
+import { showAgent } from './unlock-routes.js'
+
+const errorKey = 'agent'
+const permission = { type: 'agent', access: 'write' } as const
+
+export function drainRoutes(service: StateService): readonly Route[] {
+  const find = (_: unknown, actor: Actor, id: number) => findOwnAgent(service, actor, id)
+  return [
+    route({
+      method: 'PUT',
+      path: '/agents/{id}/drain',
+      operationId: 'drainAgent',
+      summary:
+        'Drains an agent; its groups move where other agents fit, and serve there before they go',
+      errorKey,
+      permission,
+      find,
+      body: givenBody(drain),
+      answers: { 200: agentSchema },
+      handle: async ({ actor, object, body }) => {
+        const drained = await drainAgent(service, actor, object, body)
+        return { status: 200, body: await showAgent(service, actor, drained) }
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: '/agents/{id}/undrain',
+      operationId: 'undrainAgent',
+      summary: 'Ends the drain of an agent; it gets groups again',
+      errorKey,
+      permission,
+      find,
+      answers: { 200: agentSchema },
+      handle: async ({ actor, object }) => {
+        const undrained = await undrainAgent(service, actor, object)
+        return { status: 200, body: await showAgent(service, actor, undrained) }
+      },
+    }),
+  ]
+}

@@ -1,0 +1,18 @@
+/** Agents that are drained, the trigger that notes it, and organizations that are frozen. */
+import type { Migration } from './migration.js'
+
+export const maintenance: Migration = {
+  name: '0006-maintenance',
+  statements: ({ text, trigger }) => [
+    `alter table "agents" add column "draining" ${text}`,
+    'create index "agents_draining" on "agents" ("id") where "draining" is not null',
+    ...trigger({
+      name: 'agents_draining',
+      table: 'agents',
+      after: 'update of "draining"',
+      when: 'new."draining" is distinct from old."draining"',
+      work: `insert into changes (kind, "objectId") values ('agent', new.id)`,
+    }),
+    `alter table "organizations" add column "frozen" ${text}`,
+  ],
+}

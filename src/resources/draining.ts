@@ -1,0 +1,44 @@
+/** A cache that is emptied of its groups for maintenance (docs/behaviour.md, Drain). */
+import { text, time } from './common-fields.js'
+import type { Answer, Fields } from './resource.js'
+
+const reasonLimitCharacters = 500
+
+const until = {
+  kind: 'moment',
+  nullable: true,
+  description: 'When it ends by itself, in seconds since 1970; null: it does not',
+} as const
+
+/** Of an agent; null: it is not drained. */
+export const draining = {
+  kind: 'object',
+  nullable: true,
+  computed: true,
+  description: 'Its groups move to other caches, and it gets no new ones',
+  fields: { since: time, until, reason: text, account: text },
+} as const
+
+/** What begins it. */
+export const drain = {
+  reason: {
+    kind: 'text',
+    limitCharacters: reasonLimitCharacters,
+    form: {
+      pattern: /^(?=.*\S)[^\p{Cc}\p{Cs}\u2028\u2029]+$/u,
+      right: `a line of 1 to ${reasonLimitCharacters} characters that says what for`,
+    },
+    write: { required: true, summary: 'what for; whoever sees the agent reads it' },
+  },
+  until: {
+    ...until,
+    write: { nullable: true, summary: 'when it ends by itself; never unless given' },
+  },
+} as const satisfies Fields
+
+export type Draining = NonNullable<Answer<{ readonly draining: typeof draining }>['draining']>
+
+/** Why a group is still on a draining agent, in its placement: whoever waits for a drain tells the two apart. */
+export const movingReason = 'the agent is drained: it serves until another does in its place'
+export const stayingReason =
+  'the agent is drained, and serves on: no other agent that fits has room for the group'

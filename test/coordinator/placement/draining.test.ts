@@ -1,0 +1,162 @@
+/** Draining: what must hold for every fleet of which some agents are drained. */
+import fc from 'fast-check'
+import t from 'tap'
+import { indexAgents } from '../../../src/coordinator/fleet/agent-index.js'
+import type { Place, PlacementInput } from '../../../src/coordinator/fleet/placement-input.js'
+import { placeGroup, type PlacementDecision } from '../../../src/coordinator/placement/placement.js'
+import { agentStates } from '../../../src/resources/agent-state.js'
+import { placementWorlds, type PlacementWorld } from '../../support/arbitraries.js'
+import { agentIds, chosenOf, isAskedFor, isUsable, toInput } from './placement-world.js'
+
+interface DrainedWorld extends PlacementWorld {
+  readonly drained: ReadonlySet<number>
+  readonly serving: ReadonlySet<number>
+}
+
+/** Some agents are drained, and some of the places serve. */
+const drainedWorlds: fc.Arbitrary<DrainedWorld> = fc
+  .tuple(placementWorlds, fc.array(fc.boolean(), { minLength: 24, maxLength: 24 }))
+  .map(([world, flags]) => ({
+    ...world,
+    drained: new Set(world.agents.filter((_, at) => flags[at] === true).map(({ id }) => id)),
+    serving: new Set(agentIds(world.placed).filter((_, at) => flags[at + 12] === true)),
+  }))
+
+function toDrainedInput(world: DrainedWorld): PlacementInput {
+  const agents = world.agents.map((agent) => ({ ...agent, draining: world.drained.has(agent.id) }))
+  return { ...toInput(world), agents: indexAgents(agents), serving: world.serving }
+}
+
+function servesNow({ agents, serving }: DrainedWorld, { agentId }: Place): boolean {
+  const agent = agents.find(({ id }) => id === agentId)
+  return agent?.state === agentStates.Running && serving.has(agentId)
+}
+
+void t.test('nothing new comes to a drained agent', (t) => {
+  const property = fc.property(drainedWorlds, (world) => {
+    const { add } = placeGroup(toDrainedInput(world))
+
+    if (agentIds(add).some((id) => world.drained.has(id))) throw new Error('added')
+  })
+
+  fc.assert(property, { numRuns: 1000 })
+  t.end()
+})
+
+void t.test('what leaves for a drain is replaced, and min goes on to be served', (t) => {
+  const property = fc.property(drainedWorlds, (world) => {
+    const decision = placeGroup(toDrainedInput(world))
+
+    const left = decision.remove.filter(({ reason }) => reason.includes('drained'))
+    for (const { id, min, max } of world.group.deployments) {
+      const ofIt = (places: readonly Place[]) =>
+        places.filter(({ deploymentId }) => deploymentId === id)
+      const gone = ofIt(left).filter((place) => isAskedFor(world, place))
+      if (gone.length === 0) continue
+      const moving = new Set(agentIds(decision.moving))
+      const instead = ofIt(chosenOf(decision)).filter(({ agentId }) => !moving.has(agentId))
+      if (instead.length !== max) throw new Error('left with room')
+      const stays = ofIt(chosenOf(decision))
+      const serves = stays.filter((place) => servesNow(world, place)).length
+      if (serves < min && gone.some((place) => servesNow(world, place))) throw new Error('min')
+    }
+  })
+
+  fc.assert(property, { numRuns: 1000 })
+  t.end()
+})
+
+void t.test('a drain never makes a group short that could stay where it is', (t) => {
+  const property = fc.property(drainedWorlds, (world) => {
+    const held = new Set(agentIds(world.placed))
+    const onlyHeld = {
+      ...world,
+      drained: new Set([...world.drained].filter((id) => held.has(id))),
+    }
+
+    const missing = ({ shortages }: PlacementDecision): number =>
+      shortages.reduce((sum, { min, placed }) => sum + min - placed, 0)
+    if (missing(placeGroup(toDrainedInput(onlyHeld))) > missing(placeGroup(toInput(world))))
+      throw new Error('short')
+  })
+
+  fc.assert(property, { numRuns: 1000 })
+  t.end()
+})
+
+void t.test(
+  'run after run a drain ends: nobody stays who could go, and min is always served',
+  (t) => {
+    const worlds = fc.tuple(drainedWorlds, fc.infiniteStream(fc.boolean()))
+    const property = fc.property(worlds, ([start, flags]) => {
+      // Where it was deployed before anybody was drained, and all serve.
+      const placed = chosenOf(placeGroup(toInput(start)))
+      let world: DrainedWorld = {
+        ...{ ...start, ...place(start, placed) },
+        serving: new Set(agentIds(placed)),
+      }
+      const served = countServing(world)
+      for (let run = 0; run < 2 * world.agents.length + 2; run++) {
+        const decision = placeGroup(toDrainedInput(world))
+        const chosen = chosenOf(decision)
+        // Loading takes a while, longer on some than on others, but not for ever.
+        const ready = agentIds(chosen).filter(
+          (id) => world.serving.has(id) || flags.next().value === true || run > world.agents.length,
+        )
+        world = { ...world, ...place(world, chosen), serving: new Set(ready) }
+        for (const { id, min } of world.group.deployments) {
+          const now = countServing(world).get(id) ?? 0
+          if (now < Math.min(min, served.get(id) ?? 0)) throw new Error(`run ${run}: min of ${id}`)
+        }
+      }
+      const { add, moving, keep } = placeGroup(toDrainedInput(world))
+      if (add.length > 0) throw new Error('goes on and on')
+      const waits = keep.some(
+        ({ agentId }) => !servesNow(world, { agentId, deploymentId: 0, position: 0 }),
+      )
+      if (moving.length > 0 && !waits) throw new Error('stays, and nothing is waited for')
+      const held = new Set(agentIds(keep))
+      const free = world.agents.filter(
+        (agent) => !world.drained.has(agent.id) && !held.has(agent.id) && isUsable(world, agent),
+      )
+      const left = new Set(agentIds(moving))
+      for (const one of keep.filter(
+        ({ agentId }) => world.drained.has(agentId) && !left.has(agentId),
+      ))
+        if (free.some(({ id }) => isAskedFor(world, { ...one, agentId: id })))
+          throw new Error(`agent ${one.agentId} could go`)
+    })
+
+    fc.assert(property, { numRuns: 1000 })
+    t.end()
+  },
+)
+
+/** By deployment, of those that fit it. */
+function countServing(world: DrainedWorld): ReadonlyMap<number, number> {
+  return new Map(
+    world.group.deployments.map(({ id }) => [
+      id,
+      world.placed.filter(
+        (one) => one.deploymentId === id && isAskedFor(world, one) && servesNow(world, one),
+      ).length,
+    ]),
+  )
+}
+
+/** The world with these places of the group, and no others. */
+function place(world: PlacementWorld, placed: readonly Place[]) {
+  const { group } = world
+  const holders = new Set(agentIds(placed))
+  const agents = world.agents.map((agent) => {
+    const others = agent.groupIds.filter((id) => id !== group.id)
+    const otherRoot = agent.rootGroupId === group.id ? null : agent.rootGroupId
+    const isHolder = holders.has(agent.id)
+    return {
+      ...agent,
+      groupIds: isHolder ? [group.id, ...others] : others,
+      rootGroupId: isHolder && group.root ? group.id : otherRoot,
+    }
+  })
+  return { placed, agents }
+}
