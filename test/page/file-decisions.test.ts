@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { compareLines } from '../../src/page/editor/compare-lines.js'
+import { findIndent } from '../../src/page/editor/find-indent.js'
 import { columnAt } from '../../src/page/editor/column-at.js'
 import { vcl } from '../../src/page/editor/vcl-language.js'
 import { isSameText, restoreLineEnds } from '../../src/page/views/file/line-ends.js'
@@ -252,3 +253,21 @@ void t.test(
     t.end()
   },
 )
+
+void t.test('a file goes on as it is indented already', (t) => {
+  t.equal(findIndent(''), '    ')
+  t.equal(findIndent('sub vcl_recv {\n}\n'), '    ')
+  t.equal(findIndent('sub vcl_recv {\n  if (a) {\n    return (pass);\n  }\n}\n'), '  ')
+  t.equal(findIndent('sub vcl_recv {\r\n\tif (a) {\r\n\t\treturn (pass);\r\n\t}\r\n}\r\n'), '\t')
+  t.equal(
+    findIndent('/*\n * A comment.\n */\nsub vcl_recv {\n        return (pass);\n}\n'),
+    '        ',
+  )
+  t.equal(findIndent('sub vcl_recv {\n\tset req.http.A = "a" +\n\t    "b";\n}\n'), '\t')
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), (text) =>
+      /^(?:\t| {2,8})$/.test(findIndent(text)),
+    ),
+  )
+  t.end()
+})

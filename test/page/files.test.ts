@@ -15,7 +15,7 @@ import { startVarnishd } from '../support/varnishd.js'
 const hostile = '<img src=x onerror=alert(1)>'
 const shared = `sub vcl_deliver {\n    set resp.http.X-Hostile = "${hostile}";\n}\n`
 const main =
-  'vcl 4.1;\nbackend default none;\ninclude "shared.vcl";\nsub vcl_recv {\n    return (hash);\n}\n'
+  'vcl 4.1;\nbackend default none;\ninclude "shared.vcl";\nsub vcl_recv {\n  return (hash);\n}\n'
 
 void t.test('files', async (t) => {
   const { base, api } = await startCoordinator(t)
@@ -126,7 +126,7 @@ void t.test('files', async (t) => {
     await page.keyboard.press('Enter')
     await page.keyboard.type('X = "a";\n}', { delay: 20 })
     const lines = await page.locator('.cm-line').allTextContents()
-    t.same(lines.slice(-3), ['sub vcl_deliver {', '    set resp.http.X = "a";', '}'])
+    t.same(lines.slice(-3), ['sub vcl_deliver {', '  set resp.http.X = "a";', '}'])
     await page.getByText('vcl_deliver').last().hover()
     await page.getByText('Returns deliver, restart, synth, fail').waitFor()
     await page.mouse.move(0, 0)

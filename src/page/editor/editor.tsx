@@ -14,6 +14,7 @@ import {
 } from '@codemirror/view'
 import { useEffect, useRef } from 'preact/hooks'
 import { editorTheme } from './editor-theme.js'
+import { findIndent } from './find-indent.js'
 import { vclAssist } from './vcl-assist.js'
 import { vcl } from './vcl-language.js'
 
@@ -33,7 +34,11 @@ export function makeState({ text, label, isReadOnly, onSave }: EditedState): Edi
       ...[lineNumbers(), lintGutter(), history(), drawSelection()],
       ...[bracketMatching(), indentOnInput(), highlightActiveLine(), highlightActiveLineGutter()],
       ...[highlightSelectionMatches(), search(), vcl, vclAssist, editorTheme],
-      ...[indentUnit.of('    '), EditorState.tabSize.of(8), EditorState.readOnly.of(isReadOnly)],
+      ...[
+        indentUnit.of(findIndent(text)),
+        EditorState.tabSize.of(8),
+        EditorState.readOnly.of(isReadOnly),
+      ],
       EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
       keymap.of([
         {
