@@ -28,6 +28,7 @@ const base = [
   'mismatch',
   'json-parts',
   'in-steps',
+  'yaml-lines',
 ].map((name) => `src/${name}.ts`)
 /** What every folder of the coordinator may use: given to it, or below it. */
 const coordinatorBase = [
@@ -80,7 +81,21 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     (folder) => [folder, ['src/coordinator/', ...coordinatorBase]] as const,
   ),
   // What a folder would change is decided as everything is.
-  ['src/cli/apply/', ['src/cli/', 'src/resources/', 'src/vcl/']],
+  ['src/cli/apply/', ['src/cli/', 'src/resources/', 'src/vcl/', 'src/yaml-lines.ts']],
+  // Tests run in a private cache, started as an agent starts one.
+  [
+    'src/vcl-tests/',
+    [
+      ...['vcl-tests', 'agent', 'vcl', 'traffic', 'resources', 'runtime'].map(
+        (name) => `src/${name}/`,
+      ),
+      ...['protocol/', ...base],
+    ],
+  ],
+  [
+    'src/cli/test/',
+    [...['cli', 'vcl-tests', 'vcl', 'resources', 'runtime'].map((name) => `src/${name}/`)],
+  ],
   // A deployed text is flattened, and what a compiler says of it is told, as everywhere.
   ['src/cli/upgrade/', ['src/cli/', 'src/resources/', 'src/vcl/']],
   [

@@ -27,6 +27,7 @@ import { users } from './nouns/users.js'
 import { vclGroups } from './nouns/vclgroups.js'
 import { overviewVerb } from './overview-verb.js'
 import { problemsVerb } from './problems-verb.js'
+import { testVerb } from './test-verb.js'
 import { upgradeVerb } from './upgrade-verb.js'
 import type { Flag, Grammar } from './verb.js'
 import { versionVerb } from './version-verb.js'
@@ -47,6 +48,7 @@ export const grammar: Grammar = {
     problemsVerb,
     applyVerb,
     exportVerb,
+    testVerb,
     upgradeVerb,
     versionVerb,
     ...invalidationVerbs,

@@ -3,6 +3,7 @@
  * of its own, who cannot enter the state dir. Their names say whose they are, so that what a killed agent left is removed.
  */
 import { createHash } from 'node:crypto'
+import { readdirSync, rmSync } from 'node:fs'
 import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,6 +18,15 @@ export async function makeCheckFolder(owner: string): Promise<string> {
 
 export async function removeCheckFolder(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+}
+
+/** Those of a process that ends at once, such as by Ctrl-C. */
+export function removeFoldersAtExit(owner: string): void {
+  process.once('exit', () => {
+    const prefix = prefixOf(owner)
+    for (const name of readdirSync(tmpdir()))
+      if (name.startsWith(prefix)) rmSync(join(tmpdir(), name), { recursive: true, force: true })
+  })
 }
 
 /** Those of an earlier life of this agent; answers how many. */

@@ -11,6 +11,7 @@ import {
   type ManagementConnection,
 } from '../../../protocol/connection.js'
 import { ManagementPortError } from '../../../protocol/errors.js'
+import type { Banner } from '../../../protocol/release.js'
 import type { CompileLimits } from '../../vcl/compile-limits.js'
 import { makeCheckFolder, removeCheckFolder } from './check-folder.js'
 import { readCpuMs } from './process-cost.js'
@@ -26,11 +27,24 @@ interface PrivateManagerOptions {
   readonly limits: CompileLimits
   /** A child of a cache reserves much more than it uses. */
   readonly withChild: boolean
+  /** Of each process that does not give itself more, up to that of `limits`. */
+  readonly softMemoryBytes?: number
   /** Ends it at once. */
   readonly signal: AbortSignal
+  /** Puts into its folder what it needs; answers what it finds in its environment. */
+  readonly prepare?: (folder: string) => Promise<Readonly<Record<string, string>>>
 }
 
 export type RunCommand = <Result>(command: Command<Result>) => Promise<Result>
+
+/** Of a manager that runs. */
+export interface PrivateCache {
+  /** Its `-n`. */
+  readonly workingDirectory: string
+  readonly banner: Banner
+}
+
+type PrivateWork<Result> = (run: RunCommand, cache: PrivateCache) => Promise<Result>
 
 export interface PrivateRun<Result> {
   /** `exceeded`: the processes were ended because of it. `broken`: the manager did not start, or ended by itself. */
@@ -56,14 +70,18 @@ const hardLimitMarginSeconds = 2
 /** Rejects only with what `work` throws that is not of the management port, and when no folder can be made. */
 export async function runPrivately<Result>(
   options: PrivateManagerOptions,
-  work: (run: RunCommand) => Promise<Result>,
+  work: PrivateWork<Result>,
 ): Promise<PrivateRun<Result>> {
   const folder = await makeCheckFolder(options.owner)
-  const manager = new PrivateManager(options, folder)
   try {
-    return await manager.use(work)
+    const own = await options.prepare?.(folder)
+    const manager = new PrivateManager(options, folder, { ...environment, ...own })
+    try {
+      return await manager.use(work)
+    } finally {
+      await manager.end()
+    }
   } finally {
-    await manager.end()
     await removeCheckFolder(folder)
   }
 }
@@ -75,19 +93,21 @@ class PrivateManager {
   readonly #polling: Loop
   readonly #startedAt = performance.now()
   readonly #signal: AbortSignal
+  readonly #workingDirectory: string
   #output = ''
   #cpuMs = 0
   #polledAt = performance.now()
   #exceeded: 'cpu' | 'time' | null = null
   #isGone = false
 
-  constructor(options: PrivateManagerOptions, folder: string) {
+  constructor(options: PrivateManagerOptions, folder: string, env: NodeJS.ProcessEnv) {
     const { limits } = options
     this.#limits = limits
-    this.#process = spawn('nice', composeWords(options, folder), {
+    this.#workingDirectory = `${folder}/n`
+    this.#process = spawn('nice', composeWords(options, this.#workingDirectory), {
       detached: true, // a group of its own, ended as a whole
       stdio: ['pipe', 'pipe', 'pipe'],
-      env: environment,
+      env,
     })
     this.#process.stderr.on('data', (chunk: Buffer) => {
       this.#output = `${this.#output}${chunk.toString()}`.slice(-outputLimitCharacters)
@@ -109,7 +129,7 @@ class PrivateManager {
     this.#signal.addEventListener('abort', this.#kill)
   }
 
-  async use<Result>(work: (run: RunCommand) => Promise<Result>): Promise<PrivateRun<Result>> {
+  async use<Result>(work: PrivateWork<Result>): Promise<PrivateRun<Result>> {
     const outcome = await this.#work(work)
     await this.#poll()
     // What a manager that is gone cost since its last check is not known: at most the time that went by.
@@ -117,14 +137,16 @@ class PrivateManager {
     return { outcome, cpuMs: Math.ceil(Math.max(leastCpuMs, this.#cpuMs + unknownMs)) }
   }
 
-  async #work<Result>(
-    work: (run: RunCommand) => Promise<Result>,
-  ): Promise<PrivateRun<Result>['outcome']> {
+  async #work<Result>(work: PrivateWork<Result>): Promise<PrivateRun<Result>['outcome']> {
     let connection: ManagementConnection | null = null
     try {
       const opened = await this.#connect()
       connection = opened
-      const result = await work((command) => opened.run(command, { timeoutMs: longestCompileMs }))
+      const { banner } = opened
+      const result = await work((command) => opened.run(command, { timeoutMs: longestCompileMs }), {
+        workingDirectory: this.#workingDirectory,
+        banner,
+      })
       return { kind: 'done', result }
     } catch (error) {
       if (this.#exceeded !== null) return { kind: 'exceeded', limit: this.#exceeded }
@@ -186,14 +208,15 @@ const environment = {
   LC_ALL: 'C',
 }
 
-function composeWords(options: PrivateManagerOptions, folder: string): string[] {
+function composeWords(options: PrivateManagerOptions, workingDirectory: string): string[] {
   const { program, words, limits, withChild } = options
+  const memory = [options.softMemoryBytes ?? limits.memoryBytes, limits.memoryBytes].join(':')
   const seconds = Math.ceil(limits.cpuMs / 1000)
   return [
     ...['-n', '19', 'prlimit', `--cpu=${seconds}:${seconds + hardLimitMarginSeconds}`],
     // Address space where that is what is used; else what is written to.
-    ...[`--${withChild ? 'data' : 'as'}=${limits.memoryBytes}`, '--core=0', program],
-    ...['-d', '-f', '', '-n', `${folder}/n`, '-T', 'none', '-S', 'none', '-a', '127.0.0.1:0'],
+    ...[`--${withChild ? 'data' : 'as'}=${memory}`, '--core=0', program],
+    ...['-d', '-f', '', '-n', workingDirectory, '-T', 'none', '-S', 'none', '-a', '127.0.0.1:0'],
     ...(withChild ? smallChild : []),
     ...words,
   ]

@@ -17,7 +17,10 @@ export async function findStranger(path: string): Promise<string | null> {
 }
 
 /** A tool of the cache's own release: it lies beside its program, or in the `bin` beside its `sbin`; else what PATH has. */
-export async function findCacheTool(cache: RunningCache | null, tool: string): Promise<string> {
+export async function findCacheTool(
+  cache: Pick<RunningCache, 'program'> | null,
+  tool: string,
+): Promise<string> {
   if (cache === null || !isAbsolute(cache.program)) return tool
   const folder = dirname(cache.program)
   for (const path of [join(folder, tool), join(folder, '../bin', tool)]) {

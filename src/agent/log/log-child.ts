@@ -23,6 +23,8 @@ export interface LogRun {
   readonly format: string | null
   /** Null: all transactions. */
   readonly query: string | null
+  /** Of all records, those with these tags; unless told those that may be shown to anybody who may read the log. */
+  readonly tags?: readonly string[]
   /** Also the fetches of a request, behind it. */
   readonly fetches: boolean
   /** Lines in so many seconds, the first ones of each span; null: no bound. */
@@ -88,12 +90,12 @@ export class LogChild {
 /** Since 6.0 the same words (varnishncsa(1)). Without `-t off` it would give up where the cache has just been restarted. */
 function listWords(
   { folder, variables }: LogTool,
-  { format, query, fetches, bound }: LogRun,
+  { format, query, fetches, bound, tags }: LogRun,
 ): string[] {
   return [
     ...['-n', folder, '-t', 'off'],
     ...(format === null
-      ? ['-g', 'request', '-i', recordTags, '-X', '\\n']
+      ? ['-g', 'request', '-i', tags?.join(',') ?? recordTags, '-X', '\\n']
       : [
           '-F',
           format.replaceAll('%{Varnish:', `%{${variables}:`),

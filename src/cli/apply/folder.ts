@@ -28,7 +28,7 @@ export async function openFolder(path: string): Promise<Folder> {
   const root = await realpath(path)
   const entries = await readdir(root, { withFileTypes: true })
   const documents = entries
-    .filter((entry) => !entry.isDirectory() && /^[^.].*\.(ya?ml|json)$/i.test(entry.name))
+    .filter((entry) => !entry.isDirectory() && isDocument(entry.name))
     .map(({ name }) => name)
     .toSorted()
   if (documents.length === 0)
@@ -47,6 +47,11 @@ export async function openFolder(path: string): Promise<Folder> {
     },
     list: (wanted) => listInside(root, wanted),
   }
+}
+
+/** A test of VCL is a file that documents name. */
+function isDocument(name: string): boolean {
+  return /^[^.].*\.(ya?ml|json)$/i.test(name) && !/\.test\.[a-z]+$/i.test(name)
 }
 
 /** A link to a file counts as one: reading it shows where it leads. */

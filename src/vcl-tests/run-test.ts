@@ -1,0 +1,169 @@
+/** One test file against one VCL, in a private cache that is gone afterwards (docs/behaviour.md, Tests of VCL). */
+import { performance } from 'node:perf_hooks'
+import { FleetError } from '../errors.js'
+import { runPrivately, type PrivateCache, type RunCommand } from '../agent/check/private-manager.js'
+import { loadLimits, type CompileLimits } from '../vcl/compile-limits.js'
+import { loadTested } from './load-tested.js'
+import { Origin } from './origin.js'
+import { findBackends, replaceBackends } from './replace-backends.js'
+import { describeStranger, runStep, type TestBench } from './run-step.js'
+import { openTestClock, type TestClock } from './test-clock.js'
+import type { TestFile, TestStep } from './test-file.js'
+import { titleOf } from './step-title.js'
+import type { TestProgram } from './test-program.js'
+import type { StepResult, TestResult } from './test-result.js'
+import { TestedCache } from './tested-cache.js'
+import type { TestedVcl } from './tested-vcl.js'
+import { TransactionLog } from './transaction-log.js'
+
+export interface TestRun {
+  readonly program: TestProgram
+  readonly vcl: TestedVcl
+  readonly test: TestFile
+  /** As it is called where it was given. */
+  readonly file: string
+  /** Tells folders of one who runs tests from those of others. */
+  readonly owner: string
+  /** Path of the library that moves the clock; null: it was not built. */
+  readonly clockLibrary: string | null
+  readonly signal: AbortSignal
+}
+
+/** Of the steps of a file, its compile not counted. */
+const fileLimitMs = 30_000
+/** A compile as a deploy may take, and the steps. */
+const limits: CompileLimits = { ...loadLimits, cpuMs: loadLimits.cpuMs + fileLimitMs }
+const softMemoryBytes = 256 << 20
+
+/** Rejects for what is a bug only. */
+export async function runTest(run: TestRun): Promise<TestResult> {
+  const { test, file, program, owner, signal } = run
+  const startedAt = performance.now()
+  const steps: StepResult[] = []
+  const notes: string[] = []
+  let clock: TestClock | null = null
+  const trouble = await describeTrouble(async () => {
+    const { outcome } = await runPrivately(
+      {
+        ...{
+          program: program.daemon,
+          words: program.words,
+          owner,
+          limits,
+          withChild: true,
+          softMemoryBytes,
+          signal,
+        },
+        prepare: async (folder) => {
+          clock = await openTestClock(folder, run.clockLibrary)
+          return clock.environment
+        },
+      },
+      (command, cache) => runInCache({ run, command, cache, clock, steps, notes }),
+    )
+    if (outcome.kind === 'done') return outcome.result
+    if (outcome.kind === 'exceeded') return `the cache took more ${outcome.limit} than a test may`
+    return `the cache ended: ${outcome.reason}`
+  })
+  return {
+    file,
+    name: test.name ?? file,
+    durationMs: performance.now() - startedAt,
+    steps,
+    planned: test.steps.length,
+    notes,
+    trouble,
+  }
+}
+
+/** What was done wrong is told; a bug is thrown. */
+async function describeTrouble(work: () => Promise<string | null>): Promise<string | null> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof FleetError) return error.message
+    throw error
+  }
+}
+
+interface CacheRun {
+  readonly run: TestRun
+  readonly command: RunCommand
+  readonly cache: PrivateCache
+  readonly clock: TestClock | null
+  /** Filled as they are run. */
+  readonly steps: StepResult[]
+  readonly notes: string[]
+}
+
+/** Answers why not all steps were run. */
+async function runInCache(cacheRun: CacheRun): Promise<string | null> {
+  const { run, command, cache, clock, steps, notes } = cacheRun
+  const { vcl, test, program } = run
+  const found = findBackends(vcl.text)
+  const backends = new Set(found.map(({ name }) => name))
+  const stranger = [...test.backends.keys()].find((name) => !backends.has(name))
+  if (stranger !== undefined) return describeStranger(stranger, backends)
+  if (clock === null) throw new Error('the clock was not prepared')
+  const rules = test.backends
+  const origin = await Origin.start({ backends: [...backends], rules, now: clock.now })
+  try {
+    const text = replaceBackends(vcl.text, found, origin.ports)
+    const loaded = await loadTested(command, vcl, text)
+    if (!loaded.ok) return loaded.error
+    const signal = AbortSignal.any([run.signal, AbortSignal.timeout(fileLimitMs)])
+    const tested = { run: command, cache, vcl, program: loaded.program }
+    const log = new TransactionLog({
+      program: program.recordTool,
+      folder: cache.workingDirectory,
+      variables: program.logVariables,
+    })
+    try {
+      const open = await TestedCache.open(tested)
+      await log.attach(open.port, signal)
+      const isRefused = (name: string): boolean => origin.describeRefusedProbe(name) !== null
+      for (const name of await open.warmUp(found, isRefused, signal)) {
+        notes.push(describeSick(name, origin.describeRefusedProbe(name)))
+      }
+      await runSteps({ cache: open, origin, log, clock, vcl, backends, signal }, test.steps, steps)
+    } finally {
+      await log.stop()
+    }
+  } finally {
+    origin.stop()
+  }
+  return describeRest(test.steps, steps)
+}
+
+function describeSick(backend: string, refusedProbe: string | null): string {
+  const why = refusedProbe === null ? '' : `: the test answers its probe ${refusedProbe}`
+  return `backend ${backend} is sick from the beginning${why}`
+}
+
+/** Ends with a step that could not be run: what comes behind it has nothing to stand on. */
+async function runSteps(
+  bench: TestBench,
+  planned: readonly TestStep[],
+  steps: StepResult[],
+): Promise<void> {
+  for (const { number, line, action } of planned) {
+    const startedAt = performance.now()
+    const { isRun, ...outcome } = await runStep(bench, action).then(
+      (done) => ({ isRun: true, ...done }),
+      (error: unknown) => ({ isRun: false, problems: [messageOf(bench, error)], log: [] }),
+    )
+    const durationMs = performance.now() - startedAt
+    steps.push({ number, line, title: titleOf(action), durationMs, ...outcome })
+    if (!isRun) return
+  }
+}
+
+function messageOf({ signal }: TestBench, error: unknown): string {
+  if (signal.aborted) return `a test file has ${fileLimitMs / 1000} s, which are over`
+  return error instanceof Error ? error.message : String(error)
+}
+
+function describeRest(planned: readonly TestStep[], steps: readonly StepResult[]): string | null {
+  const left = planned.length - steps.length
+  return left === 0 ? null : `${left} steps were not run`
+}

@@ -1,0 +1,24 @@
+/** What a step does, in a few words. */
+import type { StepAction } from './test-file.js'
+
+const charactersMost = 120
+
+export function titleOf(action: StepAction): string {
+  const text = compose(action)
+  return text.length > charactersMost ? `${text.slice(0, charactersMost)}…` : text
+}
+
+function compose(action: StepAction): string {
+  switch (action.kind) {
+    case 'request':
+      return `${action.request.method} ${action.request.host ?? ''}${action.request.url}`
+    case 'ban':
+      return `ban ${action.expression}`
+    case 'purge':
+      return `purge ${action.url.href}`
+    case 'advance':
+      return `advance ${action.seconds} s`
+    case 'health':
+      return `backend ${action.backend} ${action.health}`
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * The wall clock of a private cache, which a test moves: a small library, loaded before others (ld.so(8), LD_PRELOAD), adds what
+ * stands in a file that it has mapped. Nothing else on the host sees that time.
+ */
+import { open, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+export interface TestClock {
+  /** Epoch milliseconds. */
+  readonly now: () => number
+  /** Why it cannot be moved; null: it was. */
+  readonly advance: (seconds: number) => Promise<string | null>
+  /** What the cache finds in its environment. */
+  readonly environment: Readonly<Record<string, string>>
+}
+
+const nanosecondsPerSecond = 1e9
+export const offsetVariable = 'CACHEFLEET_CLOCK_OFFSET'
+
+/** `library`: null where it was not built. */
+export async function openTestClock(folder: string, library: string | null): Promise<TestClock> {
+  if (library === null)
+    return { now: Date.now, advance: () => Promise.resolve(noLibrary), environment: {} }
+  const path = join(folder, 'clock-offset')
+  let offsetSeconds = 0
+  const write = async () => {
+    const bytes = Buffer.alloc(8)
+    bytes.writeBigInt64LE(BigInt(Math.round(offsetSeconds * nanosecondsPerSecond)))
+    // In its place: the cache has it mapped.
+    const file = await open(path, 'r+')
+    try {
+      await file.write(bytes, 0, bytes.length, 0)
+    } finally {
+      await file.close()
+    }
+  }
+  await writeFile(path, Buffer.alloc(8), { mode: 0o644 })
+  return {
+    now: () => Date.now() + offsetSeconds * 1000,
+    advance: async (seconds) => {
+      offsetSeconds += seconds
+      await write()
+      return null
+    },
+    environment: { LD_PRELOAD: library, [offsetVariable]: path },
+  }
+}
+
+const noLibrary =
+  'time cannot be advanced here: the library for it was not built, which takes a C compiler (npm run setup)'

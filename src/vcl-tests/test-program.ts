@@ -1,0 +1,41 @@
+/** What tests are run with: the cache's program and its log tool, as this machine has them. */
+import { basename } from 'node:path'
+import { findProductOfDaemon, varnish } from '../../protocol/product.js'
+import { removeFoldersAtExit } from '../agent/check/check-folder.js'
+import { findProgram } from '../agent/engine/spawned-engine.js'
+import { findCacheTool } from '../agent/host/trusted-program.js'
+
+export interface TestProgram {
+  /** Path of varnishd or vinyld. */
+  readonly daemon: string
+  /** Prints all records of a request. */
+  readonly recordTool: string
+  readonly logVariables: string
+  /** Further words of the daemon's command line. */
+  readonly words: readonly string[]
+}
+
+let isClaimed = false
+
+/** What folders of caches that this process starts are called by; those that are left go with it, as by Ctrl-C. */
+export function claimFolders(): string {
+  const owner = `tests of process ${process.pid}`
+  if (!isClaimed) removeFoldersAtExit(owner)
+  isClaimed = true
+  return owner
+}
+
+/** `/usr/sbin` is what the PATH of most users lacks. Null: there is none. */
+export async function findTestProgram(searchPath: string): Promise<TestProgram | null> {
+  const daemon = await findProgram([...searchPath.split(':'), '/usr/sbin'])
+  return daemon === null ? null : describeProgram(daemon, [])
+}
+
+export async function describeProgram(
+  daemon: string,
+  words: readonly string[],
+): Promise<TestProgram> {
+  const { recordTool, logVariables } = findProductOfDaemon(basename(daemon)) ?? varnish
+  const path = await findCacheTool({ program: daemon }, recordTool)
+  return { daemon, recordTool: path, logVariables, words }
+}

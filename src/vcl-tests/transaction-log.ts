@@ -1,0 +1,98 @@
+/** The log of a private cache by its own tool: of a request all that the cache wrote, once it has ended with all of its fetches. */
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { LogChild, type LogTool } from '../agent/log/log-child.js'
+import { findText, RecordGroups, type RecordGroup } from '../traffic/record-groups.js'
+import { recordTags } from '../traffic/log-records.js'
+
+/** Beside what the live log shows. */
+const moreTags = [
+  ...['VCL_Log', 'VCL_Error', 'VCL_acl', 'ReqUnset', 'RespUnset', 'RespProtocol'],
+  ...['BereqMethod', 'BereqURL', 'BereqHeader', 'BereqUnset', 'BerespUnset', 'BackendClose'],
+]
+const attachPauseMs = 100
+/** Of those that nobody asked for. */
+const groupsKept = 100
+
+export class TransactionLog {
+  readonly #child: LogChild
+  readonly #groups = new Map<number, RecordGroup>()
+  #onChange: () => void = () => undefined
+  #ended: string | null = null
+  #isAttached = false
+
+  constructor(tool: LogTool) {
+    const groups = new RecordGroups((group) => {
+      this.#take(group)
+    })
+    this.#child = new LogChild({
+      tool,
+      run: {
+        ...{ format: null, query: null, fetches: false, bound: null },
+        tags: [recordTags, ...moreTags],
+      },
+      onLine: (line) => {
+        groups.read(line)
+      },
+      onEnd: (why) => {
+        this.#ended = why
+        this.#onChange()
+      },
+    })
+  }
+
+  /**
+   * Until the tool reads: it begins with what is logged next. What is no request is answered 400 and logged without any VCL
+   * being run.
+   */
+  async attach(port: number, signal: AbortSignal): Promise<void> {
+    while (!this.#isAttached && !signal.aborted && this.#ended === null) {
+      await knock(port)
+      await this.#change(AbortSignal.any([signal, AbortSignal.timeout(attachPauseMs)]))
+    }
+  }
+
+  /** Of the request that came from this port of the client. Rejects with why it is not to be had. */
+  async find(clientPort: number, signal: AbortSignal): Promise<RecordGroup> {
+    for (;;) {
+      const group = this.#groups.get(clientPort)
+      this.#groups.delete(clientPort)
+      if (group) return group
+      if (this.#ended !== null) throw new Error(`the log of the cache ended: ${this.#ended}`)
+      if (signal.aborted) throw new Error('the cache did not finish the request in time')
+      await this.#change(signal)
+    }
+  }
+
+  #change(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        signal.removeEventListener('abort', end)
+        resolve()
+      }
+      this.#onChange = end
+      signal.addEventListener('abort', end)
+    })
+  }
+
+  stop(): Promise<void> {
+    return this.#child.stop()
+  }
+
+  #take(group: RecordGroup): void {
+    this.#isAttached = true
+    const [first] = group.parts
+    const port = first === undefined ? undefined : findText(first, 'ReqStart', 1)
+    if (port !== undefined) this.#groups.set(Number(port), group)
+    const [oldest] = this.#groups.keys()
+    if (this.#groups.size > groupsKept && oldest !== undefined) this.#groups.delete(oldest)
+    this.#onChange()
+  }
+}
+
+async function knock(port: number): Promise<void> {
+  const socket = connect({ host: '127.0.0.1', port })
+  const ended = once(socket, 'close')
+  socket.resume().end('no request\r\n\r\n')
+  await ended
+}
