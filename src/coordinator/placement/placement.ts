@@ -84,16 +84,25 @@ function beginPlacement(input: PlacementInput): PlacementWork {
   const keeping = new Map<number, Chosen[]>(deployments.map(({ id }) => [id, []]))
   const spare: Chosen[] = []
   const failed = new Map<number, Chosen[]>(deployments.map(({ id }) => [id, []]))
+  // Others have come in their place.
+  const drained = new Map<number, HeldPlace[]>(deployments.map(({ id }) => [id, []]))
   for (const { place, agent } of findHolders(input, leaving)) {
     const own = deployments.find(({ id }) => id === place.deploymentId)
-    const hasFailed = input.failed?.has(agent.id) === true
+    const hasFailed = !isDrained({ agent }) && input.failed?.has(agent.id) === true
     const kept = (hasFailed ? failed : keeping).get(place.deploymentId) ?? spare
-    const stays = own && (hasFailed || kept.length < own.max) && isFitting(agent, own.target)
-    const list = stays ? kept : spare
+    const fits = own !== undefined && isFitting(agent, own.target)
+    const stays = fits && (hasFailed || kept.length < own.max)
+    const list = stays
+      ? kept
+      : fits && isDrained({ agent })
+        ? (drained.get(own.id) ?? spare)
+        : spare
     list.push({ agent, position: place.position })
   }
-  const taken = new Set([...keeping.values()].flat().map(({ agent }) => agent.id))
-  // Others may come in their place.
+  const taken = new Set(
+    [...keeping.values(), ...drained.values()].flat().map(({ agent }) => agent.id),
+  )
+  // Others are to come in their place.
   const drainedCount = [...keeping.values()].flat().filter(isDrained).length
   const slots = deployments.map((deployment): Slot => {
     const chosen = keeping.get(deployment.id) ?? []
@@ -108,7 +117,14 @@ function beginPlacement(input: PlacementInput): PlacementWork {
       .flat()
       .filter(({ agent }) => isFitting(agent, deployment.target))
     const candidates = [...returning, ...fresh, ...held, ...last]
-    return { ...deployment, chosen, candidates, next: 0, failed: own, drained: [] }
+    return {
+      ...deployment,
+      chosen,
+      candidates,
+      next: 0,
+      failed: own,
+      drained: drained.get(deployment.id) ?? [],
+    }
   })
   return { input, slots, taken, leaving }
 }
@@ -207,7 +223,7 @@ function replaceDrained(work: PlacementWork, slot: Slot): void {
     if (!candidate) return
     work.taken.add(candidate.agent.id)
     slot.chosen.splice(slot.chosen.indexOf(place), 1, candidate)
-    slot.drained.unshift(place)
+    slot.drained.push(place)
   }
 }
 
@@ -262,8 +278,9 @@ function findMoving({ input, slots }: PlacementWork): Place[] {
   const serves = ({ id, state }: IndexedAgent): boolean =>
     state === agentStates.Running && input.serving?.has(id) === true
   return slots.flatMap(({ id, min, chosen, drained }) => {
-    const moved = findMoved({ min, held: drained, chosen, serves })
-    return drained
+    const held = drained.toSorted((a, b) => a.position - b.position)
+    const moved = findMoved({ min, held, chosen, serves })
+    return held
       .filter((place) => !moved.has(place))
       .map(({ agent, position }) => ({ agentId: agent.id, deploymentId: id, position }))
   })

@@ -13,9 +13,44 @@ interface DrainedWorld extends PlacementWorld {
   readonly serving: ReadonlySet<number>
 }
 
+/** Nothing is in the way: most drained places could go elsewhere. */
+const roomyWorlds: fc.Arbitrary<PlacementWorld> = fc
+  .record({
+    deployments: fc.array(
+      fc.record({
+        min: fc.integer({ min: 1, max: 2 }),
+        more: fc.nat({ max: 1 }),
+        tagId: fc.nat({ max: 1 }),
+      }),
+      { minLength: 1, maxLength: 2 },
+    ),
+    agents: fc.array(fc.record({ isFailing: fc.nat({ max: 5 }), second: fc.boolean() }), {
+      minLength: 2,
+      maxLength: 9,
+    }),
+  })
+  .map(({ deployments, agents }) => ({
+    group: {
+      id: 7,
+      root: false,
+      deployments: deployments.map(({ min, more, tagId }, at) => ({
+        ...{ id: at + 1, min, max: min + more },
+        target: { kind: 'tags' as const, tagIds: [tagId] },
+      })),
+    },
+    placed: [],
+    agents: agents.map(({ isFailing, second }, at) => ({
+      ...{ id: at + 1, tagIds: second ? [0, 1] : [0], groupIds: [], rootGroupId: null },
+      state: isFailing === 0 ? agentStates.Failing : agentStates.Running,
+    })),
+  }))
+
 /** Some agents are drained, and some of the places serve. */
 const drainedWorlds: fc.Arbitrary<DrainedWorld> = fc
-  .tuple(placementWorlds, fc.array(fc.boolean(), { minLength: 24, maxLength: 24 }))
+  .tuple(
+    fc.oneof(placementWorlds, roomyWorlds.map(deploy)),
+    fc.array(fc.boolean(), { minLength: 24, maxLength: 24 }),
+  )
   .map(([world, flags]) => ({
     ...world,
     drained: new Set(world.agents.filter((_, at) => flags[at] === true).map(({ id }) => id)),
@@ -89,12 +124,9 @@ void t.test(
   (t) => {
     const worlds = fc.tuple(drainedWorlds, fc.infiniteStream(fc.boolean()))
     const property = fc.property(worlds, ([start, flags]) => {
-      // Where it was deployed before anybody was drained, and all serve.
-      const placed = chosenOf(placeGroup(toInput(start)))
-      let world: DrainedWorld = {
-        ...{ ...start, ...place(start, placed) },
-        serving: new Set(agentIds(placed)),
-      }
+      // It was deployed before anybody was drained, and all serve.
+      const deployed = { ...start, ...deploy(start) }
+      let world: DrainedWorld = { ...deployed, serving: new Set(agentIds(deployed.placed)) }
       const served = countServing(world)
       for (let run = 0; run < 2 * world.agents.length + 2; run++) {
         const decision = placeGroup(toDrainedInput(world))
@@ -142,6 +174,10 @@ function countServing(world: DrainedWorld): ReadonlyMap<number, number> {
       ).length,
     ]),
   )
+}
+
+function deploy(world: PlacementWorld): PlacementWorld {
+  return { ...world, ...place(world, chosenOf(placeGroup(toInput(world)))) }
 }
 
 /** The world with these places of the group, and no others. */

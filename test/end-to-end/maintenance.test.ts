@@ -1,0 +1,125 @@
+/** A fleet of simulated caches under maintenance: they are drained, by the client as people call it, and get their groups back. */
+import t from 'tap'
+import { exitCodes } from '../../src/cli/cli-error.js'
+import { call, makeHome, type Ran } from '../cli/run-cli.js'
+import type { AgentView, ApiClient } from '../support/api-client.js'
+import { startCoordinator } from '../support/daemon.js'
+import { eventually } from '../support/eventually.js'
+import { answering } from '../support/observe-cache.js'
+
+/** Long beside the wait of the client that is to end before. */
+const compileMs = 2_000
+
+void t.test('caches are drained', { timeout: 200_000 }, async (t) => {
+  const { api, base } = await startCoordinator(t, {
+    words: [
+      ...['--no-agent', '--simulate', '4', '--heartbeat', '2'],
+      ...['--simulate-compile-ms', String(compileMs)],
+    ],
+  })
+  const home = await makeHome(t)
+  const environment = { ...home, CACHEFLEET_SERVER: base, CACHEFLEET_TOKEN: api.token }
+  const cli = (...words: string[]): Promise<Ran> => call(words, { environment })
+  const drain = (agent: AgentView, ...words: string[]): Promise<Ran> =>
+    cli('agents', 'drain', agent.name, '--reason', 'kernel update', ...words)
+  const agents = await eventually('four agents run', async () => {
+    const running = (await api.listAgents()).filter(({ stateName }) => stateName === 'Running')
+    return running.length === 4 ? running : undefined
+  })
+  const named = (name: string): AgentView => {
+    const found = agents.find((agent) => agent.name === name)
+    if (!found) throw new Error(`no agent ${name}`)
+    return found
+  }
+  const file = await api.makeFile('main.vcl', answering('site'))
+  const tag = await api.findTag('simulated')
+  const deployment = await api.makeDeployment('web', tag, { min: 2, max: 2 })
+  const site = await api.makeGroup({ name: 'site', mainFile: file, deployment })
+  t.equal((await api.act(site, 'deploy')).status, 200)
+  const [first = '', second = ''] = await servingOf(api, site)
+
+  await t.test('a wait that ends before the group has moved says so', async (t) => {
+    const { code, err } = await drain(named(first), '--wait', '1s')
+
+    t.equal(code, exitCodes.unfinished, err)
+    t.match(err, /site not moved after 1 s/)
+  })
+
+  await t.test('the group moves to another cache, and serves there', async (t) => {
+    const { code, out, err } = await drain(named(first))
+
+    t.equal(code, exitCodes.done, err)
+    t.match(out, 'no group is left')
+    const now = await servingOf(api, site)
+    t.equal(now.length, 2)
+    t.notOk(now.includes(first))
+    t.ok(now.includes(second), 'the other one stays where it is')
+    t.match(await readAgent(api, named(first)), {
+      draining: { until: null, reason: 'kernel update', account: 'root' },
+      problems: [{ code: 'draining', severity: 2 }],
+    })
+    const listed = await eventually('it is listed', async () => {
+      const { text } = await api.call('GET', '/agents?problems.code=draining')
+      return text.includes(first) ? text : undefined
+    })
+    t.notMatch(listed, second)
+  })
+
+  await t.test('what cannot move stays, and serves', async (t) => {
+    const rest = agents.filter(({ name }) => name !== first)
+    const before = await servingOf(api, site)
+    const [free] = rest.filter(({ name }) => !before.includes(name))
+    if (free) await drain(free, '--wait', '0')
+    const { code, out, err } = await drain(named(second))
+
+    t.equal(code, exitCodes.done, err)
+    t.match(out, /site stay, since no other agent that fits has room/)
+    t.same(await servingOf(api, site), before)
+    const { status, text } = await api.act(
+      await api.makeGroup({
+        name: 'other',
+        mainFile: file,
+        deployment: await api.makeDeployment('third', tag, { min: 2, max: 2 }),
+      }),
+      'deploy',
+    )
+    t.not(status, 200)
+    t.match(text, /it is drained/)
+  })
+
+  await t.test('a drain ends at its time', async (t) => {
+    const untilSeconds = Math.ceil(Date.now() / 1000) + 2
+    const drained = await api.call('PUT', `/agents/${named(first).id}/drain`, {
+      reason: 'short',
+      until: untilSeconds,
+    })
+    t.match(JSON.parse(drained.text), { draining: { until: untilSeconds, reason: 'short' } })
+    await eventually('it is over', async () => {
+      const { draining } = (await readAgent(api, named(first))) as { draining: unknown }
+      return draining === null
+    })
+    for (const until of [1, Math.floor(Date.now() / 1000)])
+      t.match(
+        await api.call('PUT', `/agents/${named(first).id}/drain`, { reason: 'late', until }),
+        { status: 400, text: /must be in the future/ },
+      )
+  })
+
+  await t.test('who is undrained gets groups again', async (t) => {
+    for (const { name } of agents) t.equal((await cli('agents', 'undrain', name)).code, 0)
+    t.match(await readAgent(api, named(second)), { draining: null })
+    t.equal((await api.act(site, 'deploy')).status, 200)
+  })
+})
+
+async function servingOf(api: ApiClient, group: number): Promise<readonly string[]> {
+  const { agentStates } = await api.readGroup(group)
+  return agentStates
+    .filter(({ state }) => state === 'applied')
+    .map(({ agent }) => agent.name)
+    .toSorted()
+}
+
+async function readAgent(api: ApiClient, { id }: AgentView): Promise<object> {
+  return JSON.parse((await api.call('GET', `/agents/${id}`)).text) as object // of the API
+}
