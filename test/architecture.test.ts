@@ -1,20 +1,10 @@
 /** The import rules of ARCHITECTURE.md, checked from the import lines. */
-import { existsSync, readFileSync, readdirSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { version } from '../src/version.js'
+import { listSources, read, readImports } from './support/import-lines.js'
 import { root } from './support/root.js'
-
-interface Import {
-  readonly file: string
-  /** A folder-relative path for our own files, else the package or `node:` name. */
-  readonly target: string
-  readonly isOwn: boolean
-  /** Erased by the compiler: it loads nothing. */
-  readonly isTypeOnly: boolean
-  /** `import()`: loaded when it is needed. */
-  readonly isLater: boolean
-}
 
 const base = [
   'errors',
@@ -80,24 +70,21 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   ...listCapabilities().map(
     (folder) => [folder, ['src/coordinator/', ...coordinatorBase]] as const,
   ),
-  // What a folder would change is decided as everything is.
-  ['src/cli/apply/', ['src/cli/', 'src/resources/', 'src/vcl/', 'src/yaml-lines.ts']],
+  // What a folder would change is decided as everything is; a deployed text is flattened, and what a compiler says told, as everywhere.
+  ...['apply', 'upgrade', 'test'].map((name) => {
+    const shared = ['src/cli/', 'src/resources/', 'src/vcl/', 'src/yaml-lines.ts']
+    return [
+      `src/cli/${name}/`,
+      name === 'test' ? [...shared, 'src/vcl-tests/', 'src/runtime/'] : shared,
+    ] as const
+  }),
   // Tests run in a private cache, started as an agent starts one.
   [
     'src/vcl-tests/',
-    [
-      ...['vcl-tests', 'agent', 'vcl', 'traffic', 'resources', 'runtime'].map(
-        (name) => `src/${name}/`,
-      ),
-      ...['protocol/', ...base],
-    ],
+    ['vcl-tests', 'agent', 'vcl', 'traffic', 'resources', 'runtime']
+      .map((name) => `src/${name}/`)
+      .concat('protocol/', base),
   ],
-  [
-    'src/cli/test/',
-    [...['cli', 'vcl-tests', 'vcl', 'resources', 'runtime'].map((name) => `src/${name}/`)],
-  ],
-  // A deployed text is flattened, and what a compiler says of it is told, as everywhere.
-  ['src/cli/upgrade/', ['src/cli/', 'src/resources/', 'src/vcl/']],
   [
     'src/cli/',
     [
@@ -304,38 +291,6 @@ function listCapabilities(): string[] {
   return readdirSync(join(root, 'src/coordinator'), { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !wiring.includes(entry.name))
     .map(({ name }) => `src/coordinator/${name}/`)
-}
-
-function listSources(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.tsx?$/.test(name))
-    .map((name) => relative(root, join(folder, name)))
-}
-
-function read(file: string): string {
-  return readFileSync(join(root, file), 'utf8')
-}
-
-function readImports(file: string): Import[] {
-  const pattern =
-    /^(?:import|export)\s+(type\s)?[^'"]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bimport\('([^']+)'\)/gm
-  return [...read(file).matchAll(pattern)].map((match) => {
-    const specifier = match[2] ?? match[3] ?? match[4] ?? ''
-    const isOwn = specifier.startsWith('.')
-    const target = isOwn ? toSource(resolve(root, dirname(file), specifier)) : specifier
-    return {
-      file,
-      target,
-      isOwn,
-      isTypeOnly: match[1] !== undefined,
-      isLater: match[4] !== undefined,
-    }
-  })
-}
-
-function toSource(compiled: string): string {
-  const [source, withMarkup] = ['.ts', '.tsx'].map((end) => compiled.replace(/\.js$/, end))
-  return relative(root, (withMarkup && existsSync(withMarkup) ? withMarkup : source) ?? compiled)
 }
 
 /** The files of one cycle, or none. */
