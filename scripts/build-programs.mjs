@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, transform } from 'esbuild'
+import { buildClock } from './build-clock.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const target = join(root, 'dist', 'bin')
@@ -74,6 +75,7 @@ await Promise.all([
   }),
   ...Object.entries(programs).map(([name, program]) => buildParts(name, program)),
 ])
+buildClock(root, target)
 for (const [name, { call }] of Object.entries(programs)) {
   chmodSync(join(target, `${name}.js`), 0o755)
   symlinkSync(`${name}.js`, join(target, name))

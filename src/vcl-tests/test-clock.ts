@@ -8,8 +8,8 @@ import { join } from 'node:path'
 export interface TestClock {
   /** Epoch milliseconds. */
   readonly now: () => number
-  /** Why it cannot be moved; null: it was. */
-  readonly advance: (seconds: number) => Promise<string | null>
+  /** Rejects with why it cannot be moved. */
+  readonly advance: (seconds: number) => Promise<void>
   /** What the cache finds in its environment. */
   readonly environment: Readonly<Record<string, string>>
 }
@@ -19,8 +19,7 @@ export const offsetVariable = 'CACHEFLEET_CLOCK_OFFSET'
 
 /** `library`: null where it was not built. */
 export async function openTestClock(folder: string, library: string | null): Promise<TestClock> {
-  if (library === null)
-    return { now: Date.now, advance: () => Promise.resolve(noLibrary), environment: {} }
+  if (library === null) return { now: Date.now, advance: refuse, environment: {} }
   const path = join(folder, 'clock-offset')
   let offsetSeconds = 0
   const write = async () => {
@@ -40,11 +39,15 @@ export async function openTestClock(folder: string, library: string | null): Pro
     advance: async (seconds) => {
       offsetSeconds += seconds
       await write()
-      return null
     },
     environment: { LD_PRELOAD: library, [offsetVariable]: path },
   }
 }
 
-const noLibrary =
-  'time cannot be advanced here: the library for it was not built, which takes a C compiler (npm run setup)'
+function refuse(): Promise<void> {
+  return Promise.reject(
+    new Error(
+      'time cannot be advanced here: the library for it is not there, since no C compiler was when cachefleet was built',
+    ),
+  )
+}

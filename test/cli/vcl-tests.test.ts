@@ -104,6 +104,34 @@ void t.test('a test that passes, and what is told of one that fails', beside(), 
   )
 })
 
+void t.test('time goes on for the cache alone', beside(), async (t) => {
+  const steps = `vcl: site.vcl
+backends:
+  default:
+    - respond: {headers: {Cache-Control: max-age=60}}
+steps:
+  - request: {url: /x}
+    expect: {handling: miss}
+  - advance: 50
+  - request: {url: /x}
+    expect: {handling: hit, headers: {Age: {matches: '^5\\d$'}}, backend: null}
+  - advance: 15
+  # Stale, within its grace: fetched in the background.
+  - request: {url: /x}
+    expect: {handling: hit, headers: {Age: {matches: '^6\\d$'}}, backend: default}
+  - request: {url: /x}
+    expect: {handling: hit, headers: {Age: {matches: '^\\d$'}}, backend: null}
+  - advance: 86400.5
+  - request: {url: /x}
+    expect: {handling: miss}
+`
+  const folder = await makeFolder(t, {
+    ...{ 'site.vcl': site, 'parts.vcl': parts, 'time.test.yaml': steps },
+  })
+  const ran = await test(folder)
+  t.equal(ran.code, 0, `${ran.out}${ran.err}`)
+})
+
 void t.test('a group is tested as its caches have it, by its names', beside(), async (t) => {
   const documents = `kind: file
 name: main.vcl

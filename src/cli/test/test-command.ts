@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { CliError, exitCodes, usageError, type ExitCode } from '../cli-error.js'
 import { showText } from '../output.js'
 import { isSet, textFlag, type Invocation } from '../verb.js'
-import { clockLibrary } from '../../vcl-tests/clock-library.js'
+import { findClockLibrary } from '../../vcl-tests/clock-library.js'
 import { runTest } from '../../vcl-tests/run-test.js'
 import { claimFolders, findTestProgram, type TestProgram } from '../../vcl-tests/test-program.js'
 import { hasPassed, type TestResult } from '../../vcl-tests/test-result.js'
@@ -58,6 +58,7 @@ async function runOnce(
   const results: TestResult[] = []
   const { signal } = new AbortController()
   const owner = claimFolders()
+  const clockLibrary = findClockLibrary()
   for (const { found, vcl } of runs) {
     const { path, test } = found
     const result = await runTest({
