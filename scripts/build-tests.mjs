@@ -22,6 +22,7 @@ const threads = {
   'archive-thread': 'src/coordinator/statistics/store/archive-thread.ts',
   'compare-thread': 'src/coordinator/files/compare-thread.ts',
   'simulated-worker': 'src/agent/simulated/simulated-worker.ts',
+  'test-file-thread': 'src/coordinator/files/test-file-thread.ts',
 }
 const shared = {
   absWorkingDir: root,

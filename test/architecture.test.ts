@@ -23,7 +23,7 @@ const base = [
 /** What every folder of the coordinator may use: given to it, or below it. */
 const coordinatorBase = [
   ...['src/resources/', 'src/vcl/', 'src/traffic/', 'src/messages/', 'src/runtime/'],
-  'src/source-network.ts',
+  ...['src/test-files/', 'src/source-network.ts'],
   ...base,
   ...['service', 'background', 'hourly'].map((name) => `src/coordinator/${name}.ts`),
 ]
@@ -36,6 +36,10 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
   // An error is a value with a kind: the one thing of base that these may use.
   ['src/resources/', ['src/resources/', 'src/errors.ts']],
   ['src/vcl/', ['src/vcl/', 'src/resources/', 'src/errors.ts']],
+  [
+    'src/test-files/',
+    ['src/test-files/', 'src/vcl/', 'src/resources/', 'src/errors.ts', 'src/yaml-lines.ts'],
+  ],
   ['src/traffic/', ['src/traffic/', 'src/resources/', 'src/errors.ts']],
   [
     'src/messages/',
@@ -75,13 +79,13 @@ const rules: readonly (readonly [folder: string, allowed: readonly string[]])[] 
     const shared = ['src/cli/', 'src/resources/', 'src/vcl/', 'src/yaml-lines.ts']
     return [
       `src/cli/${name}/`,
-      name === 'test' ? [...shared, 'src/vcl-tests/', 'src/runtime/'] : shared,
+      name === 'test' ? [...shared, 'src/vcl-tests/', 'src/test-files/', 'src/runtime/'] : shared,
     ] as const
   }),
   // Tests run in a private cache, started as an agent starts one.
   [
     'src/vcl-tests/',
-    ['vcl-tests', 'agent', 'vcl', 'traffic', 'resources', 'runtime']
+    ['vcl-tests', 'test-files', 'agent', 'vcl', 'traffic', 'resources', 'runtime']
       .map((name) => `src/${name}/`)
       .concat('protocol/', base),
   ],

@@ -3,7 +3,7 @@ import { id, integer, managedBy, organization, text } from './common-fields.js'
 import { time, times, uniqueName } from './common-fields.js'
 import type { Answer, Fields, Resource } from './resource.js'
 
-export const fileTypes = { main: 1, include: 2, other: 3 } as const
+export const fileTypes = { main: 1, include: 2, other: 3, test: 4 } as const
 
 const sha = {
   kind: 'text',
@@ -41,9 +41,9 @@ export const listedFile = {
     of: Object.values(fileTypes),
     title: 'type',
     description:
-      '1 main, 2 include, 3 other; unless given 1 when the text declares a VCL version, ' +
+      '1 main, 2 include, 3 other, 4 test of VCL; unless given 1 when the text declares a VCL version, ' +
       '2 for other text, 3 for binary',
-    write: { nullable: true, summary: '1 main, 2 include, 3 other' },
+    write: { nullable: true, summary: '1 main, 2 include, 3 other, 4 test of VCL' },
   },
   sha,
   version,

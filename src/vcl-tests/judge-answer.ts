@@ -6,7 +6,7 @@ import type {
   HeaderExpectations,
   Headers,
   TextExpectation,
-} from './test-file.js'
+} from '../test-files/test-file.js'
 
 export interface Observed {
   readonly status: number

@@ -3,7 +3,7 @@
  * to match: V8 looks for its end while it backtracks.
  */
 import { Script, createContext } from 'node:vm'
-import type { HeaderExpectations, Headers, TextExpectation } from './test-file.js'
+import type { HeaderExpectations, Headers, TextExpectation } from '../test-files/test-file.js'
 
 const matchLimitMs = 200
 

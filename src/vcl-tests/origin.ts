@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 import { matchHeaders, matchesText } from './match-text.js'
-import type { BackendRule, Headers } from './test-file.js'
+import type { BackendRule, Headers } from '../test-files/test-file.js'
 
 export interface OriginRequest {
   readonly backend: string

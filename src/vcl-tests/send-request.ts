@@ -1,7 +1,7 @@
 /** One request over a connection of its own, byte by byte as the test says, and its answer whole. */
 import { connect, type Socket } from 'node:net'
 import { findHeader } from './match-text.js'
-import type { Headers, TestRequest } from './test-file.js'
+import type { Headers, TestRequest } from '../test-files/test-file.js'
 
 export interface Answer {
   readonly status: number

@@ -1,5 +1,5 @@
 /** What a step does, in a few words. */
-import type { StepAction } from './test-file.js'
+import type { StepAction } from '../test-files/test-file.js'
 
 const charactersMost = 120
 

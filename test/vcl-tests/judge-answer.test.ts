@@ -4,7 +4,7 @@ import t from 'tap'
 import { judgeAnswer, type Observed } from '../../src/vcl-tests/judge-answer.js'
 import { matchesText } from '../../src/vcl-tests/match-text.js'
 import { parseAnswer } from '../../src/vcl-tests/send-request.js'
-import type { AnswerExpectation } from '../../src/vcl-tests/test-file.js'
+import type { AnswerExpectation } from '../../src/test-files/test-file.js'
 
 const nothing: AnswerExpectation = {
   ...{ status: null, headers: [], body: null, handling: null, backendRequest: null },

@@ -130,7 +130,7 @@ function readFileObject(
   if (!read.ok) throw new Error(`source: ${read.problem}`)
   const fileType = values.get('fileType') ?? defaultFileType(read.content)
   if (!isFileType(fileType))
-    throw new Error('fileType: expected 1 (main), 2 (include) or 3 (other)')
+    throw new Error('fileType: expected 1 (main), 2 (include), 3 (other) or 4 (test of VCL)')
   const contentType = values.get('contentType') ?? defaultContentType(source.encoded)
   if (typeof contentType !== 'string') throw missing('contentType')
   const fields = { sha: read.content.sha, contentType, fileType }

@@ -2,8 +2,8 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { usageError } from '../cli-error.js'
-import { readTestFile } from '../../vcl-tests/read-test-file.js'
-import { testFileLimitBytes, type TestFile } from '../../vcl-tests/test-file.js'
+import { readTestFile } from '../../test-files/read-test-file.js'
+import { testFileLimitBytes, type TestFile } from '../../test-files/test-file.js'
 
 export interface FoundTest {
   /** As it was given, or from the folder that was. */

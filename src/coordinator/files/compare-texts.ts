@@ -1,8 +1,7 @@
 /** Two texts against each other: short ones at once, others in a thread of their own, one comparison after the other. */
-import { once } from 'node:events'
-import { Worker } from 'node:worker_threads'
 import { FleetError } from '../../errors.js'
 import { Semaphore } from '../../runtime/semaphore.js'
+import { askThread } from './ask-thread.js'
 import { compareHere, compareTimeoutMs, type Comparison, type NamedText } from './compare-here.js'
 
 /** Together: some milliseconds, which is less than a thread takes to start. */
@@ -27,22 +26,6 @@ export async function compareTexts(
   thread = new URL('./compare-thread.js', import.meta.url),
 ): Promise<string | null> {
   if (from.text.length + to.text.length <= shortCharacters) return compareHere({ from, to })
-  return semaphore.run(() => compareInThread({ from, to }, thread))
-}
-
-async function compareInThread(texts: Comparison, file: URL): Promise<string | null> {
-  const thread = new Worker(file, { workerData: texts })
-  const late = setTimeout(() => {
-    void thread.terminate()
-  }, compareTimeoutMs + graceMs)
-  try {
-    const answer = await Promise.race([
-      once(thread, 'message'),
-      once(thread, 'exit').then(() => [null]),
-    ])
-    return answer[0] as string | null // as compareHere answers
-  } finally {
-    clearTimeout(late)
-    await thread.terminate()
-  }
+  const comparison: Comparison = { from, to }
+  return semaphore.run(() => askThread<string>(thread, comparison, compareTimeoutMs + graceMs))
 }

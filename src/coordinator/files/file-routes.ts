@@ -47,6 +47,8 @@ export function fileRoutes(service: StateService): readonly Route[] {
   })
 }
 
+const vclTypes = [fileTypes.main, fileTypes.include]
+
 export function vclRoutes(service: StateService): readonly Route[] {
   return [
     listRoute(service, {
@@ -57,7 +59,7 @@ export function vclRoutes(service: StateService): readonly Route[] {
       listing: {
         ...listing,
         select: (queries, scope) =>
-          selectFiles(queries, scope).where('files.fileType', '!=', fileTypes.other),
+          selectFiles(queries, scope).where('files.fileType', 'in', vclTypes),
       },
     }),
     route({

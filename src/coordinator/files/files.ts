@@ -1,5 +1,5 @@
 /** VCL files: a name, what kind of file it is, and immutable versions of its content. */
-import { file } from '../../resources/file.js'
+import { file, fileTypes } from '../../resources/file.js'
 import type { Actor } from '../../resources/permission.js'
 import {
   defaultContentType,
@@ -16,6 +16,7 @@ import { readUsingGroups } from '../fleet/using-groups.js'
 import { updateRow } from '../store/write-rows.js'
 import { isSame, mergeWritten } from '../store/resource-rows.js'
 import type { Queries } from '../store/store.js'
+import { requireTestFile } from './check-test-file.js'
 import {
   addVersion,
   deleteFile as deleteFileRow,
@@ -52,6 +53,7 @@ export async function createFile(
   const fields = mergeFields(wanted, { encoded, content })
   const owner = await chooseOwner(store.queries, actor, wanted.organization, 'file')
   const { contentType } = fields
+  if (fields.fileType === fileTypes.test) await requireTestFile(fields.name, content.text)
   const made = { account: actor.accountName, createdAt: service.now() }
   const version = { source, encoded, contentType, sha: content.sha, ...made }
   return withUniqueName(fields.name, 'file', () =>
@@ -69,6 +71,7 @@ export async function updateFile(
   id: number,
   change: FileChange,
 ): Promise<WholeFile> {
+  await checkTest(service, actor, id, change)
   return withUniqueName(change.name ?? '', 'file', () =>
     service.store.transaction(async (queries) => {
       await lockFile(queries, id)
@@ -77,6 +80,20 @@ export async function updateFile(
       return readAgain(queries, actor, id)
     }),
   )
+}
+
+/** Before the transaction, which nobody else waits for: a long test is read in a thread. */
+async function checkTest(
+  { store }: StateService,
+  actor: Actor,
+  id: number,
+  change: FileChange,
+): Promise<void> {
+  if (change.source === undefined && change.fileType === undefined) return
+  const before = await readAgain(store.queries, actor, id)
+  if ((change.fileType ?? before.fileType) !== fileTypes.test) return
+  const { text } = readContent(change.source ?? before.source, change.encoded ?? before.encoded)
+  await requireTestFile(change.name ?? before.name, text)
 }
 
 interface Writing {

@@ -30,7 +30,7 @@ void t.test('a file answers what its content says of it; lists leave the source 
     ['empty', '', 2],
   ] as const)
     t.match(await client.expect(201, 'POST', '/files', { name, source }), { fileType })
-  for (const fileType of [0, 4, -1, 'x', 1.5])
+  for (const fileType of [0, 5, -1, 'x', 1.5])
     await client.expect(400, 'POST', '/files', { name: 'typed', source: vcl, fileType })
 })
 
@@ -159,4 +159,32 @@ void t.test('a media type is a media type; null makes it the default again', asy
     contentType: 'text/plain; charset=utf-8',
     version: 1,
   })
+})
+
+void t.test('a test of VCL is checked when it is written, by file and line', async (t) => {
+  const client = await startClient(t)
+  const right = 'steps:\n  - request: {url: /}\n    expect: {status: 200}\n'
+  const wrong = 'steps:\n  - request: {url: /}\n    expect: {stat: 200}\n  - advance: x\n'
+  const long = `# ${'long '.repeat(2_000)}\n`
+  for (const [source, line] of [
+    [wrong, 3],
+    [`${long}${wrong}`, 4],
+    ['', 1],
+  ] as const) {
+    const body = { name: 'site.test.yaml', source, fileType: 4 }
+    const { errorMsg } = await client.expect(400, 'POST', '/files', body)
+    t.match(errorMsg, `site.test.yaml line ${line}: `)
+  }
+  const type = { name: 'site.test.yaml', source: right }
+  t.match(await client.expect(201, 'POST', '/files', type), { fileType: 2 }, 'never guessed')
+  const made = { name: 'news.test.yaml', source: `${long}${right}`, fileType: 4 }
+  const { id } = await client.expect(201, 'POST', '/files', made)
+  const at = `/files/${String(id)}`
+  t.match(await client.expect(400, 'PUT', at, { source: wrong }), {
+    errorMsg:
+      /^news\.test\.yaml line 3: expect: "stat" is not known here.*\nnews\.test\.yaml line 4: /,
+  })
+  t.match(await client.expect(200, 'PUT', at, { source: wrong, fileType: 3 }), { version: 2 })
+  await client.expect(400, 'PUT', at, { fileType: 4 })
+  t.notOk((await client.list('/vcls')).some((file) => file['id'] === id))
 })

@@ -2,7 +2,7 @@
 import type { Group } from '../../../resources/vclgroup.js'
 import type { FleetFile } from '../../../resources/file.js'
 
-export const fileTypeNames = { 1: 'Main', 2: 'Include', 3: 'Other' } as const
+export const fileTypeNames = { 1: 'Main', 2: 'Include', 3: 'Other', 4: 'Test' } as const
 
 interface FileFilter {
   /** In lower case: the name holds it. */
@@ -25,7 +25,7 @@ export function filterFiles<T extends Pick<FleetFile, 'name' | 'fileType'>>(
 export function countTypes(
   files: readonly Pick<FleetFile, 'fileType'>[],
 ): readonly { readonly value: string; readonly title: string; readonly count: number }[] {
-  return ([1, 2, 3] as const)
+  return ([1, 2, 3, 4] as const)
     .map((type) => ({
       value: String(type),
       title: fileTypeNames[type],

@@ -1,8 +1,8 @@
 /** What a test file may say, and what is told of one that is wrong. */
 import fc from 'fast-check'
 import t from 'tap'
-import { readTestFile } from '../../src/vcl-tests/read-test-file.js'
-import { stepsMost, testFileLimitBytes } from '../../src/vcl-tests/test-file.js'
+import { readTestFile } from '../../src/test-files/read-test-file.js'
+import { stepsMost, testFileLimitBytes } from '../../src/test-files/test-file.js'
 
 function problemsOf(text: string): readonly string[] {
   const read = readTestFile(text)
