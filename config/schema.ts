@@ -56,6 +56,7 @@ export interface Settings {
   readonly vmods: readonly string[]
   readonly includes: readonly string[]
   readonly apilogDays: number
+  readonly webhookNetworks: readonly string[]
   readonly licenseKey: string | null
   readonly simulate: number
   readonly simulateCompileMs: number
@@ -184,6 +185,11 @@ const coordinatorSettings = {
   ),
   vmods: setting('modules that VCL of organizations may import', 'list', ['std', 'directors']),
   includes: setting("names of the cache's own VCL that may be included", 'list', []),
+  webhookNetworks: setting(
+    "networks that webhooks of all organizations may lead to, by http too; else only the system administrator's lead to private ones",
+    'networks',
+    [],
+  ),
   apilogDays: setting('how long API log entries are kept', '1..3650', 7, { unit: 'days' }),
   licenseKey: setting(
     'Ed25519 public key (PEM file) of console licenses; without it none is checked',

@@ -28,6 +28,7 @@ export type ErrorKey =
   | 'invalidation'
   | 'certificate'
   | 'backend'
+  | 'webhook'
   | 'organization'
   | 'account'
   | 'user'

@@ -91,6 +91,7 @@ async function startOwnCoordinator(
         apiLogDays: settings.apilogDays,
         allowedIncludes: new Set(settings.includes),
         allowedModules: new Set(settings.vmods),
+        webhookNetworks: settings.webhookNetworks,
       },
     },
     log,

@@ -25,6 +25,7 @@ import { statistics } from './nouns/stats.js'
 import { tags } from './nouns/tags.js'
 import { users } from './nouns/users.js'
 import { vclGroups } from './nouns/vclgroups.js'
+import { webhooks } from './nouns/webhooks.js'
 import { overviewVerb } from './overview-verb.js'
 import { problemsVerb } from './problems-verb.js'
 import { testVerb } from './test-verb.js'
@@ -60,6 +61,6 @@ export const grammar: Grammar = {
     ...[agents, tags, files, deployments, domains, vclGroups, backends, certificates],
     invalidations,
     ...[organizations, accounts, users, permissions, sessions, idps],
-    ...[statistics, joinTokens, apiLogs, contexts],
+    ...[webhooks, statistics, joinTokens, apiLogs, contexts],
   ],
 }

@@ -1,4 +1,4 @@
-/** Bodies with a secret that is never a flag's value: passwords of accounts, client secrets of identity providers. */
+/** Bodies with a secret that is never a flag's value: passwords of accounts, client secrets of identity providers, keys of webhooks. */
 import type { Api } from './api.js'
 import type { Fields } from './api-shapes.js'
 import { usageError } from './cli-error.js'
@@ -30,22 +30,23 @@ export async function readAccountChange(
   return hasPassword(invocation) ? { ...body, password: await readPassword(invocation, '') } : body
 }
 
+export const readIdp = bodyWithSecret('clientSecret', 'client-secret')
+export const readWebhook = bodyWithSecret('secret', 'secret')
+
 /** The secret of `--data` counts where no flag gives one. */
-export async function readIdp(
-  invocation: Invocation,
-  api: Api,
-  fields: readonly Field[],
-): Promise<Fields> {
-  const { flags, system } = invocation
-  const file = textFlag(invocation, 'client-secret-file')
-  const fromInput = isSet(invocation, 'client-secret-stdin')
-  if (file !== undefined && fromInput)
-    throw usageError('--client-secret-stdin and --client-secret-file exclude each other')
-  refuseTwoReaders(invocation, 'client-secret-stdin')
-  const body = await buildBody(invocation, api, fields)
-  if (file !== undefined) return { ...body, clientSecret: await readSecretFile(file, system) }
-  if (fromInput) return { ...body, clientSecret: await readSecretInput(system) }
-  return flags['client-secret'] === false ? { ...body, clientSecret: null } : body
+function bodyWithSecret(key: string, flag: string) {
+  return async (invocation: Invocation, api: Api, fields: readonly Field[]): Promise<Fields> => {
+    const { flags, system } = invocation
+    const file = textFlag(invocation, `${flag}-file`)
+    const fromInput = isSet(invocation, `${flag}-stdin`)
+    if (file !== undefined && fromInput)
+      throw usageError(`--${flag}-stdin and --${flag}-file exclude each other`)
+    refuseTwoReaders(invocation, `${flag}-stdin`)
+    const body = await buildBody(invocation, api, fields)
+    if (file !== undefined) return { ...body, [key]: await readSecretFile(file, system) }
+    if (fromInput) return { ...body, [key]: await readSecretInput(system) }
+    return flags[flag] === false ? { ...body, [key]: null } : body
+  }
 }
 
 function refuseTwoReaders(invocation: Invocation, flag: string): void {

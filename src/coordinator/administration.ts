@@ -56,11 +56,13 @@ export async function openAdministration(
       apiLogDays: 0,
       allowedIncludes: new Set(),
       allowedModules: new Set(),
+      webhookNetworks: [],
     },
     background: createBackgroundWork(),
     leases: createLeases({ store, now: Date.now, isAlone: false }),
     observeDeploy: () => undefined,
     observeInvalidation: () => undefined,
+    observeDelivery: () => undefined,
   }
   return {
     setPassword: (name, password) => setPassword(service, config.stateDir, name, password),

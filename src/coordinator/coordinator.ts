@@ -267,6 +267,9 @@ function createService(
     observeInvalidation: (seconds) => {
       metrics.observeInvalidation(seconds)
     },
+    observeDelivery: (type, isDelivered) => {
+      metrics.observeDelivery(type, isDelivered)
+    },
   }
 }
 

@@ -15,11 +15,13 @@ import {
   startInvalidationExpiry,
 } from './invalidations/invalidation-expiry.js'
 import type { StateService } from './service.js'
+import { startWebhookDelivery } from './webhooks/webhook-delivery.js'
 
 export function startPeriodicTasks(service: StateService, identity: Identity, log: Logger) {
   const follower = startPlacementFollower(service, log)
   const certificates = startCertificateFollower(service, log)
   const problems = startProblemFollower(service, log)
+  const webhooks = startWebhookDelivery(identity, log)
   const recovery = startDeployRecovery(service, log)
   const invalidations = startInvalidationExpiry(service, log)
   const cleanups = startCleanups(service, identity, log)
@@ -29,6 +31,7 @@ export function startPeriodicTasks(service: StateService, identity: Identity, lo
       await follower.close()
       await certificates.close()
       await problems.close()
+      await webhooks.close()
       await recovery.stop()
       await invalidations.close()
     },

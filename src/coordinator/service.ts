@@ -27,6 +27,8 @@ export interface StateService {
   readonly observeDeploy: (result: string, durationSeconds: number) => void
   /** Told when all agents of an invalidation had done it, since it was made. */
   readonly observeInvalidation: (durationSeconds: number) => void
+  /** Told of each attempt to deliver an event to a webhook. */
+  readonly observeDelivery: (type: string, isDelivered: boolean) => void
 }
 
 export interface ServiceSettings {
@@ -42,6 +44,8 @@ export interface ServiceSettings {
   readonly allowedIncludes: ReadonlySet<string>
   /** Modules that VCL of organizations may import. */
   readonly allowedModules: ReadonlySet<string>
+  /** Where webhooks of all organizations may lead, beside what is reached over the internet. */
+  readonly webhookNetworks: readonly string[]
 }
 
 export function scopeOf(actor: Actor): Scope {

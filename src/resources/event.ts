@@ -11,15 +11,16 @@ export const optInEventTypes = [
   'tag',
   'certificate',
   'backend',
+  'webhook',
 ] as const
 export type OptInEventType = (typeof optInEventTypes)[number]
 /** Of a problem, by what bears it, since that decides who may read it. Subscribers get all of them as `problem`. */
 type ProblemEventType = `problem:${ProblemBearer}`
-const problemEventTypes = bearerTypes.map((bearer) => `problem:${bearer}` as const)
+export const problemEventTypes = bearerTypes.map((bearer) => `problem:${bearer}` as const)
 export type EventType = (typeof eventTypes)[number] | OptInEventType | ProblemEventType
 
 /** What must be readable, all of it. */
-const readBy: Readonly<Record<EventType, readonly PermissionType[]>> = {
+export const readBy: Readonly<Record<EventType, readonly PermissionType[]>> = {
   agent: ['agent'],
   deployment: ['deployment'],
   invalidation: ['invalidation'],
@@ -30,12 +31,14 @@ const readBy: Readonly<Record<EventType, readonly PermissionType[]>> = {
   tag: ['tag'],
   certificate: ['certificate'],
   backend: ['agent', 'vclgroup'],
+  webhook: ['webhook'],
   'problem:agent': [problemBearers.agent],
   'problem:deployment': [problemBearers.deployment],
   'problem:vclgroup': [problemBearers.vclgroup],
   'problem:stage': [problemBearers.stage],
   'problem:invalidation': [problemBearers.invalidation],
   'problem:certificate': [problemBearers.certificate],
+  'problem:webhook': [problemBearers.webhook],
 }
 
 /** As subscribers get it. */

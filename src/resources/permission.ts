@@ -17,6 +17,7 @@ export const permissionTypes = [
   'session',
   'idp',
   'apilog',
+  'webhook',
   'certificate',
   'log',
   'logclient',

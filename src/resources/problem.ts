@@ -21,6 +21,7 @@ export const problemCodes = {
   'behind-on-invalidations': severities.warning,
   'rollout-paused': severities.warning,
   draining: severities.warning,
+  /** An error once it was turned off. */
   'webhook-failing': severities.warning,
   /** An error in its last week. */
   'certificate-expires': severities.warning,
@@ -106,6 +107,7 @@ export const problemBearers = {
   stage: 'vclgroup',
   invalidation: 'invalidation',
   certificate: 'certificate',
+  webhook: 'webhook',
 } as const satisfies Readonly<Record<string, PermissionType>>
 export type ProblemBearer = keyof typeof problemBearers
 export const bearerTypes = Object.keys(problemBearers) as readonly ProblemBearer[]

@@ -61,6 +61,7 @@ export const quotaErrorKeys = {
   tags: 'tag',
   agents: 'agent',
   accounts: 'account',
+  webhooks: 'webhook',
   certificates: 'certificate',
 } as const satisfies Partial<Record<QuotaName, ErrorKey>>
 /** Of what is kept in rows: counted where one is made. */

@@ -136,6 +136,7 @@ function createService(store: Store, statistics: StatisticsArchive): StateServic
     leases: createLeases({ store, now: Date.now, isAlone: true }),
     observeDeploy: () => undefined,
     observeInvalidation: () => undefined,
+    observeDelivery: () => undefined,
     settings: {
       heartbeatMs,
       statsIntervalMs: 10_000,
@@ -144,6 +145,7 @@ function createService(store: Store, statistics: StatisticsArchive): StateServic
       apiLogDays: 7,
       allowedIncludes: new Set(),
       allowedModules: new Set(['directors', 'std']),
+      webhookNetworks: [],
     },
   }
 }

@@ -188,6 +188,7 @@ async function tryObjects(harness: Harness): Promise<void> {
   })
   await done('listenToEvents')
   await tryCertificates(harness)
+  await tryWebhooks(harness)
   await tryVerbs(harness, { group, tag: stageTag, file })
   await readAll(harness, { Agent: agent, Tag: tag, File: file, Domain: domain, VclGroup: group })
   await readAll(harness, { Deployment: deployment })
@@ -225,6 +226,21 @@ async function tryCertificates(harness: Harness): Promise<void> {
   await readAll(harness, { Certificate: at })
   await done('deleteCertificate', { at })
   await done('deleteDomain', { at: domain })
+}
+
+/** Nobody is called: only the system administrator's may lead to loopback, and nobody listens there. */
+async function tryWebhooks(harness: Harness): Promise<void> {
+  const { done, made } = harness
+  const at = {
+    id: await made('createWebhook', {
+      ...{ name: 'pager', url: 'http://127.0.0.1:1/fleet', types: ['problem'] },
+    }),
+  }
+  await done('updateWebhook', { at, body: { filter: 'opened.severity=3' } })
+  await done('testWebhook', { at })
+  await done('listWebhookDeliveries', { at })
+  await readAll(harness, { Webhook: at })
+  await done('deleteWebhook', { at })
 }
 
 async function tryVerbs(

@@ -117,6 +117,7 @@ export async function startController(
     leases: createLeases({ store, now: Date.now, isAlone: true }),
     observeDeploy: () => undefined,
     observeInvalidation: () => undefined,
+    observeDelivery: () => undefined,
     settings: {
       heartbeatMs: 5000,
       statsIntervalMs: 10_000,
@@ -125,6 +126,7 @@ export async function startController(
       apiLogDays: 7,
       allowedIncludes: new Set(),
       allowedModules: new Set(['directors', 'std']),
+      webhookNetworks: ['127.0.0.0/8'],
     },
   }
   await ensureFirstAdministrator(service, { stateDir, ...administrator, stdoutIsTerminal: false })

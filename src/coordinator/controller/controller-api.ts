@@ -15,6 +15,7 @@ import { organizationRoutes } from '../identity/organization-routes.js'
 import { permissionRoutes } from '../identity/permission-routes.js'
 import { sessionRoutes } from '../identity/session-routes.js'
 import { userRoutes } from '../identity/user-routes.js'
+import { webhookRoutes } from '../webhooks/webhook-routes.js'
 
 interface ControllerParts {
   readonly identity: Identity
@@ -41,6 +42,7 @@ export function createControllerApi(parts: ControllerParts): Api {
       ...permissionRoutes(identity.service),
       ...idpRoutes(identity),
       ...certificateRoutes(identity),
+      ...webhookRoutes(identity),
       ...resources,
     ],
     authenticate: ({ headers, sourceAddress }) => {

@@ -20,9 +20,10 @@ export interface EditedViews {
   tag(tag: TagRecord): object
   certificate(certificate: EditedObject): object
   backend(group: EditedObject): object
+  webhook(webhook: EditedObject): object
 }
 
-/** Of a group, or a certificate. */
+/** Of a group, a certificate or a webhook. */
 export interface EditedObject extends NamedReference {
   readonly organization: NamedReference | null
 }
@@ -52,12 +53,14 @@ export async function composeEdited(
   const certificates = await readSome(changed.certificate, (ids) =>
     readEdited(queries, 'certificates', ids),
   )
+  const webhooks = await readSome(changed.webhook, (ids) => readEdited(queries, 'webhooks', ids))
   return [
     ...files.map((file) => toEvent('file', file, views.file(file))),
     ...domains.map((domain) => toEvent('domain', domain, views.domain(domain))),
     ...tags.map((tag) => toEvent('tag', tag, views.tag(tag))),
     ...groups.map((group) => toEvent('vclgroup', group, views.vclgroup(group))),
     ...certificates.map((one) => toEvent('certificate', one, views.certificate(one))),
+    ...webhooks.map((one) => toEvent('webhook', one, views.webhook(one))),
     ...affected.map((group) => toEvent('backend', group, views.backend(group))),
   ]
 }
@@ -72,7 +75,7 @@ async function readSome<T>(
 
 async function readEdited(
   queries: Queries,
-  table: 'vclGroups' | 'certificates',
+  table: 'vclGroups' | 'certificates' | 'webhooks',
   ids: number[],
 ): Promise<EditedObject[]> {
   const rows = await selectOwned(queries, table, within(everything, table))

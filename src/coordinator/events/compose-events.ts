@@ -55,6 +55,7 @@ function idsOfEdited(changes: readonly ChangeRow[]) {
     tag: idsOf(changes, 'tag'),
     certificate: idsOf(changes, 'certificate'),
     backend: idsOf(changes, 'backend'),
+    webhook: idsOf(changes, 'webhook'),
   }
 }
 

@@ -51,6 +51,16 @@ export async function readEvents(
   return (await selectEvents(queries, after, limit).execute()).map(fromRow)
 }
 
+/** With when they were made. */
+export async function readTimedEvents(
+  queries: Queries,
+  after: number,
+  limit: number,
+): Promise<(FleetEvent & { readonly createdAt: number })[]> {
+  const rows = await selectEvents(queries, after, limit).execute()
+  return rows.map((row) => ({ ...fromRow(row), createdAt: row.createdAt }))
+}
+
 /** Those of them that this subscriber may read, up to `until`. */
 export async function readEventsFor(
   queries: Queries,

@@ -75,7 +75,8 @@ const editedObjectSchema = Type.Object(
   {
     ...closed,
     description:
-      'event vclgroup: its fields, its stage or its history changed; event certificate: its fields, a deploy or its agents changed; read it by its id; ' +
+      'event vclgroup: its fields, its stage or its history changed; event certificate: its fields, a deploy or its agents changed; ' +
+      'event webhook: its fields changed, or it fails or no longer does; read it by its id; ' +
       'event backend: which backends of this VCL group are sick, or where, changed',
   },
 )
@@ -135,6 +136,7 @@ export const eventViews: EventViews = {
   vclgroup: toEditedView,
   certificate: toEditedView,
   backend: toEditedView,
+  webhook: toEditedView,
   domain: toDomainView,
   tag: toTagView,
 }

@@ -1,6 +1,6 @@
 /** What `/metrics` tells: counts and durations, never names or addresses (docs/behaviour.md, Metrics). */
 import { version } from '../../version.js'
-import { Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 
 export interface Metrics {
   readonly contentType: string
@@ -13,6 +13,8 @@ export interface Metrics {
   readonly observeDeploy: (result: string, durationSeconds: number) => void
   /** An invalidation that all its agents have done. */
   readonly observeInvalidation: (durationSeconds: number) => void
+  /** An attempt to deliver an event of this type to a webhook. */
+  readonly observeDelivery: (type: string, isDelivered: boolean) => void
   /** A commit of the archive of statistics. */
   readonly observeStatsWrite: (durationSeconds: number) => void
 }
@@ -76,6 +78,12 @@ export function createMetrics(
     buckets: invalidationBucketsSeconds,
     registers: [registry],
   })
+  const deliveries = new Counter({
+    name: 'cachefleet_webhook_deliveries_total',
+    help: 'Attempts to deliver events to webhooks',
+    labelNames: ['type', 'result'],
+    registers: [registry],
+  })
   const statsWrites = new Histogram({
     name: 'cachefleet_stats_write_seconds',
     help: 'Duration of commits to the archive of statistics',
@@ -107,6 +115,9 @@ export function createMetrics(
     },
     observeInvalidation: (durationSeconds) => {
       invalidations.observe(durationSeconds)
+    },
+    observeDelivery: (type, isDelivered) => {
+      deliveries.inc({ type, result: isDelivered ? 'delivered' : 'failed' })
     },
     observeStatsWrite: (durationSeconds) => {
       statsWrites.observe(durationSeconds)

@@ -5,12 +5,13 @@
  */
 import { BlockList, isIP } from 'node:net'
 import { FleetError } from '../../errors.js'
+import { embeddedAddresses } from '../http/embedded-addresses.js'
 
 const urlLimit = 2000
 const discoveryPath = '/.well-known/openid-configuration'
 
 /** Names that clouds give their metadata services. */
-const metadataNames = new Set(
+export const metadataNames = new Set(
   ['metadata', 'metadata.google.internal', 'metadata.goog'].concat([
     'instance-data',
     'instance-data.ec2.internal',
@@ -92,32 +93,4 @@ for (const address of ['::', 'fd00:ec2::254', 'fd20:ce::254'])
 function isListed(list: BlockList, address: string): boolean {
   const family = isIP(address)
   return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4')
-}
-
-/** The IPv4 address that translators reach by this IPv6 one: NAT64, 6to4, IPv4-compatible. */
-function embeddedAddresses(address: string): string[] {
-  if (isIP(address) !== 6) return []
-  const groups = expandGroups(address)
-  const isZero = (from: number, to: number): boolean =>
-    groups.slice(from, to).every((group) => group === 0)
-  if (groups[0] === 0x64 && groups[1] === 0xff9b) return [toIPv4(groups[6], groups[7])]
-  if (groups[0] === 0x2002) return [toIPv4(groups[1], groups[2])]
-  return isZero(0, 6) && !isZero(0, 7) ? [toIPv4(groups[6], groups[7])] : []
-}
-
-function expandGroups(address: string): number[] {
-  const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(address.split('%', 1)[0] ?? '')
-  const [a = 0, b = 0, c = 0, d = 0] = dotted?.slice(2).map(Number) ?? []
-  const hex = (high: number, low: number): string => (high * 256 + low).toString(16)
-  const text = dotted ? `${dotted[1] ?? ''}${hex(a, b)}:${hex(c, d)}` : address
-  const [head = '', tail] = text.split('::')
-  const before = head.split(':').filter(Boolean)
-  const after = (tail ?? '').split(':').filter(Boolean)
-  const zeros = Math.max(0, 8 - before.length - after.length)
-  const groups = [...before, ...Array.from({ length: zeros }, () => '0'), ...after]
-  return groups.map((group) => parseInt(group, 16))
-}
-
-function toIPv4(high = 0, low = 0): string {
-  return [high >> 8, high & 255, low >> 8, low & 255].join('.')
 }

@@ -9,7 +9,8 @@ import { findClaim, type Claims } from './provider-claims.js'
 import { FleetError } from '../../errors.js'
 import type { IdpRecord } from './idp-queries.js'
 import { findUrlProblem } from './provider-address.js'
-import { createProviderFetch, ProviderFault, type ResolveName } from './provider-http.js'
+import type { ResolveName } from '../http/judged-lookup.js'
+import { createProviderFetch, ProviderFault } from './provider-http.js'
 import { createReadCache } from '../../runtime/bounded-cache.js'
 
 /** A provider with its secret, as a login uses it. */

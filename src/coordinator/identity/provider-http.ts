@@ -2,10 +2,9 @@
  * One HTTP call to an identity provider: no redirects, bounded in time and size, and only to addresses that may be called,
  * whatever its name resolves to at that moment. The address that was checked is the one that is connected to.
  */
-import { lookup as lookupName, type LookupAddress, type LookupOptions } from 'node:dns'
 import { request as requestPlain, type IncomingMessage, type RequestOptions } from 'node:http'
 import { request as requestSecure } from 'node:https'
-import type { LookupFunction } from 'node:net'
+import { createJudgedLookup, type ResolveName } from '../http/judged-lookup.js'
 import { findAddressProblem, findUrlProblem } from './provider-address.js'
 
 /** The provider cannot be used: it is not there, too slow, too large, elsewhere. */
@@ -21,19 +20,13 @@ interface ProviderRequest {
   readonly signal?: AbortSignal | undefined
 }
 
-export type ResolveName = (
-  hostname: string,
-  options: LookupOptions & { readonly all: true },
-  done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
-) => void
-
 /** A user waits for it; keys and tokens take a few kilobytes. */
 const timeoutMs = 5_000
 const answerLimitBytes = 1 << 20
 
 /** `resolveName`: the system's unless a test gives its own. */
 export function createProviderFetch(
-  resolveName: ResolveName = lookupName,
+  resolveName?: ResolveName,
 ): (url: string, request: ProviderRequest) => Promise<Response> {
   return async (text, { method, headers, body, signal }) => {
     const url = new URL(text)
@@ -46,7 +39,11 @@ export function createProviderFetch(
         method,
         headers,
         agent: false,
-        lookup: createLookup(url.protocol, resolveName),
+        lookup: createJudgedLookup({
+          judge: (address) => findAddressProblem(address, url.protocol),
+          toError: (text) => new ProviderFault(text),
+          ...(resolveName && { resolveName }),
+        }),
         signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
       },
     })
@@ -58,22 +55,6 @@ function toText(body: unknown): string | Uint8Array | undefined {
   if (typeof body === 'string' || body instanceof Uint8Array) return body
   if (body instanceof URLSearchParams) return body.toString()
   throw new ProviderFault('a body of this form is not sent')
-}
-
-/** Refuses the name when one of its addresses may not be called: which of them is connected to is not ours to choose. */
-function createLookup(protocol: string, resolveName: ResolveName): LookupFunction {
-  return (hostname, options, done) => {
-    resolveName(hostname, { ...options, all: true }, (error, addresses) => {
-      const problem = addresses.map(({ address }) => findAddressProblem(address, protocol))
-      const refused = problem.find((one) => one !== null)
-      const [first] = addresses
-      if (error) done(error, '')
-      else if (refused) done(new ProviderFault(refused), '')
-      else if (!first) done(new ProviderFault('its name has no address'), '')
-      else if (options.all) done(null, addresses)
-      else done(null, first.address, first.family)
-    })
-  }
 }
 
 interface Sending {

@@ -15,6 +15,8 @@ export const sealedPurposes = {
   clientSecret: 'client secrets',
   refreshKey: 'refresh tokens',
   certificateKey: 'keys of certificates',
+  webhookUrl: 'addresses of webhooks',
+  webhookSecret: 'secrets of webhooks',
   coordinatorCa: "CA of the coordinators' own certificates",
 } as const
 export type SealedKind = keyof typeof sealedPurposes
@@ -52,7 +54,8 @@ export async function writeSealedBy(queries: Queries, keyId: string): Promise<vo
 }
 
 /**
- * Few: signing keys live a year, an organization has one identity provider, and at most 500 certificates of three versions.
+ * Few: signing keys live a year, an organization has one identity provider, 20 webhooks, and at most 500 certificates of three
+ * versions.
  */
 export async function listSealedTexts(queries: Queries): Promise<SealedText[]> {
   const keys = await queries
@@ -67,6 +70,10 @@ export async function listSealedTexts(queries: Queries): Promise<SealedText[]> {
     .selectFrom('certificateVersions')
     .select(['certificateId', 'sha', 'sealedKey'])
     .execute()
+  const webhooks = await queries
+    .selectFrom('webhooks')
+    .select(['id', 'sealedUrl', 'sealedSecret'])
+    .execute()
   return [
     ...keys.map(({ kid, sealedPrivateJwk }) => toText('signingKey', kid, sealedPrivateJwk)),
     ...idps.flatMap(({ id, sealedClientSecret }) =>
@@ -75,6 +82,10 @@ export async function listSealedTexts(queries: Queries): Promise<SealedText[]> {
     ...versions.flatMap(({ certificateId, sha, sealedKey }) =>
       sealedKey === null ? [] : [toText('certificateKey', `${certificateId} ${sha}`, sealedKey)],
     ),
+    ...webhooks.flatMap(({ id, sealedUrl, sealedSecret }) => [
+      ...(sealedUrl === null ? [] : [toText('webhookUrl', String(id), sealedUrl)]),
+      ...(sealedSecret === null ? [] : [toText('webhookSecret', String(id), sealedSecret)]),
+    ]),
     ...(refreshKey === undefined ? [] : [toText('refreshKey', refreshKeySetting, refreshKey)]),
     ...(ca === undefined ? [] : [toText('coordinatorCa', caSetting, ca)]),
   ]
@@ -100,7 +111,13 @@ export async function replaceSealedText(
       .where('certificateId', '=', Number(certificateId))
       .where('sha', '=', sha)
       .execute()
-  } else
+  } else if (kind === 'webhookUrl' || kind === 'webhookSecret')
+    await queries
+      .updateTable('webhooks')
+      .set(kind === 'webhookUrl' ? { sealedUrl: sealed } : { sealedSecret: sealed })
+      .where('id', '=', Number(id))
+      .execute()
+  else
     await queries
       .updateTable('idps')
       .set({ sealedClientSecret: sealed })
@@ -109,7 +126,8 @@ export async function replaceSealedText(
 }
 
 /**
- * Identity providers stay, each without its client secret, and certificates without their keys. Coordinators have their CA in their
+ * Identity providers stay, each without its client secret, certificates without their keys, and webhooks, turned off, without
+ * address and secret. Coordinators have their CA in their
  * state dirs, too: the first that starts seals it again.
  */
 export async function forgetSealedTexts(queries: Queries, now: number): Promise<void> {
@@ -120,6 +138,11 @@ export async function forgetSealedTexts(queries: Queries, now: number): Promise<
     .where('sealedClientSecret', 'is not', null)
     .execute()
   await queries.updateTable('certificateVersions').set({ sealedKey: null }).execute()
+  await queries
+    .updateTable('webhooks')
+    .set({ sealedUrl: null, sealedSecret: null, enabled: 0, updatedAt: now })
+    .where('sealedUrl', 'is not', null)
+    .execute()
   await deleteSetting(queries, refreshKeySetting)
   await deleteSetting(queries, caSetting)
   await deleteSetting(queries, sealedBySetting)

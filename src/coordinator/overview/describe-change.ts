@@ -48,6 +48,7 @@ const nouns: Readonly<Record<string, { readonly type: string; readonly word: str
   permissions: { type: 'permission', word: 'permission' },
   sessions: { type: 'session', word: 'API token' },
   idps: { type: 'idp', word: 'identity provider' },
+  webhooks: { type: 'webhook', word: 'webhook' },
   jointokens: { type: 'jointoken', word: 'join token' },
   // Of the console.
   cache: { type: 'agent', word: 'cache' },

@@ -46,6 +46,11 @@ export const namedTables = {
     table: 'certificates',
     visible: (scope) => within(scope, 'certificates'),
   },
+  webhook: {
+    permission: 'webhook',
+    table: 'webhooks',
+    visible: (scope) => within(scope, 'webhooks'),
+  },
   organization: { permission: 'org', table: 'organizations', visible: visibleOrganizations },
   account: { permission: 'account', table: 'accounts', visible: visibleAccounts },
 } as const satisfies Readonly<Record<string, NamedTable>>

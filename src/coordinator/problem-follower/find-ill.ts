@@ -10,6 +10,7 @@ import { selectDeployments } from '../fleet/deployment-queries.js'
 import { groupListing } from '../groups/groups.js'
 import { readListedInvalidations } from '../invalidations/invalidation-view.js'
 import type { StateService } from '../service.js'
+import { viewSomeWebhooks } from '../webhooks/webhooks.js'
 
 export interface JudgedObject {
   readonly id: number
@@ -78,6 +79,12 @@ export const findIll: Readonly<Record<ProblemBearer, Find>> = {
       .where('certificates.id', 'in', [...ids])
       .execute()
     const views = await certificateListing.read(service, rows)
+    return views.map(({ record: { id, name, organizationId }, problems }) =>
+      toJudged({ id, name, organizationId, problems }),
+    )
+  },
+  webhook: async (service, ids) => {
+    const views = await viewSomeWebhooks(service, ids)
     return views.map(({ record: { id, name, organizationId }, problems }) =>
       toJudged({ id, name, organizationId, problems }),
     )

@@ -27,6 +27,7 @@ const atOnce = {
   agent: 200,
   invalidation: 200,
   certificate: 20,
+  webhook: 200,
   deployment: 10,
   vclgroup: 10,
   stage: 10,
@@ -90,6 +91,7 @@ async function noteEverything(queries: Queries): Promise<void> {
   await noteAll(queries, 'vclgroup', 'vclGroups')
   await noteAll(queries, 'deployment', 'deployments')
   await noteAll(queries, 'certificate', 'certificates')
+  await noteAll(queries, 'webhook', 'webhooks')
   await sql`insert into "problemChecks" select 'invalidation', id from invalidations
     where outcome is null or failed = 1 on conflict do nothing`.execute(queries)
   await sql`insert into "problemChecks" select distinct "objectType", "objectId" from "openProblems"
@@ -99,7 +101,7 @@ async function noteEverything(queries: Queries): Promise<void> {
 async function noteAll(
   queries: Queries,
   type: ProblemBearer,
-  table: 'agents' | 'vclGroups' | 'deployments' | 'certificates',
+  table: 'agents' | 'vclGroups' | 'deployments' | 'certificates' | 'webhooks',
 ): Promise<void> {
   await sql`insert into "problemChecks" select ${sql.lit(type)}, id from ${sql.table(table)}
     where 1 = 1 on conflict do nothing`.execute(queries)

@@ -18,6 +18,7 @@ const concernedBy: Partial<Readonly<Record<ChangeKind, ProblemBearer>>> = {
   deployment: 'deployment',
   invalidation: 'invalidation',
   certificate: 'certificate',
+  webhook: 'webhook',
 }
 
 export function findChecks(

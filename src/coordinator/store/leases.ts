@@ -17,6 +17,7 @@ type PeriodicTask =
   | 'invalidations'
   | 'certificates'
   | 'problems'
+  | 'webhooks'
 
 export interface Leases {
   /** This process, as leases and deploys name it. */

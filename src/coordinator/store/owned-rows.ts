@@ -11,6 +11,7 @@ type OwnedTable =
   | 'vclGroups'
   | 'invalidations'
   | 'certificates'
+  | 'webhooks'
 
 export type OwnedRow<T extends OwnedTable> = Readonly<Selectable<Tables[T]>> & {
   readonly organizationName: string | null

@@ -16,6 +16,7 @@ import { invalidationTables } from './tables/invalidations.js'
 import { problemTables } from './tables/problems.js'
 import { createTable, type RowOf } from './tables/table.js'
 import { triggers } from './tables/triggers.js'
+import { webhookTables } from './tables/webhooks.js'
 
 /** What others refer to comes before them. */
 const tables = {
@@ -30,6 +31,7 @@ const tables = {
   ...invalidationTables,
   ...eventTables,
   ...problemTables,
+  ...webhookTables,
   ...consoleTables,
 }
 

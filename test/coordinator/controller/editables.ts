@@ -80,6 +80,12 @@ export async function makeEditables(client: Client): Promise<Editable[]> {
       { name: 'web 2' },
       { keepOnFailure: true },
     ]),
+    made(
+      '/webhooks',
+      { name: 'pager', url: 'https://hooks.example.com/a', types: ['problem'] },
+      [{ types: ['agent'] }, { name: 'other' }, { url: 'https://hooks.example.com/b' }],
+      false,
+    ),
     made('/organizations', { name: 'green' }, [
       { accessTTL: 60 },
       { refreshTTL: 7200 },

@@ -1,6 +1,8 @@
 /** A store with so many of everything, each object referring to so many others. */
 import { saveBackendReports } from '../../../src/coordinator/backends/backend-recorder.js'
 import { addHistory } from '../../../src/coordinator/fleet/history-queries.js'
+import { insertRow } from '../../../src/coordinator/store/write-rows.js'
+import { insertDeliveries } from '../../../src/coordinator/webhooks/delivery-queries.js'
 import { makeDomainCertificate } from '../../support/domain-certificates.js'
 import type { Client, Json } from './client.js'
 import { placeGroup } from './placed-group.js'
@@ -49,6 +51,7 @@ export async function seed(client: Client, count: number): Promise<void> {
     })
   await seedIdentity(client, { numbers, makeAll })
   await addDeploys(client, numbers)
+  await addWebhooks(client, numbers)
   await reportBackends(client, numbers)
   await client.apiLog.close()
 }
@@ -91,6 +94,31 @@ async function addDeploys({ service }: Client, numbers: readonly number[]): Prom
   await service.store.transaction(async (queries) => {
     for (const revision of numbers)
       await addHistory(queries, { ...entry, revision, action: 'deploy' })
+  })
+}
+
+/** Each with something that waits, and the first with all deliveries. */
+async function addWebhooks({ service }: Client, numbers: readonly number[]): Promise<void> {
+  const webhook = {
+    ...{ organizationId: null, url: 'https://hooks.example.com', sealedUrl: null },
+    format: 'json',
+    ...{ sealedSecret: null, types: '["problem"]', filter: '', enabled: true, position: 0 },
+    ...{ dropped: 0, failures: 0, failingSince: 1, lastError: 'it answered 500', retryAt: 0 },
+  } as const
+  await service.store.transaction(async (queries) => {
+    for (const n of numbers) {
+      const webhookId = await insertRow(
+        queries,
+        'webhooks',
+        { ...webhook, name: `webhook ${n}` },
+        1,
+      )
+      const deliveries = [webhookId, 1].map((id) => ({ webhookId: id, type: 'problem', at: 1 }))
+      await insertDeliveries(
+        queries,
+        deliveries.map((one) => ({ ...one, data: '{}' })),
+      )
+    }
   })
 }
 

@@ -5,7 +5,13 @@
 import type { Route } from '../../../src/coordinator/http/route.js'
 import type { Access, PermissionType } from '../../../src/resources/permission.js'
 import type { Json } from '../identity/people.js'
-import { certificateText, kindOfPath, type Kind, type TenantObjects } from './tenant-objects.js'
+import {
+  certificateText,
+  webhookFields,
+  kindOfPath,
+  type Kind,
+  type TenantObjects,
+} from './tenant-objects.js'
 
 export interface Sample {
   /** By what is promised, not by the table of routes. */
@@ -200,6 +206,17 @@ export const samples: Readonly<Record<string, Sample>> = {
   deleteCertificate: { needs: 'certificate write' },
   deployCertificate: { needs: 'certificate write', query: 'wait=0' },
   rollbackCertificate: { needs: 'certificate write', query: 'wait=0' },
+
+  listWebhooks: { needs: 'webhook read' },
+  createWebhook: {
+    needs: 'webhook write',
+    body: (own) => ({ name, ...webhookFields, ...owner(own) }),
+  },
+  getWebhook: { needs: 'webhook read' },
+  updateWebhook: { needs: 'webhook write', body: () => ({ name: 'newer' }) },
+  deleteWebhook: { needs: 'webhook write' },
+  testWebhook: { needs: 'webhook write' },
+  listWebhookDeliveries: { needs: 'webhook read' },
 
   listVclGroups: { needs: 'vclgroup read' },
   createVclGroup: { needs: 'vclgroup write', body: (own) => ({ ...group(own), ...owner(own) }) },

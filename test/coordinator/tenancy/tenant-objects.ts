@@ -21,6 +21,7 @@ export const kindOfPath = {
   tags: 'tag',
   users: 'user',
   vclgroups: 'vclgroup',
+  webhooks: 'webhook',
 } as const
 
 export type Kind = (typeof kindOfPath)[keyof typeof kindOfPath]
@@ -40,6 +41,9 @@ const certifiedName = 'certified.example'
 /** A right one for each of them. */
 export const certificateText = await makeDomainCertificate({ names: [certifiedName] })
 
+/** Nobody listens there. */
+export const webhookFields = { url: 'https://127.0.0.1:1/fleet', types: ['invalidation'] }
+
 /** Such as nobody has; the others are made one after the other from 1. */
 export const nobodysId = 987_654
 
@@ -53,7 +57,8 @@ export async function settleOwner(tenants: Tenants, mark: string): Promise<Omit<
 /** What the system administrator may own too; for nobody else then. */
 export type Objects = Pick<
   TenantObjects,
-  'certificate' | 'deployment' | 'domain' | 'file' | 'jointoken' | 'tag' | 'vclgroup'
+  | ('certificate' | 'deployment' | 'domain' | 'file')
+  | ('jointoken' | 'tag' | 'vclgroup' | 'webhook')
 >
 
 export async function makeObjects({ call }: Person, mark: string): Promise<Objects> {
@@ -72,7 +77,8 @@ export async function makeObjects({ call }: Person, mark: string): Promise<Objec
     ...{ name, ...certificateText, deployments: [{ id: deployment }] },
   })
   const jointoken = await make('/jointokens', { label: name, tags: [{ id: tag }] })
-  return { certificate, deployment, domain, file, jointoken, tag, vclgroup }
+  const webhook = await make('/webhooks', { name, ...webhookFields })
+  return { certificate, deployment, domain, file, jointoken, tag, vclgroup, webhook }
 }
 
 export async function seedTenant(

@@ -11,7 +11,7 @@ import type { CallAnswer } from '../../support/http-call.js'
 import { eventually } from '../../support/eventually.js'
 import { enrol } from '../controller/client.js'
 import { idOf, password, rows, startTenants, type Json, type Tenants } from '../identity/people.js'
-import { certificateText, kinds, makeObjects, nobodysId } from './tenant-objects.js'
+import { certificateText, kinds, makeObjects, nobodysId, webhookFields } from './tenant-objects.js'
 import { seedTenant, settleOwner } from './tenant-objects.js'
 import type { Kind, Objects, Owner, TenantObjects } from './tenant-objects.js'
 import { addressOf, kindIn, sampleOf } from './samples.js'
@@ -86,6 +86,7 @@ async function checkQuotas(t: Test, scene: Scene): Promise<void> {
     '/files': { name: 'more', source: 'vcl 4.1;' },
     '/domains': { fqdn: 'more.example' },
     '/certificates': { name: 'more', ...certificateText },
+    '/webhooks': { name: 'more', ...webhookFields },
     '/deployments': { name: 'more', tags: [] },
     '/vclgroups': { name: 'more', mainVCL: 'file' },
     '/accounts': { name: 'more', password },

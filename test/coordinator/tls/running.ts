@@ -33,7 +33,7 @@ export async function startOwnCoordinator(
       settings: {
         ...{ heartbeatMs: 5000, statsIntervalMs: 10_000, apiLogDays: 7 },
         ...{ accessTtlSeconds: 600, refreshTtlSeconds: 3600 },
-        ...{ allowedIncludes: new Set(), allowedModules: new Set() },
+        ...{ allowedIncludes: new Set(), allowedModules: new Set(), webhookNetworks: [] },
       },
     },
     log,

@@ -37,6 +37,11 @@ const shownOfCertificates = [
   ...['name', 'organizationId', 'sha', 'released', 'candidate', 'deployError', 'updatedAt'],
 ]
 
+/** An edit moves `updatedAt`. */
+const shownOfWebhooks = [
+  ...['name', 'organizationId', 'enabled', 'failingSince', 'lastError', 'updatedAt'],
+]
+
 /** Of the groups whose VCL it is: what serves, is loaded or served before. */
 const groupsOf = (row: 'new' | 'old') =>
   `placements where "agentId" = ${row}."agentId" and stage = 0 and ` +
@@ -169,6 +174,10 @@ export const triggers: readonly Trigger[] = [
   { ...on('invalidations', 'delete'), work: noteDeleted('invalidation') },
 
   { ...on('apiLogs', 'insert'), work: note('apilog', 'new.id') },
+
+  { ...on('webhooks', 'insert'), work: note('webhook', 'new.id') },
+  { ...onChange('webhooks', shownOfWebhooks), work: note('webhook', 'new.id') },
+  { ...on('webhooks', 'delete'), work: noteDeleted('webhook') },
 
   ...backendTriggers,
 ]

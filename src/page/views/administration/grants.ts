@@ -27,6 +27,7 @@ export const grantTypes: readonly { readonly type: PermissionType; readonly titl
   { type: 'session', title: 'Sessions and API tokens' },
   { type: 'idp', title: 'Identity providers' },
   { type: 'apilog', title: 'API log' },
+  { type: 'webhook', title: 'Webhooks' },
   { type: 'certificate', title: 'Certificates' },
 ]
 

@@ -8,6 +8,7 @@ import { domain } from '../../../resources/domain.js'
 import { file } from '../../../resources/file.js'
 import { organization } from '../../../resources/organization.js'
 import { tag } from '../../../resources/tag.js'
+import { webhook } from '../../../resources/webhook.js'
 import { vclGroup } from '../../../resources/vclgroup.js'
 import { useAnswer } from '../../api/answer.js'
 import { call } from '../../api/call.js'
@@ -16,6 +17,7 @@ import { formatKey, type ObjectNames } from './filter-entries.js'
 
 const named = [
   ...[account, agent, certificate, deployment, domain, file, organization, tag, vclGroup],
+  webhook,
 ] as const
 
 /** Of one type: those of the newest entries. */

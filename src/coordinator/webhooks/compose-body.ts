@@ -1,0 +1,42 @@
+/** What a webhook is sent: the event's object, or one line of it for Slack; and the signature that proves who sent it. Pure. */
+import { createHmac } from 'node:crypto'
+import type { WebhookFormat } from '../../resources/webhook.js'
+import { describeEvent } from './describe-event.js'
+
+export interface Message {
+  /** The same at each attempt. */
+  readonly id: number
+  readonly type: string
+  /** Milliseconds since 1970. */
+  readonly at: number
+  /** JSON of the event's object. */
+  readonly data: string
+}
+
+/** Slack takes 40,000 characters, and nobody reads more than this. */
+const textMost = 2_000
+
+export function composeBody({ id, type, at, data }: Message, format: WebhookFormat): string {
+  if (format === 'slack') {
+    const text = neutralizeText(describeEvent(type, JSON.parse(data)))
+    return JSON.stringify({ text })
+  }
+  const head = JSON.stringify({ id, type, at: new Date(at).toISOString() }).slice(0, -1)
+  return `${head},"data":${data}}`
+}
+
+/**
+ * Names are other people's: none may call everybody (`<!channel>`), hide a link, or begin a line. Slack reads `&`, `<` and `>` as
+ * control characters, and nothing else.
+ */
+function neutralizeText(text: string): string {
+  const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ')
+  const short = line.length > textMost ? `${line.slice(0, textMost)}…` : line
+  return short.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
+
+/** `X-Cachefleet-Signature`: over the time too, so that nobody can send it again later. */
+export function signBody(body: string, secret: string, atSeconds: number): string {
+  const digest = createHmac('sha256', secret).update(`${atSeconds}.${body}`).digest('hex')
+  return `t=${atSeconds},v1=${digest}`
+}

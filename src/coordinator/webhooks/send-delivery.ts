@@ -1,0 +1,121 @@
+/**
+ * One POST to a webhook: to an address that was judged, without redirects and proxies, bounded in time and in what is read of the
+ * answer. Whatever happens there is an outcome, never an error of ours.
+ */
+import { request as requestPlain, type IncomingMessage } from 'node:http'
+import { request as requestSecure } from 'node:https'
+import { webhookLimits } from '../../resources/webhook.js'
+import { createJudgedLookup, type ResolveName } from '../http/judged-lookup.js'
+import { version } from '../../version.js'
+import type { Attempt } from './delivery-queries.js'
+import { findTargetProblem, type AddressRules } from './judge-address.js'
+import { findUrlProblem } from './webhook-url.js'
+
+interface Sending {
+  readonly url: string
+  readonly body: string
+  readonly signature: string
+  readonly rules: AddressRules & { readonly hasNetworks: boolean }
+  /** The sender stops. */
+  readonly signal: AbortSignal
+  /** The system's unless a test gives its own. */
+  readonly resolveName?: ResolveName
+}
+
+/** docs/behaviour.md, Webhooks. */
+const timeoutMs = 10_000
+
+/** Rejects when the signal fires. */
+export async function sendDelivery(sending: Sending): Promise<Attempt> {
+  const { url: text, rules, signal } = sending
+  signal.throwIfAborted()
+  const url = new URL(text)
+  const problem = findUrlProblem(url, rules)
+  if (problem !== null) return failed(problem)
+  const deadline = AbortSignal.timeout(timeoutMs)
+  try {
+    return await post(url, sending, AbortSignal.any([signal, deadline]))
+  } catch (error) {
+    signal.throwIfAborted()
+    return failed(deadline.aborted ? 'no answer within 10 s' : wordOf(error))
+  }
+}
+
+function post(url: URL, sending: Sending, signal: AbortSignal): Promise<Attempt> {
+  const { body, signature, rules, resolveName } = sending
+  return new Promise((resolve, reject) => {
+    const request = url.protocol === 'https:' ? requestSecure : requestPlain
+    const sent = request(
+      url,
+      {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'content-length': Buffer.byteLength(body),
+          'user-agent': `cachefleet/${version}`,
+          'x-cachefleet-signature': signature,
+        },
+        // Of its own: what another call connected to was judged for that call.
+        agent: false,
+        lookup: createJudgedLookup({
+          judge: (address) => findTargetProblem(address, url.protocol, rules),
+          toError: (problem) => new RefusedAddress(problem),
+          ...(resolveName && { resolveName }),
+        }),
+        signal,
+      },
+      (message) => {
+        void readBeginning(message).then((answer) => {
+          sent.destroy()
+          resolve(judgeAnswer(message.statusCode ?? 0, answer))
+        })
+      },
+    )
+    sent.on('error', reject)
+    sent.end(body)
+  })
+}
+
+class RefusedAddress extends Error {
+  override readonly name = 'RefusedAddress'
+}
+
+/** The status has come, and decides; what is cut off behind it is as good as its end. */
+async function readBeginning(message: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let sizeBytes = 0
+  try {
+    for await (const chunk of message as AsyncIterable<Buffer>) {
+      // no encoding is set, so these are buffers
+      chunks.push(chunk)
+      sizeBytes += chunk.length
+      if (sizeBytes >= webhookLimits.answerBytes) break
+    }
+  } catch {
+    // It was cut off, or never ended.
+  }
+  const beginning = Buffer.concat(chunks).subarray(0, webhookLimits.answerBytes)
+  // PostgreSQL keeps no NUL.
+  return beginning.toString().replaceAll('\0', '')
+}
+
+function judgeAnswer(status: number, answer: string): Attempt {
+  const isDelivered = status >= 200 && status < 300
+  const isRedirect = status >= 300 && status < 400
+  const why = isRedirect ? ', which is not followed' : ''
+  return { isDelivered, status, answer, error: isDelivered ? null : `it answered ${status}${why}` }
+}
+
+function failed(error: string): Attempt {
+  return { isDelivered: false, status: null, answer: null, error }
+}
+
+/** The system's short word (`ECONNREFUSED`), or why its address was refused. */
+function wordOf(error: unknown): string {
+  if (error instanceof RefusedAddress) return error.message
+  if (!(error instanceof Error)) return String(error)
+  // Of several addresses none answered.
+  const [first] = error instanceof AggregateError ? (error.errors as unknown[]) : []
+  if (first !== undefined) return wordOf(first)
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name
+}

@@ -1,0 +1,44 @@
+/** The address of a webhook: as far as it tells by itself where it leads, and the part of it that is no secret. */
+import { isIP } from 'node:net'
+import { FleetError } from '../../errors.js'
+import { metadataNames, plainHost } from '../identity/provider-address.js'
+import { findTargetProblem, httpRefusal, type AddressRules } from './judge-address.js'
+
+export interface ParsedUrl {
+  readonly whole: string
+  /** Scheme, host and port. */
+  readonly origin: string
+}
+
+/** `hasNetworks`: `--webhook-networks` allows some, and which address a name has is seen when it is called. Throws 'invalid'. */
+export function parseWebhookUrl(
+  text: string,
+  rules: AddressRules & { readonly hasNetworks: boolean },
+): ParsedUrl {
+  if (!URL.canParse(text)) throw refused('it is not a URL; https://hooks.example.com/fleet is one')
+  const url = new URL(text)
+  if (url.username !== '' || url.password !== '')
+    throw refused('it holds a name or a password; a secret part of the path is kept as well')
+  if (url.hash !== '') throw refused('it has a fragment, which is never sent')
+  const problem = findUrlProblem(url, rules)
+  if (problem !== null) throw refused(problem)
+  return { whole: url.href, origin: url.origin }
+}
+
+/** As far as the URL itself tells. Null: it may be called. */
+export function findUrlProblem(
+  { protocol, hostname }: URL,
+  rules: AddressRules & { readonly hasNetworks: boolean },
+): string | null {
+  const host = plainHost(hostname)
+  if (protocol !== 'https:' && protocol !== 'http:')
+    return `${protocol} is not spoken; https is right`
+  if (metadataNames.has(host.replace(/\.$/, ''))) return 'it names a metadata service'
+  if (isIP(host) !== 0) return findTargetProblem(host, protocol, rules)
+  const mayBePlain = rules.isAdministrators || rules.hasNetworks
+  return protocol === 'http:' && !mayBePlain ? httpRefusal : null
+}
+
+function refused(problem: string): FleetError {
+  return new FleetError('invalid', 'webhook', `url: ${problem}`)
+}

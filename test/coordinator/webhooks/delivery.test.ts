@@ -1,0 +1,348 @@
+/** Events on their way to what listens for them, over real sockets: whatever happens there, and here. */
+import { createHmac } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { pino } from 'pino'
+import t, { type Test } from 'tap'
+import { startWebhookDelivery } from '../../../src/coordinator/webhooks/webhook-delivery.js'
+import type { WebhookDelivery } from '../../../src/resources/webhook.js'
+import { eventually } from '../../support/eventually.js'
+import { idOf, startTenants, type Json, type Person, type Tenants } from '../identity/people.js'
+
+type Answer = (response: ServerResponse, request: IncomingMessage) => void
+
+interface Received {
+  readonly id: number
+  readonly type: string
+  readonly at: string
+  readonly data: Json
+  readonly text: string
+  readonly signature: string
+}
+
+interface Receiver {
+  readonly url: string
+  /** Also what was not answered. */
+  readonly received: Received[]
+  /** From now on. */
+  answer: Answer
+}
+
+const ok: Answer = (response) => response.end('thanks')
+
+/** Ends with the test. */
+async function startReceiver(t: Test, answer: Answer = ok): Promise<Receiver> {
+  const receiver: { -readonly [K in keyof Receiver]: Receiver[K] } = {
+    url: '',
+    received: [],
+    answer,
+  }
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const text = Buffer.concat(chunks).toString()
+      const signature = String(request.headers['x-cachefleet-signature'])
+      receiver.received.push({ ...(JSON.parse(text) as Received), text, signature })
+      receiver.answer(response, request)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => {
+    server.closeAllConnections()
+    return new Promise((resolve) => server.close(resolve))
+  })
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : undefined
+  receiver.url = `http://127.0.0.1:${port}/hooks/secret-path`
+  return receiver
+}
+
+const secret = 'sixteen characters and more'.replaceAll(' ', '-')
+const silent = pino({ level: 'silent' })
+
+interface Scene extends Tenants {
+  readonly ann: Person
+  readonly ben: Person
+  /** Ends delivery, and begins it again as a coordinator that starts does. */
+  readonly restart: () => Promise<void>
+}
+
+async function startScene(t: Test): Promise<Scene> {
+  const tenants = await startTenants(t, { withEvents: true })
+  // The clock is moved on by a day.
+  const ttls = { accessTTL: 1_000_000, refreshTTL: 1_000_000 }
+  await tenants.makeOrganization('one', ttls)
+  await tenants.makeOrganization('two', ttls)
+  let delivery = startWebhookDelivery(tenants.controller.identity, silent)
+  t.teardown(() => delivery.close())
+  const ann = await tenants.addPerson('ann', 'one')
+  const ben = await tenants.addPerson('ben', 'two')
+  for (const { call } of [ann, ben]) await call(201, 'POST', '/tags', { name: 'web' })
+  return {
+    ...{ ...tenants, ann, ben },
+    restart: async () => {
+      await delivery.close()
+      delivery = startWebhookDelivery(tenants.controller.identity, silent)
+    },
+  }
+}
+
+async function addWebhook({ call }: Person, fields: Json): Promise<string> {
+  const all = { types: ['deployment'], secret, ...fields }
+  return `/webhooks/${idOf(await call(201, 'POST', '/webhooks', all))}`
+}
+
+/** Each makes an event of type deployment. */
+async function makeEvents({ call }: Person, names: readonly string[]): Promise<void> {
+  const tags = await call(200, 'GET', '/tags')
+  for (const name of names) await call(201, 'POST', '/deployments', { name, tags })
+}
+
+const namesOf = ({ received }: Receiver): unknown[] => received.map(({ data }) => data['name'])
+const without = (names: readonly unknown[]): unknown[] => [...new Set(names)]
+
+async function readDeliveries({ call }: Person, at: string): Promise<WebhookDelivery[]> {
+  const rows = await call(200, 'GET', `${at}/deliveries`)
+  return rows as unknown as WebhookDelivery[] // lists are arrays
+}
+
+const numbered = (prefix: string, count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `${prefix}-${index}`)
+
+void t.test('webhooks', async (t) => {
+  const scene = await startScene(t)
+  await t.test('events come signed, in order, to whom they concern', (t) => areSigned(t, scene))
+  for (const [what, answer] of faults)
+    await t.test(`${what}: it is tried again, in order, with the same id`, (t) =>
+      isTriedAgain(t, scene, answer),
+    )
+  for (const [what, answer, row] of oddAnswers)
+    await t.test(`${what} is as good as its status`, (t) => isJudged(t, scene, { answer, row }))
+  await t.test('a redirect is not followed', (t) => isNotFollowed(t, scene))
+  await t.test('one that hangs keeps no other waiting', (t) => keepsNoneWaiting(t, scene))
+  await t.test('a coordinator that stops goes on where it was', (t) => goesOn(t, scene))
+  await t.test('a test answers what became of it', (t) => isTested(t, scene))
+  await t.test('what may not be read is not subscribed to', (t) => isRefused(t, scene))
+  // Last: the system administrator's session is over by then.
+  await t.test('after a day it is turned off, and says so', (t) => isTurnedOff(t, scene))
+})
+
+async function areSigned(t: Test, scene: Scene): Promise<void> {
+  const { ann, ben } = scene
+  const [anns, bens, filtered, all] = [
+    await startReceiver(t),
+    await startReceiver(t),
+    await startReceiver(t),
+    await startReceiver(t),
+  ]
+  const at = await addWebhook(ann, { name: 'ann', url: anns.url })
+  await addWebhook(ben, { name: 'ben', url: bens.url })
+  await addWebhook(ann, { name: 'some', url: filtered.url, filter: 'name=b-*' })
+  await addWebhook(scene.system, { name: 'all', url: all.url })
+  const names = [...numbered('a', 5), ...numbered('b', 5)]
+  await makeEvents(ann, names)
+  await makeEvents(ben, ['c'])
+
+  await eventually('all came', () => namesOf(anns).length === names.length)
+  t.same(namesOf(anns), names)
+  await eventually('its own came', () => namesOf(bens).length > 0)
+  t.same(namesOf(bens), ['c'])
+  await eventually('what fits came', () => namesOf(filtered).length === 5)
+  t.same(namesOf(filtered), numbered('b', 5))
+  await eventually('the system administrator’s has all', () => namesOf(all).length === 11)
+
+  for (const { text, signature, id, type } of anns.received) {
+    const [, at = '', digest = ''] = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(signature) ?? []
+    t.equal(digest, createHmac('sha256', secret).update(`${at}.${text}`).digest('hex'))
+    t.match({ id, type }, { id: Number, type: 'deployment' })
+  }
+  const shown = await ann.call(200, 'GET', at)
+  t.equal(shown['url'], anns.url.slice(0, anns.url.indexOf('/hooks')))
+  t.notMatch(JSON.stringify(shown), /secret-path|sixteen/)
+  await eventually('the log has them', async () => {
+    const rows = await readDeliveries(ann, at)
+    return rows.length === names.length && rows.every(({ state }) => state === 'delivered')
+  })
+  const [last] = await readDeliveries(ann, at)
+  t.match(last, { type: 'deployment', attempts: 1, status: 200, answer: 'thanks', error: null })
+}
+
+/** Until it works. */
+const faults: readonly (readonly [string, Answer])[] = [
+  ['it answers 500', (response) => response.writeHead(500).end('broken')],
+  ['it closes the connection', (response) => response.destroy()],
+  ['it answers what is not HTTP', (response) => response.socket?.end('nonsense\r\n\r\n')],
+  ['it answers 429', (response) => response.writeHead(429, { 'retry-after': '1' }).end()],
+]
+
+async function isTriedAgain(t: Test, { ann, controller }: Scene, answer: Answer): Promise<void> {
+  const receiver = await startReceiver(t, answer)
+  const at = await addWebhook(ann, { name: `w${receiver.url}`, url: receiver.url })
+  const names = numbered(`f${receiver.url}`, 3)
+  await makeEvents(ann, names)
+  const failing = await eventually('it fails', async () => {
+    const shown = await ann.call(200, 'GET', at)
+    return shown['failing'] === true && shown
+  })
+  t.match(failing, { waiting: Number, problems: [{ code: 'webhook-failing', severity: 2 }] })
+  receiver.answer = ok
+  await eventually('all came', () => {
+    controller.advance(1_000)
+    return without(namesOf(receiver)).length === names.length
+  })
+  t.same(without(namesOf(receiver)), names, 'in order')
+  const ids = new Set(receiver.received.map(({ id, data }) => `${String(data['name'])} ${id}`))
+  t.equal(ids.size, names.length, 'each with one id')
+  await eventually('it is well again', async () => {
+    const { failing, waiting, problems } = await ann.call(200, 'GET', at)
+    return failing === false && waiting === 0 && JSON.stringify(problems) === '[]'
+  })
+  await ann.call(204, 'DELETE', at)
+}
+
+const oddAnswers: readonly (readonly [string, Answer, Partial<WebhookDelivery>])[] = [
+  [
+    'an answer of 10 MB',
+    (response) => response.end(Buffer.alloc(10 << 20, 'x')),
+    { state: 'delivered', status: 200, answer: 'x'.repeat(1024) },
+  ],
+  [
+    'an answer that lies about its length',
+    (response) => {
+      response.writeHead(200, { 'content-length': 1000 }).write('short', () => response.destroy())
+    },
+    { state: 'delivered', status: 200, answer: 'short' },
+  ],
+  [
+    'an answer with a NUL and half a character',
+    (response) => response.writeHead(202).end(Buffer.from([0x61, 0, 0xc3])),
+    { state: 'delivered', status: 202, answer: 'a\ufffd' },
+  ],
+  [
+    'a redirect to a metadata address',
+    (response) => response.writeHead(307, { location: 'http://169.254.169.254/latest' }).end(),
+    { state: 'failed', status: 307, error: 'it answered 307, which is not followed' },
+  ],
+]
+
+async function isJudged(
+  t: Test,
+  { ann }: Scene,
+  { answer, row }: { readonly answer: Answer; readonly row: Partial<WebhookDelivery> },
+): Promise<void> {
+  const receiver = await startReceiver(t, answer)
+  const at = await addWebhook(ann, { name: `w${receiver.url}`, url: receiver.url })
+  t.match(await ann.call(200, 'POST', `${at}/test`), { type: 'test', attempts: 1, ...row })
+  t.match(await readDeliveries(ann, at), [row])
+  await ann.call(204, 'DELETE', at)
+}
+
+async function isNotFollowed(t: Test, { ann }: Scene): Promise<void> {
+  const there = await startReceiver(t)
+  const receiver = await startReceiver(t, (response) =>
+    response.writeHead(302, { location: there.url }).end(),
+  )
+  const at = await addWebhook(ann, { name: 'moved', url: receiver.url })
+  await ann.call(200, 'POST', `${at}/test`)
+  t.same(there.received, [])
+  await ann.call(204, 'DELETE', at)
+}
+
+async function keepsNoneWaiting(t: Test, { ann, ben }: Scene): Promise<void> {
+  const held: ServerResponse[] = []
+  const hanging = await startReceiver(t, (response) => held.push(response))
+  const others = [await startReceiver(t), await startReceiver(t)] as const
+  const slow = await addWebhook(ann, { name: 'hangs', url: hanging.url })
+  await addWebhook(ann, { name: 'beside', url: others[0].url })
+  await addWebhook(ben, { name: 'beside', url: others[1].url })
+  await makeEvents(ann, ['h-0'])
+  await eventually('it hangs', () => held.length === 1)
+  await makeEvents(ann, ['h-1'])
+  await makeEvents(ben, ['i-1'])
+  await eventually('the others have theirs', () =>
+    others.every(({ received }, index) => received.length === 2 - index),
+  )
+  t.equal(held.length, 1, 'one at a time')
+  hanging.answer = ok
+  held[0]?.end()
+  await eventually('it goes on', () => namesOf(hanging).length === 2)
+  t.same(namesOf(hanging), ['h-0', 'h-1'])
+  await ann.call(204, 'DELETE', slow)
+}
+
+async function goesOn(t: Test, { ann, restart }: Scene): Promise<void> {
+  const held: ServerResponse[] = []
+  const receiver = await startReceiver(t, (response) => held.push(response))
+  const at = await addWebhook(ann, { name: 'interrupted', url: receiver.url })
+  const names = numbered('r', 8)
+  await makeEvents(ann, names.slice(0, 4))
+  await eventually('it is sending', () => held.length === 1)
+  await restart()
+  receiver.answer = ok
+  await makeEvents(ann, names.slice(4))
+  await eventually('all came', () => without(namesOf(receiver)).length === names.length)
+  t.same(without(namesOf(receiver)), names)
+  const [first] = (await readDeliveries(ann, at)).slice(-1)
+  t.match(first, { attempts: 1, state: 'delivered' }, 'what was interrupted is not an attempt')
+  await ann.call(204, 'DELETE', at)
+}
+
+async function isTurnedOff(t: Test, { ann, controller }: Scene): Promise<void> {
+  const receiver = await startReceiver(t, (response) => response.writeHead(503).end())
+  const at = await addWebhook(ann, { name: 'gone', url: receiver.url })
+  await makeEvents(ann, ['g-0', 'g-1'])
+  const off = await eventually('it is turned off', async () => {
+    controller.advance(600_000)
+    const shown = await ann.call(200, 'GET', at)
+    return shown['enabled'] === false && shown
+  })
+  t.match(off, {
+    ...{ failing: true, waiting: 0, dropped: 2 },
+    problems: [{ code: 'webhook-failing', severity: 3, message: /turned off.*it answered 503/ }],
+  })
+  receiver.answer = ok
+  const before = receiver.received.length
+  await ann.call(200, 'PUT', at, { enabled: true })
+  await makeEvents(ann, ['g-2'])
+  await eventually('it gets what is new', () => receiver.received.length > before)
+  t.same(namesOf(receiver).slice(before), ['g-2'])
+  await ann.call(204, 'DELETE', at)
+}
+
+async function isTested(t: Test, { ann, ben }: Scene): Promise<void> {
+  const receiver = await startReceiver(t)
+  const fields = { name: 'slack', url: receiver.url, types: ['problem'], format: 'slack' }
+  const made = await ann.call(201, 'POST', '/webhooks', { ...fields, name: '<!channel>' })
+  t.match(made['secret'], /^[\w-]{43}$/, 'made, and shown once')
+  const at = `/webhooks/${idOf(made)}`
+  t.notOk('secret' in (await ann.call(200, 'GET', at)))
+  t.match(await ann.call(200, 'POST', `${at}/test`), { state: 'delivered' })
+  t.equal(receiver.received[0]?.text, '{"text":"A test of webhook &lt;!channel&gt;"}')
+  for (const path of ['/test', '']) await ben.call(404, path ? 'POST' : 'GET', `${at}${path}`)
+  t.match(await ann.call(200, 'PUT', at, { url: made['url'], name: 'kept' }), { url: made['url'] })
+  t.match(await ann.call(200, 'POST', `${at}/test`), { state: 'delivered' }, 'the path is kept')
+  await ann.call(204, 'DELETE', at)
+}
+
+async function isRefused(t: Test, { ann, addPerson, system }: Scene): Promise<void> {
+  const cat = await addPerson('cat', 'one')
+  const account = { id: cat.id }
+  for (const type of ['webhook', 'deployment'])
+    await ann.call(201, 'POST', '/permissions', { account, type, write: type === 'webhook' })
+  const fields = { name: 'cat', url: 'https://hooks.example.com/', types: ['deployment'] }
+  const at = `/webhooks/${idOf(await cat.call(201, 'POST', '/webhooks', fields))}`
+  t.match(await cat.call(403, 'PUT', at, { types: ['apilog'] }), {
+    errorMsg: 'types: apilog tells of what you need permission to read: apilog',
+  })
+  await ann.call(200, 'PUT', at, { types: ['apilog'] })
+  await cat.call(403, 'PUT', at, { url: 'https://elsewhere.example.com/' })
+  for (const [wrong, message] of [
+    [{ url: 'https://10.0.0.1/' }, /private network/],
+    [{ url: 'https://169.254.169.254/' }, /metadata/],
+    [{ secret: 'short' }, /16 to 255/],
+    [{ filter: 'nonsense=1' }, /no field "nonsense"/],
+    [{ types: [] }, /types/],
+  ] as const)
+    t.match(await ann.call(400, 'PUT', at, wrong), { errorKey: 'webhook', errorMsg: message })
+  await system.call(201, 'POST', '/webhooks', { ...fields, url: 'http://10.0.0.1/' })
+}
