@@ -86,7 +86,7 @@ void t.test('the page', async (t) => {
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Clear cache' }).waitFor()
     await search('no such thing')
-    await dialog.getByText('Nothing is called so').waitFor()
+    await dialog.getByText('Nothing that you may see matches').waitFor()
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Search and commands (Ctrl+K)' }).click()

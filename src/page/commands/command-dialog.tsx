@@ -123,7 +123,7 @@ function CommandList({ id, shown, place, run, onPoint }: CommandListProps) {
         ))}
       </ul>
       <p class="quiet" role="status">
-        {shown.length === 0 && 'Nothing is called so that you may see.'}
+        {shown.length === 0 && 'Nothing that you may see matches.'}
       </p>
     </>
   )

@@ -69,8 +69,8 @@ function NoCertificates() {
   return (
     <Empty icon="certificate" title="No certificates yet">
       <p>
-        For caches with a TLS listener (Varnish 9.0, started with -a :443,https). Make a domain for
-        each name in a certificate first.
+        For caches with a TLS listener (Varnish 9.0, started with -a :443,https). Create a domain
+        for each name in a certificate first.
       </p>
     </Empty>
   )
