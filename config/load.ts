@@ -192,6 +192,7 @@ function freeze(raw: RawSettings): Settings {
     engineAddress: toAddress(raw.engineAddress),
     engineHttp: toAddress(raw.engineHttp),
     metricsListen: raw.metricsListen === null ? null : toAddress(raw.metricsListen),
+    healthListen: raw.healthListen === null ? null : toAddress(raw.healthListen),
   })
 }
 

@@ -39,6 +39,7 @@ export interface Settings {
   readonly tenantCompile: string
   readonly counters: readonly string[]
   readonly metricsListen: HostPort | null
+  readonly healthListen: HostPort | null
   readonly maskHeaders: readonly string[]
   readonly maskQuery: boolean
   readonly sampleRate: number
@@ -271,6 +272,11 @@ const engineSettings = {
   ),
   metricsListen: setting(
     'where the agent tells Prometheus the counters of its cache; without a login, so on loopback',
+    'host-port',
+    null,
+  ),
+  healthListen: setting(
+    'where the agent tells load balancers at /health whether its cache is to be used; without a login',
     'host-port',
     null,
   ),

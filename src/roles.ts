@@ -196,6 +196,7 @@ async function startOwnAgent(
         maskQuery: settings.maskQuery,
         sampleRate: settings.sampleRate,
         metricsListen: settings.metricsListen,
+        healthListen: settings.healthListen,
         tlsDir: settings.tlsDir,
         checks: describeChecks(settings),
         stateDir: settings.stateDir,

@@ -28,6 +28,8 @@ export interface AgentConfig {
   readonly furtherCounters: readonly string[]
   /** Where Prometheus may ask for the counters of the cache. */
   readonly metricsListen: { readonly host: string; readonly port: number } | null
+  /** Where load balancers may ask whether the cache is to be used. */
+  readonly healthListen?: { readonly host: string; readonly port: number } | null
   readonly checks: CheckConfig
   /** Names of headers, in lower case, that leave the host without their values, beside those that always do. */
   readonly maskHeaders?: readonly string[]

@@ -15,6 +15,8 @@ const addedLater = Type.Object({
   tenancy: orNull(text),
   /** Parameters and backend health that this agent set; others are left alone. */
   settings: ownSettings,
+  /** Its coordinator said so: groups move away from its cache. */
+  draining: flag,
   /** Certificates that this agent loaded, as far as is known. */
   certificates: Type.Array(
     Type.Object({
@@ -69,6 +71,7 @@ export const emptyRecord: AgentRecord = {
   masterPid: null,
   tenancy: null,
   settings: nothingSet,
+  draining: false,
   certificates: [],
 }
 

@@ -25,6 +25,7 @@ import { AgentLog } from './log/agent-log.js'
 import { AgentCounters } from './counters/agent-counters.js'
 import { Engine } from './engine/engine.js'
 import { createHandlers } from './link/handlers.js'
+import { CacheHealth } from './health/cache-health.js'
 import { HostRollbacks } from './apply/host-rollback.js'
 import { carryOut, type InstructionPort } from './link/instructions.js'
 import { Invalidator } from './invalidate/invalidate.js'
@@ -92,6 +93,7 @@ class Agent implements RunningAgent {
   readonly #watch: EngineWatch
   readonly #counters: AgentCounters
   readonly #log: AgentLog
+  readonly #health: CacheHealth
   readonly #link: CoordinatorLink
   readonly #reports: CoordinatorReports
   readonly #backends: BackendReports
@@ -155,7 +157,12 @@ class Agent implements RunningAgent {
     this.#log = new AgentLog({ config, state, sources, log, link, cachePid, product })
     const { figures } = this.#log
     this.#counters = new AgentCounters({ config, log, link, cachePid, product, figures })
-    this.#rollbacks = this.#createRollbacks(stateDir, log)
+    this.#health = new CacheHealth({
+      ...{ ...parts, log, reconciler: this.#reconciler, listen: config.healthListen ?? null },
+      takeover: config.takeover,
+      isLinked: () => link.isLive,
+    })
+    this.#rollbacks = stateDir === undefined ? null : this.#createRollbacks(stateDir, log)
     this.#instructions = this.#createInstructions(sources, settings)
     this.#invalidator = this.#createInvalidator()
     this.#checkProtection = createProtectionCheck(this.#engine, log)
@@ -168,6 +175,7 @@ class Agent implements RunningAgent {
   async start(): Promise<void> {
     await this.#checks.removeLeftovers()
     await this.#counters.listen()
+    await this.#health.start()
     let resolveSeen: () => void = () => undefined
     const seen = new Promise<void>((resolve) => (resolveSeen = resolve))
     this.#engine.start(() => {
@@ -184,6 +192,7 @@ class Agent implements RunningAgent {
     this.#ending.abort()
     this.#checks.stop()
     await this.#rollbacks?.stop()
+    await this.#health.stop()
     await this.#link.stop()
     await this.#counters.stop()
     await this.#log.stop()
@@ -234,13 +243,9 @@ class Agent implements RunningAgent {
     return !this.#config.readOnly && isTold
   }
 
-  #createRollbacks(stateDir: string | undefined, log: Logger): HostRollbacks | null {
-    if (stateDir === undefined) return null
+  #createRollbacks(stateDir: string, log: Logger): HostRollbacks {
     return new HostRollbacks({
-      stateDir,
-      log,
-      state: this.#state,
-      reconciler: this.#reconciler,
+      ...{ stateDir, log, state: this.#state, reconciler: this.#reconciler },
       readOnly: this.#config.readOnly,
       reportChanges: () => {
         this.#reports.reportChanges()
@@ -266,6 +271,7 @@ class Agent implements RunningAgent {
           this.#backends.sendAgain()
         } else if (message.kind === 'invalidate') this.#invalidator.take(message, context)
         else if (message.kind === 'log') this.#log.take(message)
+        else if (message.kind === 'standing') void this.#health.take(message)
         else if (message.kind === 'watch') this.#counters.watch(message.forMs)
         else void this.#carryOut(message, context)
       },
@@ -332,6 +338,7 @@ class Agent implements RunningAgent {
     const isTaken = lockedBecause === null ? { coordinatorId, agentId } : {}
     const change = { ...isTaken, lockedBecause, seenCoordinatorId: coordinatorId }
     if (!isKept(record, change)) await this.#state.change(change)
+    await this.#health.take(welcome)
     this.#watch.setHeartbeat(welcome.heartbeatMs)
     this.#counters.sample(welcome.statsIntervalMs, welcome.takesFigures === true)
     // When the link counts as live.

@@ -25,14 +25,18 @@ export function describeAgent(
   config: AgentConfig,
   { record, inventory, engine, keyDigest, hasTls, log, condition }: AgentFacts,
 ): AgentDescription {
-  const { http, name, tags, agentVersion, readOnly, takeover, adoptGroup } = config
+  const { http, name, tags, agentVersion, readOnly, takeover, adoptGroup, healthListen } = config
   const { coordinatorId, lockedBecause } = record
   const { product, version, revision, workingDirectory } = engine
   const isHeld = lockedBecause !== null && inventory !== null
   return {
     name,
     agentVersion,
-    capabilities: capabilitiesOf({ readOnly, hasTls, hasLog: log.trouble === null }),
+    capabilities: capabilitiesOf({
+      ...{ readOnly, hasTls },
+      hasLog: log.trouble === null,
+      hasHealth: Boolean(healthListen),
+    }),
     tags,
     coordinatorId,
     keyDigest,

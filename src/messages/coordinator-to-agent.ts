@@ -19,6 +19,14 @@ import { entriesMost } from './agent-to-coordinator.js'
 import { envelope } from './envelope.js'
 import { logOrder, topQuestion } from './live-log.js'
 
+/** What of a cache's standing its coordinator knows: whether requests should go to it (docs/behaviour.md, Health of a cache). */
+const standing = Type.Object({
+  ...envelope('standing'),
+  draining: flag,
+  /** It missed invalidations and has not caught up. */
+  behind: flag,
+})
+
 /** The answer to hello. */
 const welcome = Type.Object({
   ...envelope('welcome'),
@@ -29,6 +37,8 @@ const welcome = Type.Object({
   statsIntervalMs: orAbsent(whole(1)),
   /** Whether samples may have series of groups and domains; absent from a coordinator of an earlier version. */
   takesFigures: orAbsent(flag),
+  /** Absent from a coordinator of an earlier version. */
+  ...{ draining: orAbsent(flag), behind: orAbsent(flag) },
   /** The revision that this coordinator wants; the agent locks itself when it holds a higher one. */
   revision: whole(0),
 })
@@ -142,6 +152,8 @@ export const coordinatorMessages = {
   reportFullState: Type.Object(envelope('reportFullState')),
   invalidate,
   log: logOrder,
+  /** Sent when it differs from what was sent last. */
+  standing,
   /** A live subscription: send samples every second for so long. Renewed before that is over; 0 ends it. */
   watch: Type.Object({ ...envelope('watch'), forMs: whole(0, 600_000) }),
 }

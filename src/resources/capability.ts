@@ -3,18 +3,25 @@
 /**
  * `report`: tell what is true. `deploy`: change VCL. `command`: change parameters and health. `invalidate`: carry out bans and
  * purges; an agent of an earlier version does not know the message. `tls`: hold certificates; the cache has a TLS listener.
- * `log`: read the cache's log; a read-only agent may, too.
+ * `log`: read the cache's log; a read-only agent may, too. `health`: be told its standing, which it tells load balancers.
  */
-export const capabilities = ['report', 'deploy', 'command', 'invalidate', 'tls', 'log'] as const
+export const capabilities = [
+  ...(['report', 'deploy', 'command', 'invalidate', 'tls', 'log', 'health'] as const),
+] as const
 export type Capability = (typeof capabilities)[number]
 
 export function capabilitiesOf(options: {
   readonly readOnly: boolean
   readonly hasTls?: boolean
   readonly hasLog?: boolean
+  readonly hasHealth?: boolean
 }): readonly Capability[] {
-  const { readOnly, hasTls = false, hasLog = false } = options
-  const log = hasLog ? (['log'] as const) : []
-  if (readOnly) return ['report', ...log]
-  return capabilities.filter((name) => (name !== 'tls' || hasTls) && (name !== 'log' || hasLog))
+  const { readOnly, hasTls = false, hasLog = false, hasHealth = false } = options
+  const missing = new Set<Capability>([
+    ...(readOnly ? (['deploy', 'command', 'invalidate'] as const) : []),
+    ...(readOnly || !hasTls ? (['tls'] as const) : []),
+    ...(hasLog ? [] : (['log'] as const)),
+    ...(hasHealth ? [] : (['health'] as const)),
+  ])
+  return capabilities.filter((name) => !missing.has(name))
 }

@@ -18,7 +18,7 @@ export async function findStoppingChild(
 ): Promise<EngineObservation | undefined> {
   if (!engine.isOfThisHost) return undefined
   const pid = knownPid ?? (await readPidOnDisk(engine.workingDirectory))
-  if (pid === null || !(await isStopping(pid))) return undefined
+  if (pid === null || !(await isChildStopping(pid))) return undefined
   const engineError = `the child process of the cache (${pid}) is stopping: it waits, for up to 60 s, until its clients' connections end, and the cache answers nothing meanwhile`
   return { engineState: 'stopped', engineError }
 }
@@ -28,12 +28,16 @@ async function readPidOnDisk(folder: string | null): Promise<number | null> {
 }
 
 /** An id that was given to another process since is not a child's. */
-async function isStopping(pid: number): Promise<boolean> {
+export async function isChildStopping(pid: number): Promise<boolean> {
   const folder = `/proc/${pid}`
   if ((await readName(folder)) !== 'cache-main') return false
   const tasks = await readdir(`${folder}/task`).catch(() => [])
   const names = await Promise.all(tasks.map((task) => readName(`${folder}/task/${task}`)))
   return names.includes('cache-acceptor') && !names.includes('ban-lurker')
+}
+
+export async function isChildThere(pid: number): Promise<boolean> {
+  return (await readName(`/proc/${pid}`)) === 'cache-main'
 }
 
 /** Of a process or thread; empty when it is gone. */

@@ -1,5 +1,10 @@
 /** Hints about agents on the bus. */
-import { agentChangedSubject, agentRevokedSubject, desiredChangedSubject } from '../bus/subjects.js'
+import {
+  agentChangedSubject,
+  agentDrainedSubject,
+  agentRevokedSubject,
+  desiredChangedSubject,
+} from '../bus/subjects.js'
 import type { StateService } from '../service.js'
 
 /** State, report, tags or drift of these agents changed. */
@@ -14,6 +19,17 @@ export function notifyDesiredChanged(
   traceId: string,
 ): void {
   if (agentIds.length > 0) service.bus.publish(desiredChangedSubject, { agentIds, traceId })
+}
+
+/** These agents are drained, or no longer. */
+export function notifyAgentsDrained(
+  service: StateService,
+  agentIds: readonly number[],
+  draining: boolean,
+): void {
+  if (agentIds.length === 0) return
+  service.bus.publish(agentDrainedSubject, { agentIds, draining })
+  notifyAgentsChanged(service, agentIds)
 }
 
 export function notifyAgentRevoked(service: StateService, agentId: number): void {

@@ -10,7 +10,7 @@ import { placementInputsSubject } from '../bus/subjects.js'
 import type { DrainRecord } from '../fleet/agent-queries.js'
 import { writeDrain } from '../fleet/drain-queries.js'
 import type { StateService } from '../service.js'
-import { notifyAgentsChanged } from './agent-hints.js'
+import { notifyAgentsDrained } from './agent-hints.js'
 import { findAgent, type AgentRecord } from './agents.js'
 
 /** One that is drained already keeps the time when it began. Throws 'invalid' for an end that is over. */
@@ -48,6 +48,6 @@ async function write(
 ): Promise<AgentRecord> {
   await writeDrain(service.store.queries, agent.id, drain)
   service.bus.publish(placementInputsSubject, {})
-  notifyAgentsChanged(service, [agent.id])
+  notifyAgentsDrained(service, [agent.id], drain !== null)
   return (await findAgent(service, actor, agent.id)) ?? agent
 }

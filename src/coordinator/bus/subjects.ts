@@ -71,6 +71,11 @@ export const desiredChangedSubject = hintSubject(
   'agent.desired',
   Type.Object({ agentIds: ids, traceId: orAbsent(text) }),
 )
+/** These agents are drained, or no longer: their sessions tell them. */
+export const agentDrainedSubject = hintSubject(
+  'agent.drained',
+  Type.Object({ agentIds: ids, draining: flag }),
+)
 /** The credentials of agents were revoked: their sessions end. */
 export const agentRevokedSubject = hintSubject('agent.revoked', agents)
 /** A session, an account or an organization changed what tokens are worth: caches forget. */

@@ -11,7 +11,7 @@ import type { Actor } from '../../resources/permission.js'
 import { FleetError } from '../../errors.js'
 import { placementAccount } from '../fleet/history-queries.js'
 import type { GroupRecord } from '../fleet/group-queries.js'
-import { notifyAgentsChanged, notifyDesiredChanged } from '../agents/agent-hints.js'
+import { notifyAgentsDrained, notifyDesiredChanged } from '../agents/agent-hints.js'
 import { createTextJudge, recallSources } from '../groups/recall-sources.js'
 import { missedHeartbeats } from '../reports/heartbeat.js'
 import { renewEveryMs } from '../store/leases.js'
@@ -79,7 +79,7 @@ async function reconcile(
     ...limits,
     isDue,
   })
-  notifyAgentsChanged(service, undrained)
+  notifyAgentsDrained(service, undrained, false)
   notifyDesiredChanged(service, agentIds, context.traceId)
   if (agentIds.length > 0) context.log.info({ agents: agentIds.length }, 'placement followed')
   const tried = ready.filter(({ isTried }) => isTried)

@@ -68,7 +68,7 @@ export type DescribedColumns = Pick<AgentRow, (typeof describedColumns)[number]>
 const registeredColumns = [
   ...describedColumns,
   ...(['id', 'organizationId', 'keyDigest', 'desiredRevision'] as const),
-  ...(['adopting', 'adoption', 'state'] as const),
+  ...(['adopting', 'adoption', 'state', 'draining'] as const),
 ] as const
 export type RegisteredRow = Readonly<Pick<AgentRow, (typeof registeredColumns)[number]>>
 

@@ -19,6 +19,8 @@ export interface RecordedHeartbeat {
   readonly keyDigest: string
   readonly desiredRevision: number
   readonly recordedRevision: number | null
+  /** 1: it is drained. */
+  readonly isDraining: 0 | 1
   /** The time of the heartbeat, when it changed the state. */
   readonly lastStateChangeAt: number
 }
@@ -70,7 +72,8 @@ const conditionTypes: readonly GivenType[] = [
   ...(['bigint', 'text', 'bigint'] as const),
 ]
 const recordedColumns = sql`agents.id, agents."keyDigest", agents."desiredRevision",
-  agents."recordedRevision", agents."lastStateChangeAt"`
+  agents."recordedRevision", agents."lastStateChangeAt",
+  case when agents."draining" is null then 0 else 1 end as "isDraining"`
 
 /** What had failed there is being tried again. */
 export async function forgetRestarts(queries: Queries, ids: readonly number[]): Promise<void> {

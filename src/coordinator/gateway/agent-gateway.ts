@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
 import type { Subscription } from '../bus/bus.js'
 import {
+  agentDrainedSubject,
   agentRevokedSubject,
   agentWatchSubject,
   desiredChangedSubject,
@@ -92,6 +93,9 @@ export class AgentGateway {
       bus.subscribe(agentRevokedSubject, ({ agentIds }) => {
         revoke(agentIds)
       }),
+      bus.subscribe(agentDrainedSubject, ({ agentIds, draining }) => {
+        for (const agentId of agentIds) sessions.get(agentId)?.tellDraining(draining)
+      }),
       bus.subscribe(agentWatchSubject, ({ agentIds }) => {
         for (const agentId of agentIds) sessions.get(agentId)?.watch(watchForMs)
       }),
@@ -119,7 +123,10 @@ export class AgentGateway {
       const session = sessions.get(agent.id)
       if (!session) continue
       if (session.keyDigest !== agent.keyDigest) revoke([agent.id])
-      else if (session.needsApply(agent)) behind.push(agent.id)
+      else {
+        session.tellDraining(agent.isDraining === 1)
+        if (session.needsApply(agent)) behind.push(agent.id)
+      }
     }
     if (behind.length === 0) return
     // The hint, which is on its way unless it got lost, knows the trace id of the call that made the change.

@@ -24,7 +24,6 @@ import {
   type LogOrderHint,
 } from '../bus/subjects.js'
 import { createContext, newTraceId, type Context } from '../../context.js'
-import { FleetError } from '../../errors.js'
 import type {
   AgentToCoordinator,
   ApplyReport,
@@ -45,7 +44,7 @@ import {
 } from '../registration/registration.js'
 import { isNewerMinor } from '../../resources/version-skew.js'
 import { needsApply, type KnownRevisions, type Offer } from './apply-offer.js'
-import { closeCodes } from './close-codes.js'
+import { closeCodes, toEnd } from './close-codes.js'
 import { LinkSocket, type LinkReceiver } from './link-socket.js'
 import type { Recipient } from './invalidation-delivery.js'
 import { PendingAnswers } from './pending-answers.js'
@@ -79,7 +78,9 @@ export class AgentSession implements LinkReceiver, Recipient {
     this.#parts = parts
     this.#credential = credential
     this.#link = new LinkSocket(socket, this)
-    this.#condition = new ReportedCondition(parts)
+    this.#condition = new ReportedCondition(parts, (standing) => {
+      if (this.isLive) this.#link.send({ kind: 'standing', traceId: newTraceId(), ...standing })
+    })
     this.#helloTimer = setTimeout(() => {
       this.end(closeCodes.protocolError, `no hello within ${parts.helloTimeoutMs} ms`)
     }, parts.helloTimeoutMs)
@@ -143,6 +144,10 @@ export class AgentSession implements LinkReceiver, Recipient {
     } catch (error) {
       log.error({ ...this.#names, traceId, err: error }, 'a desired state cannot be sent')
     }
+  }
+
+  tellDraining(draining: boolean): void {
+    this.#condition.standing.tell({ draining })
   }
 
   /** A live subscription: samples every second for so long. */
@@ -215,13 +220,10 @@ export class AgentSession implements LinkReceiver, Recipient {
       await this.#parts.delivery.add(this, agent.wasAway)
       this.#enter(agent, hello, context)
     } catch (error) {
-      if (error instanceof FleetError) {
-        const isTemporary = error.kind === 'unavailable' || error.kind === 'timed-out'
-        this.end(isTemporary ? closeCodes.tryAgain : closeCodes.refused, error.message)
-        return
-      }
-      context.log.error({ err: error, agent: hello.name }, 'a hello could not be dealt with')
-      this.end(closeCodes.internalError, 'internal error')
+      const { code, reason } = toEnd(error)
+      if (code === closeCodes.internalError)
+        context.log.error({ err: error, agent: hello.name }, 'a hello could not be dealt with')
+      this.end(code, reason)
     }
   }
 
@@ -229,8 +231,7 @@ export class AgentSession implements LinkReceiver, Recipient {
   async #claim(agent: RegisteredAgent): Promise<boolean> {
     const { service, sessions } = this.#parts
     const { agentId } = agent
-    const isFirst = !sessions.has(agentId)
-    if (isFirst) {
+    if (!sessions.has(agentId)) {
       this.#agent = agent
       sessions.set(agentId, this)
       this.#subscriptions = [
@@ -249,21 +250,20 @@ export class AgentSession implements LinkReceiver, Recipient {
       return
     }
     const { service, sender, adopter } = this.#parts
-    const { agentId } = agent
+    const { agentId, desiredRevision: revision, draining } = agent
     this.#agentVersion = hello.agentVersion
     this.#condition.begin(agentId, hello.capabilities)
     this.#phase = 'live'
     this.#subscriptions = [
       ...this.#subscriptions,
       service.bus.respond(instructionSubject(agentId), (asked) => this.#ask(asked)),
-      service.bus.respond(largeAnswerSubject(agentId), (offered) =>
-        this.#answers.takeOffered(offered),
-      ),
+      service.bus.respond(largeAnswerSubject(agentId), (offered) => this.takeOffered(offered)),
     ]
     const { heartbeatMs, statsIntervalMs } = service.settings
-    const common = { traceId: context.traceId, agentId, coordinatorId: service.coordinatorId }
-    const wanted = { heartbeatMs, statsIntervalMs, takesFigures: true }
-    this.#link.send({ kind: 'welcome', ...common, ...wanted, revision: agent.desiredRevision })
+    const common = { agentId, coordinatorId: service.coordinatorId, revision }
+    const wanted = { traceId: context.traceId, heartbeatMs, statsIntervalMs, takesFigures: true }
+    const standing = this.#condition.beginStanding(draining)
+    this.#link.send({ kind: 'welcome', ...common, ...wanted, ...standing })
     this.#learn({ ...hello.condition, lockedBecause: agent.lockedBecause })
     sender.request([agentId], null)
     adopter.consider(agentId, hello)

@@ -1,4 +1,5 @@
 /** Why the coordinator closes a link, as the agent sees it (RFC 6455, 7.4; 4000 and above are ours). */
+import { FleetError } from '../../errors.js'
 
 export const closeCodes = {
   /** The coordinator stops; another may be there already. */
@@ -24,4 +25,12 @@ export function cutReason(reason: string): string {
     .subarray(0, reasonLimitBytes)
     .toString('utf8')
     .replace(/\uFFFD+$/, '')
+}
+
+/** How a link ends whose agent could not be let in. */
+export function toEnd(error: unknown): { readonly code: number; readonly reason: string } {
+  if (!(error instanceof FleetError))
+    return { code: closeCodes.internalError, reason: 'internal error' }
+  const isTemporary = error.kind === 'unavailable' || error.kind === 'timed-out'
+  return { code: isTemporary ? closeCodes.tryAgain : closeCodes.refused, reason: error.message }
 }

@@ -3,20 +3,29 @@ import { catchingUp } from '../../resources/agent-state.js'
 import type { Capability } from '../../resources/capability.js'
 import type { EngineCondition } from '../../messages/agent-to-coordinator.js'
 import type { SessionParts } from './session-parts.js'
+import { ToldStanding, type Standing } from './told-standing.js'
 
 /** An agent that has not caught up is Failing: its cache may serve objects that were to be removed. */
-const behind = { engineState: 'unknown', engineError: catchingUp } as const
+const catchesUp = { engineState: 'unknown', engineError: catchingUp } as const
 
 export class ReportedCondition {
+  readonly standing: ToldStanding
   readonly #parts: Pick<SessionParts, 'heartbeats' | 'delivery'>
   #agentId = 0
   #readOnly = true
   #canInvalidate = false
   #canReadLog = false
+  #hasHealth = false
   #newest: EngineCondition | null = null
 
-  constructor(parts: Pick<SessionParts, 'heartbeats' | 'delivery'>) {
+  constructor(
+    parts: Pick<SessionParts, 'heartbeats' | 'delivery'>,
+    send: (standing: Standing) => void,
+  ) {
     this.#parts = parts
+    this.standing = new ToldStanding((standing) => {
+      if (this.#hasHealth) send(standing)
+    })
   }
 
   begin(agentId: number, capabilities: readonly Capability[]): void {
@@ -28,6 +37,7 @@ export class ReportedCondition {
     this.#readOnly = !capabilities.includes('deploy')
     this.#canInvalidate = capabilities.includes('invalidate')
     this.#canReadLog = capabilities.includes('log')
+    this.#hasHealth = capabilities.includes('health')
   }
 
   /** Null before it is live. */
@@ -51,6 +61,13 @@ export class ReportedCondition {
     return this.#canReadLog
   }
 
+  /** What the welcome says; later changes go to agents that tell load balancers of it, others do not know the message. */
+  beginStanding(draining: boolean): Standing {
+    const standing = { draining, behind: this.#parts.delivery.isBehind(this.#agentId) }
+    this.standing.begin(standing)
+    return standing
+  }
+
   learn(condition: EngineCondition): void {
     const before = this.#newest
     this.#newest = condition
@@ -64,10 +81,12 @@ export class ReportedCondition {
     const condition = this.#newest
     if (!condition) return
     const { heartbeats, delivery } = this.#parts
-    const isBehind = condition.engineState === 'running' && delivery.isBehind(this.#agentId)
+    const behind = delivery.isBehind(this.#agentId)
+    this.standing.tell({ behind })
+    const isBehind = condition.engineState === 'running' && behind
     heartbeats.record(
       { agentId: this.#agentId, readOnly: this.#readOnly },
-      isBehind ? { ...condition, ...behind } : condition,
+      isBehind ? { ...condition, ...catchesUp } : condition,
     )
   }
 }

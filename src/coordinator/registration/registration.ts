@@ -49,6 +49,7 @@ export interface RegisteredAgent {
   readonly readOnly: boolean
   /** It was Down, or had not caught up when its last link ended: it is not Running before it has done what it missed. */
   readonly wasAway: boolean
+  readonly draining: boolean
   /** Why it must not be changed: as it says, or as its coordinator id and revision say. */
   readonly lockedBecause: string | null
 }
@@ -242,6 +243,7 @@ async function toRegistered(
     desiredRevision: reason === null ? row.desiredRevision : known,
     readOnly: isReadOnly(hello),
     wasAway,
+    draining: row.draining !== null,
     lockedBecause: hello.condition.lockedBecause ?? reason,
   }
 }

@@ -1,0 +1,79 @@
+/** `--health-listen`: answers `GET /health` of load balancers, without a login, from what is known: no request asks the cache. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Logger } from 'pino'
+import type { Health } from './judge-health.js'
+
+interface HealthListenerOptions {
+  readonly listen: { readonly host: string; readonly port: number }
+  readonly read: () => Health
+  readonly log: Logger
+}
+
+export interface HealthListener {
+  readonly port: number
+  close(): Promise<void>
+}
+
+/** Many balancers may ask at once; whoever holds connections open keeps them for a moment only. */
+const connectionLimit = 100
+const connectionMs = 5_000
+
+/** Rejects when it cannot listen there. */
+export async function startHealthListener(options: HealthListenerOptions): Promise<HealthListener> {
+  const { listen, read, log } = options
+  const server = createServer(
+    { requestTimeout: connectionMs, headersTimeout: connectionMs },
+    (request, response) => {
+      answer(request, response, read)
+    },
+  )
+  server.maxConnections = connectionLimit
+  server.on('connection', (socket) => {
+    const timer = setTimeout(() => socket.destroy(), connectionMs).unref()
+    socket.once('close', () => {
+      clearTimeout(timer)
+    })
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause) => {
+      const { host, port } = listen
+      const text = `healthListen: ${host} port ${port} cannot be listened on: ${cause.message}`
+      reject(new Error(`${text}; right would be a free HOST:PORT of this host`, { cause }))
+    })
+    server.listen(listen.port, listen.host, resolve)
+  })
+  const { port } = server.address() as AddressInfo // it listens on a port
+  log.info({ host: listen.host, port }, 'the health of the cache is served at /health')
+  return {
+    port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => {
+          resolve()
+        })
+        server.closeAllConnections()
+      }),
+  }
+}
+
+function answer(request: IncomingMessage, response: ServerResponse, read: () => Health): void {
+  const headers = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
+  const plain = { ...headers, 'content-type': 'text/plain; charset=utf-8' }
+  request.resume()
+  if (request.url?.split('?')[0] !== '/health') {
+    response.writeHead(404, plain).end('here is nothing but /health\n')
+    return
+  }
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    response.writeHead(405, { ...plain, allow: 'GET, HEAD' }).end('right would be GET\n')
+    return
+  }
+  const health = read()
+  response
+    .writeHead(health.status === 'healthy' ? 200 : 503, {
+      ...headers,
+      'content-type': 'application/json',
+    })
+    .end(`${JSON.stringify(health)}\n`)
+}

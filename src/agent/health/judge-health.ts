@@ -1,0 +1,50 @@
+/** Whether a load balancer should send requests to this cache (docs/behaviour.md, Health of a cache). Pure. */
+import type { EngineInventory } from '../../vcl/engine-inventory.js'
+import type { DesiredEngine } from '../../vcl/desired-engine.js'
+
+/** Stable: monitoring names them. Nothing of them names a VCL, a host or a person. */
+export type HealthReason =
+  | 'cache-stopped'
+  | 'cache-unreachable'
+  | 'other-vcl'
+  | 'draining'
+  | 'behind'
+
+export interface HealthFacts {
+  readonly cache: 'running' | 'stopped' | 'unreachable'
+  /** It serves what the saved state says. */
+  readonly servesDesired: boolean
+  readonly draining: boolean
+  /** As the coordinator said last. */
+  readonly behind: boolean
+  readonly isLinked: boolean
+}
+
+export interface Health {
+  readonly status: 'healthy' | 'unhealthy'
+  readonly reasons: readonly HealthReason[]
+}
+
+/** A coordinator that is away makes no cache unhealthy: what it said last of invalidations may be long ago. */
+export function judgeHealth(facts: HealthFacts): Health {
+  const { cache, servesDesired, draining, behind, isLinked } = facts
+  const reasons: HealthReason[] = [
+    ...(cache === 'running' ? [] : [`cache-${cache}` as const]),
+    ...(cache === 'running' && !servesDesired ? (['other-vcl'] as const) : []),
+    ...(draining ? (['draining'] as const) : []),
+    ...(behind && isLinked ? (['behind'] as const) : []),
+  ]
+  return { status: reasons.length === 0 ? 'healthy' : 'unhealthy', reasons }
+}
+
+/** What answers clients: the active VCL, and which VCLs the labels mean. What is loaded beside it does not count. */
+export function servesDesired(
+  { active, labels }: Pick<DesiredEngine, 'active' | 'labels'>,
+  { vcls }: EngineInventory,
+): boolean {
+  const targets = new Map(vcls.map(({ name, labelOf }) => [name, labelOf]))
+  return (
+    vcls.some((vcl) => vcl.active && vcl.name === active) &&
+    labels.every(({ label, program }) => targets.get(label) === program)
+  )
+}
