@@ -29,6 +29,7 @@ export type ErrorKey =
   | 'certificate'
   | 'backend'
   | 'webhook'
+  | 'rollout'
   | 'organization'
   | 'account'
   | 'user'
@@ -55,12 +56,15 @@ export type ErrorKey =
 interface ErrorDetail {
   /** Seconds until a new attempt makes sense; answered as Retry-After. */
   readonly retryAfterSeconds?: number
+  /** Of a deploy that switches in waves; answered as `rollout {id}`. */
+  readonly rolloutId?: number
   readonly cause?: unknown
 }
 
 export class FleetError extends Error {
   override readonly name = 'FleetError'
   readonly retryAfterSeconds: number | undefined
+  readonly rolloutId: number | undefined
 
   constructor(
     readonly kind: ErrorKind,
@@ -70,5 +74,6 @@ export class FleetError extends Error {
   ) {
     super(message, detail.cause === undefined ? {} : { cause: detail.cause })
     this.retryAfterSeconds = detail.retryAfterSeconds
+    this.rolloutId = detail.rolloutId
   }
 }

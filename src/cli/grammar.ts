@@ -17,6 +17,7 @@ import { domains } from './nouns/domains.js'
 import { files } from './nouns/files.js'
 import { idps } from './nouns/idps.js'
 import { invalidations } from './nouns/invalidations.js'
+import { rollouts } from './nouns/rollouts.js'
 import { joinTokens } from './nouns/jointokens.js'
 import { organizations } from './nouns/organizations.js'
 import { permissions } from './nouns/permissions.js'
@@ -59,6 +60,7 @@ export const grammar: Grammar = {
   ],
   nouns: [
     ...[agents, tags, files, deployments, domains, vclGroups, backends, certificates],
+    rollouts,
     invalidations,
     ...[organizations, accounts, users, permissions, sessions, idps],
     ...[webhooks, statistics, joinTokens, apiLogs, contexts],

@@ -7,6 +7,8 @@ import { startPlacementFollower } from './deploying/placement-follower.js'
 import { startDeployRecovery } from './deploying/recover.js'
 import { readAllAgentIds } from './fleet/agent-rows.js'
 import { deleteUnusedSources } from './fleet/sources.js'
+import { removeOldRollouts } from './rollouts/remove-old.js'
+import { startRolloutRunner } from './rollouts/rollout-runner.js'
 import { startHourly, type HourlyWork } from './hourly.js'
 import type { Identity } from './identity/identity.js'
 import { removeExpiredSessions } from './identity/sessions.js'
@@ -22,6 +24,7 @@ export function startPeriodicTasks(service: StateService, identity: Identity, lo
   const certificates = startCertificateFollower(service, log)
   const problems = startProblemFollower(service, log)
   const webhooks = startWebhookDelivery(identity, log)
+  const rollouts = startRolloutRunner(service, log)
   const recovery = startDeployRecovery(service, log)
   const invalidations = startInvalidationExpiry(service, log)
   const cleanups = startCleanups(service, identity, log)
@@ -32,6 +35,7 @@ export function startPeriodicTasks(service: StateService, identity: Identity, lo
       await certificates.close()
       await problems.close()
       await webhooks.close()
+      await rollouts.close()
       await recovery.stop()
       await invalidations.close()
     },
@@ -48,6 +52,7 @@ function startCleanups(service: StateService, { keys }: Identity, log: Logger): 
     clean('removing old entries of the API log', () => removeOldApiLogs(service)),
     clean('removing expired sessions', () => removeExpiredSessions(service)),
     clean('removing old invalidations', () => removeOldInvalidations(service)),
+    clean('removing old rollouts', () => removeOldRollouts(service)),
     // Each coordinator does, for what it may have in memory.
     startHourly('removing statistics of deleted agents', log, async () => {
       await service.statistics.retain(await readAllAgentIds(service.store.queries), service.now())

@@ -12,6 +12,7 @@ export const optInEventTypes = [
   'certificate',
   'backend',
   'webhook',
+  'rollout',
 ] as const
 export type OptInEventType = (typeof optInEventTypes)[number]
 /** Of a problem, by what bears it, since that decides who may read it. Subscribers get all of them as `problem`. */
@@ -32,6 +33,7 @@ export const readBy: Readonly<Record<EventType, readonly PermissionType[]>> = {
   certificate: ['certificate'],
   backend: ['agent', 'vclgroup'],
   webhook: ['webhook'],
+  rollout: ['vclgroup'],
   'problem:agent': [problemBearers.agent],
   'problem:deployment': [problemBearers.deployment],
   'problem:vclgroup': [problemBearers.vclgroup],

@@ -8,6 +8,7 @@ import { domain } from './domain.js'
 import { file } from './file.js'
 import { problems } from './problem.js'
 import type { Answer, Fields, Resource } from './resource.js'
+import { rolloutPolicy } from './rollout.js'
 import { tag } from './tag.js'
 
 export const namedDomain = { id, fqdn: text } as const
@@ -124,6 +125,13 @@ const fields = {
       nullable: true,
       summary: 'releases of the cache that it may go to, as 7,6.0,vinyl-9; any unless given',
     },
+  },
+  rollout: {
+    kind: 'object',
+    fields: rolloutPolicy,
+    nullable: true,
+    description: 'How its deploys switch: in waves; null: all at once',
+    write: { nullable: true },
   },
   deployed: { kind: 'flag', computed: true, description: 'Whether it is to be deployed' },
   ...placementState,

@@ -9,6 +9,7 @@ import {
   type CoordinatorProcess,
 } from '../support/daemon.js'
 import { makeDomainCertificate } from '../support/domain-certificates.js'
+import { tryRollouts } from './documented-rollouts.js'
 import { eventually } from '../support/eventually.js'
 import { createBrowser, startIdentityProvider } from '../support/identity-provider.js'
 import { basic } from '../support/http-call.js'
@@ -195,6 +196,7 @@ async function tryObjects(harness: Harness): Promise<void> {
   await tryAgent(harness, agent)
   await tryStatistics(harness, { Agent: agent, VclGroup: group, Domain: domain })
   await tryInvalidations(harness)
+  await tryRollouts(harness, group, { file, source })
   await done('undeployVclGroup', { at: group })
   const token = await made('createJoinToken', { label: 'rack', maxUses: 1 })
   for (const list of ['listVcls', 'listJoinTokens', 'listApiLogs']) await done(list)

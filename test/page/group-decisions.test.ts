@@ -156,7 +156,7 @@ const group: Group = {
   ...{ mainVCL: { id: 1, name: 'main.vcl' }, includes: [], deployments: [{ id: 3, name: 'eu' }] },
   ...{ domains: [{ id: 2, fqdn: 'www.example.com' }], state: 1, stateName: 'Active', revision: 1 },
   ...{ agentStates: [place(1, 'applied'), place(2, 'wanted')], staged: null, wish: null },
-  ...{ releases: null, managedBy: null, problems: [], created: '', updated: '' },
+  ...{ releases: null, rollout: null, managedBy: null, problems: [], created: '', updated: '' },
 }
 
 void t.test('groups are found by what they consist of', (t) => {

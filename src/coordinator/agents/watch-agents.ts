@@ -1,4 +1,5 @@
 /** Waiting for agents: polls the rows when a hint says that they changed, and every second without one. */
+import type { HintSubject } from '../bus/bus.js'
 import { agentChangedSubject } from '../bus/subjects.js'
 import { Hint } from '../../runtime/hint.js'
 import { pauseFor } from '../../runtime/pause.js'
@@ -20,10 +21,11 @@ export async function watchAgents<T>(
   service: StateService,
   poll: () => Promise<T | undefined>,
   untilMs: number,
+  hints: HintSubject<unknown> = agentChangedSubject,
 ): Promise<T | undefined> {
   const { signal } = service.background
   const hint = new Hint()
-  const subscription = service.bus.subscribe(agentChangedSubject, hint.give)
+  const subscription = service.bus.subscribe(hints, hint.give)
   signal.addEventListener('abort', hint.give)
   try {
     for (;;) {

@@ -92,6 +92,8 @@ export const loginAttemptSubject = hintSubject(
 export const placementInputsSubject = hintSubject('placement.inputs', nothing)
 /** Something was written that becomes events; the first coordinator to get the hint records them. */
 export const changesSubject = hintSubject('changes', nothing)
+/** Rollouts moved on: those who wait for them, or move them, look again. */
+export const rolloutsChangedSubject = hintSubject('rollouts.changed', Type.Object({ ids }))
 /** There are new events: whoever has listeners reads them. */
 export const eventsSubject = hintSubject('events', nothing)
 /**

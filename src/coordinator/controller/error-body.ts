@@ -29,8 +29,9 @@ export function describeError(error: unknown, { context, errorKey }: ErrorContex
   const refusal = describeRefusal(error, context, rules)
   if (!refusal) return { status: 500, body: { traceId, errorKey, errorMsg: 'internal error' } }
   const { status, headers } = refusal
-  const { errorKey: scope, message } = refusal.error
-  const body = { traceId, errorKey: scope, errorMsg: message }
+  const { errorKey: scope, message, rolloutId } = refusal.error
+  const rollout = rolloutId === undefined ? undefined : { rollout: { id: rolloutId } }
+  const body = { traceId, errorKey: scope, errorMsg: message, ...rollout }
   // An unknown path may be meant for the console, whose errors have a message.
   const isUnknownPath = status === 404 && scope === 'path'
   return { status, body: isUnknownPath ? { ...body, message } : body, headers }

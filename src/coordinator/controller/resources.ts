@@ -19,6 +19,7 @@ import { overviewRoutes } from '../overview/overview-routes.js'
 import { markRoutes } from '../marks/mark-routes.js'
 import { placementPlanRoutes } from '../placement/plan-routes.js'
 import { statisticsRoutes } from '../statistics/statistics-routes.js'
+import { rolloutRoutes } from '../rollouts/rollout-routes.js'
 import { tagRoutes } from '../tags/tag-routes.js'
 import { vclGroupRoutes } from '../groups/group-routes.js'
 
@@ -38,6 +39,7 @@ export function resourceRoutes(service: StateService): readonly Route[] {
     ...refuseConsoleGroups(vclGroupRoutes(service)),
     ...placementPlanRoutes(service),
     ...refuseConsoleGroups(groupVerbRoutes(service)),
+    ...rolloutRoutes(service),
     ...invalidationRoutes(service),
     ...backendRoutes(service),
     ...statisticsRoutes(service),

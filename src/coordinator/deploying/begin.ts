@@ -5,6 +5,7 @@
 import type { Context } from '../../context.js'
 import { FleetError } from '../../errors.js'
 import type { Actor } from '../../resources/permission.js'
+import type { RolloutPolicy } from '../../resources/rollout.js'
 import { isSameLoad, programName } from '../../vcl/desired-engine.js'
 import { relateBranch } from '../files/branch-queries.js'
 import { indexAgents, recordPlacement } from '../fleet/agent-index.js'
@@ -29,6 +30,8 @@ import {
 import { decidePlacement } from '../placement/placing.js'
 import { isInDeploy, judgeReplacing, readNamesOf } from '../placement/replacing.js'
 import { describeShortages, type Shortage } from '../placement/shortage.js'
+import { planRollout } from '../rollouts/begin-rollout.js'
+import { requireNoRollout } from '../rollouts/running-rollout.js'
 import { scopeOf, type StateService } from '../service.js'
 import { leaseMs } from '../store/leases.js'
 import { scopeOfOwner } from '../store/scope.js'
@@ -57,6 +60,8 @@ export interface BeginRequest {
   readonly plan?: (queries: Queries, asked: Asked) => Promise<Planned>
   /** It takes the places of other groups of its owner; with force also where that brings them below min. */
   readonly replace?: { readonly force: boolean } | undefined
+  /** How it switches; undefined: as the group's policy says. */
+  readonly rollout?: RolloutPolicy | null | undefined
   /** Places that their groups leave for this one: their agents have lost the tags. */
   readonly freed?: readonly HeldPlacement[]
 }
@@ -105,6 +110,7 @@ export async function tryBegin(
 ): Promise<Loading | InPlace | FleetError | undefined> {
   const group = await requireGroup(queries, request.actor, request.groupId)
   if (await isInDeploy(queries, group.id)) return undefined
+  await requireNoRollout(queries, group.id)
   const { gathered, naming } = await request.choose(queries, group)
   const now = service.now()
   const asked = { ...request, group, naming, now }
@@ -290,17 +296,21 @@ async function keepInPlace(
 
 async function startLoading(
   queries: Queries,
-  { group, action, actor, freed = [], now }: Omit<Asked, 'gathered'>,
+  asked: Omit<Asked, 'gathered'>,
   plan: Plan,
   run: Pick<DeployRecord, 'traceId' | 'owner'>,
 ): Promise<Loading> {
+  const { group, action, actor, freed = [], now, replace, rollout = group.rollout } = asked
   const { id: groupId, organizationId } = group
   const { sources, revision, placements, decision } = plan
   const made = { groupId, organizationId, action, revision, sources }
   const account = actor.accountName
-  const deploy = { ...made, ...run, account, startedAt: now, epoch: 1 }
+  const begun = { ...made, ...run, account, startedAt: now, epoch: 1 }
+  const candidates = toCandidates(begun, plan)
+  const policy = replace ? null : (rollout as RolloutPolicy | null) // completed where it was written
+  const rolloutId = await planRollout(queries, policy, { ...begun, group, candidates, now })
+  const deploy = { ...begun, rolloutId }
   const id = await insertDeploy(queries, deploy, now + leaseMs)
-  const candidates = toCandidates(deploy, plan)
   if (action === 'promote') await markLeaving(queries, groupId, candidates)
   await markReplaced(queries, groupId, decision.replaced)
   const chosen = new Set(candidates.map(({ agentId }) => agentId))

@@ -9,6 +9,7 @@ import { notifyDesiredChanged } from '../agents/agent-hints.js'
 import { relateBranch } from '../files/branch-queries.js'
 import { deleteDeploy, holderOf, type DeployRecord } from '../fleet/deploy-queries.js'
 import { recomposeDesired } from '../fleet/desired-states.js'
+import { promoteStage } from '../fleet/end-stage.js'
 import { findGroup, writeDesiredRelease, type GroupRecord } from '../fleet/group-queries.js'
 import { addHistory, findDeployResult } from '../fleet/history-queries.js'
 import {
@@ -29,10 +30,10 @@ import {
   switchPlacement,
 } from '../placement/placing.js'
 import { findSwitched, undeployUnplaced } from '../placement/replacing.js'
+import { beginRollout, failRollout, isRollout } from '../rollouts/begin-rollout.js'
 import type { StateService } from '../service.js'
 import type { NamedReference } from '../store/owner.js'
 import type { Queries } from '../store/store.js'
-import { promoteStage } from './stage.js'
 
 export type LoadVerdict =
   | { readonly kind: 'switch' }
@@ -51,8 +52,9 @@ export class DeployDiscarded extends FleetError {
     kind: FleetError['kind'],
     message: string,
     readonly failures: ReadonlyMap<number, string> = new Map(),
+    detail: ConstructorParameters<typeof FleetError>[3] = {},
   ) {
-    super(kind, 'deploy', message)
+    super(kind, 'deploy', message, detail)
   }
 }
 
@@ -73,7 +75,8 @@ export async function decideDeploy(
     return undefined
   }
   context.log.warn(fields, `deploy: discarded: ${verdict.message}`)
-  return new DeployDiscarded(verdict.kind, verdict.message, verdict.failures)
+  const detail = isRollout(deploy) ? { rolloutId: deploy.rolloutId } : {}
+  return new DeployDiscarded(verdict.kind, verdict.message, verdict.failures, detail)
 }
 
 /** Answers the agents whose desired state changed; undefined when the deploy was another's, or ended. */
@@ -90,6 +93,10 @@ async function decide(
   const placements = await readPlacements(queries, { groupIds: [groupId], stage })
   const decided = { deploy, group, placements, now }
   const isSwitch = verdict.kind === 'switch'
+  if (isRollout(deploy)) {
+    if (isSwitch) return beginRollout(queries, deploy.rolloutId, placements, now)
+    await failRollout(queries, deploy.rolloutId, verdict.message, now)
+  }
   const changes = isSwitch ? await switchAll(queries, decided) : dropAll(placements)
   if (!isSwitch) await keepWhatWas(queries, decided, verdict.staysPending)
   const takes = isSwitch && !stage

@@ -10,16 +10,13 @@ import { readDomainNames } from '../domains/domain-queries.js'
 import { holderId, indexAgents } from '../fleet/agent-index.js'
 import { recomposeDesired } from '../fleet/desired-states.js'
 import { readFleet } from '../fleet/fleet.js'
-import { updateGroup, type GroupRecord } from '../fleet/group-queries.js'
+import { promoteStage } from '../fleet/end-stage.js'
+import type { GroupRecord } from '../fleet/group-queries.js'
 import { addHistory } from '../fleet/history-queries.js'
-import {
-  deletePlacements,
-  readPlacements,
-  type PlacementRecord,
-} from '../fleet/placement-queries.js'
+import { readPlacements, type PlacementRecord } from '../fleet/placement-queries.js'
 import { markReplaced } from '../fleet/replaced-placements.js'
 import { countLoad, keepSource } from '../fleet/sources.js'
-import { deleteStage, findStage, replaceUses, type StageRecord } from '../fleet/stage-queries.js'
+import { findStage, replaceUses, type StageRecord } from '../fleet/stage-queries.js'
 import { findStageConflicts, stageDeployment, type StagedSources } from '../fleet/stage.js'
 import { readUsableTagIds } from '../fleet/tag-queries.js'
 import type { StageTarget } from '../fleet/vcl-group.js'
@@ -168,44 +165,6 @@ export async function requireStage(queries: Queries, groupId: number): Promise<S
   const stage = await findStage(queries, groupId)
   if (!stage) throw new FleetError('conflict', 'deploy', 'the group is not staged; stage it first')
   return stage
-}
-
-export async function listStagedAgents(queries: Queries, groupId: number): Promise<number[]> {
-  const placements = await readPlacements(queries, { groupIds: [groupId], stage: true })
-  return placements.map(({ agentId }) => agentId)
-}
-
-/** Its places and its row; answers the agents that it was on. */
-export async function endStage(queries: Queries, groupId: number): Promise<number[]> {
-  const agentIds = await listStagedAgents(queries, groupId)
-  await deletePlacements(queries, { groupId, stage: true }, agentIds)
-  await deleteStage(queries, groupId)
-  return agentIds
-}
-
-/** What was staged is the group's own from now on; answers the agents that the stage was on. */
-export async function promoteStage(
-  queries: Queries,
-  group: GroupRecord,
-  now: number,
-): Promise<number[]> {
-  const stage = await findStage(queries, group.id)
-  if (!stage) return []
-  const { mainVCL, includes, stage: target } = stage.sources
-  const fields = {
-    name: group.name,
-    root: group.root,
-    keepOnFailure: group.keepOnFailure,
-    mainFileId: mainVCL.id,
-    mainFileVersion: target.mainFileVersion,
-    includeIds: includes.map(({ id }) => id),
-    domainIds: group.domains.map(({ id }) => id),
-    deploymentIds: group.deployments.map(({ id }) => id),
-    releases: group.releases,
-    managedBy: group.managedBy,
-  }
-  await updateGroup(queries, group.id, fields, now)
-  return endStage(queries, group.id)
 }
 
 interface PromoteInPlace {

@@ -7,16 +7,18 @@ import { FleetError } from '../../errors.js'
 import { notifyDesiredChanged } from '../agents/agent-hints.js'
 import { watchAgents } from '../agents/watch-agents.js'
 import { recomposeDesired } from '../fleet/desired-states.js'
+import { endStage } from '../fleet/end-stage.js'
 import { writeDesiredRelease, type GroupRecord } from '../fleet/group-queries.js'
 import { addHistory } from '../fleet/history-queries.js'
 import { deletePlacements, readPlacements } from '../fleet/placement-queries.js'
 import { releaseReplaced } from '../fleet/replaced-placements.js'
 import type { Release } from '../fleet/vcl-group.js'
 import { isInDeploy } from '../placement/replacing.js'
+import { requireNoRollout } from '../rollouts/running-rollout.js'
 import type { StateService } from '../service.js'
 import type { Queries } from '../store/store.js'
 import { requireGroup } from './begin.js'
-import { endStage, requireStage } from './stage.js'
+import { requireStage } from './stage.js'
 import { waitUntilGone } from './switch.js'
 import type { VerbRequest } from './verbs.js'
 
@@ -84,6 +86,7 @@ async function takeAway(
     service.store.decide(async (queries): Promise<readonly number[] | undefined> => {
       const group = await requireGroup(queries, actor, groupId)
       if (await isInDeploy(queries, groupId)) return undefined
+      await requireNoRollout(queries, groupId)
       const removed = await remove(queries, group)
       if (!removed) return []
       const { organizationId, revision } = group

@@ -1,12 +1,11 @@
 /** `/vclgroups/{id}/…`: deploy, cancel, undeploy, reload, rollback, stage, promote, delstage, validate; state, placement, routing, history. */
 import { Type, type Static, type TObject, type TSchema } from 'typebox'
 import { FleetError } from '../../errors.js'
-import { releaseText } from '../../resources/cache-release.js'
 import { stage } from '../../resources/vclgroup.js'
-import { initSchema, orNull, referencesMost, requireAccess } from '../api/references.js'
+import { requireAccess } from '../api/references.js'
 import { requireReferences } from '../api/resource-routes.js'
 import { givenBody } from '../api/resource-schemas.js'
-import { readWait, waitSchema } from '../api/wait.js'
+import { readWait } from '../api/wait.js'
 import { findGroup, type GroupRecord } from '../fleet/group-queries.js'
 import { readHistory } from '../fleet/history-queries.js'
 import {
@@ -21,12 +20,27 @@ import {
 import { viewGroup, viewGroupAgain } from '../groups/groups.js'
 import { answerList, route, type Call, type Route } from '../http/route.js'
 import { explainGroupPlacement } from '../placement/group-state.js'
+import { requirePolicy } from '../rollouts/require-policy.js'
+import { abortRunning } from '../rollouts/running-rollout.js'
 import { scopeOf, type StateService } from '../service.js'
 import { cancelDeploy } from './recover.js'
 import { readGroupRouting, readNextRouting } from './routing.js'
 import { dropStage, undeployVclGroup } from './undeploy.js'
 import { explainStage } from './stage-reasons.js'
 import { validateVclGroup } from './validate.js'
+import {
+  abortQuery,
+  changingQuery,
+  deployBody,
+  deployQuery,
+  placementQuery,
+  rollbackBody,
+  rolloutAnswers,
+  routingQuery,
+  validatedSchema,
+  validateQuery,
+  type waitQuery,
+} from './verb-schemas.js'
 import {
   deployVclGroup,
   promoteVclGroup,
@@ -36,147 +50,81 @@ import {
   type VerbRequest,
 } from './verbs.js'
 
-const closed = { additionalProperties: false }
-
-const waitQuery = Type.Object(
-  {
-    wait: Type.Optional(waitSchema),
-    percent: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: 100,
-        description: 'Answer early once this share of the placed agents has applied; default 100',
-      }),
-    ),
-  },
-  closed,
-)
-
-const replaceQuery = {
-  replace: Type.Optional(
-    Type.Boolean({
-      description:
-        'Where other groups of the same owner hold an agent that it chooses, it is loaded beside them and takes their places; one that has no agent left is undeployed',
-    }),
-  ),
-  force: Type.Optional(
-    Type.Boolean({
-      description: 'With replace: also where a group that keeps agents falls below its min',
-    }),
-  ),
-}
-
-const rollbackBody = Type.Object(
-  { revision: Type.Optional(orNull(Type.Integer({ minimum: 1, maximum: 2 ** 53 - 1 }))) },
-  closed,
-)
-
-const validateQuery = Type.Object(
-  {
-    init: Type.Optional(initSchema),
-    agents: Type.Optional(
-      Type.Union([Type.Literal('one'), Type.Literal('all')], {
-        description: 'one (the default): one of each release that fits; all: all that fit',
-      }),
-    ),
-    release: Type.Optional(
-      Type.Refine(
-        Type.String({
-          description:
-            'What is deployed is compiled on an agent of this release, such as vinyl-9.0, wherever the group goes',
-        }),
-        (value) => releaseText.pattern.test(value),
-        () => `must be ${releaseText.right}`,
-      ),
-    ),
-  },
-  closed,
-)
-
-const validatedSchema = Type.Object(
-  {
-    ...groupSchema.properties,
-    compiledOn: Type.Integer({ description: 'Caches that it compiled on' }),
-  },
-  closed,
-)
-
-const placementQuery = Type.Object(
-  {
-    replace: Type.Optional(Type.Boolean({ description: 'As a deploy with replace would choose' })),
-    stage: Type.Optional(
-      Type.Boolean({
-        description: 'Which agents could take a stage, whatever its tags: these are chosen',
-      }),
-    ),
-    domains: Type.Optional(
-      Type.String({
-        pattern: '^[1-9][0-9]{0,14}(,[1-9][0-9]{0,14})*$',
-        maxLength: 16 * referencesMost,
-        description: 'With stage: ids of the domains that it would serve; without them the group’s',
-      }),
-    ),
-  },
-  closed,
-)
-
-const routingQuery = Type.Object(
-  {
-    next: Type.Optional(
-      Type.Boolean({ description: 'As a deploy would make it now, where it would be placed' }),
-    ),
-  },
-  closed,
-)
-
 export function groupVerbRoutes(service: StateService): readonly Route[] {
-  return [...changingRoutes(service), ...readingRoutes(service)]
+  return [...releasingRoutes(service), ...otherRoutes(service), ...readingRoutes(service)]
 }
 
-function changingRoutes(service: StateService): readonly Route[] {
+/** They put another release on caches, maybe in waves. */
+function releasingRoutes(service: StateService): readonly Route[] {
   return [
     verb(service, 'deploy', {
       summary: 'Deploys the group in two phases: all caches load it, then all switch to it',
-      query: Type.Object({ ...waitQuery.properties, ...replaceQuery }, closed),
-      run: (call) => {
+      query: deployQuery,
+      body: deployBody,
+      bodyOptional: true,
+      answers: rolloutAnswers,
+      run: async (call) => {
         const replace = readReplace(call.query)
-        return deployVclGroup(service, call.context, { ...toRequest(call), replace })
+        const rollout = await readPolicy(service, call)
+        if (rollout && replace)
+          throw new FleetError(
+            'invalid',
+            'deploy',
+            'a deploy that replaces others switches all at once; leave rollout or replace out',
+          )
+        const asked = { ...toRequest(call), replace, rollout }
+        return tellRollout((onRollout) =>
+          deployVclGroup(service, call.context, { ...asked, onRollout }),
+        )
       },
     }),
+    verb(service, 'promote', {
+      summary: 'Promotes the stage: the group takes its sources, is deployed, and the stage ends',
+      query: changingQuery,
+      answers: rolloutAnswers,
+      run: (call) =>
+        tellRollout((onRollout) =>
+          promoteVclGroup(service, call.context, { ...toRequest(call), onRollout }),
+        ),
+    }),
+    verb(service, 'rollback', {
+      summary:
+        'Rolls back to an earlier revision, without one to the newest with other sources; creates a new revision',
+      query: changingQuery,
+      answers: rolloutAnswers,
+      body: rollbackBody,
+      bodyOptional: true,
+      run: (call) => {
+        const asked = { ...toRequest(call), revision: readRevision(call.body) }
+        return tellRollout((onRollout) =>
+          rollBackVclGroup(service, call.context, { ...asked, onRollout }),
+        )
+      },
+    }),
+  ]
+}
+
+function otherRoutes(service: StateService): readonly Route[] {
+  return [
     verb(service, 'undeploy', {
       summary: 'Undeploys the group from all caches',
-      query: waitQuery,
+      query: changingQuery,
       run: (call) => undeployVclGroup(service, call.context, toRequest(call)),
     }),
     verb(service, 'reload', {
       summary: 'Recompiles what the group serves under a new name, and switches to it',
-      query: waitQuery,
+      query: changingQuery,
       run: (call) => reloadVclGroup(service, call.context, toRequest(call)),
-    }),
-    verb(service, 'promote', {
-      summary: 'Promotes the stage: the group takes its sources, is deployed, and the stage ends',
-      query: waitQuery,
-      run: (call) => promoteVclGroup(service, call.context, toRequest(call)),
     }),
     verb(service, 'cancel', {
       summary: 'Cancels a deploy that is loading: nothing switches, and its caller is answered 409',
       answers: { 200: groupSchema },
       run: ({ context, actor, object }) => cancelDeploy(service, context, actor, object),
     }),
-    verb(service, 'rollback', {
-      summary:
-        'Rolls back to an earlier revision, without one to the newest with other sources; creates a new revision',
-      query: waitQuery,
-      body: rollbackBody,
-      bodyOptional: true,
-      run: (call) => {
-        const revision = readRevision(call.body)
-        return rollBackVclGroup(service, call.context, { ...toRequest(call), revision })
-      },
-    }),
     verb(service, 'stage', {
       summary:
         'Stages other sources of the group on all running agents with these tags, or on none',
+      query: abortQuery,
       body: givenBody(stage, { description: 'What is left out is the group’s' }),
       run: ({ context, actor, object, body: files }) => {
         requireReferences(actor, stage, files, 'deploy')
@@ -186,6 +134,7 @@ function changingRoutes(service: StateService): readonly Route[] {
     }),
     verb(service, 'delstage', {
       summary: 'Discards the stage; the group itself does not change',
+      query: abortQuery,
       run: ({ context, actor, object }) =>
         dropStage(service, context, toRequest({ actor, object, query: {} })),
     }),
@@ -228,12 +177,50 @@ function verb<Body extends TSchema, Query extends TObject>(
     answers: { 200: groupSchema, 202: groupSchema },
     ...its,
     handle: async (call) => {
+      const { actor, context, object, query } = call
+      if ((query as Static<typeof abortQuery>).abort === true) {
+        const untilMs = service.now() + readWait((query as Static<typeof waitQuery>).wait)
+        await abortRunning(service, context, object.id, { account: actor.accountName, untilMs })
+      }
       const done = await run(call)
-      const view = await viewGroupAgain(service, call.actor, call.object.id)
-      const more = typeof done === 'object' ? done : {}
-      return { status: done === false ? 202 : 200, body: { ...toGroupView(view), ...more } }
+      const view = await viewGroupAgain(service, actor, object.id)
+      const { goesOn = false, ...more }: Outcome = typeof done === 'object' ? (done ?? {}) : {}
+      const status = done === false || goesOn ? 202 : 200
+      return { status, body: { ...toGroupView(view), ...more } }
     },
   })
+}
+
+interface Outcome {
+  /** 202. */
+  readonly goesOn?: boolean
+  readonly rollout?: { readonly id: number }
+}
+
+/** The answer bears the rollout that the deploy is. */
+async function tellRollout(
+  run: (onRollout: (id: number) => void) => Promise<boolean>,
+): Promise<Outcome> {
+  let id: number | undefined
+  const isDone = await run((begun) => {
+    id = begun
+  })
+  return { goesOn: !isDone, ...(id !== undefined && { rollout: { id } }) }
+}
+
+/** Undefined: as the group's policy says. */
+async function readPolicy(
+  service: StateService,
+  {
+    body,
+    object,
+  }: Pick<Call<Static<typeof deployBody> | undefined, unknown, GroupRecord>, 'body' | 'object'>,
+) {
+  const given = body?.rollout
+  if (!given) return given
+  const { organizationId, domains } = object
+  const fqdns = domains.map(({ fqdn }) => fqdn)
+  return requirePolicy(service.store.queries, given, { organizationId, errorKey: 'deploy', fqdns })
 }
 
 function readingRoutes(service: StateService): readonly Route[] {

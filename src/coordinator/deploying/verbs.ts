@@ -15,6 +15,7 @@ import type { Actor } from '../../resources/permission.js'
 import { startLoop } from '../../runtime/loop.js'
 import { notifyDesiredChanged } from '../agents/agent-hints.js'
 import { watchAgents } from '../agents/watch-agents.js'
+import { listStagedAgents } from '../fleet/end-stage.js'
 import { holderOf, renewDeploy, type DeployRecord } from '../fleet/deploy-queries.js'
 import { deploymentIdsOf, releasesOf, type GroupRecord } from '../fleet/group-queries.js'
 import { findNewestRevision, findRevision, type HistoryEntry } from '../fleet/history-queries.js'
@@ -26,6 +27,8 @@ import {
   type Gathered,
 } from '../groups/deploy-sources.js'
 import { recallSources } from '../groups/recall-sources.js'
+import { isRollout } from '../rollouts/begin-rollout.js'
+import { waitForRollout } from '../rollouts/running-rollout.js'
 import type { StateService } from '../service.js'
 import { leaseMs, renewEveryMs } from '../store/leases.js'
 import type { Queries } from '../store/store.js'
@@ -33,7 +36,7 @@ import { isForeignKeyViolation, isUniqueViolation } from '../store/violation.js'
 import { refuse, requireGroup, tryBegin, type BeginRequest } from './begin.js'
 import { decideDeploy, explainEnd } from './decide.js'
 import { followLoads } from './load.js'
-import { listStagedAgents, planStage, readStaged, requireStage, type StageFiles } from './stage.js'
+import { planStage, readStaged, requireStage, type StageFiles } from './stage.js'
 import { waitForSwitch, waitUntilLeft } from './switch.js'
 
 /** What a group verb is asked. */
@@ -44,12 +47,15 @@ export interface VerbRequest {
   readonly waitMs: number
   /** 0..100: answer once this share of the placed agents has applied. */
   readonly percent: number
+  /** Told when the deploy has begun and its second phase is a rollout. */
+  readonly onRollout?: (id: number) => void
 }
 
 interface DeployRequest extends VerbRequest {
   /** In place of the group's own files. */
   readonly files?: ChosenFiles
   readonly replace?: BeginRequest['replace']
+  readonly rollout?: BeginRequest['rollout']
 }
 
 /** Answers false while it goes on, as all verbs do. Throws FleetError: not-found, conflict, unavailable, uncompilable. */
@@ -212,7 +218,7 @@ async function requireFlat(
   throw await service.store.transaction((queries) => refuse(queries, refused, refusal))
 }
 
-type RunRequest = BeginRequest & Pick<VerbRequest, 'waitMs' | 'percent'>
+type RunRequest = BeginRequest & Pick<VerbRequest, 'waitMs' | 'percent' | 'onRollout'>
 
 /** Begins when its turn has come, and waits for the end; both at most until `untilMs`. */
 async function runVerb(
@@ -223,6 +229,7 @@ async function runVerb(
 ): Promise<boolean> {
   const begun = await beginDeploy(service, context, request, untilMs)
   if (begun === 'unchanged') return true
+  if (begun !== 'switching' && isRollout(begun)) request.onRollout?.(begun.rolloutId)
   const work =
     begun === 'switching'
       ? waitForSwitch(service, holderOf(request), request.percent)
@@ -278,10 +285,21 @@ export async function runDeploy(
 ): Promise<boolean> {
   const error = await loadAndDecide(service, context, deploy, waitMs)
   if (error === 'stopping') return false
-  const completed = !error && (await waitForSwitch(service, holderOf(deploy), percent))
+  const untilMs = deploy.startedAt + waitMs
+  const completed = !error && (await waitForSecondPhase(service, deploy, { percent, untilMs }))
   service.observeDeploy(error?.kind ?? 'ok', (service.now() - deploy.startedAt) / 1000)
   if (error) throw error
   return completed
+}
+
+function waitForSecondPhase(
+  service: StateService,
+  deploy: DeployRecord,
+  { percent, untilMs }: { readonly percent: number; readonly untilMs: number },
+): Promise<boolean> {
+  return isRollout(deploy)
+    ? waitForRollout(service, deploy.rolloutId, untilMs)
+    : waitForSwitch(service, holderOf(deploy), percent)
 }
 
 /** Phase one, for as long as this process prolongs the deploy's lease. Undefined: it was switched. */

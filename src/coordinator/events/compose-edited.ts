@@ -5,6 +5,7 @@
 import type { OptInEventType } from '../../resources/event.js'
 import { selectDomains, toDomain, type DomainRecord } from '../domains/domain-queries.js'
 import type { NewEvent } from './event-queries.js'
+import { readRollouts, type RolloutRecord } from '../fleet/rollout-queries.js'
 import { selectFiles, toFile, type FileRecord } from '../files/file-queries.js'
 import { selectOwned } from '../store/owned-rows.js'
 import { toOwner, type NamedReference } from '../store/owner.js'
@@ -21,6 +22,7 @@ export interface EditedViews {
   certificate(certificate: EditedObject): object
   backend(group: EditedObject): object
   webhook(webhook: EditedObject): object
+  rollout(rollout: RolloutRecord): object
 }
 
 /** Of a group, a certificate or a webhook. */
@@ -50,6 +52,7 @@ export async function composeEdited(
   })
   const groups = await readSome(changed.vclgroup, (ids) => readEdited(queries, 'vclGroups', ids))
   const affected = await readSome(changed.backend, (ids) => readEdited(queries, 'vclGroups', ids))
+  const rollouts = await readSome(changed.rollout, (ids) => readRollouts(queries, ids))
   const certificates = await readSome(changed.certificate, (ids) =>
     readEdited(queries, 'certificates', ids),
   )
@@ -61,6 +64,7 @@ export async function composeEdited(
     ...groups.map((group) => toEvent('vclgroup', group, views.vclgroup(group))),
     ...certificates.map((one) => toEvent('certificate', one, views.certificate(one))),
     ...webhooks.map((one) => toEvent('webhook', one, views.webhook(one))),
+    ...rollouts.map((one) => toEvent('rollout', one, views.rollout(one))),
     ...affected.map((group) => toEvent('backend', group, views.backend(group))),
   ]
 }

@@ -56,6 +56,7 @@ function idsOfEdited(changes: readonly ChangeRow[]) {
     certificate: idsOf(changes, 'certificate'),
     backend: idsOf(changes, 'backend'),
     webhook: idsOf(changes, 'webhook'),
+    rollout: idsOf(changes, 'rollout'),
   }
 }
 

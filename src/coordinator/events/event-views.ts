@@ -19,6 +19,7 @@ import { agentSchema, toAgentView } from '../agents/agent-view.js'
 import { deploymentSchema, toDeploymentView } from '../deployments/deployment-view.js'
 import { domainSchema, toDomainView } from '../domains/domain-view.js'
 import { fileSchema, toFileView } from '../files/file-view.js'
+import { rolloutSchema, toListedRollout } from '../rollouts/rollout-view.js'
 import { tagSchema, toTagView } from '../tags/tag-view.js'
 
 const closed = { additionalProperties: false }
@@ -121,6 +122,7 @@ export const eventDataSchema = Type.Union([
   editedObjectSchema,
   domainSchema,
   tagSchema,
+  rolloutSchema,
   problemEventSchema,
   sampleSchema,
   deletedSchema,
@@ -137,6 +139,7 @@ export const eventViews: EventViews = {
   certificate: toEditedView,
   backend: toEditedView,
   webhook: toEditedView,
+  rollout: toListedRollout,
   domain: toDomainView,
   tag: toTagView,
 }

@@ -28,6 +28,8 @@ export interface DeployRecord {
   /** The coordinator process that runs it. */
   readonly owner: string
   readonly epoch: number
+  /** Its second phase is this rollout; null: all switch at once. */
+  readonly rolloutId: number | null
 }
 
 /** Whose places it changes. */
@@ -78,6 +80,7 @@ function fromRow(row: Selectable<Tables['deploys']>): DeployRecord {
     startedAt: row.startedAt,
     owner: row.owner,
     epoch: row.epoch,
+    rolloutId: row.rolloutId,
   }
 }
 

@@ -30,10 +30,10 @@ const makeAnswer = answerMaker(vclGroup.fields)
 /** What users edit, as it is answered. */
 export function toGroupFields(group: GroupRecord) {
   const { name, root, keepOnFailure, includes, domains, deployments, releases, managedBy } = group
-  const { mainFile, mainFileVersion: version } = group
+  const { rollout, mainFile, mainFileVersion: version } = group
   const mainVCL = mainFile === null || version === null ? mainFile : { ...mainFile, version }
   const files = { mainVCL, includes }
-  return { name, root, keepOnFailure, ...files, domains, deployments, releases, managedBy }
+  return { name, root, keepOnFailure, ...files, domains, deployments, releases, rollout, managedBy }
 }
 
 export function toGroupView({ group, status, problems, staged }: GroupView) {

@@ -5,6 +5,7 @@ import type { Problem } from '../../resources/problem.js'
 import { vclGroup } from '../../resources/vclgroup.js'
 import { FleetError, type ErrorKey } from '../../errors.js'
 import { readDeploys } from '../fleet/deploy-queries.js'
+import { readDomainNames } from '../domains/domain-queries.js'
 import { findVersion } from '../files/file-queries.js'
 import { readUsableIds } from '../store/owner.js'
 import { isSame, mergeWritten } from '../store/resource-rows.js'
@@ -28,6 +29,7 @@ import type { MainFile } from './deploy-sources.js'
 import { chooseOwner, notThere, requireAll, withUniqueName } from '../api/find-references.js'
 import { byState, requireFound } from '../api/list-objects.js'
 import type { CreateBody, ReferenceBody, UpdateBody } from '../api/resource-schemas.js'
+import { requirePolicy } from '../rollouts/require-policy.js'
 import { scopeOf, type StateService } from '../service.js'
 import { readStageViews, type StageView } from './stage-view.js'
 
@@ -172,12 +174,14 @@ export async function requireUndeployed(queries: Queries, id: number): Promise<v
 }
 
 function toFields(group: GroupRecord): GroupFields {
-  const { name, root, keepOnFailure, releases, mainFile, mainFileVersion, managedBy } = group
+  const { name, root, keepOnFailure, releases, rollout } = group
+  const { mainFile, mainFileVersion, managedBy } = group
   return {
     name,
     root,
     keepOnFailure,
     releases,
+    rollout,
     mainFileId: mainFile?.id ?? null,
     mainFileVersion,
     includeIds: group.includes.map(({ id }) => id),
@@ -210,8 +214,16 @@ async function mergeFields(
   }
   const includeIds = await requireIds('includes', 'files', before?.includeIds)
   const domainIds = await requireIds('domains', 'domains', before?.domainIds)
+  const { rollout } = body
   return {
     ...fields,
+    ...(rollout && {
+      rollout: await requirePolicy(service.store.queries, rollout, {
+        organizationId: owner,
+        errorKey: 'vclgroup',
+        fqdns: (await readDomainNames(service.store.queries, domainIds)).map(({ fqdn }) => fqdn),
+      }),
+    }),
     root: requireRoot(body, domainIds.length),
     mainFileId: main?.mainFileId ?? null,
     mainFileVersion: main?.mainFileVersion ?? null,

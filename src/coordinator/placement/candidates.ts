@@ -48,7 +48,7 @@ function isOnItsWay(
 
 /** The placements of phase one: those that stay with their candidate, and the new ones. Who is Down loads it on return. */
 export function toCandidates(
-  deploy: Omit<DeployRecord, 'id'>,
+  deploy: Pick<DeployRecord, 'groupId' | 'organizationId' | 'revision' | 'action' | 'sources'>,
   { placements, decision }: PlacedDecision,
 ): PlacementRecord[] {
   const program = programOf(deploy.sources)

@@ -23,6 +23,7 @@ import { recomposeDesired } from '../fleet/desired-states.js'
 import { isUsableBy, readFleet, type FleetAgent } from '../fleet/fleet.js'
 import type { Lease } from '../store/lease-queries.js'
 import { isFitting } from '../fleet/placement-target.js'
+import { findHeld, movesTarget, readRunningRollouts } from '../fleet/rollout-queries.js'
 import { readPlacements, type PlacementRecord } from '../fleet/placement-queries.js'
 import { readBeingReplaced } from '../fleet/replaced-placements.js'
 import { readStages, type StageRecord } from '../fleet/stage-queries.js'
@@ -30,8 +31,8 @@ import type { Queries } from '../store/store.js'
 import { readGroups, type GroupRecord } from '../fleet/group-queries.js'
 import { requireLease } from '../store/leases.js'
 import { saveRun, type LeavingPlacement, type ReadyGroup, type RunOutcome } from './save-run.js'
-import { settlePlacement } from './placement-settling.js'
-import { createPlacement, decideFollowing, holdsPlacement, type PlacingInput } from './placing.js'
+import { findGivenUp, settlePlacement } from './placement-settling.js'
+import { createPlacement, decideFollowing, type PlacingInput } from './placing.js'
 import type { StateService } from '../service.js'
 
 /** Remembers what it judged: placement asks again and again about the same texts. */
@@ -135,6 +136,8 @@ interface ReconcileRun extends RunOutcome {
   readonly agents: ReadonlyMap<number | null, AgentIndex>
   /** Running agents whose cache restarted: what failed there is tried again (docs/behaviour.md, Deploy). */
   readonly restarted: ReadonlySet<number>
+  /** By group, agents whose candidate waits for its wave of a rollout. */
+  readonly held: ReadonlyMap<number, ReadonlySet<number>>
   readonly loss: LossJudgement
   /** Whose places nobody takes in this run, whatever the group. */
   readonly keepDown: ReadonlySet<number>
@@ -158,8 +161,10 @@ async function beginRun(
   { graceUntil, judge, isDue }: Pick<ReconcileOptions, 'graceUntil' | 'judge' | 'isDue'>,
 ): Promise<ReconcileRun> {
   const deploys = await readDeploys(queries)
+  const rollouts = await readRunningRollouts(queries)
   const busy = new Set([
     ...deploys.map((deploy) => deploy.groupId),
+    ...rollouts.filter(movesTarget).map(({ groupId }) => groupId),
     ...(deploys.length > 0 ? await readBeingReplaced(queries) : []),
   ])
   const groups = (await readGroups(queries, { kind: 'all' }, { deployed: true })).filter(
@@ -184,6 +189,7 @@ async function beginRun(
     ready: [],
     judge,
     isDue,
+    held: new Map(rollouts.map((rollout) => [rollout.groupId, findHeld(rollout)])),
     takers: new Set(fleet.flatMap(({ replacedBy }) => [...(replacedBy?.values() ?? [])])),
     deployments: await readDeploymentsInForce(queries, groups),
     agents: indexByOwner([...groups, ...stages], fleet),
@@ -239,7 +245,9 @@ async function follow(
     const state = agents.byId.get(placement.agentId)?.state
     const isRestarted = run.restarted.has(placement.agentId)
     const isLost = run.loss.lost.has(placement.agentId)
-    return settlePlacement(placement, { group: followed, program, state, isRestarted, isLost })
+    const isHeld = !stage && run.held.get(groupId)?.has(placement.agentId) === true
+    const how = { state, isRestarted, isLost, isHeld }
+    return settlePlacement(placement, { group: followed, program, ...how })
   })
   const exclude = findGivenUp(settled, run.restarted)
   const input: PlacingInput = {
@@ -301,15 +309,6 @@ function findRestarted(fleet: readonly FleetAgent[]): ReadonlySet<number> {
     ({ cacheRestarted, state }) => cacheRestarted && state === agentStates.Running,
   )
   return new Set(restarted.map(({ id }) => id))
-}
-
-/** What failed here is tried again at the next deploy, or when the cache restarted, not in every run. */
-function findGivenUp(
-  placements: readonly PlacementRecord[],
-  restarted: ReadonlySet<number>,
-): ReadonlySet<number> {
-  const failed = placements.filter((one) => !holdsPlacement(one) && !restarted.has(one.agentId))
-  return new Set(failed.map(({ agentId }) => agentId))
 }
 
 /** What is refused now stays where it is, and goes nowhere else. */

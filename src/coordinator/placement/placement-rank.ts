@@ -72,7 +72,7 @@ function isBefore(a: Ranked, b: Ranked): boolean {
 }
 
 /** A 31-bit integer hash (the finalizer of MurmurHash3), so that groups of equal agents spread over them. */
-function hashPair(groupId: number, agentId: number): number {
+export function hashPair(groupId: number, agentId: number): number {
   let hash = Math.imul(groupId, 0x9e3779b1) ^ Math.imul(agentId, 0x85ebca6b)
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)

@@ -3,7 +3,13 @@ import { agentStates, type AgentState } from '../../resources/agent-state.js'
 import { isSameProgram, type PlacedProgram } from '../../vcl/desired-engine.js'
 import type { PlacementRecord } from '../fleet/placement-queries.js'
 import type { GroupRecord } from '../fleet/group-queries.js'
-import { awaitCandidate, failPlacement, nameAsHeld, switchPlacement } from './placing.js'
+import {
+  awaitCandidate,
+  failPlacement,
+  holdsPlacement,
+  nameAsHeld,
+  switchPlacement,
+} from './placing.js'
 
 interface Settling {
   readonly group: Pick<GroupRecord, 'revision' | 'keepOnFailure'>
@@ -13,6 +19,8 @@ interface Settling {
   readonly state: AgentState | undefined
   /** The cache is another process than before. */
   readonly isRestarted: boolean
+  /** Its wave of a rollout has not begun: the candidate waits. */
+  readonly isHeld: boolean
   /** The agent is Down with most of the fleet. */
   readonly isLost: boolean
 }
@@ -23,7 +31,11 @@ export function settlePlacement(placement: PlacementRecord, settling: Settling):
 }
 
 /** A candidate that loaded after the others had switched, or on an agent that came later, switches by itself. */
-function settleCandidate(placement: PlacementRecord, { group, state }: Settling): PlacementRecord {
+function settleCandidate(
+  placement: PlacementRecord,
+  { group, state, isHeld }: Settling,
+): PlacementRecord {
+  if (isHeld && placement.candidateState !== 'failed') return placement
   if (placement.candidateState === 'loaded') return switchPlacement(placement, group.revision)
   if (state !== agentStates.Running) return awaitCandidate(placement)
   if (placement.candidateState === 'failed') return failPlacement(placement, group.keepOnFailure)
@@ -44,4 +56,13 @@ function retryFailed(placement: PlacementRecord, { group, program }: Settling): 
 function keepWhenLost(placement: PlacementRecord, { state, isLost }: Settling): PlacementRecord {
   const keptDown = state === agentStates.Down && (placement.keptDown || isLost)
   return keptDown === placement.keptDown ? placement : { ...placement, keptDown }
+}
+
+/** What failed here is tried again at the next deploy, or when the cache restarted, not in every run. */
+export function findGivenUp(
+  placements: readonly PlacementRecord[],
+  restarted: ReadonlySet<number>,
+): ReadonlySet<number> {
+  const failed = placements.filter((one) => !holdsPlacement(one) && !restarted.has(one.agentId))
+  return new Set(failed.map(({ agentId }) => agentId))
 }

@@ -83,6 +83,7 @@ export async function makeAdoptedGroup(
       domainIds: [],
       deploymentIds: [deploymentId],
       releases: null,
+      rollout: null,
       managedBy: null,
     },
     now,

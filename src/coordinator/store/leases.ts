@@ -18,6 +18,7 @@ type PeriodicTask =
   | 'certificates'
   | 'problems'
   | 'webhooks'
+  | 'rollouts'
 
 export interface Leases {
   /** This process, as leases and deploys name it. */

@@ -12,6 +12,7 @@ type OwnedTable =
   | 'invalidations'
   | 'certificates'
   | 'webhooks'
+  | 'rollouts'
 
 export type OwnedRow<T extends OwnedTable> = Readonly<Selectable<Tables[T]>> & {
   readonly organizationName: string | null

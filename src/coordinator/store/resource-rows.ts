@@ -18,7 +18,7 @@ import type { Tables } from './schema.js'
 
 type OneValue = 'id' | 'name' | 'text' | 'integer' | 'flag' | 'time' | 'moment' | 'words'
 /** Kept as JSON, and in no list's filters. */
-type Packed = 'list' | 'numbers'
+type Packed = 'list' | 'numbers' | 'object'
 /** Another object by its id, with its name joined: `accountId`, `accountName`. */
 type Joined = 'owner' | 'reference'
 
@@ -73,7 +73,7 @@ function storedFields(fields: Fields): StoredField[] {
 }
 
 function isPacked({ kind }: Field): boolean {
-  return kind === 'list' || kind === 'numbers'
+  return kind === 'list' || kind === 'numbers' || kind === 'object'
 }
 
 /** `agents.name`, …: what a query selects. */

@@ -14,6 +14,7 @@ import { groupTables, placementTables } from './tables/groups.js'
 import { identityTables } from './tables/identity.js'
 import { invalidationTables } from './tables/invalidations.js'
 import { problemTables } from './tables/problems.js'
+import { rolloutTables } from './tables/rollouts.js'
 import { createTable, type RowOf } from './tables/table.js'
 import { triggers } from './tables/triggers.js'
 import { webhookTables } from './tables/webhooks.js'
@@ -26,6 +27,7 @@ const tables = {
   ...groupTables,
   ...deploymentTables,
   ...placementTables,
+  ...rolloutTables,
   ...backendTables,
   ...certificateTables,
   ...invalidationTables,

@@ -251,6 +251,13 @@ export const samples: Readonly<Record<string, Sample>> = {
     }),
   },
 
+  listRollouts: { needs: 'vclgroup read' },
+  getRollout: { needs: 'vclgroup read' },
+  pauseRollout: { needs: 'vclgroup write' },
+  resumeRollout: { needs: 'vclgroup write' },
+  advanceRollout: { needs: 'vclgroup write' },
+  abortRollout: { needs: 'vclgroup write' },
+
   listInvalidations: { needs: 'invalidation read' },
   createInvalidation: { needs: 'invalidation write', body: banOf },
   previewInvalidation: { needs: 'invalidation write', body: banOf },

@@ -2,7 +2,9 @@
 import type { Call, Json, Person, Tenants } from '../identity/people.js'
 import { idOf, password, rows } from '../identity/people.js'
 import { makeDomainCertificate } from '../../support/domain-certificates.js'
+import { insertRollout } from '../../../src/coordinator/fleet/rollout-queries.js'
 import { enrol } from '../controller/client.js'
+import { makeRollout } from '../rollouts/made-rollout.js'
 
 /** By the first step of their paths. */
 export const kindOfPath = {
@@ -17,6 +19,7 @@ export const kindOfPath = {
   jointokens: 'jointoken',
   organizations: 'organization',
   permissions: 'permission',
+  rollouts: 'rollout',
   sessions: 'session',
   tags: 'tag',
   users: 'user',
@@ -100,9 +103,13 @@ export async function seedTenant(
   const target = { vclGroup: { id: objects.vclgroup } }
   const ban = { type: 'ban', expression: `obj.http.x-mark == ${mark}`, target }
   const invalidation = idOf(await administrator.call(202, 'POST', '/invalidations', ban))
+  const rollout = await insertRollout(
+    controller.service.store.queries,
+    makeRollout({ groupId: objects.vclgroup, groupName: `${mark} thing`, organizationId }),
+  )
   const idp = await make('/idps', { baseURL: `https://idp.${mark}.example`, clientID: mark })
   return {
-    ...{ ...objects, account, agent, idp, invalidation, permission, session },
+    ...{ ...objects, account, agent, idp, invalidation, permission, rollout, session },
     ...{ organization: organizationId, user: idOf(rows(guests)[0]) },
   }
 }

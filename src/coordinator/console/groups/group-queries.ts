@@ -75,6 +75,7 @@ export async function insertConsoleGroup(
       domainIds: [],
       deploymentIds: [],
       releases: null,
+      rollout: null,
       managedBy: null,
     },
     now,

@@ -34,6 +34,8 @@ export const groupTables = {
       managedBy: managedBy(),
       /** It is a group of the console (`console.ts`). */
       console: flag().default(0),
+      /** JSON of RolloutPolicy: how its deploys switch; null: all at once. */
+      rollout: text().orNull(),
       ...times,
     },
     { indexes: { ...nameIndexes, mainFile: index('mainFileId') } },
@@ -205,6 +207,8 @@ export const placementTables = {
     epoch: integer().default(0),
     /** The owner prolongs it; when it is over, whoever notices ends the deploy. */
     leaseExpiresAt: integer().default(0),
+    /** Its second phase is this rollout; null: all switch at once. */
+    rolloutId: integer().orNull(),
   }),
 
   history: table(

@@ -131,6 +131,8 @@ export const triggers: readonly Trigger[] = [
   },
   { ...on('placements', 'delete'), when: 'old.stage = 0', work: note('group', 'old."groupId"') },
   ...stageTriggers,
+  { ...on('rollouts', 'insert'), work: note('rollout', 'new.id') },
+  { ...onChange('rollouts', ['state', 'wave', 'reason']), work: note('rollout', 'new.id') },
   { ...on('deploys', 'insert'), work: note('group', 'new."groupId"') },
   { ...on('deploys', 'delete'), work: note('group', 'old."groupId"') },
 

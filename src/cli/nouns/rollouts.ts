@@ -1,0 +1,41 @@
+/** `cachefleet rollouts`: deploys that switch in waves. They are begun by `vclgroups deploy`. */
+import { rollout as resource } from '../../resources/rollout.js'
+import { getVerb, listVerb } from '../object-verbs.js'
+import { toNounParts } from '../resource-noun.js'
+import type { Noun, Verb } from '../verb.js'
+
+const rollout = toNounParts(resource, {
+  summary: 'deploys that switch in waves, and go back where a gate fails',
+  example: 'rollouts watch 7',
+})
+
+const summaries = {
+  pause: 'pauses it: its waves stay as they are',
+  resume: 'resumes what is paused: its wave bakes anew',
+  advance: 'ends the bake, or a pause, as passed: the next wave begins',
+  abort: 'aborts it: all agents go back to the release before',
+} as const
+
+export const rollouts: Noun = {
+  ...rollout,
+  verbs: [
+    listVerb(rollout, '--filter stateName=Baking'),
+    getVerb(rollout),
+    {
+      name: 'watch',
+      summary: 'shows its waves, agents and gates, live, until it ends',
+      arguments: ['<id>'],
+      example: 'rollouts watch 7',
+      run: async (invocation) =>
+        (await import('../watch-rollout.js')).watchRollout(invocation, rollout),
+    },
+    ...Object.entries(summaries).map(([name, summary]): Verb => ({
+      name,
+      summary,
+      arguments: ['<id>'],
+      example: `rollouts ${name} 7`,
+      run: async (invocation) =>
+        (await import('../watch-rollout.js')).changeRollout(invocation, rollout, name),
+    })),
+  ],
+}

@@ -1,0 +1,215 @@
+/**
+ * Steps of a rollout, carried out: under the decision lock its row and the places that change with it are written together, so
+ * that what was decided is on disk before any agent hears of it.
+ */
+import type { Context } from '../../context.js'
+import { rolloutStates } from '../../resources/rollout.js'
+import { notifyDesiredChanged } from '../agents/agent-hints.js'
+import { rolloutsChangedSubject } from '../bus/subjects.js'
+import { recomposeDesired } from '../fleet/desired-states.js'
+import { findGroup, writeDesiredRelease } from '../fleet/group-queries.js'
+import { promoteStage } from '../fleet/end-stage.js'
+import { addHistory, type GroupAction } from '../fleet/history-queries.js'
+import {
+  deletePlacements,
+  readPlacements,
+  savePlacements,
+  type PlacementRecord,
+} from '../fleet/placement-queries.js'
+import { releaseReplaced } from '../fleet/replaced-placements.js'
+import {
+  findRollout,
+  movesTarget,
+  writeRevisionOfPlaces,
+  writeRollout,
+  type RolloutRecord,
+} from '../fleet/rollout-queries.js'
+import { readAgentStates } from '../fleet/state-queries.js'
+import type { StateService } from '../service.js'
+import type { Queries } from '../store/store.js'
+import { findProgress } from './find-progress.js'
+import { goBack, loadNewcomers, switchWave, toWaveAgent } from './move-places.js'
+import { moveOn, type CourseStep } from './rollout-course.js'
+
+interface CarriedOut {
+  readonly rollout: RolloutRecord
+  /** Whose desired state changed. */
+  readonly agentIds: readonly number[]
+}
+
+interface Chosen {
+  readonly step: CourseStep
+  /** Why, as far as it was seen. */
+  readonly seen?: Pick<RolloutRecord, 'gates' | 'bakedSeconds'>
+}
+
+/** Undefined: somebody decided otherwise since it was read, or `choose` finds nothing to do. */
+export async function carryOut(
+  service: StateService,
+  context: Context,
+  id: number,
+  choose: (rollout: RolloutRecord) => Chosen | undefined,
+): Promise<RolloutRecord | undefined> {
+  const done = await service.store.decide(async (queries) => {
+    const rollout = await findRollout(queries, { kind: 'all' }, id)
+    const chosen = rollout && choose(rollout)
+    if (!chosen) return undefined
+    return takeStep(queries, { ...rollout, ...chosen.seen }, chosen.step, service.now())
+  })
+  if (!done) return undefined
+  const { rollout, agentIds } = done
+  notifyDesiredChanged(service, agentIds, rollout.traceId)
+  service.bus.publish(rolloutsChangedSubject, { ids: [id] })
+  const { groupId: group, state, wave, reason } = rollout
+  context.log.info({ rollout: id, group, state, wave, agents: agentIds.length, reason }, 'rollout')
+  return rollout
+}
+
+/** Call under the decision lock. */
+export async function takeStep(
+  queries: Queries,
+  before: RolloutRecord,
+  step: CourseStep,
+  now: number,
+): Promise<CarriedOut> {
+  const { groupId } = before
+  const placements = await readPlacements(queries, { groupIds: [groupId], stage: false })
+  const moved = moveOn(before, step, now)
+  const agentIds = await movePlaces(queries, moved, step, { placements, now })
+  const rollout = await tellAgents(queries, moved)
+  if (!(await writeRollout(queries, rollout))) throw new Error(`rollout ${rollout.id} was changed`)
+  if (rollout.state >= rolloutStates.Succeeded) await noteEnd(queries, rollout, now)
+  return { rollout: { ...rollout, epoch: rollout.epoch + 1 }, agentIds }
+}
+
+/** Answers the agents whose desired state changed. */
+async function movePlaces(
+  queries: Queries,
+  rollout: RolloutRecord,
+  step: CourseStep,
+  placed: Placed,
+): Promise<readonly number[]> {
+  if (step.do === 'begin' || step.do === 'next') return beginWave(queries, rollout, placed)
+  if (step.do === 'rollBack') return returnAll(queries, rollout, placed)
+  return []
+}
+
+/** Of the group, as they are. */
+interface Placed {
+  readonly placements: readonly PlacementRecord[]
+  readonly now: number
+}
+
+async function beginWave(
+  queries: Queries,
+  rollout: RolloutRecord,
+  { placements, now }: Placed,
+): Promise<readonly number[]> {
+  const { groupId, wave, waves, revision, sources } = rollout
+  const states = await readAgentStates(queries, groupId)
+  const agentIds = new Set(waves[wave - 1]?.agents.map(({ id }) => id))
+  const switching = switchWave(placements, {
+    agentIds,
+    revision,
+    stateOf: (agentId) => states.get(agentId)?.state,
+  })
+  if (wave < waves.length) {
+    await savePlacements(queries, switching)
+    return recomposeDesired(queries, switching.map(toAgentId))
+  }
+  const others = findOthers(placements, rollout)
+  // Nobody came meanwhile where agents change with it: whom it is not for leaves, as in a deploy that switches at once.
+  const isMoved = movesTarget(rollout)
+  const coming = isMoved ? [] : loadNewcomers(others, rollout)
+  const leaving = isMoved ? others.map(toAgentId) : []
+  const freed = await writeWish(queries, rollout, sources, now)
+  await savePlacements(queries, [...switching, ...coming])
+  await deletePlacements(queries, { groupId, stage: false }, leaving)
+  const touched = [...[...switching, ...coming].map(toAgentId), ...leaving, ...freed]
+  return recomposeDesired(queries, [...new Set(touched)])
+}
+
+function toAgentId({ agentId }: PlacementRecord): number {
+  return agentId
+}
+
+/** Those of agents that are in none of its waves. */
+function findOthers(
+  placements: readonly PlacementRecord[],
+  { waves }: RolloutRecord,
+): readonly PlacementRecord[] {
+  const known = new Set(waves.flatMap(({ agents }) => agents.map(({ id }) => id)))
+  return placements.filter(({ agentId, replacedBy }) => !known.has(agentId) && replacedBy === null)
+}
+
+async function returnAll(
+  queries: Queries,
+  rollout: RolloutRecord,
+  { placements }: Placed,
+): Promise<readonly number[]> {
+  const { groupId, wave, waves, fromSources } = rollout
+  const { save, leave } = goBack(placements, rollout)
+  if (wave === waves.length) await writeWish(queries, rollout, fromSources)
+  await savePlacements(queries, save)
+  await deletePlacements(queries, { groupId, stage: false }, leave)
+  // Where it is not to be loaded any more the others keep their places.
+  await releaseReplaced(queries)
+  return recomposeDesired(queries, [...save.map(toAgentId), ...leave])
+}
+
+/**
+ * The revision is that of before until it has succeeded. With the last wave of a promote the stage ends: answers the agents that
+ * it was on.
+ */
+async function writeWish(
+  queries: Queries,
+  { groupId, action }: RolloutRecord,
+  sources: RolloutRecord['sources'],
+  promotedAt: number | null = null,
+): Promise<readonly number[]> {
+  const group = await findGroup(queries, { kind: 'all' }, groupId)
+  if (!group) throw new Error(`group ${groupId} was deleted during its rollout`)
+  const { revision } = group
+  await writeDesiredRelease(queries, groupId, { sources, pending: false, revision })
+  if (action !== 'promote' || promotedAt === null) return []
+  return promoteStage(queries, group, promotedAt)
+}
+
+/** Its waves keep how far each agent was when it was written last. */
+async function tellAgents(queries: Queries, rollout: RolloutRecord): Promise<RolloutRecord> {
+  const { groupId } = rollout
+  const placements = await readPlacements(queries, { groupIds: [groupId], stage: false })
+  const places = new Map(placements.map((place) => [place.agentId, place]))
+  const isBack =
+    rollout.state === rolloutStates.RolledBack || rollout.state === rolloutStates.Aborted
+  const progress = findProgress(
+    isBack ? { ...rollout, state: rolloutStates.RollingBack } : rollout,
+    places,
+  )
+  const waves = rollout.waves.map((wave, at) => ({
+    ...wave,
+    agents: wave.agents.map((agent) =>
+      toWaveAgent(agent, progress.get(agent.id) ?? 'gone', places.get(agent.id), at < rollout.wave),
+    ),
+  }))
+  return { ...rollout, waves }
+}
+
+async function noteEnd(queries: Queries, rollout: RolloutRecord, now: number): Promise<void> {
+  const { groupId, organizationId, account, sources, revision, reason, action } = rollout
+  const hasSucceeded = rollout.state === rolloutStates.Succeeded
+  if (hasSucceeded) {
+    await writeDesiredRelease(queries, groupId, { sources, pending: false, revision })
+    await writeRevisionOfPlaces(queries, groupId, { sha: sources.sha, revision })
+  }
+  await addHistory(queries, {
+    groupId,
+    organizationId,
+    revision: hasSucceeded ? revision : null,
+    at: now,
+    account,
+    action: action as GroupAction, // written by a deploy
+    result: hasSucceeded ? 'ok' : (reason ?? 'rolled back'),
+    sources,
+  })
+}

@@ -1,0 +1,44 @@
+/** What people say to a rollout that runs: pause, resume, advance, abort. */
+import type { Context } from '../../context.js'
+import { FleetError } from '../../errors.js'
+import type { RolloutRecord } from '../fleet/rollout-queries.js'
+import type { StateService } from '../service.js'
+import { carryOut } from './carry-out.js'
+import { judgeVerb, type RolloutVerb } from './next-step.js'
+import { toCourse, type CourseStep } from './rollout-course.js'
+
+interface Said {
+  readonly verb: RolloutVerb
+  readonly account: string
+}
+
+/** Throws 'conflict' where that cannot be. */
+export async function changeRollout(
+  service: StateService,
+  context: Context,
+  id: number,
+  said: Said,
+): Promise<RolloutRecord> {
+  const changed = await carryOut(service, context, id, (rollout) => ({
+    step: chooseSaid(rollout, said),
+  }))
+  if (!changed) throw new FleetError('not-found', 'rollout', `${id} was not found`)
+  return changed
+}
+
+function chooseSaid(rollout: RolloutRecord, { verb, account }: Said): CourseStep {
+  const judged = judgeVerb(verb, toCourse(rollout))
+  if (typeof judged === 'object')
+    throw new FleetError('conflict', 'rollout', `${verb}: ${judged.refused}`)
+  switch (judged) {
+    case 'pause':
+      return { do: 'pause', verdict: null, reason: `paused by ${account}` }
+    case 'bakeAnew':
+      return { do: 'bakeAnew' }
+    case 'rollBack':
+      return { do: 'rollBack', reason: `aborted by ${account}`, isAborted: true }
+    case 'next':
+    case 'succeed':
+      return { do: judged, verdict: 'pass' }
+  }
+}

@@ -1,0 +1,51 @@
+/** Which agents switch together: by the rules of the policy, in the order of a stable hash of group and agent. Pure. */
+import type { WaveRule } from '../../resources/rollout.js'
+import { hashPair } from '../placement/placement-rank.js'
+
+export interface AgentToSwitch {
+  readonly id: number
+  readonly tagIds: readonly number[]
+  /** It serves nothing of the group yet, so there is nothing that it could go back to: it comes with the last wave. */
+  readonly isNew: boolean
+}
+
+export interface PlannedWave {
+  readonly agentIds: readonly number[]
+  /** When it has baked the rollout pauses, until somebody advances it. */
+  readonly holds: boolean
+}
+
+/** Each agent once; no wave is empty. What no rule takes is one last wave. */
+export function divideIntoWaves(
+  rules: readonly WaveRule[],
+  groupId: number,
+  agents: readonly AgentToSwitch[],
+): readonly PlannedWave[] {
+  const ordered = agents.toSorted(
+    (a, b) => hashPair(groupId, a.id) - hashPair(groupId, b.id) || a.id - b.id,
+  )
+  const left = new Map(ordered.filter(({ isNew }) => !isNew).map((agent) => [agent.id, agent]))
+  const placed = left.size
+  const waves: PlannedWave[] = []
+  for (const rule of rules) {
+    const agentIds = takeBy(rule, [...left.values()], placed)
+    for (const id of agentIds) left.delete(id)
+    if (agentIds.length > 0) waves.push({ agentIds, holds: rule.agents !== undefined })
+  }
+  const rest = ordered.filter(({ id, isNew }) => isNew || left.has(id)).map(({ id }) => id)
+  return rest.length === 0 ? waves : [...waves, { agentIds: rest, holds: false }]
+}
+
+/** `placed`: in all. */
+function takeBy(
+  { count, percent, tags, agents }: WaveRule,
+  left: readonly AgentToSwitch[],
+  placed: number,
+): readonly number[] {
+  const ids = (chosen: readonly AgentToSwitch[]): readonly number[] => chosen.map(({ id }) => id)
+  if (tags) return ids(left.filter(({ tagIds }) => tags.every(({ id }) => tagIds.includes(id))))
+  if (agents) return ids(left.filter((agent) => agents.some(({ id }) => id === agent.id)))
+  const total = count ?? Math.ceil((placed * (percent ?? 100)) / 100)
+  const taken = placed - left.length
+  return ids(left.slice(0, Math.max(0, total - taken)))
+}

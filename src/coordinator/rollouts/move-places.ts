@@ -1,0 +1,149 @@
+/**
+ * Places of a group during its rollout. Until its wave an agent keeps the new VCL as its candidate, loaded beside what serves;
+ * once it has switched the old one stays loaded as what served before. Pure.
+ */
+import { agentStates, type AgentState } from '../../resources/agent-state.js'
+import { isSameProgram, type PlacedProgram } from '../../vcl/desired-engine.js'
+import type { PlacementRecord } from '../fleet/placement-queries.js'
+import type { AgentOfWave, RolloutRecord } from '../fleet/rollout-queries.js'
+import { programOf } from '../fleet/vcl-group.js'
+import {
+  awaitCandidate,
+  dropCandidate,
+  failPlacement,
+  nameAsHeld,
+  switchPlacement,
+} from '../placement/placing.js'
+import type { AgentProgress } from './next-step.js'
+
+export interface WaveToSwitch {
+  readonly agentIds: ReadonlySet<number>
+  readonly revision: number
+  readonly stateOf: (agentId: number) => AgentState | undefined
+}
+
+/** Those of the wave, changed: they switch, or will once they have loaded it. */
+export function switchWave(
+  placements: readonly PlacementRecord[],
+  { agentIds, revision, stateOf }: WaveToSwitch,
+): readonly PlacementRecord[] {
+  return placements
+    .filter(({ agentId, candidate }) => agentIds.has(agentId) && candidate !== null)
+    .map((placement) => {
+      const { candidateState, error } = placement
+      if (candidateState === 'loaded') return switchPlacement(placement, revision)
+      const isThere = stateOf(placement.agentId) === agentStates.Running
+      const hasFailed =
+        candidateState === 'failed' || (candidateState === 'pending' && error !== null)
+      if (hasFailed && isThere) return failPlacement(placement, placement.current !== null)
+      return { ...awaitCandidate(placement), wantedRevision: revision, state: 'wanted' as const }
+    })
+}
+
+/** Once the last wave has begun: who came meanwhile loads the new release too. */
+export function loadNewcomers(
+  placements: readonly PlacementRecord[],
+  rollout: Pick<RolloutRecord, 'waves' | 'sources' | 'revision'>,
+): readonly PlacementRecord[] {
+  const program = programOf(rollout.sources)
+  const known = new Set(rollout.waves.flatMap(({ agents }) => agents.map(({ id }) => id)))
+  return placements
+    .filter(
+      (place) =>
+        !known.has(place.agentId) &&
+        place.replacedBy === null &&
+        !isSameProgram(place.current, program) &&
+        !isSameProgram(place.candidate, program),
+    )
+    .map((place) => ({
+      ...place,
+      candidate: program,
+      candidateState: 'pending' as const,
+      error: null,
+      state: 'wanted' as const,
+      wantedRevision: rollout.revision,
+    }))
+}
+
+interface WayBack {
+  readonly save: readonly PlacementRecord[]
+  /** They had nothing of the group before. */
+  readonly leave: readonly number[]
+}
+
+/** All that have the new release, or are about to, serve the old one again. */
+export function goBack(
+  placements: readonly PlacementRecord[],
+  rollout: Pick<RolloutRecord, 'sources' | 'fromSources' | 'fromRevision'>,
+): WayBack {
+  const [program, old] = [programOf(rollout.sources), programOf(rollout.fromSources)]
+  const own = placements.filter(({ replacedBy }) => replacedBy === null)
+  const save = own.flatMap((place): PlacementRecord[] => {
+    if (isSameProgram(place.current, program))
+      return [returnPlace(place, old, rollout.fromRevision)]
+    if (!isSameProgram(place.candidate, program) || place.current === null) return []
+    return [{ ...dropCandidate(place), ...settled(place) }]
+  })
+  const leave = own.filter(
+    ({ current, candidate }) => current === null && isSameProgram(candidate, program),
+  )
+  return { save, leave: leave.map(({ agentId }) => agentId) }
+}
+
+function returnPlace(
+  place: PlacementRecord,
+  old: PlacedProgram,
+  revision: number,
+): PlacementRecord {
+  const candidate = nameAsHeld(place, old)
+  const back = { ...place, candidate, error: null }
+  if (place.previous !== null && isSameProgram(place.previous, candidate))
+    return switchPlacement({ ...back, candidateState: 'loaded' }, revision)
+  // It has to be loaded anew; then it switches by itself.
+  return { ...back, candidateState: 'pending', state: 'wanted', wantedRevision: revision }
+}
+
+/** It serves the old release on, and was only to switch. */
+function settled({ state, appliedRevision }: PlacementRecord): Partial<PlacementRecord> {
+  if (state !== 'wanted' || appliedRevision === null) return {}
+  return { state: 'applied', wantedRevision: appliedRevision }
+}
+
+interface ProgressAsked {
+  readonly program: PlacedProgram
+  readonly isGoingBack: boolean
+  /** Its wave has not begun. */
+  readonly isHeld: boolean
+}
+
+/** How far the agent of a wave is; without a place any more it is gone. */
+export function progressOf(
+  place: PlacementRecord | undefined,
+  { program, isGoingBack, isHeld }: ProgressAsked,
+): AgentProgress {
+  if (!place) return 'gone'
+  if (isGoingBack) return isBack(place, program) ? 'back' : 'switching'
+  if (isHeld) return 'waiting'
+  const { current, candidate, state } = place
+  if (isSameProgram(candidate, program)) return 'switching'
+  if (state === 'failed' || !isSameProgram(current, program)) return 'failed'
+  return state === 'applied' ? 'switched' : 'switching'
+}
+
+function isBack({ current, candidate, state }: PlacementRecord, program: PlacedProgram): boolean {
+  const isLoading = candidate !== null && !isSameProgram(candidate, program)
+  return !isSameProgram(current, program) && !isLoading && state !== 'applying'
+}
+
+/** As the wave tells it; one that was not begun has never left the old release. */
+export function toWaveAgent(
+  agent: AgentOfWave,
+  progress: AgentProgress,
+  place: PlacementRecord | undefined,
+  wasBegun: boolean,
+): AgentOfWave {
+  const isBack = progress === 'back'
+  const left = wasBegun ? ('rolledBack' as const) : ('waiting' as const)
+  const state = isBack ? left : progress === 'gone' ? agent.state : progress
+  return { ...agent, state, error: state === 'failed' ? (place?.error ?? agent.error) : null }
+}

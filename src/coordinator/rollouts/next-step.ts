@@ -1,0 +1,146 @@
+/**
+ * What a rollout does next: from what is written of it, what is seen and how long it has baked. Pure; whoever carries a step out
+ * writes it first (docs/behaviour.md, Rollouts).
+ *
+ * ```mermaid
+ * stateDiagram-v2
+ *   [*] --> Loading
+ *   Loading --> Switching: loaded
+ *   Loading --> Failed: too few loaded
+ *   Switching --> Baking: the wave has switched
+ *   Baking --> Switching: passed, the next wave
+ *   Baking --> Succeeded: passed, it was the last wave
+ *   Switching --> RollingBack: a gate failed, or below min
+ *   Baking --> RollingBack: a gate failed, or below min
+ *   Switching --> Paused: the same, where the policy says so; or somebody paused it
+ *   Baking --> Paused: the same; or inconclusive
+ *   Paused --> Switching: resumed (the wave bakes anew), or advanced
+ *   Paused --> RollingBack: aborted
+ *   RollingBack --> RolledBack: all are back
+ *   RollingBack --> Aborted: all are back
+ * ```
+ */
+import { rolloutStates, type GateVerdict, type RolloutPolicy } from '../../resources/rollout.js'
+
+/** Where an agent of the rollout is. `gone`: it has lost its place, or is no more. */
+export type AgentProgress = 'waiting' | 'switching' | 'switched' | 'failed' | 'back' | 'gone'
+
+export interface SeenAgent {
+  readonly agentId: number
+  readonly progress: AgentProgress
+  /** Its link and its cache live. */
+  readonly isThere: boolean
+}
+
+export interface RolloutSeen {
+  readonly agents: readonly SeenAgent[]
+  /** A deployment has fewer than min serving; null: none. */
+  readonly belowMin: string | null
+  readonly verdict: GateVerdict
+  /** Of a verdict that is not `pass`. */
+  readonly why: string | null
+  /** Of the present bake, observed. */
+  readonly bakedSeconds: number
+}
+
+export interface RolloutCourse {
+  readonly state: number
+  /** From 1; 0: none has begun. */
+  readonly wave: number
+  readonly waves: readonly { readonly agentIds: readonly number[]; readonly holds: boolean }[]
+  readonly policy: Pick<RolloutPolicy, 'bake' | 'maxBake' | 'onFailure' | 'onInconclusive'>
+  /** How it ends once all are back. */
+  readonly isAborted: boolean
+}
+
+export type RolloutStep =
+  | { readonly do: 'wait' }
+  /** The wave's last agent has switched. */
+  | { readonly do: 'bake' }
+  | { readonly do: 'next'; readonly verdict: GateVerdict }
+  | { readonly do: 'succeed'; readonly verdict: GateVerdict }
+  | { readonly do: 'pause'; readonly verdict: GateVerdict | null; readonly reason: string }
+  | { readonly do: 'rollBack'; readonly reason: string; readonly isAborted?: boolean }
+  | { readonly do: 'end'; readonly state: 'RolledBack' | 'Aborted' }
+
+const wait = { do: 'wait' } as const
+
+export function chooseStep(rollout: RolloutCourse, seen: RolloutSeen): RolloutStep {
+  const { Switching, Baking, RollingBack } = rolloutStates
+  switch (rollout.state) {
+    case Switching:
+      return findFailure(rollout, seen) ?? (hasSwitched(rollout, seen) ? { do: 'bake' } : wait)
+    case Baking:
+      return findFailure(rollout, seen) ?? judgeBake(rollout, seen)
+    case RollingBack:
+      return areBack(seen)
+        ? { do: 'end', state: rollout.isAborted ? 'Aborted' : 'RolledBack' }
+        : wait
+    default:
+      return wait
+  }
+}
+
+function findFailure({ policy }: RolloutCourse, seen: RolloutSeen): RolloutStep | null {
+  const reason = seen.belowMin ?? (seen.verdict === 'fail' ? (seen.why ?? 'a gate failed') : null)
+  if (reason === null) return null
+  return policy.onFailure === 'pause'
+    ? { do: 'pause', verdict: 'fail', reason }
+    : { do: 'rollBack', reason }
+}
+
+/** Each that is there has switched or failed. Who is away fails no wave, and goes forward when it is back. */
+function hasSwitched({ wave, waves }: RolloutCourse, { agents }: RolloutSeen): boolean {
+  const own = new Set(waves[wave - 1]?.agentIds)
+  return agents.every(
+    ({ agentId, progress, isThere }) =>
+      !own.has(agentId) || !isThere || (progress !== 'switching' && progress !== 'waiting'),
+  )
+}
+
+function judgeBake(rollout: RolloutCourse, seen: RolloutSeen): RolloutStep {
+  const { policy, wave, waves } = rollout
+  const { verdict, bakedSeconds, why } = seen
+  if (bakedSeconds < policy.bake) return wait
+  const isInconclusive = verdict === 'inconclusive' && policy.bake > 0
+  if (isInconclusive && bakedSeconds < policy.maxBake) return wait
+  if (isInconclusive && policy.onInconclusive === 'pause')
+    return { do: 'pause', verdict, reason: `inconclusive: ${why ?? 'a gate'}` }
+  if (wave < waves.length && waves[wave - 1]?.holds === true)
+    return { do: 'pause', verdict, reason: 'the named agents serve it; advance it for the rest' }
+  return { do: wave < waves.length ? 'next' : 'succeed', verdict }
+}
+
+/** Also those that are away: what they hold is not known before they return. */
+function areBack({ agents }: RolloutSeen): boolean {
+  return agents.every(({ progress }) => progress === 'back' || progress === 'gone')
+}
+
+export type RolloutVerb = 'pause' | 'resume' | 'advance' | 'abort'
+
+type Said = 'pause' | 'bakeAnew' | 'next' | 'succeed' | 'rollBack' | { readonly refused: string }
+type SaidTo = Pick<RolloutCourse, 'state' | 'wave' | 'waves'>
+
+/** What a person's word does, or why it is refused. */
+export function judgeVerb(verb: RolloutVerb, rollout: SaidTo): Said {
+  const { Loading, RollingBack } = rolloutStates
+  const { state } = rollout
+  if (state > RollingBack) return { refused: 'it has ended' }
+  if (state === RollingBack) return { refused: 'it is going back already' }
+  if (state === Loading)
+    return { refused: 'it is loading; cancel of the VCL group ends a deploy that is loading' }
+  return verbs[verb](rollout)
+}
+
+const isPaused = ({ state }: SaidTo): boolean => state === rolloutStates.Paused
+
+const verbs: Readonly<Record<RolloutVerb, (rollout: SaidTo) => Said>> = {
+  pause: (rollout) => (isPaused(rollout) ? { refused: 'it is paused already' } : 'pause'),
+  resume: (rollout) => (isPaused(rollout) ? 'bakeAnew' : { refused: 'it is not paused' }),
+  abort: () => 'rollBack',
+  advance: ({ state, wave, waves }) => {
+    if (state === rolloutStates.Switching)
+      return { refused: 'its wave is still switching; a bake or a pause can be ended' }
+    return wave < waves.length ? 'next' : 'succeed'
+  },
+}

@@ -1,0 +1,119 @@
+/**
+ * Moves rollouts on: looks at each that runs, decides, and carries the step out. One coordinator does, the holder of the lease;
+ * what is decided is on disk, so another one goes on from there.
+ */
+import type { Logger } from 'pino'
+import { startHintedLoop, type HintedLoop } from '../bus/hinted-loop.js'
+import { agentChangedSubject, rolloutsChangedSubject } from '../bus/subjects.js'
+import type { Context } from '../../context.js'
+import { rolloutStates } from '../../resources/rollout.js'
+import { readRunningRollouts, writeBake, type RolloutRecord } from '../fleet/rollout-queries.js'
+import type { StateService } from '../service.js'
+import { renewEveryMs } from '../store/leases.js'
+import { carryOut } from './carry-out.js'
+import { chooseStep } from './next-step.js'
+import { toCourse } from './rollout-course.js'
+import { createObservations, type Observations } from './observations.js'
+import { seeRollout } from './see-rollout.js'
+
+/** Reports within this time share a look. */
+const gatherMs = 30
+/** While one runs; gates are judged as often. */
+const lookEveryMs = 1000
+/** Without any: hints say when one begins. */
+const idleMs = 15_000
+/** So often the bake is written down, for whoever goes on with it. */
+const writeEveryMs = 2000
+
+export function startRolloutRunner(service: StateService, log: Logger): HintedLoop {
+  const observations = createObservations()
+  const bakes = createBakeClock()
+  const loop = startHintedLoop(service.bus, {
+    hints: [rolloutsChangedSubject, agentChangedSubject],
+    gatherMs,
+    log,
+    trouble: 'rollouts cannot be moved on',
+    everyMs: idleMs,
+    retryMs: lookEveryMs,
+    pass: async ({ context, nextIn }) => {
+      const running = await service.leases.run('rollouts', () =>
+        lookAtAll(service, context, { observations, bakes }),
+      )
+      if (running === undefined) observations.observe([])
+      const otherwise = running === undefined ? renewEveryMs : idleMs
+      nextIn(running !== undefined && running > 0 ? lookEveryMs : otherwise)
+    },
+  })
+  return {
+    close: async () => {
+      await loop.close()
+      observations.close()
+    },
+  }
+}
+
+interface Tools {
+  readonly observations: Observations
+  readonly bakes: BakeClock
+}
+
+/** Answers how many run. */
+async function lookAtAll(service: StateService, context: Context, tools: Tools): Promise<number> {
+  const running = await readRunningRollouts(service.store.queries)
+  tools.observations.observe(running)
+  tools.bakes.keepOnly(running.map(({ id }) => id))
+  for (const rollout of running) await lookAt(service, context, rollout, tools)
+  return running.length
+}
+
+async function lookAt(
+  service: StateService,
+  context: Context,
+  rollout: RolloutRecord,
+  { observations, bakes }: Tools,
+): Promise<void> {
+  if (rollout.state === rolloutStates.Paused) return
+  const { id, epoch } = rollout
+  const bakedSeconds = bakes.read(rollout)
+  const { seen, gates } = await seeRollout(service, { ...rollout, bakedSeconds }, observations)
+  const step = chooseStep(toCourse(rollout), seen)
+  if (step.do !== 'wait') {
+    // Somebody may have paused it meanwhile.
+    await carryOut(service, context, id, (now) =>
+      now.epoch === epoch ? { step, seen: { gates, bakedSeconds: seen.bakedSeconds } } : undefined,
+    )
+    return
+  }
+  if (rollout.state === rolloutStates.Baking && bakes.isToBeWritten(id))
+    await writeBake(service.store.queries, { id, epoch, gates, bakedSeconds: seen.bakedSeconds })
+}
+
+type BakeClock = ReturnType<typeof createBakeClock>
+
+/** How long each has baked while this process looked, on from what is written: no clock of a host counts. */
+function createBakeClock() {
+  const baking = new Map<
+    number,
+    { readonly epoch: number; readonly from: number; readonly sinceMs: number; writtenAtMs: number }
+  >()
+  return {
+    read: ({ id, epoch, state, bakedSeconds }: RolloutRecord): number => {
+      if (state !== rolloutStates.Baking) return bakedSeconds
+      const nowMs = performance.now()
+      const known = baking.get(id)
+      if (known?.epoch === epoch) return known.from + (nowMs - known.sinceMs) / 1000
+      baking.set(id, { epoch, from: bakedSeconds, sinceMs: nowMs, writtenAtMs: nowMs })
+      return bakedSeconds
+    },
+    isToBeWritten: (id: number): boolean => {
+      const known = baking.get(id)
+      const nowMs = performance.now()
+      if (!known || nowMs - known.writtenAtMs < writeEveryMs) return false
+      known.writtenAtMs = nowMs
+      return true
+    },
+    keepOnly: (ids: readonly number[]): void => {
+      for (const id of baking.keys()) if (!ids.includes(id)) baking.delete(id)
+    },
+  }
+}

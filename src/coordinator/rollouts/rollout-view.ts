@@ -1,0 +1,112 @@
+/** Rollouts as the API shows them: of one that runs, agents are as their places are now. */
+import {
+  rollout,
+  rolloutStateName,
+  rolloutStates,
+  type Rollout,
+  type Wave,
+} from '../../resources/rollout.js'
+import { groupBy } from '../../group-by.js'
+import { answerMaker } from '../api/resource-answers.js'
+import { answerSchema } from '../api/resource-schemas.js'
+import { toIso } from '../api/times.js'
+import { readPlacements } from '../fleet/placement-queries.js'
+import {
+  rolloutColumns,
+  selectRollouts,
+  toRollout,
+  type RolloutRecord,
+  type RolloutRow,
+} from '../fleet/rollout-queries.js'
+import type { StateService } from '../service.js'
+import type { Queries } from '../store/store.js'
+import { findProgress } from './find-progress.js'
+import { toWaveAgent } from './move-places.js'
+
+export const rolloutSchema = answerSchema(rollout.fields)
+
+/** In lists and events agents are told where they are few. */
+const listedAgentsMost = 100
+
+export const rolloutListing = {
+  columns: rolloutColumns,
+  computed: {
+    fields: { stateName: { type: 'text' as const } },
+    valuesOf: (listed: RolloutRecord) => [rolloutStateName(listed.state)],
+  },
+  select: selectRollouts,
+  read: async (service: StateService, rows: readonly RolloutRow[]) =>
+    readProgressOf(service.store.queries, rows.map(toRollout)),
+}
+
+export async function viewRollout(
+  service: StateService,
+  found: RolloutRecord,
+): Promise<RolloutRecord> {
+  const [seen = found] = await readProgressOf(service.store.queries, [found])
+  return seen
+}
+
+/** One query, however many. */
+async function readProgressOf(
+  queries: Queries,
+  rollouts: readonly RolloutRecord[],
+): Promise<readonly RolloutRecord[]> {
+  const running = rollouts.filter(isUnderWay)
+  if (running.length === 0) return rollouts
+  const groupIds = [...new Set(running.map(({ groupId }) => groupId))]
+  const places = groupBy(
+    await readPlacements(queries, { groupIds, stage: false }),
+    ({ groupId }) => groupId,
+  )
+  return rollouts.map((one) => {
+    if (!isUnderWay(one)) return one
+    const own = new Map((places.get(one.groupId) ?? []).map((place) => [place.agentId, place]))
+    const progress = findProgress(one, own)
+    const waves = one.waves.map((wave, at) => ({
+      ...wave,
+      agents: wave.agents.map((agent) =>
+        toWaveAgent(agent, progress.get(agent.id) ?? 'gone', own.get(agent.id), at < one.wave),
+      ),
+    }))
+    return { ...one, waves }
+  })
+}
+
+function isUnderWay({ state }: RolloutRecord): boolean {
+  return state > rolloutStates.Loading && state < rolloutStates.Succeeded
+}
+
+const makeAnswer = answerMaker(rollout.fields)
+
+export function toRolloutView(found: RolloutRecord): Rollout {
+  return makeAnswer(found, {
+    vclGroup: { id: found.groupId, name: found.groupName },
+    stateName: rolloutStateName(found.state),
+    waves: found.waves.map(({ agents, startedAt, switchedAt, endedAt, verdict }) => ({
+      agents: agents.map(({ id, name, state, error }) => ({ agent: { id, name }, state, error })),
+      startedAt: toTime(startedAt),
+      switchedAt: toTime(switchedAt),
+      endedAt: toTime(endedAt),
+      verdict,
+    })),
+    gates: found.gates.map((gate) => ({ ...gate, at: toIso(gate.at) })),
+    policy: found.policy,
+    bakedSeconds: Math.floor(found.bakedSeconds),
+  })
+}
+
+export function toListedRollout(found: RolloutRecord): Rollout {
+  const agents = found.waves.reduce((sum, wave) => sum + wave.agents.length, 0)
+  const view = toRolloutView(found)
+  if (agents <= listedAgentsMost) return view
+  return { ...view, waves: view.waves.map(withoutAgents) }
+}
+
+function withoutAgents({ startedAt, switchedAt, endedAt, verdict }: Wave): Wave {
+  return { startedAt, switchedAt, endedAt, verdict }
+}
+
+function toTime(at: number | null): string | null {
+  return at === null ? null : toIso(at)
+}

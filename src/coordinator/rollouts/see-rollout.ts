@@ -1,0 +1,102 @@
+/** What a rollout's next step is chosen from: its places, its agents, what they observe, and what its gates make of it. */
+import { agentStates } from '../../resources/agent-state.js'
+import { rolloutStates } from '../../resources/rollout.js'
+import { readPlacements, type PlacementRecord } from '../fleet/placement-queries.js'
+import type { GateRecord, RolloutRecord } from '../fleet/rollout-queries.js'
+import { readAgentStates, type AgentStateRow } from '../fleet/state-queries.js'
+import { readDeploymentsOfGroup } from '../fleet/target-queries.js'
+import type { StateService } from '../service.js'
+import { findProgress } from './find-progress.js'
+import { judgeGates, judgeTogether, type JudgedGate, type ObservedAgent } from './judge-gates.js'
+import type { AgentProgress, RolloutSeen, SeenAgent } from './next-step.js'
+import type { Observations } from './observations.js'
+
+interface Look {
+  readonly seen: RolloutSeen
+  readonly gates: readonly GateRecord[]
+}
+
+export async function seeRollout(
+  service: StateService,
+  rollout: RolloutRecord,
+  observations: Observations,
+): Promise<Look> {
+  const { queries } = service.store
+  const { groupId } = rollout
+  const placements = await readPlacements(queries, { groupIds: [groupId], stage: false })
+  const states = await readAgentStates(queries, groupId)
+  const places = new Map(placements.map((place) => [place.agentId, place]))
+  const progress = findProgress(rollout, places)
+  const agents = [...progress].map(([agentId, how]): SeenAgent => {
+    return { agentId, progress: how, isThere: states.get(agentId)?.state === agentStates.Running }
+  })
+  if (rollout.state === rolloutStates.RollingBack) {
+    const { bakedSeconds } = rollout
+    const nothing = { belowMin: null, verdict: 'pass', why: null, bakedSeconds } as const
+    return { seen: { agents, ...nothing }, gates: rollout.gates }
+  }
+  const judged = judgeObserved(rollout, { progress, states, observations })
+  const now = service.now()
+  const bakedSeconds = Math.max(rollout.bakedSeconds, observations.bakedSeconds(rollout))
+  return {
+    seen: {
+      agents,
+      belowMin: await findBelowMin(service, rollout, { placements, states }),
+      ...judgeTogether(judged),
+      bakedSeconds,
+    },
+    gates: judged.map((gate) => ({ ...gate, at: now })),
+  }
+}
+
+interface Observing {
+  readonly progress: ReadonlyMap<number, AgentProgress>
+  readonly states: ReadonlyMap<number, AgentStateRow>
+  readonly observations: Observations
+}
+
+function judgeObserved(
+  rollout: RolloutRecord,
+  { progress, states, observations }: Observing,
+): readonly JudgedGate[] {
+  const switched: ObservedAgent[] = []
+  const control = []
+  for (const [agentId, how] of progress) {
+    const agent = states.get(agentId)
+    if (!agent) continue
+    const isThere = agent.state === agentStates.Running
+    if (how === 'switched') {
+      const seen = observations.read(rollout, agentId)
+      switched.push({ ...seen, agentId, name: agent.name, isThere })
+    } else if (how === 'waiting' && isThere)
+      control.push(...observations.readControl(rollout, agentId))
+  }
+  return judgeGates(rollout.policy.gates, { switched, control })
+}
+
+interface Places {
+  readonly placements: readonly PlacementRecord[]
+  readonly states: ReadonlyMap<number, AgentStateRow>
+}
+
+/** Names a deployment where too few serve, whatever they serve. */
+async function findBelowMin(
+  service: StateService,
+  { groupId, fromSources }: RolloutRecord,
+  { placements, states }: Places,
+): Promise<string | null> {
+  const { queries } = service.store
+  const deployments = await readDeploymentsOfGroup(queries, groupId, fromSources.deploymentIds)
+  for (const { id, name, min } of deployments) {
+    const own = placements.filter(({ deploymentId }) => deploymentId === id)
+    const serving = own.filter(
+      ({ agentId, state, current }) =>
+        current !== null &&
+        state !== 'failed' &&
+        states.get(agentId)?.state === agentStates.Running,
+    ).length
+    if (own.length >= min && serving < min)
+      return `deployment ${JSON.stringify(name)} has ${serving} of at least ${min} agents serving`
+  }
+  return null
+}
