@@ -1,5 +1,5 @@
 /**
- * `agents drain|undrain`: a drain ends its wait when no group is left on the cache, or none that could go elsewhere
+ * `agents drain|undrain|replace`: a drain ends its wait when no group is left on the cache, or none that could go elsewhere
  * (docs/behaviour.md, Drain).
  */
 import { movingReason, stayingReason } from '../resources/draining.js'
@@ -8,7 +8,7 @@ import type { Api } from './api.js'
 import { idOf, isFields, nameOf, requireFields, requireList, type Fields } from './api-shapes.js'
 import { CliError, exitCodes, usageError, type ExitCode } from './cli-error.js'
 import { readWait } from './deploy.js'
-import { openObject } from './find-object.js'
+import { findId, openObject } from './find-object.js'
 import { joinSome } from './join-some.js'
 import { buildBody } from './object-body.js'
 import { showObject, showText } from './output.js'
@@ -64,6 +64,15 @@ export async function undrainAgent(invocation: Invocation, noun: Named): Promise
   const { api, path } = await openObject(invocation, noun)
   const { body } = await api.call({ method: 'PUT', path: `${path}/undrain` })
   showObject(invocation.output, requireFields(body))
+}
+
+export async function replaceAgent(invocation: Invocation, noun: Named): Promise<undefined> {
+  const by = textFlag(invocation, 'by')
+  if (by === undefined) throw usageError('--by AGENT is missing: the agent of the new host')
+  const { api, path } = await openObject(invocation, noun)
+  const body = { by: { id: Number(await findId(api, noun, by)) } }
+  const answer = await api.call({ method: 'PUT', path: `${path}/replace`, body })
+  showObject(invocation.output, requireFields(answer.body))
 }
 
 interface Emptying {

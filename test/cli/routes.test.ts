@@ -42,6 +42,7 @@ const commands: Readonly<Record<string, string>> = {
   'PUT /agents/unlock': 'agents unlock 98 99',
   'PUT /agents/{id}/drain': 'agents drain 99 --reason work --wait 0',
   'PUT /agents/{id}/undrain': 'agents undrain 99',
+  'PUT /agents/{id}/replace': 'agents replace 99 --by 98',
   ...crud('tags', '--name x'),
   ...crud('files', '--name x --source x'),
   'POST /files/compile': 'files compile 99',

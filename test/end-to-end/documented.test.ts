@@ -32,7 +32,7 @@ interface Harness {
 void t.test('live answers are what the document says', { timeout: 220_000 }, async (t) => {
   const coordinator = await startCoordinator(t, {
     words: [
-      ...['--name', 'edge', '--simulate', '1'],
+      ...['--name', 'edge', '--simulate', '1', '--heartbeat', '1'],
       // Nobody serves there.
       ...['--engine', 'simulate', '--engine-http', '127.0.0.1:1'],
     ],
@@ -59,7 +59,7 @@ void t.test('live answers are what the document says', { timeout: 220_000 }, asy
 
 async function tryTraffic(t: Test, { coordinator, api, done }: Harness): Promise<void> {
   const cache = await startVarnishd(t)
-  startAgent(t, cache, {
+  const host = startAgent(t, cache, {
     coordinatorUrl: `ws://127.0.0.1:${coordinator.port}`,
     name: 'real',
     stateDir: await makeStateDir(t),
@@ -71,6 +71,13 @@ async function tryTraffic(t: Test, { coordinator, api, done }: Harness): Promise
   })
   await done('readLogs')
   await done('countTop', { query: '?by=url&seconds=1' })
+  await host.kill()
+  const lost = await eventually('it is Down', async () => {
+    const agent = await api.findAgent('real')
+    return agent?.stateName === 'Down' ? agent : undefined
+  })
+  const by = (await api.listAgents()).find(({ stateName }) => stateName === 'Running')
+  await done('replaceAgent', { at: { id: lost.id }, body: { by: { id: by?.id } } })
 }
 
 async function tryIdentity(t: Test, harness: Harness): Promise<void> {

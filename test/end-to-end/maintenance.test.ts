@@ -1,22 +1,33 @@
-/** A fleet of simulated caches under maintenance: they are drained, by the client as people call it, and get their groups back. */
-import t from 'tap'
+/** A fleet of simulated caches under maintenance: they are drained, by the client as people call it, and lost ones are replaced. */
+import t, { type Test } from 'tap'
 import { exitCodes } from '../../src/cli/cli-error.js'
 import { call, makeHome, type Ran } from '../cli/run-cli.js'
 import type { AgentView, ApiClient } from '../support/api-client.js'
-import { startCoordinator } from '../support/daemon.js'
+import {
+  makeStateDir,
+  startCoordinator,
+  startDaemon,
+  type CoordinatorProcess,
+  type Daemon,
+} from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
 import { answering } from '../support/observe-cache.js'
 
 /** Long beside the wait of the client that is to end before. */
 const compileMs = 2_000
 
-void t.test('caches are drained', { timeout: 200_000 }, async (t) => {
-  const { api, base } = await startCoordinator(t, {
+void t.test('a fleet under maintenance', { timeout: 300_000 }, async (t) => {
+  const coordinator = await startCoordinator(t, {
     words: [
-      ...['--no-agent', '--simulate', '4', '--heartbeat', '2'],
+      ...['--no-agent', '--simulate', '4', '--heartbeat', '1'],
       ...['--simulate-compile-ms', String(compileMs)],
     ],
   })
+  await t.test('caches are drained', (t) => checkDrains(t, coordinator))
+  await t.test('a lost host is replaced', (t) => checkReplacing(t, coordinator))
+})
+
+async function checkDrains(t: Test, { api, base }: CoordinatorProcess): Promise<void> {
   const home = await makeHome(t)
   const environment = { ...home, CACHEFLEET_SERVER: base, CACHEFLEET_TOKEN: api.token }
   const cli = (...words: string[]): Promise<Ran> => call(words, { environment })
@@ -110,7 +121,54 @@ void t.test('caches are drained', { timeout: 200_000 }, async (t) => {
     t.match(await readAgent(api, named(second)), { draining: null })
     t.equal((await api.act(site, 'deploy')).status, 200)
   })
-})
+}
+
+async function checkReplacing(t: Test, { api, port }: CoordinatorProcess): Promise<void> {
+  const startHost = async (name: string, tag: string): Promise<Daemon> =>
+    startDaemon(
+      t,
+      [
+        ...['--coordinator-url', `ws://127.0.0.1:${port}`, '--name', name, '--tags', tag],
+        ...['--state-dir', await makeStateDir(t), '--engine', 'simulate'],
+      ],
+      { CACHEFLEET_JOIN_TOKEN: await api.makeJoinToken() },
+    )
+  const untilState = (name: string, state: string): Promise<AgentView> =>
+    eventually(`${name} is ${state}`, async () => {
+      const agent = await api.findAgent(name)
+      return agent?.stateName === state ? agent : undefined
+    })
+  const host = await startHost('front', 'front')
+  const lost = await untilState('front', 'Running')
+  const file = await api.makeFile('front.vcl', answering('front'))
+  const deployment = await api.makeDeployment('front', await api.findTag('front'))
+  const group = await api.makeGroup({ name: 'front', mainFile: file, deployment })
+  t.equal((await api.act(group, 'deploy')).status, 200)
+  await startHost('spare', 'new')
+  const spare = await untilState('spare', 'Running')
+  const replace = (agent: AgentView, by: AgentView) =>
+    api.call('PUT', `/agents/${agent.id}/replace`, { by: { id: by.id } })
+
+  t.match(await replace(lost, spare), { status: 409, text: /is Running; only one that is Down/ })
+  await host.kill()
+  await untilState('front', 'Down')
+  const [serving] = (await api.listAgents()).filter(({ name }) => name.includes('-sim-'))
+  if (serving)
+    t.match(await replace(serving, spare), { status: 409, text: /only one that is Down/ })
+  t.match(await replace(lost, lost), { status: 409, text: /what replaces must be Running/ })
+  t.match(await replace(lost, { ...spare, id: 99_999 }), { status: 400, text: /by: 99999/ })
+
+  t.match(await replace(lost, spare), { status: 200, text: /"name":"front"/ })
+  t.equal(await api.findAgent('spare'), undefined)
+  const back = await untilState('front', 'Running')
+  t.equal(back.id, lost.id)
+  t.same(back.tags.map(({ name }) => name).toSorted(), ['front', 'new'])
+  await eventually('the group serves on the new host', async () => {
+    const { agentStates } = await api.readGroup(group)
+    return agentStates.some(({ agent, state }) => agent.id === lost.id && state === 'applied')
+  })
+  t.equal((await api.findAgent('front'))?.id, lost.id, 'whatever its agent calls itself')
+}
 
 async function servingOf(api: ApiClient, group: number): Promise<readonly string[]> {
   const { agentStates } = await api.readGroup(group)

@@ -73,6 +73,17 @@ export const agents: Noun = {
         (await import('../drain-agent.js')).undrainAgent(invocation, agent),
     },
     {
+      name: 'replace',
+      summary: 'gives the place of a lost host to a new one, whose own agent is forgotten',
+      arguments: ['<id|name>'],
+      flags: [
+        { form: '--by <agent>', summary: 'the running agent of the new host, without groups' },
+      ],
+      example: 'agents replace edge-1 --by edge-9',
+      run: async (invocation) =>
+        (await import('../drain-agent.js')).replaceAgent(invocation, agent),
+    },
+    {
       name: 'unlock',
       summary: 'unlocks locked agents: they follow this coordinator from now on',
       arguments: ['[id|name...]'],

@@ -3,7 +3,7 @@ import type { Route } from '../http/route.js'
 import type { StateService } from '../service.js'
 import { agentEngineRoutes } from '../engine/engine-routes.js'
 import { agentRoutes } from '../agents/agent-routes.js'
-import { drainRoutes } from '../agents/drain-routes.js'
+import { maintenanceRoutes } from '../agents/maintenance-routes.js'
 import { backendRoutes } from '../backends/backend-routes.js'
 import { apiLogRoutes } from '../api-log/api-log-routes.js'
 import { refuseConsoleGroups } from '../groups/console-groups.js'
@@ -27,7 +27,7 @@ export function resourceRoutes(service: StateService): readonly Route[] {
   return [
     ...overviewRoutes(service),
     ...agentRoutes(service),
-    ...drainRoutes(service),
+    ...maintenanceRoutes(service),
     ...agentEngineRoutes(service),
     ...tagRoutes(service),
     ...fileRoutes(service),

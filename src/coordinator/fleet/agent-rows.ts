@@ -68,7 +68,7 @@ export type DescribedColumns = Pick<AgentRow, (typeof describedColumns)[number]>
 const registeredColumns = [
   ...describedColumns,
   ...(['id', 'organizationId', 'keyDigest', 'desiredRevision'] as const),
-  ...(['adopting', 'adoption', 'state', 'draining'] as const),
+  ...(['adopting', 'adoption', 'state', 'draining', 'toldName'] as const),
 ] as const
 export type RegisteredRow = Readonly<Pick<AgentRow, (typeof registeredColumns)[number]>>
 
@@ -135,6 +135,31 @@ export async function replaceAgent(
     .where('state', '=', agentStates.Down)
     .executeTakeFirst()
   return numUpdatedRows > 0n
+}
+
+/** What its agent goes on to call itself, and that it holds no newer word than is known here. */
+export async function takeWord(
+  queries: Queries,
+  id: number,
+  { toldName, heldRevision }: { readonly toldName: string; readonly heldRevision: number },
+): Promise<void> {
+  await queries
+    .updateTable('agents')
+    .set(({ eb }) => ({
+      toldName,
+      desiredRevision: eb(
+        eb
+          .case()
+          .when('desiredRevision', '<', heldRevision)
+          .then(heldRevision)
+          .else(eb.ref('desiredRevision'))
+          .end(),
+        '+',
+        1,
+      ),
+    }))
+    .where('id', '=', id)
+    .execute()
 }
 
 /** What is left out stays. */

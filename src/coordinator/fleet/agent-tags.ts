@@ -137,6 +137,16 @@ export async function replaceStaticTags(
   await forgetUnborne(queries, agentId)
 }
 
+/** What its agent sent until now stays, whatever it sends next. */
+export async function giveStaticTags(queries: Queries, agentId: number): Promise<void> {
+  await queries
+    .updateTable('agentTags')
+    .set({ static: 0, assigned: 1 })
+    .where('agentId', '=', agentId)
+    .where('static', '=', 1)
+    .execute()
+}
+
 export async function removeStaticTag(
   queries: Queries,
   agentId: number,

@@ -124,7 +124,8 @@ export async function updateDescription(
   const { queries } = service.store
   const row = await findRegistered(queries, agentId)
   if (!row) return
-  const columns = toDescribed(described)
+  const isCalledOther = row.toldName === described.name
+  const columns = { ...toDescribed(described), ...(isCalledOther && { name: row.name }) }
   const isDescribed = describedColumns.every((name) => row[name] === columns[name])
   const tagNames = await readStaticTagNames(queries, agentId)
   const sentNames = listStaticTags(row, described)

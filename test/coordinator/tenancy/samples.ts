@@ -132,6 +132,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   unlockAgents: { needs: 'agent write', body: ({ agent }) => ({ agents: [of(agent)] }) },
   drainAgent: { needs: 'agent write', body: () => ({ reason: 'kernel update' }) },
   undrainAgent: { needs: 'agent write' },
+  replaceAgent: { needs: 'agent write', body: ({ agent }) => ({ by: of(agent) }) },
   listAgentVcls: { needs: 'agent read' },
   listAgentParams: { needs: 'agent read' },
   listAgentBackends: { needs: 'agent read' },

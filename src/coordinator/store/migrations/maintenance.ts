@@ -1,10 +1,11 @@
-/** Agents that are drained, the trigger that notes it, and organizations that are frozen. */
+/** Agents that are drained, the trigger that notes it, agents that took another's name, and organizations that are frozen. */
 import type { Migration } from './migration.js'
 
 export const maintenance: Migration = {
   name: '0006-maintenance',
   statements: ({ text, trigger }) => [
     `alter table "agents" add column "draining" ${text}`,
+    `alter table "agents" add column "toldName" ${text}`,
     'create index "agents_draining" on "agents" ("id") where "draining" is not null',
     ...trigger({
       name: 'agents_draining',

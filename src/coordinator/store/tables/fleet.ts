@@ -69,6 +69,8 @@ export const agentTables = {
       logTrouble: text().orNull(),
       /** JSON of DrainRecord; null: it is not drained. */
       draining: text().orNull(),
+      /** What its agent calls itself, where it took the place and the name of another; null: what it is called. */
+      toldName: text().orNull(),
     },
     {
       indexes: {
