@@ -39,6 +39,7 @@ function describeReset({
   sessions,
   providers,
   certificates,
+  webhooks,
   badKeyFile,
 }: ForgottenSecrets): string {
   const lines = [
@@ -52,6 +53,11 @@ function describeReset({
       (name) =>
         `the key of certificate ${name} is forgotten; caches that have it serve on. Give it again ` +
         '(cachefleet certificates renew, with --chain and --key)',
+    ),
+    ...webhooks.map(
+      (name) =>
+        `the address and the secret of webhook ${name} are forgotten, and it is turned off; give them again ` +
+        '(cachefleet webhooks update, with --url, --secret-stdin and --enabled)',
     ),
     ...(badKeyFile === null ? [] : [`the file that held no key is ${badKeyFile} now`]),
     'the next start of a coordinator makes a secret key where there is none',

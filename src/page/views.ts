@@ -110,6 +110,14 @@ export const views: readonly ViewEntry[] = [
   view('/administration/providers', 'idp', () => import('./views/administration/providers.js'), {
     search: 'Search identity providers',
   }),
+  view('/administration/webhooks', 'webhook', () => import('./views/administration/webhooks.js'), {
+    search: 'Search webhooks',
+  }),
+  view(
+    '/administration/webhooks/:id',
+    'webhook',
+    () => import('./views/administration/webhook.js'),
+  ),
   view(
     '/administration/join-tokens',
     'agent',

@@ -1,4 +1,6 @@
 /** The administration in a browser: from an organization to what one user may, tokens that are shown once, and the own account. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import {
   findBarriers,
@@ -22,6 +24,7 @@ const titles = [
   'Sessions',
   'Join tokens',
   'Identity providers',
+  'Webhooks',
 ]
 
 void t.test('the administration', async (t) => {
@@ -31,9 +34,7 @@ void t.test('the administration', async (t) => {
     t.equal(answer.status, 201, answer.text)
     return (JSON.parse(answer.text) as { id: number }).id // all that is made has one
   }
-  const shop = await make('/organizations', {
-    name: shopName,
-  })
+  const shop = await make('/organizations', { name: shopName })
   const boss = await make('/accounts', { name: 'boss', password, organizations: [{ id: shop }] })
   const helper = await make('/accounts', { name: hostile, password, organizations: [{ id: shop }] })
   const lent = ['session', 'tag', 'account', 'perm']
@@ -256,6 +257,44 @@ void t.test('the administration', async (t) => {
       t.same(wrongs, [])
     },
   )
+
+  await t.test('a webhook is made, tested and turned off', async (t) => {
+    const received: string[] = []
+    const listener = createServer((request, response) => {
+      received.push(String(request.url))
+      response.writeHead(204).end()
+    })
+    await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
+    t.teardown(() => listener.close())
+    const { port } = listener.address() as AddressInfo // it listens on TCP
+    const { page, wrongs } = await open(t, '/webhooks')
+    await page.getByRole('button', { name: 'New webhook' }).click()
+    await page.getByLabel('Name', { exact: true }).fill(hostile)
+    await page.getByLabel('Address').fill('https://169.254.169.254/latest')
+    await page.getByRole('button', { name: 'Create', exact: true }).click()
+    await page.getByText(/link-local/).waitFor()
+    await keepScreenshot(page, 'webhook-form')
+    t.same(await findBarriers(page), [])
+    await page.getByLabel('Address').fill(`http://127.0.0.1:${port}/a-secret-path`)
+    await page.getByRole('button', { name: 'Create', exact: true }).click()
+    await page.getByRole('region', { name: 'Secret' }).waitFor()
+    await page.getByRole('button', { name: 'Done' }).click()
+
+    await page.getByRole('link', { name: hostile }).click()
+    await page.getByRole('button', { name: 'Send a test' }).click()
+    await page.getByRole('cell', { name: '204' }).waitFor()
+    t.same(received, ['/a-secret-path'])
+    t.equal(await page.getByText('a-secret-path').count(), 0)
+    await keepScreenshot(page, 'webhook')
+    t.same(await findBarriers(page), [])
+
+    await page.getByRole('link', { name: 'Webhooks', exact: true }).click()
+    await page.getByRole('button', { name: `Edit ${hostile}` }).click()
+    await page.getByRole('checkbox', { name: 'Events are sent' }).uncheck()
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('Disabled').waitFor()
+    t.same(wrongs, [])
+  })
 
   await t.test('a session is ended by somebody else, and the own password changed', async (t) => {
     const { page, wrongs } = await open(t, '', 'boss')

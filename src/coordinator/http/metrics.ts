@@ -29,6 +29,8 @@ export interface FleetCounts {
   readonly problems: Readonly<Record<string, number>>
   /** Those that go on, and those that failed. */
   readonly invalidations: Readonly<Record<string, number>>
+  /** Deliveries that wait, of all webhooks. */
+  readonly webhooksWaiting: number
   /** Until the first that is deployed expires; null: none is. */
   readonly certificateExpirySeconds: number | null
 }
@@ -134,6 +136,7 @@ function createFleetGauges(registry: Registry) {
   const groups = gauge('groups', 'VCL groups by state', 'state')
   const problems = gauge('problems', 'Open problems by code', 'code')
   const invalidations = gauge('invalidations', 'Invalidations that go on, or failed', 'state')
+  const waiting = gauge('webhook_deliveries_waiting', 'Deliveries that wait, of all webhooks')
   const expiry = gauge(
     'certificate_expiry_seconds',
     'Until the first of the deployed certificates of caches expires',
@@ -147,6 +150,7 @@ function createFleetGauges(registry: Registry) {
       for (const [code, count] of Object.entries(counts.problems)) problems.set({ code }, count)
       for (const [state, count] of Object.entries(counts.invalidations))
         invalidations.set({ state }, count)
+      waiting.set(counts.webhooksWaiting)
       if (counts.certificateExpirySeconds === null) expiry.remove()
       else expiry.set(counts.certificateExpirySeconds)
     },

@@ -88,6 +88,8 @@ export interface ForgottenSecrets {
   readonly providers: readonly ForgottenProvider[]
   /** Names of those that cannot be deployed before their key is given again. */
   readonly certificates: readonly string[]
+  /** Names of those that are turned off until their address is given again. */
+  readonly webhooks: readonly string[]
   /** Where a file is now that held no key; null: it was in order. */
   readonly badKeyFile: string | null
 }
@@ -113,9 +115,10 @@ export async function resetSecrets(
   const forgotten = await store.decide(async (queries) => {
     const providers = await listProvidersWithSecret(queries)
     const certificates = await listCertificatesWithKey(queries)
+    const webhooks = await listWebhooks(queries)
     await forgetSealedTexts(queries, now)
     await deleteLoginCodes(queries)
-    return { providers, certificates, sessions: await deleteAllSessions(queries) }
+    return { providers, certificates, webhooks, sessions: await deleteAllSessions(queries) }
   })
   return { ...forgotten, badKeyFile: await setAsideBadKey(file) }
 }
@@ -130,5 +133,15 @@ async function listProvidersWithSecret(queries: Queries): Promise<ForgottenProvi
 
 async function listCertificatesWithKey(queries: Queries): Promise<string[]> {
   const rows = await queries.selectFrom('certificates').select('name').orderBy('id').execute()
+  return rows.map(({ name }) => name)
+}
+
+async function listWebhooks(queries: Queries): Promise<string[]> {
+  const rows = await queries
+    .selectFrom('webhooks')
+    .select('name')
+    .where('sealedUrl', 'is not', null)
+    .orderBy('id')
+    .execute()
   return rows.map(({ name }) => name)
 }

@@ -127,10 +127,12 @@ function describeLoss(texts: readonly SealedText[]): string {
   const countOf = (wanted: SealedKind) => texts.filter(({ kind }) => kind === wanted).length
   const secrets = countOf('clientSecret')
   const certificates = countOf('certificateKey')
+  const webhooks = countOf('webhookUrl')
   return [
     'the keys of all sessions',
     ...(secrets === 0 ? [] : [`the client secrets of ${secrets} identity providers`]),
     ...(certificates === 0 ? [] : [`${certificates} keys of certificates`]),
+    ...(webhooks === 0 ? [] : [`the addresses of ${webhooks} webhooks`]),
   ].join(' and ')
 }
 

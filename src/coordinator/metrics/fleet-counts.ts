@@ -8,6 +8,7 @@ import { createReadCache } from '../../runtime/bounded-cache.js'
 import { waitAtMost } from '../../runtime/pause.js'
 import type { StateService } from '../service.js'
 import type { Queries } from '../store/store.js'
+import { countAllWaiting } from '../webhooks/delivery-queries.js'
 
 /** Several scrapers ask the store no oftener. */
 const keptMs = 5_000
@@ -32,7 +33,10 @@ export function createFleetCounter(service: StateService): () => Promise<FleetCo
   }
 }
 
-const nothing = { groups: {}, problems: {}, invalidations: {}, certificateExpirySeconds: null }
+const nothing = {
+  ...{ groups: {}, problems: {}, invalidations: {}, webhooksWaiting: 0 },
+  certificateExpirySeconds: null,
+}
 
 async function isThere(check: () => Promise<void>): Promise<boolean> {
   try {
@@ -53,6 +57,7 @@ async function countFleet(queries: Queries, nowMs: number) {
     groups: await countGroupsByState(queries, { kind: 'all' }),
     problems: Object.fromEntries(codes),
     invalidations: await countInvalidations(queries),
+    webhooksWaiting: await countAllWaiting(queries),
     certificateExpirySeconds: notAfter === null ? null : Math.floor((notAfter - nowMs) / 1000),
   }
 }

@@ -115,6 +115,16 @@ export async function countWaiting(
   return new Map(rows.map(({ webhookId, count }) => [webhookId, count]))
 }
 
+/** Of those that are sent to; nothing waits for others. */
+export async function countAllWaiting(queries: Queries): Promise<number> {
+  const rows = await queries.selectFrom('webhooks').select('id').where('enabled', '=', 1).execute()
+  const waiting = await countWaiting(
+    queries,
+    rows.map(({ id }) => id),
+  )
+  return [...waiting.values()].reduce((sum, count) => sum + count, 0)
+}
+
 /** Of these webhooks those that something waits for. One look into the index for each. */
 export async function listWaiting(
   queries: Queries,

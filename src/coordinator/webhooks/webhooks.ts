@@ -130,8 +130,9 @@ export async function updateWebhook(
   const merged = mergeWritten(webhook, change, before)
   requireFields(actor, merged)
   // As a GET answers it: it stays.
+  const isKept = change.url === before.url && before.sealedUrl !== null
   const parsed =
-    merged.url === before.url
+    change.url === undefined || isKept
       ? null
       : parseWebhookUrl(merged.url, rulesFor(service, organizationId))
   const fields = { ...merged, url: parsed?.origin ?? before.url }

@@ -1,5 +1,7 @@
 /** What webhooks are sent, to whom it goes, and what an attempt means: the decisions, without a coordinator. */
 import { createHmac } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
 import {
@@ -12,6 +14,7 @@ import { matchesFilter, parseEventFilter } from '../../../src/coordinator/webhoo
 import { judgeAttempt } from '../../../src/coordinator/webhooks/judge-attempt.js'
 import { eventNameOf, eventTypes } from '../../../src/resources/event.js'
 import { webhookTypes } from '../../../src/resources/webhook.js'
+import { root } from '../../support/root.js'
 
 const owners = fc.constantFrom(null, 1, 2)
 const someEvents: fc.Arbitrary<TimedEvent[]> = fc
@@ -127,6 +130,26 @@ void t.test('a body has the id and the object, and a signature that proves both'
   t.equal(signBody('{}', 'a secret', 12), `t=12,v1=${digest}`)
   t.end()
 })
+
+void t.test(
+  'what the guide has for receivers takes what is signed, and nothing else',
+  async (t) => {
+    const guide = await readFile(join(root, 'docs/operating.md'), 'utf8')
+    const [, source = ''] = /```js\n(import \{ createHmac[^]*?)```/.exec(guide) ?? []
+    const { isFromFleet } = (await import(
+      `data:text/javascript,${encodeURIComponent(source)}`
+    )) as {
+      isFromFleet: (body: Buffer, header: string, secret: string) => boolean
+    }
+    const now = Math.floor(Date.now() / 1000)
+    const body = Buffer.from('{"id":1}')
+    t.ok(isFromFleet(body, signBody('{"id":1}', 'a secret', now), 'a secret'))
+    t.notOk(isFromFleet(body, signBody('{"id":2}', 'a secret', now), 'a secret'))
+    t.notOk(isFromFleet(body, signBody('{"id":1}', 'another', now), 'a secret'))
+    t.notOk(isFromFleet(body, signBody('{"id":1}', 'a secret', now - 3600), 'a secret'))
+    t.notOk(isFromFleet(body, 'nonsense', 'a secret'))
+  },
+)
 
 void t.test('no name of anybody commands Slack', (t) => {
   const hostile = fc.oneof(

@@ -35,6 +35,7 @@ const sections: readonly {
   { href: '/administration/sessions', title: 'Sessions', needs: 'session' },
   { href: '/administration/tokens', title: 'API tokens', needs: 'session' },
   { href: '/administration/providers', title: 'Identity providers', needs: 'idp' },
+  { href: '/administration/webhooks', title: 'Webhooks', needs: 'webhook' },
   { href: '/administration/join-tokens', title: 'Join tokens', needs: 'agent' },
   { href: '/administration/api-log', title: 'API log', needs: 'apilog' },
 ]

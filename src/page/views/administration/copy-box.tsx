@@ -29,18 +29,26 @@ export function CopyBox({ title, text, hint }: CopyBoxProps) {
 
 interface SecretDialogProps extends Omit<DialogProps, 'children'> {
   readonly secret: string
+  /** "Token" unless given. */
+  readonly label?: string
   /** Above the secret. */
   readonly first: ComponentChildren
   readonly children?: ComponentChildren
 }
 
 /** Shows a token after it was made. */
-export function SecretDialog({ secret, first, children, ...dialog }: SecretDialogProps) {
+export function SecretDialog({
+  secret,
+  label = 'Token',
+  first,
+  children,
+  ...dialog
+}: SecretDialogProps) {
   return (
     <Dialog {...dialog}>
       <div class="stack">
         {first}
-        <CopyBox title="Token" text={secret} />
+        <CopyBox title={label} text={secret} />
         {children}
         <div class="dialog-foot">
           <Button kind="main" onClick={dialog.onClose}>

@@ -8,6 +8,7 @@ const places = {
   deployment: { home: '/deployments', icon: 'deployment' },
   domain: { home: '/domains', icon: 'domain' },
   certificate: { home: '/certificates', icon: 'certificate' },
+  webhook: { home: '/administration/webhooks', icon: 'administration' },
   tag: { home: '/tags', icon: 'tag' },
   file: { home: '/files', icon: 'file' },
   invalidation: { home: '/invalidations', icon: 'invalidation' },
