@@ -30,7 +30,10 @@ import { idOf, startTenants, type Tenants } from './people.js'
 
 const provider = { baseURL: 'https://idp.example', clientID: 'fleet' }
 
-/** A store with a session and an identity provider, and a key file beside it. */
+/** Nobody listens there. */
+const webhook = { name: 'pager', url: 'http://127.0.0.1:1/a-secret', types: ['problem'] }
+
+/** A store with a session, an identity provider and a webhook, and a key file beside it. */
 interface Place {
   readonly storeUrl: string
   readonly stateDir: string
@@ -51,6 +54,7 @@ async function makePlace(
   const made = await tenants.system.call(201, 'POST', '/idps', {
     ...{ ...provider, organization, clientSecret: 'the first secret' },
   })
+  await tenants.system.call(201, 'POST', '/webhooks', webhook)
   const { refreshToken } = (await tenants.login('root', undefined, 'correct horse battery')).body
   const file = join(stateDir, 'secret.key')
   return { storeUrl: url, stateDir, file, tenants, idpId: idOf(made), refreshToken }
@@ -90,7 +94,7 @@ void t.test('a new key while coordinators run', async (t) => {
       const before = await readKey(file)
       const cookie = one.identity.sealing.seal('a login that has begun', 'logins')
 
-      t.equal(await rotateSecretKey(await open(t, place), file), 3)
+      t.equal(await rotateSecretKey(await open(t, place), file), 5)
 
       const after = await readKey(file)
       t.not(after.id, before.id)
@@ -204,6 +208,9 @@ void t.test('two rotations at once leave one key that opens all', async (t) => {
   await Promise.all(stores.map((store) => rotateSecretKey(store, place.file)))
 
   t.equal(await readClientSecret(place.tenants.controller, place.idpId), 'the first secret')
+  t.match(await place.tenants.system.call(200, 'POST', '/webhooks/1/test'), {
+    error: 'ECONNREFUSED',
+  })
 })
 
 void t.test('no key is made beside a store that another one sealed', async (t) => {
@@ -248,12 +255,17 @@ void t.test('a reset forgets what the lost key sealed', async (t) => {
       t.match(await resetSecrets(store, file, 7), {
         sessions: 2,
         providers: [{ id: idpId, baseUrl: provider.baseURL, organizationName: 'red' }],
+        webhooks: ['pager'],
         badKeyFile: `${file}.bad`,
       })
 
       t.same(await listSealedTexts(store.queries), [])
       const { controller, system } = await startTenants(t, place)
       t.equal(await readClientSecret(controller, idpId), null)
+      await system.call(409, 'POST', '/webhooks/1/test')
+      const { url } = webhook
+      await system.call(200, 'PUT', '/webhooks/1', { url, secret: 'another-secret-key' })
+      t.match(await system.call(200, 'POST', '/webhooks/1/test'), { error: 'ECONNREFUSED' })
       await system.call(200, 'PUT', `/idps/${idpId}`, { clientSecret: 'given again' })
       t.equal(await readClientSecret(controller, idpId), 'given again')
     })
@@ -267,7 +279,10 @@ void t.test('all that the tables call sealed is sealed anew by a rotation', asyn
 
   t.strictSame(
     rows.map(({ name }) => name),
-    ['certificateVersions.sealedKey', 'idps.sealedClientSecret', 'signingKeys.sealedPrivateJwk'],
+    [
+      ...['certificateVersions.sealedKey', 'idps.sealedClientSecret'],
+      ...['signingKeys.sealedPrivateJwk', 'webhooks.sealedSecret', 'webhooks.sealedUrl'],
+    ],
     'another column belongs into src/coordinator/identity/sealed-texts.ts',
   )
 })
