@@ -64,6 +64,7 @@ type Shape =
       readonly to: Resource
       readonly fields: Fields
       readonly atLeast?: number
+      readonly atMost?: number
     }
   | { readonly kind: 'object'; readonly fields: Fields }
   | {

@@ -11,6 +11,9 @@ import type { Answer, Fields, Resource } from './resource.js'
 import { rolloutPolicy } from './rollout.js'
 import { tag } from './tag.js'
 
+/** Of a group. */
+export const testsMost = 100
+
 export const namedDomain = { id, fqdn: text } as const
 const domains = { kind: 'list', of: { kind: 'object', fields: namedDomain } } as const
 
@@ -118,6 +121,15 @@ const fields = {
     fields: named,
     computed: true,
     write: { nullable: true, summary: 'where it goes, by id or name' },
+  },
+  tests: {
+    kind: 'references',
+    to: file,
+    fields: named,
+    atMost: testsMost,
+    computed: true,
+    description: 'Its tests of VCL: files of type 4',
+    write: { nullable: true, summary: 'its tests of VCL, files of type 4 by id or name' },
   },
   releases: {
     ...releases,

@@ -111,7 +111,7 @@ void t.test(
         'kind: file\nname: f\nsource: "-"\nencoded: true',
         /^a.yaml line 1: source: an encoded source is/,
       ],
-      ['kind: file\nname: f\nsource: x\nfileType: 4', /^a.yaml line 1: fileType: expected 1/],
+      ['kind: file\nname: f\nsource: x\nfileType: 5', /^a.yaml line 1: fileType: expected 1/],
       ['kind: domain\nfqdn: "a.example:80"', /^a.yaml line 1: fqdn: /],
       [
         'kind: deployment\nname: d\ntags: []',
@@ -126,6 +126,7 @@ void t.test(
         /^a.yaml line 4: min: it is 1.5; expected a whole number/,
       ],
       ['kind: deployment\nname: d\ntags: [a]\nmin: 2', /^a.yaml line 1: max is 1 and min 2/],
+      ['kind: file\nname: f\nsource: "a: 1"\nfileType: 4', /^a.yaml line 1: source: line 1: /],
       ['kind: vclgroup\nname: g', /^a.yaml line 1: mainVCL is missing/],
       [
         'kind: vclgroup\nname: g\nmainVCL: {id: 5}',

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import t from 'tap'
 import { beside } from '../support/beside.js'
+import { root } from '../support/root.js'
 import { call, type Ran, type TestEnd } from './run-cli.js'
 
 t.jobs = 2
@@ -104,32 +105,15 @@ void t.test('a test that passes, and what is told of one that fails', beside(), 
   )
 })
 
-void t.test('time goes on for the cache alone', beside(), async (t) => {
-  const steps = `vcl: site.vcl
-backends:
-  default:
-    - respond: {headers: {Cache-Control: max-age=60}}
-steps:
-  - request: {url: /x}
-    expect: {handling: miss}
-  - advance: 50
-  - request: {url: /x}
-    expect: {handling: hit, headers: {Age: {matches: '^5\\d$'}}, backend: null}
-  - advance: 15
-  # Stale, within its grace: fetched in the background.
-  - request: {url: /x}
-    expect: {handling: hit, headers: {Age: {matches: '^6\\d$'}}, backend: default}
-  - request: {url: /x}
-    expect: {handling: hit, headers: {Age: {matches: '^\\d$'}}, backend: null}
-  - advance: 86400.5
-  - request: {url: /x}
-    expect: {handling: miss}
-`
-  const folder = await makeFolder(t, {
-    ...{ 'site.vcl': site, 'parts.vcl': parts, 'time.test.yaml': steps },
-  })
-  const ran = await test(folder)
+void t.test('the example fleet passes its tests, by group and by file', beside(), async (t) => {
+  const ran = await test(join(root, 'config/example-fleet'))
   t.equal(ran.code, 0, `${ran.out}${ran.err}`)
+  const names = ran.out.split('\n').map((line) => /tests\/(\w+)\.test\.yaml: /.exec(line)?.[1])
+  t.same(
+    names.filter((name) => name !== undefined),
+    ['greeting', 'api', 'grace', 'pages', 'purge'],
+  )
+  t.match(ran.out, '5 of 5 tests passed')
 })
 
 void t.test('a group is tested as its caches have it, by its names', beside(), async (t) => {

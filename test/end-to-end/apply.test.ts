@@ -88,7 +88,7 @@ void t.test('the example folder, from nothing to a site and back', parallel(), a
         out,
         new RegExp(`^> deploy vclgroup "news"\\n.*\\n    \\+ ${agentName} \\(news\\)$`, 'm'),
       )
-      t.match(out, /^5 to create, 1 to deploy$/m)
+      t.match(out, /^6 to create, 1 to deploy$/m)
       t.same(await readCalls(), ['POST /vclgroups/placement', 'POST /files/compile'])
     },
   )

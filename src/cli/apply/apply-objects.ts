@@ -66,6 +66,7 @@ const kindsReferred: Readonly<Record<string, ApplyKind>> = {
   tags: 'tag',
   mainVCL: 'file',
   includes: 'file',
+  tests: 'file',
   domains: 'domain',
   deployments: 'deployment',
 }

@@ -3,9 +3,11 @@ import { domainToASCII } from 'node:url'
 import type { ApplyFields, ApplyKind, WantedObject } from './apply-objects.js'
 import { findCountsProblem } from '../../resources/deployment.js'
 import { parseDomainName } from '../../resources/domain-name.js'
+import { fileTypes } from '../../resources/file.js'
 import { findNameProblem } from '../../resources/names.js'
 import type { TextForm } from '../../resources/resource.js'
 import { defaultContentType, defaultFileType, isFileType, readFileContent } from '../../vcl/file.js'
+import { readTestFile } from '../../test-files/read-test-file.js'
 import { isFields } from '../api-shapes.js'
 import { toSource, type Source } from '../given-text.js'
 import type { Field } from '../verb.js'
@@ -131,10 +133,20 @@ function readFileObject(
   const fileType = values.get('fileType') ?? defaultFileType(read.content)
   if (!isFileType(fileType))
     throw new Error('fileType: expected 1 (main), 2 (include), 3 (other) or 4 (test of VCL)')
+  if (fileType === fileTypes.test) requireTest(read.content.text)
   const contentType = values.get('contentType') ?? defaultContentType(source.encoded)
   if (typeof contentType !== 'string') throw missing('contentType')
   const fields = { sha: read.content.sha, contentType, fileType }
   return { object: { kind: 'file', name, fields }, source }
+}
+
+/** As the coordinator does when it is written. */
+function requireTest(text: string | null): void {
+  if (text === null) throw new Error('source: a test of VCL is a text file')
+  const test = readTestFile(text)
+  if (test.ok) return
+  const problems = test.problems.map(({ line, message }) => `line ${line}: ${message}`)
+  throw new Error(`source: ${problems.join('; ')}`)
 }
 
 function checkDeployment({ min, max, tags }: ApplyFields): void {

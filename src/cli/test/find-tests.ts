@@ -5,12 +5,6 @@ import { usageError } from '../cli-error.js'
 import { readTestFile } from '../../test-files/read-test-file.js'
 import { testFileLimitBytes, type TestFile } from '../../test-files/test-file.js'
 
-export interface FoundTest {
-  /** As it was given, or from the folder that was. */
-  readonly path: string
-  readonly test: TestFile
-}
-
 const testName = /^[^.].*\.test\.(?:ya?ml|json)$/i
 const filesMost = 1_000
 /** Folders below a folder. */
@@ -42,25 +36,30 @@ async function listFolder(folder: string, deep: number): Promise<readonly string
   return files
 }
 
-/** Throws CliError (usage) with everything that is wrong with them, each with its file and line. */
-export async function readTests(paths: readonly string[]): Promise<readonly FoundTest[]> {
-  const problems: string[] = []
-  const found: FoundTest[] = []
-  for (const path of paths) {
-    const { size } = await stat(path)
+/** Reads tests and gathers what is wrong with them. */
+export class TestReader {
+  readonly #problems: string[] = []
+
+  /** Undefined: something is wrong with it. */
+  async read(path: string): Promise<TestFile | undefined> {
+    const size = (await stat(path)).size
     const read =
       size > testFileLimitBytes
-        ? tooLarge(size)
-        : readTestFile(await readFile(path, 'utf8').catch(() => ''))
-    if (read.ok) found.push({ path, test: read.test })
-    else
-      problems.push(...read.problems.map(({ line, message }) => `${path} line ${line}: ${message}`))
+        ? ({ ok: false, problems: [tooLarge(size)] } as const)
+        : readTestFile(await readFile(path, 'utf8'))
+    if (read.ok) return read.test
+    for (const { line, message } of read.problems)
+      this.#problems.push(`${path} line ${line}: ${message}`)
+    return undefined
   }
-  if (problems.length > 0) throw usageError(problems.join('\n'))
-  return found
+
+  /** Throws CliError (usage) with all of it, each with its file and line. */
+  check(): void {
+    if (this.#problems.length > 0) throw usageError(this.#problems.join('\n'))
+  }
 }
 
 function tooLarge(bytes: number) {
   const message = `the file has ${bytes} bytes, at most ${testFileLimitBytes} are right`
-  return { ok: false, problems: [{ line: 1, message }] } as const
+  return { line: 1, message } as const
 }

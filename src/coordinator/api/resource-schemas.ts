@@ -207,8 +207,11 @@ function bodySchema(field: ReturnType<typeof writtenFields>[number][1]): TSchema
 
 function valueSchema(field: ReturnType<typeof writtenFields>[number][1]): TSchema {
   if (field.kind === 'references') {
-    const { atLeast } = field
-    return referencesTo(referenceKeys(field.to), atLeast === undefined ? {} : { minItems: atLeast })
+    const { atLeast, atMost } = field
+    return referencesTo(referenceKeys(field.to), {
+      ...(atLeast !== undefined && { minItems: atLeast }),
+      ...(atMost !== undefined && { maxItems: atMost }),
+    })
   }
   if (field.kind !== 'reference' || field.to === undefined) return shapeSchema(field)
   const version = { version: Type.Optional(orNull(versionSchema)) }

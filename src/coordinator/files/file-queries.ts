@@ -170,3 +170,19 @@ function toVersion(row: Selectable<Tables['fileVersions']>): FileVersionRecord {
 export function toListedVersion(row: { readonly sha: string }): Omit<FileVersionRecord, 'source'> {
   return { ...readVersion(row), sha: row.sha }
 }
+
+/** Names of those that are not of this type. */
+export async function readFilesOfOtherType(
+  queries: Queries,
+  ids: readonly number[],
+  fileType: FileRecord['fileType'],
+): Promise<readonly string[]> {
+  const rows = await queries
+    .selectFrom('files')
+    .select('name')
+    .where('id', 'in', [...ids])
+    .where('fileType', '!=', fileType)
+    .orderBy('id')
+    .execute()
+  return rows.map(({ name }) => name)
+}

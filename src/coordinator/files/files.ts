@@ -139,7 +139,12 @@ function mergeFields(
   }
 }
 
-const usedBy = ['vclGroups.mainFileId', 'vclGroupIncludes.fileId', 'stageUses.fileId'] as const
+const usedBy = [
+  'vclGroups.mainFileId',
+  'vclGroupIncludes.fileId',
+  'vclGroupTests.fileId',
+  'stageUses.fileId',
+] as const
 
 export async function deleteFile(service: StateService, found: FileRecord): Promise<void> {
   await deleteUnused(

@@ -33,6 +33,7 @@ export async function promoteStage(
     mainFileId: mainVCL.id,
     mainFileVersion: target.mainFileVersion,
     includeIds: includes.map(({ id }) => id),
+    testIds: group.tests.map(({ id }) => id),
     domainIds: group.domains.map(({ id }) => id),
     deploymentIds: group.deployments.map(({ id }) => id),
     releases: group.releases,

@@ -24,6 +24,7 @@ export type GroupRecord = StoredRecord<typeof vclGroup.fields> & {
   /** Null: the newest at each deploy. */
   readonly mainFileVersion: number | null
   readonly includes: readonly NamedReference[]
+  readonly tests: readonly NamedReference[]
   /** As they are called now; the deployed names are in the desired release. */
   readonly domains: readonly ReleaseDomain[]
   readonly deployments: readonly NamedReference[]
@@ -42,13 +43,14 @@ export type GroupFields = Written<typeof vclGroup.fields> & {
   readonly mainFileId: number | null
   readonly mainFileVersion: number | null
   readonly includeIds: readonly number[]
+  readonly testIds: readonly number[]
   readonly domainIds: readonly number[]
   readonly deploymentIds: readonly number[]
 }
 
 /** What a group refers to in the order of its answer: where that is kept, and what is told of it. */
 interface Links {
-  readonly table: 'vclGroupIncludes' | 'vclGroupDomains' | 'vclGroupDeployments'
+  readonly table: 'vclGroupIncludes' | 'vclGroupTests' | 'vclGroupDomains' | 'vclGroupDeployments'
   readonly key: 'fileId' | 'domainId' | 'deploymentId'
   readonly to: 'files' | 'domains' | 'deployments'
   readonly word: 'name' | 'fqdn'
@@ -60,6 +62,7 @@ const includeLinks = {
   to: 'files',
   word: 'name',
 } as const
+const testLinks = { ...includeLinks, table: 'vclGroupTests' } as const
 const domainLinks = {
   table: 'vclGroupDomains',
   key: 'domainId',
@@ -80,6 +83,7 @@ export const groupColumns = {
   'mainVCL.id': { column: 'files.id', type: 'number', nullable: true },
   'mainVCL.name': { column: 'files.name', type: 'text', nullable: true },
   ...linkedColumns('includes', named, includeLinks),
+  ...linkedColumns('tests', named, testLinks),
   ...linkedColumns('domains', namedDomain, domainLinks),
   ...linkedColumns('deployments', named, deploymentLinks),
 } satisfies ListColumns
@@ -121,6 +125,7 @@ export async function readGroups(
   const rows = await groups.execute()
   const ids = rows.map((row) => row.id)
   const includes = await readLinks(queries, includeLinks, ids)
+  const tests = await readLinks(queries, testLinks, ids)
   const domains = await readLinks(queries, domainLinks, ids)
   const deployments = await readLinks(queries, deploymentLinks, ids)
   return rows.map((row) => {
@@ -132,6 +137,7 @@ export async function readGroups(
       mainFile: mainFileId === null ? null : { id: mainFileId, name: mainFileName ?? '' }, // the foreign key holds
       mainFileVersion: row.mainFileVersion,
       includes: (includes.get(row.id) ?? []).map(toNamed),
+      tests: (tests.get(row.id) ?? []).map(toNamed),
       domains: (domains.get(row.id) ?? []).map(({ id, word }) => ({ id, fqdn: word })),
       deployments: (deployments.get(row.id) ?? []).map(toNamed),
       deployed: row.deployed === 1,
@@ -229,12 +235,12 @@ const undeployed = { deployed: false, revision: 0, wish: null, wishSha: null, wi
 export async function insertGroup(
   queries: Queries,
   { organizationId: owner, ...keys }: NewGroupKeys,
-  { includeIds, domainIds, deploymentIds, ...fields }: GroupFields,
+  { includeIds, testIds, domainIds, deploymentIds, ...fields }: GroupFields,
   now: number,
 ): Promise<number> {
   const row = { ...fields, ...toRow(vclGroup.fields, fields), ...keys, ...undeployed }
   const id = await insertRow(queries, 'vclGroups', { ...row, organizationId: owner }, now)
-  await writeLinks(queries, id, { includeIds, domainIds, deploymentIds })
+  await writeLinks(queries, id, { includeIds, testIds, domainIds, deploymentIds })
   await holdQuota(queries, owner, 'vclgroups')
   return id
 }
@@ -242,22 +248,23 @@ export async function insertGroup(
 export async function updateGroup(
   queries: Queries,
   id: number,
-  { includeIds, domainIds, deploymentIds, ...fields }: GroupFields,
+  { includeIds, testIds, domainIds, deploymentIds, ...fields }: GroupFields,
   now: number,
 ): Promise<void> {
   const row = { ...fields, ...toRow(vclGroup.fields, fields), updatedAt: now }
   await updateRow(queries, 'vclGroups', id, row)
-  for (const { table } of [includeLinks, domainLinks, deploymentLinks])
+  for (const { table } of [includeLinks, testLinks, domainLinks, deploymentLinks])
     await queries.deleteFrom(table).where('groupId', '=', id).execute()
-  await writeLinks(queries, id, { includeIds, domainIds, deploymentIds })
+  await writeLinks(queries, id, { includeIds, testIds, domainIds, deploymentIds })
 }
 
 async function writeLinks(
   queries: Queries,
   groupId: number,
-  ids: Pick<GroupFields, 'includeIds' | 'domainIds' | 'deploymentIds'>,
+  ids: Pick<GroupFields, 'includeIds' | 'testIds' | 'domainIds' | 'deploymentIds'>,
 ): Promise<void> {
   await insertLinks(queries, includeLinks, groupId, ids.includeIds)
+  await insertLinks(queries, testLinks, groupId, ids.testIds)
   await insertLinks(queries, domainLinks, groupId, ids.domainIds)
   await insertLinks(queries, deploymentLinks, groupId, ids.deploymentIds)
 }

@@ -29,10 +29,10 @@ const makeAnswer = answerMaker(vclGroup.fields)
 
 /** What users edit, as it is answered. */
 export function toGroupFields(group: GroupRecord) {
-  const { name, root, keepOnFailure, includes, domains, deployments, releases, managedBy } = group
-  const { rollout, mainFile, mainFileVersion: version } = group
+  const { name, root, keepOnFailure, includes, tests, domains, deployments, releases } = group
+  const { rollout, managedBy, mainFile, mainFileVersion: version } = group
   const mainVCL = mainFile === null || version === null ? mainFile : { ...mainFile, version }
-  const files = { mainVCL, includes }
+  const files = { mainVCL, includes, tests }
   return { name, root, keepOnFailure, ...files, domains, deployments, releases, rollout, managedBy }
 }
 

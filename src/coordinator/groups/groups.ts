@@ -2,11 +2,12 @@
 import { randomBytes } from 'node:crypto'
 import type { Actor } from '../../resources/permission.js'
 import type { Problem } from '../../resources/problem.js'
+import { fileTypes } from '../../resources/file.js'
 import { vclGroup } from '../../resources/vclgroup.js'
 import { FleetError, type ErrorKey } from '../../errors.js'
 import { readDeploys } from '../fleet/deploy-queries.js'
 import { readDomainNames } from '../domains/domain-queries.js'
-import { findVersion } from '../files/file-queries.js'
+import { findVersion, readFilesOfOtherType } from '../files/file-queries.js'
 import { readUsableIds } from '../store/owner.js'
 import { isSame, mergeWritten } from '../store/resource-rows.js'
 import { readPlacements } from '../fleet/placement-queries.js'
@@ -185,6 +186,7 @@ function toFields(group: GroupRecord): GroupFields {
     mainFileId: mainFile?.id ?? null,
     mainFileVersion,
     includeIds: group.includes.map(({ id }) => id),
+    testIds: group.tests.map(({ id }) => id),
     domainIds: group.domains.map(({ id }) => id),
     deploymentIds: group.deployments.map(({ id }) => id),
     managedBy,
@@ -202,7 +204,7 @@ async function mergeFields(
     ? await requireMain(service, owner, { main: body.mainVCL, errorKey: 'vclgroup' })
     : before
   const requireIds = async (
-    key: 'includes' | 'domains' | 'deployments',
+    key: 'includes' | 'tests' | 'domains' | 'deployments',
     table: 'files' | 'domains' | 'deployments',
     kept: readonly number[] = [],
   ) => {
@@ -228,9 +230,23 @@ async function mergeFields(
     mainFileId: main?.mainFileId ?? null,
     mainFileVersion: main?.mainFileVersion ?? null,
     includeIds,
+    testIds: await requireTests(service, await requireIds('tests', 'files', before?.testIds)),
     domainIds,
     deploymentIds: await requireIds('deployments', 'deployments', before?.deploymentIds),
   }
+}
+
+/** Throws 'invalid' for files of another type. */
+async function requireTests(
+  { store }: StateService,
+  ids: readonly number[],
+): Promise<readonly number[]> {
+  if (ids.length === 0) return ids
+  const others = await readFilesOfOtherType(store.queries, ids, fileTypes.test)
+  if (others.length === 0) return ids
+  const names = others.map((name) => JSON.stringify(name)).join(', ')
+  const message = `tests: ${names} ${others.length === 1 ? 'is' : 'are'} not of fileType 4 (test of VCL)`
+  throw new FleetError('invalid', 'vclgroup', message)
 }
 
 /** What is said of root must fit the domains (docs/behaviour.md, Root and domains). */

@@ -80,6 +80,7 @@ export async function makeAdoptedGroup(
       mainFileId: main.id,
       mainFileVersion: null,
       includeIds: includes.map(({ id }) => id),
+      testIds: [],
       domainIds: [],
       deploymentIds: [deploymentId],
       releases: null,

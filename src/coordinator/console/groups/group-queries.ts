@@ -72,6 +72,7 @@ export async function insertConsoleGroup(
       mainFileId: null,
       mainFileVersion: null,
       includeIds: [],
+      testIds: [],
       domainIds: [],
       deploymentIds: [],
       releases: null,

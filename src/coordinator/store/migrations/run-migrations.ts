@@ -4,6 +4,7 @@ import { FleetError } from '../../../errors.js'
 import type { Database } from '../database.js'
 import { createMigrationsTable, createSchema, type Tables } from '../schema.js'
 import { backends } from './backends.js'
+import { groupTests } from './group-tests.js'
 import { logsAndStages } from './logs-and-stages.js'
 import { maintenance } from './maintenance.js'
 import { marks } from './marks.js'
@@ -18,7 +19,7 @@ const firstTables = '0001-tables'
 /** Since the first release, in their order. What they change is in `schema.ts` too: a new store needs none of them. */
 const released: readonly Migration[] = [
   ...[marks, backends, problems, logsAndStages],
-  ...[maintenance, webhooks, rollouts],
+  ...[maintenance, webhooks, rollouts, groupTests],
 ]
 
 /** Throws FleetError 'invalid' for a store that is newer than this version or older than any. Nothing is done in part. */

@@ -74,6 +74,11 @@ export const placementTables = {
     { primaryKey: ['groupId', 'fileId'], indexes: { file: index('fileId') } },
   ),
 
+  vclGroupTests: table(
+    { groupId: ofGroup(), fileId: integer().references('files'), position: integer() },
+    { primaryKey: ['groupId', 'fileId'], indexes: { file: index('fileId') } },
+  ),
+
   vclGroupDeployments: table(
     { groupId: ofGroup(), deploymentId: integer().references('deployments'), position: integer() },
     { primaryKey: ['groupId', 'deploymentId'], indexes: { deployment: index('deploymentId') } },
