@@ -131,7 +131,7 @@ async function readWritten(file: string): Promise<{ total: number; last: number 
   return { total: rows.length - 1, last }
 }
 
-void t.test('what is wrong is one line, and nothing is written', beside(120_000), async (t) => {
+void t.test('what is wrong is one line, and nothing is written', beside(300_000), async (t) => {
   const { coordinator, file, folder } = await keepOne(t)
   const whole = await readFile(file)
   const changed = Buffer.from(whole)
