@@ -4,6 +4,7 @@ import { FleetError } from '../errors.js'
 import { runPrivately, type PrivateCache, type RunCommand } from '../agent/check/private-manager.js'
 import { loadLimits, type CompileLimits } from '../vcl/compile-limits.js'
 import { loadTested } from './load-tested.js'
+import { startDeadline } from './deadline.js'
 import { Origin } from './origin.js'
 import { findBackends, replaceBackends } from './replace-backends.js'
 import { describeStranger, runStep, type TestBench } from './run-step.js'
@@ -111,13 +112,14 @@ async function runInCache(cacheRun: CacheRun): Promise<string | null> {
     const text = replaceBackends(vcl.text, found, origin.ports)
     const loaded = await loadTested(command, vcl, text)
     if (!loaded.ok) return loaded.error
-    const signal = AbortSignal.any([run.signal, AbortSignal.timeout(fileLimitMs)])
     const tested = { run: command, cache, vcl, program: loaded.program }
     const log = new TransactionLog({
       program: program.recordTool,
       folder: cache.workingDirectory,
       variables: program.logVariables,
     })
+    const deadline = startDeadline(fileLimitMs, run.signal)
+    const { signal } = deadline
     try {
       const open = await TestedCache.open(tested)
       await log.attach(open.port, signal)
@@ -127,6 +129,7 @@ async function runInCache(cacheRun: CacheRun): Promise<string | null> {
       }
       await runSteps({ cache: open, origin, log, clock, vcl, backends, signal }, test.steps, steps)
     } finally {
+      deadline.stop()
       await log.stop()
     }
   } finally {
@@ -165,5 +168,6 @@ function messageOf({ signal }: TestBench, error: unknown): string {
 
 function describeRest(planned: readonly TestStep[], steps: readonly StepResult[]): string | null {
   const left = planned.length - steps.length
-  return left === 0 ? null : `${left} steps were not run`
+  if (left === 0) return null
+  return left === 1 ? 'one step was not run' : `${left} steps were not run`
 }

@@ -16,11 +16,16 @@ export interface TestProgram {
 }
 
 let isClaimed = false
+/** As a shell tells it. */
+const endedBySigterm = 128 + 15
 
 /** What folders of caches that this process starts are called by; those that are left go with it, as by Ctrl-C. */
 export function claimFolders(): string {
   const owner = `tests of process ${process.pid}`
-  if (!isClaimed) removeFoldersAtExit(owner)
+  if (!isClaimed) {
+    removeFoldersAtExit(owner)
+    process.once('SIGTERM', () => process.exit(endedBySigterm))
+  }
   isClaimed = true
   return owner
 }

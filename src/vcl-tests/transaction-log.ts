@@ -1,6 +1,7 @@
 /** The log of a private cache by its own tool: of a request all that the cache wrote, once it has ended with all of its fetches. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { startDeadline } from './deadline.js'
 import { LogChild, type LogTool } from '../agent/log/log-child.js'
 import { findText, RecordGroups, type RecordGroup } from '../traffic/record-groups.js'
 import { recordTags } from '../traffic/log-records.js'
@@ -39,6 +40,12 @@ export class TransactionLog {
         this.#onChange()
       },
     })
+    process.once('exit', this.#kill)
+  }
+
+  /** The tool waits for another cache when its own is gone: it would outlive this process. */
+  readonly #kill = (): void => {
+    this.#child.kill()
   }
 
   /**
@@ -48,7 +55,9 @@ export class TransactionLog {
   async attach(port: number, signal: AbortSignal): Promise<void> {
     while (!this.#isAttached && !signal.aborted && this.#ended === null) {
       await knock(port)
-      await this.#change(AbortSignal.any([signal, AbortSignal.timeout(attachPauseMs)]))
+      const pause = startDeadline(attachPauseMs, signal)
+      await this.#change(pause.signal)
+      pause.stop()
     }
   }
 
@@ -76,6 +85,7 @@ export class TransactionLog {
   }
 
   stop(): Promise<void> {
+    process.off('exit', this.#kill)
     return this.#child.stop()
   }
 

@@ -78,6 +78,12 @@ export class LogChild {
     })
   }
 
+  /** Where nobody can wait for it. */
+  kill(): void {
+    this.#isStopped = true
+    this.#process.kill('SIGKILL')
+  }
+
   async stop(): Promise<void> {
     this.#isStopped = true
     if (this.#process.pid === undefined || this.#process.exitCode !== null) return

@@ -1,0 +1,30 @@
+/** The signal that ends the steps of a test file. */
+import { setImmediate as turn } from 'node:timers/promises'
+import t from 'tap'
+import { startDeadline } from '../../src/vcl-tests/deadline.js'
+import { eventually } from '../support/eventually.js'
+
+void t.test('it comes after its time, or with the outer one', async (t) => {
+  const outer = new AbortController()
+  const soon = startDeadline(1, outer.signal)
+  await eventually('the time is over', () => soon.signal.aborted)
+  const late = startDeadline(600_000, outer.signal)
+  t.equal(late.signal.aborted, false)
+  outer.abort()
+  t.equal(late.signal.aborted, true)
+  late.stop()
+  const behind = startDeadline(600_000, outer.signal)
+  t.equal(behind.signal.aborted, true, 'the outer one was there already')
+  behind.stop()
+})
+
+void t.test('one that was stopped never comes', async (t) => {
+  const outer = new AbortController()
+  const stopped = startDeadline(1, outer.signal)
+  stopped.stop()
+  const other = startDeadline(5, outer.signal)
+  await eventually('a later one came', () => other.signal.aborted)
+  outer.abort()
+  await turn()
+  t.equal(stopped.signal.aborted, false)
+})
