@@ -17,7 +17,7 @@ export const optInEventTypes = [
 export type OptInEventType = (typeof optInEventTypes)[number]
 /** Of a problem, by what bears it, since that decides who may read it. Subscribers get all of them as `problem`. */
 type ProblemEventType = `problem:${ProblemBearer}`
-export const problemEventTypes = bearerTypes.map((bearer) => `problem:${bearer}` as const)
+const problemEventTypes = bearerTypes.map((bearer) => `problem:${bearer}` as const)
 export type EventType = (typeof eventTypes)[number] | OptInEventType | ProblemEventType
 
 /** What must be readable, all of it. */

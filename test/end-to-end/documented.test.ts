@@ -237,15 +237,18 @@ async function tryCertificates(harness: Harness): Promise<void> {
   await done('deleteDomain', { at: domain })
 }
 
-/** Nobody is called: only the system administrator's may lead to loopback, and nobody listens there. */
+/** Nobody listens there. */
 async function tryWebhooks(harness: Harness): Promise<void> {
   const { done, made } = harness
   const at = {
     id: await made('createWebhook', {
-      ...{ name: 'pager', url: 'http://127.0.0.1:1/fleet', types: ['problem'] },
+      ...{ name: 'pager', url: 'http://127.0.0.1:1/fleet', types: ['apilog'] },
     }),
   }
-  await done('updateWebhook', { at, body: { filter: 'opened.severity=3' } })
+  await eventually('its own call is on the way', async () => {
+    return (await done('getWebhook', { at })).body['failing'] === true
+  })
+  await done('updateWebhook', { at, body: { filter: 'status=500' } })
   await done('testWebhook', { at })
   await done('listWebhookDeliveries', { at })
   await readAll(harness, { Webhook: at })

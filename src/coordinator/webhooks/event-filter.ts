@@ -6,6 +6,7 @@ import { invalidation } from '../../resources/invalidation.js'
 import { parseListQuery, matchesPattern, type Filter } from '../../resources/list-query.js'
 import { openProblem, problem } from '../../resources/problem.js'
 import type { Field, Fields } from '../../resources/resource.js'
+import { rollout } from '../../resources/rollout.js'
 import { vclGroup } from '../../resources/vclgroup.js'
 import type { WebhookType } from '../../resources/webhook.js'
 import { FleetError } from '../../errors.js'
@@ -27,12 +28,7 @@ const fieldsOf: Readonly<Record<WebhookType, Fields>> = {
     opened: { kind: 'list', of: problem },
     closed: { kind: 'list', of: { kind: 'text' } },
   },
-  rollout: {
-    name: { kind: 'text' },
-    state: { kind: 'integer' },
-    stateName: { kind: 'text' },
-    vclgroup: { kind: 'reference' },
-  },
+  rollout: rollout.fields,
 }
 
 /** Throws 'invalid' for what is no filter, or for fields that the objects of none of the types have. */

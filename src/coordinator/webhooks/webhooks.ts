@@ -1,7 +1,7 @@
 /** Webhooks as the API lists, makes and changes them. Who makes one must be allowed to read what it is told. */
 import { randomBytes } from 'node:crypto'
 import { Type, type Static } from 'typebox'
-import { eventNameOf, eventTypes, problemEventTypes, readBy } from '../../resources/event.js'
+import { eventNameOf, readBy, type EventType } from '../../resources/event.js'
 import { may, type Actor } from '../../resources/permission.js'
 import { worstSeverity, type Problem } from '../../resources/problem.js'
 import { webhook, type WebhookType } from '../../resources/webhook.js'
@@ -202,7 +202,7 @@ function requireFields(
 
 /** A problem may be one of anything that has some. */
 function listNeeded(wanted: WebhookType) {
-  return [...eventTypes, ...problemEventTypes]
+  return (Object.keys(readBy) as EventType[])
     .filter((type) => eventNameOf(type) === wanted)
     .flatMap((type) => readBy[type])
 }

@@ -12,7 +12,7 @@ import {
 import { composeBody, signBody } from '../../../src/coordinator/webhooks/compose-body.js'
 import { matchesFilter, parseEventFilter } from '../../../src/coordinator/webhooks/event-filter.js'
 import { judgeAttempt } from '../../../src/coordinator/webhooks/judge-attempt.js'
-import { eventNameOf, eventTypes } from '../../../src/resources/event.js'
+import { eventNameOf, eventTypes, optInEventTypes } from '../../../src/resources/event.js'
 import { webhookTypes } from '../../../src/resources/webhook.js'
 import { root } from '../../support/root.js'
 
@@ -20,7 +20,7 @@ const owners = fc.constantFrom(null, 1, 2)
 const someEvents: fc.Arbitrary<TimedEvent[]> = fc
   .array(
     fc.record({
-      type: fc.constantFrom(...eventTypes, 'file' as const, 'problem:agent' as const),
+      type: fc.constantFrom(...eventTypes, ...optInEventTypes, 'problem:agent' as const),
       organizationId: owners,
       isShared: fc.boolean(),
       stateName: fc.constantFrom('Running', 'Down'),
