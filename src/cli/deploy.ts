@@ -45,12 +45,7 @@ interface Wait {
 
 export function deployGroup(invocation: Invocation, group: Named): Promise<ExitCode> {
   const isReplacing = isSet(invocation, 'replace')
-  const isForced = isSet(invocation, 'force')
-  if (isForced && !isReplacing) throw usageError('--force goes with --replace')
-  const query = {
-    ...(isReplacing && { replace: 'true' }),
-    ...(isForced && { force: 'true' }),
-  }
+  const query = { ...(isReplacing && { replace: 'true' }) }
   return callDeploy(invocation, group, { verb: 'deploy', doing: 'deploying', query })
 }
 
@@ -161,6 +156,11 @@ export function readWait(invocation: Invocation): Wait {
   return { seconds: isSet(invocation, 'detach') ? 0 : Number(seconds), percent: Number(percent) }
 }
 
+/** Of an administrator: also while the organization is frozen. */
+export function readForce(invocation: Invocation): Readonly<Record<string, string>> {
+  return isSet(invocation, 'force') ? { force: 'true' } : {}
+}
+
 /** The deploy counts once it is sent, whoever waits. */
 function announceWait(invocation: Invocation): void {
   const name = toPrintableLine(word(invocation, 0))
@@ -185,7 +185,7 @@ async function callVerb(invocation: Invocation, api: Api, call: VerbCall) {
     method: 'PUT',
     path: `${path}/${verb}`,
     ...(body && { body }),
-    query: { ...query, wait: `${seconds}s`, percent: String(percent) },
+    query: { ...query, ...readForce(invocation), wait: `${seconds}s`, percent: String(percent) },
     timeoutMs: seconds * 1000 + answerTimeMs,
   } as const
   const answer = await api.call(request).finally(() => {

@@ -1,6 +1,7 @@
 /** `vclgroups stage|delstage`: what is tried on agents of its own, and discarding it. `promote` is a deploy (deploy.ts). */
 import { isFields, nameOf, requireFields, requireList, type Fields } from './api-shapes.js'
 import { CliError, exitCodes, usageError, type ExitCode } from './cli-error.js'
+import { readForce } from './deploy.js'
 import { confirmObject } from './confirm.js'
 import { findId, openObject } from './find-object.js'
 import { withClock } from './status-line.js'
@@ -24,7 +25,7 @@ export async function stageGroup(
   const body = await buildBody(invocation, api, fields)
   const path = `${group.path}/${await findId(api, group, word(invocation, 0))}/stage`
   const { stderr } = invocation.system
-  const call = { method: 'PUT', path, body, timeoutMs } as const
+  const call = { method: 'PUT', path, body, query: readForce(invocation), timeoutMs } as const
   const answer = await withClock(stderr, 'loading the stage', () => api.call(call))
   const staged = requireFields(answer.body)
   showText(invocation.output, describeStage(staged), staged)
@@ -36,7 +37,8 @@ export async function dropStage(invocation: Invocation, group: Named): Promise<E
   await confirmObject(invocation, 'discard the stage of', group)
   const { api, path } = await openObject(invocation, group)
   const { stderr } = invocation.system
-  const call = { method: 'PUT', path: `${path}/delstage`, timeoutMs } as const
+  const query = readForce(invocation)
+  const call = { method: 'PUT', path: `${path}/delstage`, query, timeoutMs } as const
   const answer = await withClock(stderr, 'discarding the stage', () => api.call(call))
   const left = requireFields(answer.body)
   showText(invocation.output, `${nameGroup(left)}: nothing is staged`, left)

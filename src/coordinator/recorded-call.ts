@@ -26,7 +26,8 @@ function toRecord(call: AnsweredCall): RecordedCall {
     status,
     keyType: keyTypeOf(route),
     keyId: call.objectId ?? readNumber(answer?.body, 'id') ?? readHexId(answer?.body),
-    msg: readRefusal(answer) ?? describeMutation(route),
+    msg: readRefusal(answer) ?? note.warning ?? describeMutation(route),
+    isWarning: note.warning !== undefined,
     // Somebody who is not who they say may have been about to do more.
     asksOnly: route?.asksOnly === true && status !== 401,
   }

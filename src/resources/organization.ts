@@ -1,5 +1,6 @@
 /** Organizations: separate owners of objects on one fleet. */
 import { id, nameRules, times } from './common-fields.js'
+import { frozen } from './freeze.js'
 import { defaultQuotas, describeQuota, findQuotaMost, quotaNames, type QuotaName } from './quota.js'
 import type { Answer, Resource } from './resource.js'
 
@@ -61,6 +62,7 @@ export const organization = {
       description: 'nobody logs in to it, and its tokens are worth nothing',
       write: { nullable: true, default: false, summary: 'nobody logs in, tokens stop counting' },
     },
+    frozen,
     quotas: {
       kind: 'numbers',
       nullable: true,

@@ -1,8 +1,8 @@
-/** A fleet of simulated caches under maintenance: they are drained, by the client as people call it, and lost ones are replaced. */
+/** A fleet of simulated caches under maintenance: they are drained, by the client as people call it, lost ones are replaced, and an organization is frozen. */
 import t, { type Test } from 'tap'
 import { exitCodes } from '../../src/cli/cli-error.js'
 import { call, makeHome, type Ran } from '../cli/run-cli.js'
-import type { AgentView, ApiClient } from '../support/api-client.js'
+import { logIn, type AgentView, type ApiClient } from '../support/api-client.js'
 import {
   makeStateDir,
   startCoordinator,
@@ -25,6 +25,7 @@ void t.test('a fleet under maintenance', { timeout: 300_000 }, async (t) => {
   })
   await t.test('caches are drained', (t) => checkDrains(t, coordinator))
   await t.test('a lost host is replaced', (t) => checkReplacing(t, coordinator))
+  await t.test('an organization is frozen', (t) => checkFreeze(t, coordinator))
 })
 
 async function checkDrains(t: Test, { api, base }: CoordinatorProcess): Promise<void> {
@@ -48,6 +49,11 @@ async function checkDrains(t: Test, { api, base }: CoordinatorProcess): Promise<
   const site = await api.makeGroup({ name: 'site', mainFile: file, deployment })
   t.equal((await api.act(site, 'deploy')).status, 200)
   const [first = '', second = ''] = await servingOf(api, site)
+  const other = await api.makeGroup({
+    name: 'other',
+    mainFile: file,
+    deployment: await api.makeDeployment('other', tag, { min: 2, max: 2 }),
+  })
 
   await t.test('a wait that ends before the group has moved says so', async (t) => {
     const { code, err } = await drain(named(first), '--wait', '1s')
@@ -86,16 +92,7 @@ async function checkDrains(t: Test, { api, base }: CoordinatorProcess): Promise<
     t.equal(code, exitCodes.done, err)
     t.match(out, /site stay, since no other agent that fits has room/)
     t.same(await servingOf(api, site), before)
-    const { status, text } = await api.act(
-      await api.makeGroup({
-        name: 'other',
-        mainFile: file,
-        deployment: await api.makeDeployment('third', tag, { min: 2, max: 2 }),
-      }),
-      'deploy',
-    )
-    t.not(status, 200)
-    t.match(text, /it is drained/)
+    t.match(await api.act(other, 'deploy'), { status: 503, text: /it is drained/ })
   })
 
   await t.test('a drain ends at its time', async (t) => {
@@ -119,7 +116,11 @@ async function checkDrains(t: Test, { api, base }: CoordinatorProcess): Promise<
   await t.test('who is undrained gets groups again', async (t) => {
     for (const { name } of agents) t.equal((await cli('agents', 'undrain', name)).code, 0)
     t.match(await readAgent(api, named(second)), { draining: null })
-    t.equal((await api.act(site, 'deploy')).status, 200)
+    await eventually('what waited for them is deployed', async () => {
+      return (await servingOf(api, other)).length === 2
+    })
+    t.equal((await servingOf(api, site)).length, 2)
+    t.equal((await api.act(other, 'undeploy')).status, 200)
   })
 }
 
@@ -168,6 +169,65 @@ async function checkReplacing(t: Test, { api, port }: CoordinatorProcess): Promi
     return agentStates.some(({ agent, state }) => agent.id === lost.id && state === 'applied')
   })
   t.equal((await api.findAgent('front'))?.id, lost.id, 'whatever its agent calls itself')
+}
+
+async function checkFreeze(t: Test, { api, base }: CoordinatorProcess): Promise<void> {
+  const password = 'a password of tests'
+  const organization = await api.make('/organizations', { name: 'red' })
+  const [anna, bert] = [
+    await api.make('/accounts', { name: 'anna', password }),
+    await api.make('/accounts', { name: 'bert', password }),
+  ]
+  for (const account of [anna, bert])
+    await api.call('PUT', `/organizations/${organization}/assign`, { account: { id: account } })
+  await api.make('/permissions', {
+    account: { id: bert },
+    organization: { id: organization },
+    type: 'vclgroup',
+    write: true,
+  })
+  const administrator = await logIn(base, { user: 'anna', password, org: 'red' })
+  const regular = await logIn(base, { user: 'bert', password, org: 'red' })
+  const deployment = await administrator.makeDeployment('all', await api.findTag('simulated'))
+  const [file, next] = [
+    await administrator.makeFile('one.vcl', answering('one')),
+    await administrator.makeFile('two.vcl', answering('two')),
+  ]
+  const group = await administrator.makeGroup({ name: 'red', mainFile: file, deployment })
+  t.equal((await administrator.act(group, 'deploy')).status, 200)
+  const path = `/organizations/${organization}`
+  const frozen = { until: Math.floor(Date.now() / 1000) + 3600, reason: 'the sale' }
+
+  t.match(await administrator.call('PUT', path, { frozen: { ...frozen, until: 1 } }), {
+    status: 400,
+    text: /frozen.until: 1 is over/,
+  })
+  t.equal((await regular.call('PUT', path, { frozen })).status, 403)
+  t.equal((await administrator.call('PUT', path, { frozen, accessTTL: 60 })).status, 403)
+  const set = await administrator.call('PUT', path, { frozen })
+  t.match(JSON.parse(set.text), { frozen })
+  t.equal((await administrator.call('PUT', path, JSON.parse(set.text))).status, 200)
+
+  await administrator.call('PUT', `/vclgroups/${group}`, { mainVCL: { id: next } })
+  for (const verb of ['deploy', 'reload', 'undeploy', 'delstage'])
+    t.match(await administrator.act(group, verb), { status: 409, text: /frozen until .*the sale/ })
+  t.match(await regular.act(group, 'deploy', '?force=true'), {
+    status: 403,
+    text: /only an administrator forces it/,
+  })
+  t.equal((await administrator.act(group, 'validate')).status, 200, 'what changes nothing goes on')
+  t.equal((await administrator.act(group, 'deploy', '?force=true')).status, 200)
+  await eventually('it is logged as a warning', async () => {
+    const { text } = await api.call('GET', '/apilogs?sort=id:desc&take=20')
+    const logged = JSON.parse(text) as { msg: string; severity: number; status: number }[]
+    return logged.some(
+      ({ msg, severity, status }) => severity === 2 && status === 200 && /forced.*sale/.test(msg),
+    )
+  })
+  t.equal((await administrator.act(group, 'rollback')).status, 200, 'and so does the way back')
+
+  t.match(JSON.parse((await api.call('PUT', path, { frozen: null })).text), { frozen: null })
+  t.equal((await regular.act(group, 'undeploy')).status, 200)
 }
 
 async function servingOf(api: ApiClient, group: number): Promise<readonly string[]> {

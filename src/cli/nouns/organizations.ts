@@ -21,6 +21,26 @@ export const organizations: Noun = {
   verbs: [
     ...objectVerbs(organization, { list: '--sort name', add: '--name shop', update: '--locked' }),
     {
+      name: 'freeze',
+      summary: 'keeps its groups from being deployed for a while; a rollback is not kept from',
+      arguments: ['<id|name>'],
+      flags: [
+        { form: '--until <time>', summary: 'when it ends: 12h, a date, seconds since 1970' },
+        { form: '--reason <text>', summary: 'what for; whoever is refused reads it' },
+      ],
+      example: "organizations freeze shop --until 3d --reason 'sale'",
+      run: async (invocation) =>
+        (await import('../freeze-organization.js')).freezeOrganization(invocation, organization),
+    },
+    {
+      name: 'unfreeze',
+      summary: 'ends a freeze',
+      arguments: ['<id|name>'],
+      example: 'organizations unfreeze shop',
+      run: async (invocation) =>
+        (await import('../freeze-organization.js')).unfreezeOrganization(invocation, organization),
+    },
+    {
       name: 'assign',
       summary: 'adds an account as a user: the first as administrator, later ones as regular',
       arguments: ['<id|name>'],

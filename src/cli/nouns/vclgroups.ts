@@ -31,8 +31,17 @@ const replaceFlags: readonly Flag[] = [
     summary:
       'take the places of other groups where they hold its agents, without a pause; a group with none left is undeployed',
   },
-  { form: '--force', summary: 'with --replace: also where it brings such a group below its min' },
+  {
+    form: '--force',
+    summary:
+      'with --replace: also where it brings such a group below its min; of an administrator: also while frozen',
+  },
 ]
+
+const forceFlag: Flag = {
+  form: '--force',
+  summary: 'also while the organization is frozen; for administrators',
+}
 
 const groupVerbs: readonly Verb[] = [
   {
@@ -51,14 +60,14 @@ const groupVerbs: readonly Verb[] = [
   {
     name: 'undeploy',
     summary: 'removes the group from all its caches',
-    flags: [...waitFlags, yesFlag],
+    flags: [forceFlag, ...waitFlags, yesFlag],
     example: 'vclgroups undeploy site --yes',
     run: async (invocation) => (await import('../deploy.js')).undeployGroup(invocation, group),
   },
   {
     name: 'reload',
     summary: 'recompiles what the group serves, such as for changed host names of backends',
-    flags: waitFlags,
+    flags: [...waitFlags, forceFlag],
     example: 'vclgroups reload site',
     run: async (invocation) => (await import('../deploy.js')).reloadGroup(invocation, group),
   },
@@ -76,7 +85,7 @@ const groupVerbs: readonly Verb[] = [
   {
     name: 'stage',
     summary: 'stages other sources of a group on all agents with these tags, beside what it serves',
-    flags: fieldFlags(stageFields, 'add'),
+    flags: [...fieldFlags(stageFields, 'add'), forceFlag],
     example: 'vclgroups stage site --tags canary --main-vcl next.vcl --domains next.example.com',
     run: async (invocation) =>
       (await import('../stage.js')).stageGroup(invocation, group, stageFields),
@@ -84,14 +93,14 @@ const groupVerbs: readonly Verb[] = [
   {
     name: 'promote',
     summary: 'promotes the stage: the group takes its sources and is deployed, and the stage ends',
-    flags: [...waitFlags, yesFlag],
+    flags: [forceFlag, ...waitFlags, yesFlag],
     example: 'vclgroups promote site --wait 60s --yes',
     run: async (invocation) => (await import('../deploy.js')).promoteGroup(invocation, group),
   },
   {
     name: 'delstage',
     summary: 'discards the stage; the group itself does not change',
-    flags: [yesFlag],
+    flags: [forceFlag, yesFlag],
     example: 'vclgroups delstage site --yes',
     run: async (invocation) => (await import('../stage.js')).dropStage(invocation, group),
   },

@@ -28,6 +28,8 @@ export interface RecordedCall {
   readonly keyType: string
   readonly keyId: number | null
   readonly msg: string
+  /** Whatever its status. */
+  readonly isWarning: boolean
   /** Nothing was to change. */
   readonly asksOnly: boolean
 }
@@ -97,14 +99,14 @@ async function resolveOrganizations(
   }))
 }
 
-function toRow(call: RecordedCall, createdAt: number): WaitingRow {
+function toRow({ isWarning, ...call }: RecordedCall, createdAt: number): WaitingRow {
   const { organization } = call
   return {
     ...call,
     organization: typeof organization === 'string' ? toStorable(organization) : organization,
     createdAt,
     asksOnly: call.asksOnly ? 1 : 0,
-    severity: severityOf(call.status),
+    severity: Math.max(severityOf(call.status), isWarning ? 2 : 1),
     msg: toStorable(call.msg),
     account: toStorable(call.account),
     path: toStorable(call.path),

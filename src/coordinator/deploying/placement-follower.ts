@@ -11,6 +11,7 @@ import type { Actor } from '../../resources/permission.js'
 import { FleetError } from '../../errors.js'
 import { placementAccount } from '../fleet/history-queries.js'
 import type { GroupRecord } from '../fleet/group-queries.js'
+import { readFreeze, refuseFrozen } from '../identity/freeze.js'
 import { notifyAgentsDrained, notifyDesiredChanged } from '../agents/agent-hints.js'
 import { createTextJudge, recallSources } from '../groups/recall-sources.js'
 import { missedHeartbeats } from '../reports/heartbeat.js'
@@ -137,6 +138,8 @@ async function runPendingDeploy(
       // Checked again: the run may be long ago for a process that slept.
       if (!desiredRelease || !deployPending)
         throw new FleetError('conflict', 'deploy', 'the pending deploy is no longer wanted')
+      const frozen = await readFreeze(queries, group.organizationId, service.now())
+      if (frozen) throw refuseFrozen(frozen)
       return {
         gathered: await recallSources(service, queries, group, desiredRelease),
         naming: 'kept',

@@ -26,6 +26,7 @@ import { scopeOf, type StateService } from '../service.js'
 import { cancelDeploy } from './recover.js'
 import { readGroupRouting, readNextRouting } from './routing.js'
 import { dropStage, undeployVclGroup } from './undeploy.js'
+import { requireThawed } from './require-thawed.js'
 import { explainStage } from './stage-reasons.js'
 import { validateVclGroup } from './validate.js'
 import {
@@ -35,6 +36,7 @@ import {
   deployQuery,
   placementQuery,
   rollbackBody,
+  rollbackQuery,
   rolloutAnswers,
   routingQuery,
   validatedSchema,
@@ -90,7 +92,7 @@ function releasingRoutes(service: StateService): readonly Route[] {
     verb(service, 'rollback', {
       summary:
         'Rolls back to an earlier revision, without one to the newest with other sources; creates a new revision',
-      query: changingQuery,
+      query: rollbackQuery,
       answers: rolloutAnswers,
       body: rollbackBody,
       bodyOptional: true,
@@ -177,12 +179,13 @@ function verb<Body extends TSchema, Query extends TObject>(
     answers: { 200: groupSchema, 202: groupSchema },
     ...its,
     handle: async (call) => {
-      const { actor, context, object, query } = call
+      const { actor, context, object } = call
+      const query = thawed.has(name) ? await requireThawed(service, call) : call.query
       if ((query as Static<typeof abortQuery>).abort === true) {
         const untilMs = service.now() + readWait((query as Static<typeof waitQuery>).wait)
         await abortRunning(service, context, object.id, { account: actor.accountName, untilMs })
       }
-      const done = await run(call)
+      const done = await run({ ...call, query })
       const view = await viewGroupAgain(service, actor, object.id)
       const { goesOn = false, ...more }: Outcome = typeof done === 'object' ? (done ?? {}) : {}
       const status = done === false || goesOn ? 202 : 200
@@ -190,6 +193,9 @@ function verb<Body extends TSchema, Query extends TObject>(
     },
   })
 }
+
+/** They change what caches serve or hold; a rollback is how trouble ends. */
+const thawed = new Set(['deploy', 'undeploy', 'reload', 'promote', 'stage', 'delstage'])
 
 interface Outcome {
   /** 202. */

@@ -32,7 +32,8 @@ const replaceQuery = {
   ),
   force: Type.Optional(
     Type.Boolean({
-      description: 'With replace: also where a group that keeps agents falls below its min',
+      description:
+        'With replace: also where a group that keeps agents falls below its min; of an administrator: also while the organization is frozen',
     }),
   ),
 }
@@ -43,9 +44,20 @@ const abortKey = {
   ),
 }
 
-export const abortQuery = Type.Object(abortKey, closed)
+const forceKey = {
+  force: Type.Optional(
+    Type.Boolean({ description: 'Also while the organization is frozen; for administrators' }),
+  ),
+}
 
-export const changingQuery = Type.Object({ ...waitQuery.properties, ...abortKey }, closed)
+export const abortQuery = Type.Object({ ...abortKey, ...forceKey }, closed)
+
+export const rollbackQuery = Type.Object({ ...waitQuery.properties, ...abortKey }, closed)
+
+export const changingQuery = Type.Object(
+  { ...waitQuery.properties, ...abortKey, ...forceKey },
+  closed,
+)
 
 export const deployQuery = Type.Object({ ...changingQuery.properties, ...replaceQuery }, closed)
 

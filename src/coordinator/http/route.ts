@@ -39,6 +39,8 @@ export interface CallNote {
   /** By id, or as the caller named it. */
   readonly organization?: number | string | null
   readonly account?: string
+  /** What is told of the call though it succeeded, as a warning. */
+  readonly warning?: string
 }
 
 /**

@@ -5,14 +5,21 @@ import { listColumns, rowReader, type StoredRecord } from '../store/resource-row
 import { visibleOrganizations, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 
-export type OrganizationRecord = StoredRecord<typeof organization.fields>
+export interface OrganizationRecord extends StoredRecord<typeof organization.fields> {
+  /** JSON of Frozen, also when that time is over. */
+  readonly frozen: string | null
+}
 
 function selectOrganizations(queries: Queries, scope: Scope) {
   return queries.selectFrom('organizations').selectAll().where(visibleOrganizations(scope))
 }
 
 const organizationColumns = listColumns(organization.fields, 'organizations')
-const fromRow = rowReader(organization.fields)
+const readStored = rowReader(organization.fields)
+
+function fromRow(row: { readonly frozen: string | null }): OrganizationRecord {
+  return { ...readStored(row), frozen: row.frozen }
+}
 
 export const organizationReading = readingOf({
   noun: 'organization',

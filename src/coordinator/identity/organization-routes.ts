@@ -8,20 +8,17 @@ import { answeredAs, resourceRoutes } from '../api/resource-routes.js'
 import { givenBody, updateBody } from '../api/resource-schemas.js'
 import { route, type Route } from '../http/route.js'
 import { scopeOf, type StateService } from '../service.js'
+import { parseFreeze } from './freeze.js'
 import { organizationReading, type OrganizationRecord } from './organization-queries.js'
 import {
   assignAccount,
   createOrganization,
   deleteOrganization,
+  requireAdministrator,
   requireSystemAdministrator,
   unassignAccount,
   updateOrganization,
 } from './organizations.js'
-
-const answers = answeredAs<typeof organization.fields, OrganizationRecord>(
-  organization.fields,
-  () => ({}),
-)
 
 export function organizationRoutes(service: StateService): readonly Route[] {
   const assign = memberRoute(service, {
@@ -37,7 +34,18 @@ export function organizationRoutes(service: StateService): readonly Route[] {
   return [...editRoutes(service), assign, unassign]
 }
 
+function answering(service: StateService) {
+  return answeredAs<typeof organization.fields, OrganizationRecord>(
+    organization.fields,
+    (record) => {
+      const frozen = parseFreeze(record.frozen, service.now())
+      return { frozen: frozen && { until: frozen.until, reason: frozen.reason } }
+    },
+  )
+}
+
 function editRoutes(service: StateService): readonly Route[] {
+  const answers = answering(service)
   return resourceRoutes(service, {
     ...organizationReading,
     ...answers,
@@ -47,12 +55,13 @@ function editRoutes(service: StateService): readonly Route[] {
       list: 'All organizations; within one only that',
       create: 'Creates an organization; for the system administrator',
       get: 'One organization',
-      update: 'Changes an organization; a lock acts within 5 s, lifetimes from the next refresh',
+      update:
+        'Changes an organization; a lock acts within 5 s, lifetimes from the next refresh. Its own administrators change frozen only',
       delete: 'Deletes an organization with its users and tokens; 409 while it owns anything else',
     },
     // It belongs to none itself.
     bodies: { create: givenBody(organization.fields), update: updateBody(organization.fields) },
-    requireChangeable: requireSystemAdministrator,
+    requireChangeable: requireAdministrator,
     create: createOrganization,
     update: updateOrganization,
     remove: deleteOrganization,
@@ -71,6 +80,7 @@ interface MemberVerb {
 }
 
 function memberRoute(service: StateService, { verb, summary, run }: MemberVerb): Route {
+  const answers = answering(service)
   return route({
     method: 'PUT',
     path: `/organizations/{id}/${verb}`,

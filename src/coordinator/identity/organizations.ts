@@ -7,13 +7,15 @@ import type { Written } from '../../resources/resource.js'
 import { FleetError } from '../../errors.js'
 import { accountReading, type AccountRecord } from './account-queries.js'
 import { countOwned, organizationReading, type OrganizationRecord } from './organization-queries.js'
-import { mergeWritten, toRow } from '../store/resource-rows.js'
+import { isSame, mergeWritten, toRow } from '../store/resource-rows.js'
 import type { Queries } from '../store/store.js'
 import { isForeignKeyViolation } from '../store/violation.js'
 import { deleteRow, insertRow, updateRow } from '../store/write-rows.js'
 import { notThere, withUniqueName } from '../api/find-references.js'
 import type { GivenBody, UpdateBody } from '../api/resource-schemas.js'
 import { scopeOf, type StateService } from '../service.js'
+import type { Frozen } from '../../resources/freeze.js'
+import { administrates, parseFreeze, type FreezeRecord } from './freeze.js'
 import { addMember, removeMember } from './membership.js'
 import { notifyCredentialsChanged } from './sessions.js'
 
@@ -25,7 +27,8 @@ export async function createOrganization(
   requireSystemAdministrator(actor)
   const { store, now } = service
   const fields = merge(wanted)
-  const row = toRow(organization.fields, fields)
+  const frozen = mergeFreeze(wanted.frozen, null, now())
+  const row = { ...toRow(organization.fields, fields), frozen }
   const id = await withUniqueName(fields.name, 'organization', () =>
     insertRow(store.queries, 'organizations', row, now()),
   )
@@ -41,7 +44,9 @@ export async function updateOrganization(
 ): Promise<OrganizationRecord> {
   const { store, now } = service
   const fields = merge(change, before)
-  const row = { ...toRow(organization.fields, fields), updatedAt: now() }
+  if (actor.role !== 'system' && !isSame(fields, before)) requireSystemAdministrator(actor)
+  const frozen = mergeFreeze(change.frozen, before.frozen, now())
+  const row = { ...toRow(organization.fields, fields), frozen, updatedAt: now() }
   await withUniqueName(fields.name, 'organization', () =>
     store.transaction((queries) => updateRow(queries, 'organizations', before.id, row)),
   )
@@ -53,7 +58,9 @@ export async function updateOrganization(
 export async function deleteOrganization(
   service: StateService,
   { id }: OrganizationRecord,
+  actor: Actor,
 ): Promise<void> {
+  requireSystemAdministrator(actor)
   const { queries } = service.store
   const refuse = async (): Promise<void> => {
     const owned = await countOwned(queries, id)
@@ -111,6 +118,31 @@ async function requireAccount(
   const account = await accountReading.find(queries, scopeOf(actor), id)
   if (!account) throw notThere('account', [id], 'organization')
   return account
+}
+
+/** Left out: as it is. Throws 'invalid' for a time that is over. */
+function mergeFreeze(
+  wanted: Frozen | null | undefined,
+  before: string | null,
+  nowMs: number,
+): string | null {
+  if (wanted === undefined) return before
+  if (wanted === null) return null
+  const { until, reason } = wanted
+  const present = parseFreeze(before, nowMs)
+  if (present?.until === until && present.reason === reason) return before
+  if (until * 1000 <= nowMs)
+    throw new FleetError(
+      'invalid',
+      'organization',
+      `frozen.until: ${until} is over; it is seconds since 1970 and must be in the future`,
+    )
+  return JSON.stringify({ until, reason, since: present?.since ?? nowMs } satisfies FreezeRecord)
+}
+
+/** Throws 'forbidden' for whoever is neither administrator of it nor the system administrator. */
+export function requireAdministrator(actor: Actor, { id }: OrganizationRecord): void {
+  if (!administrates(actor, id)) requireSystemAdministrator(actor)
 }
 
 /** Throws 'forbidden' for whoever is of an organization. */

@@ -11,6 +11,7 @@ import { readRunningRollouts, writeBake, type RolloutRecord } from '../fleet/rol
 import type { StateService } from '../service.js'
 import { renewEveryMs } from '../store/leases.js'
 import { carryOut } from './carry-out.js'
+import { findFreezeStep } from './hold-frozen.js'
 import { chooseStep } from './next-step.js'
 import { toCourse } from './rollout-course.js'
 import { createObservations, type Observations } from './observations.js'
@@ -72,8 +73,15 @@ async function lookAt(
   rollout: RolloutRecord,
   { observations, bakes }: Tools,
 ): Promise<void> {
-  if (rollout.state === rolloutStates.Paused) return
   const { id, epoch } = rollout
+  const byFreeze = await findFreezeStep(service, rollout)
+  if (byFreeze) {
+    await carryOut(service, context, id, (now) =>
+      now.epoch === epoch ? { step: byFreeze } : undefined,
+    )
+    return
+  }
+  if (rollout.state === rolloutStates.Paused) return
   const bakedSeconds = bakes.read(rollout)
   const { seen, gates } = await seeRollout(service, { ...rollout, bakedSeconds }, observations)
   const step = chooseStep(toCourse(rollout), seen)

@@ -21,6 +21,7 @@ import { deployVclGroup } from '../../deploying/verbs.js'
 import type { StateService } from '../../service.js'
 import { requireConsoleGroup, type ConsoleGroup } from './groups.js'
 import type { BranchRecord } from '../vcls/vcls.js'
+import { describeFreeze, readFreeze } from '../../identity/freeze.js'
 
 /** Both were found for the caller. */
 interface GroupBranch {
@@ -57,7 +58,8 @@ export async function takeBranch(
 ): Promise<void> {
   requireConsoleGroup(group)
   const unrelate = (queries: Queries) => unrelateBranch(queries, group.id, branch.id, service.now())
-  if ([group.deployedCommit?.fileId, group.desiredFileId].includes(branch.id))
+  if ([group.deployedCommit?.fileId, group.desiredFileId].includes(branch.id)) {
+    await refuseWhileFrozen(service, group)
     await undeployVclGroup(service, context, {
       actor,
       groupId: group.id,
@@ -65,8 +67,17 @@ export async function takeBranch(
       percent: 100,
       alsoWrite: unrelate,
     })
-  else if (!(await service.store.transaction(unrelate)))
+  } else if (!(await service.store.transaction(unrelate)))
     throw new FleetError('not-found', 'vcl', 'the group does not have this VCL')
+}
+
+/** Forced in the controller only. */
+async function refuseWhileFrozen(
+  service: StateService,
+  { organizationId }: GroupBranch['group'],
+): Promise<void> {
+  const frozen = await readFreeze(service.store.queries, organizationId, service.now())
+  if (frozen) throw new FleetError('conflict', 'vcl', describeFreeze(frozen))
 }
 
 /** As `wait` of the controller's deploy is when it is left out. */
@@ -94,6 +105,7 @@ export async function deployBranch(
   relation: GroupBranch,
 ): Promise<GroupDeploy> {
   requireFitting(relation.group, relation.branch)
+  await refuseWhileFrozen(service, relation.group)
   const end = await runDeploy(service, context, actor, relation)
   const agents = await readCaches(service, relation.group.id)
   const outcomes = agents.map((agent) => {

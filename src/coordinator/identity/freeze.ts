@@ -1,0 +1,49 @@
+/** Organizations whose groups are not deployed for a while (docs/behaviour.md, Freeze). */
+import { FleetError } from '../../errors.js'
+import type { Frozen } from '../../resources/freeze.js'
+import type { Actor } from '../../resources/permission.js'
+import type { Queries } from '../store/store.js'
+
+export interface FreezeRecord extends Frozen {
+  /** When it was written, in milliseconds since 1970. */
+  readonly since: number
+}
+
+/** Reads the column, which `organizations.ts` alone writes. Null where that time is over. */
+export function parseFreeze(json: string | null, nowMs: number): FreezeRecord | null {
+  const frozen = json === null ? null : (JSON.parse(json) as FreezeRecord)
+  return frozen !== null && frozen.until * 1000 > nowMs ? frozen : null
+}
+
+/** Null: what belongs to no organization, or one that is not frozen now. */
+export async function readFreeze(
+  queries: Queries,
+  organizationId: number | null,
+  nowMs: number,
+): Promise<FreezeRecord | null> {
+  if (organizationId === null) return null
+  const row = await queries
+    .selectFrom('organizations')
+    .select('frozen')
+    .where('id', '=', organizationId)
+    .executeTakeFirst()
+  return parseFreeze(row?.frozen ?? null, nowMs)
+}
+
+export function refuseFrozen(frozen: Frozen): FleetError {
+  return new FleetError(
+    'conflict',
+    'deploy',
+    `${describeFreeze(frozen)}; ?force=true of an administrator deploys all the same`,
+  )
+}
+
+export function describeFreeze({ until, reason }: Frozen): string {
+  return `the organization is frozen until ${new Date(until * 1000).toISOString()}: ${reason}`
+}
+
+/** Of it, or of all. */
+export function administrates(actor: Actor, organizationId: number | null): boolean {
+  if (actor.role === 'system') return true
+  return actor.role === 'administrator' && actor.organizationId === organizationId
+}

@@ -1,0 +1,23 @@
+/** A freeze pauses a rollout that it meets, which goes on when it ends; one that goes back is not held. */
+import { rolloutStates } from '../../resources/rollout.js'
+import type { RolloutRecord } from '../fleet/rollout-queries.js'
+import { describeFreeze, readFreeze } from '../identity/freeze.js'
+import type { StateService } from '../service.js'
+import type { CourseStep } from './rollout-course.js'
+
+/** What a pause for a freeze is told from that of a person or a gate by. */
+const held = 'held: '
+
+/** Undefined: a freeze has nothing to do with it. One that an administrator forced, during the freeze, goes on. */
+export async function findFreezeStep(
+  { store, now }: Pick<StateService, 'store' | 'now'>,
+  { state, reason, organizationId, startedAt }: RolloutRecord,
+): Promise<CourseStep | undefined> {
+  const { Switching, Baking, Paused } = rolloutStates
+  const isHeld = state === Paused && reason?.startsWith(held) === true
+  if (!isHeld && state !== Switching && state !== Baking) return undefined
+  const frozen = await readFreeze(store.queries, organizationId, now())
+  if (isHeld) return frozen === null ? { do: 'bakeAnew' } : undefined
+  if (frozen === null || startedAt >= frozen.since) return undefined
+  return { do: 'pause', verdict: null, reason: `${held}${describeFreeze(frozen)}` }
+}
