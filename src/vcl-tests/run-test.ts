@@ -34,6 +34,8 @@ export interface TestRun {
 const fileLimitMs = 30_000
 /** A compile as a deploy may take, and the steps. */
 const limits: CompileLimits = { ...loadLimits, cpuMs: loadLimits.cpuMs + fileLimitMs }
+/** From 7.7 on a fetch in the background wants more idle ones than a compile needs. */
+const threads = ['-p', 'thread_pool_max=40', '-p', 'thread_pool_min=20']
 const softMemoryBytes = 256 << 20
 
 /** Rejects for what is a bug only. */
@@ -48,7 +50,7 @@ export async function runTest(run: TestRun): Promise<TestResult> {
       {
         ...{
           program: program.daemon,
-          words: program.words,
+          words: [...threads, ...program.words],
           owner,
           limits,
           withChild: true,

@@ -1,8 +1,8 @@
 /** What tests are run with: the cache's program and its log tool, as this machine has them. */
-import { basename } from 'node:path'
-import { findProductOfDaemon, varnish } from '../../protocol/product.js'
+import { access, constants } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { findProductOfDaemon, products, varnish } from '../../protocol/product.js'
 import { removeFoldersAtExit } from '../agent/check/check-folder.js'
-import { findProgram } from '../agent/engine/spawned-engine.js'
 import { findCacheTool } from '../agent/host/trusted-program.js'
 
 export interface TestProgram {
@@ -30,10 +30,18 @@ export function claimFolders(): string {
   return owner
 }
 
-/** `/usr/sbin` is what the PATH of most users lacks. Null: there is none. */
+/** The first on PATH, whatever runs on this machine: `/usr/sbin` is what the PATH of most users lacks. Null: there is none. */
 export async function findTestProgram(searchPath: string): Promise<TestProgram | null> {
-  const daemon = await findProgram([...searchPath.split(':'), '/usr/sbin'])
-  return daemon === null ? null : describeProgram(daemon, [])
+  for (const folder of [...searchPath.split(':'), '/usr/sbin'])
+    for (const { daemon } of products) {
+      const path = join(folder, daemon)
+      const isThere = await access(path, constants.X_OK).then(
+        () => true,
+        () => false,
+      )
+      if (folder.startsWith('/') && isThere) return describeProgram(path, [])
+    }
+  return null
 }
 
 export async function describeProgram(

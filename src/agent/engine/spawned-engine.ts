@@ -231,7 +231,7 @@ function isGreeting(port: number): Promise<boolean> {
 }
 
 /** Of the product that runs on this host already; else a `varnishd` in any of the folders comes before a `vinyld`. */
-export async function findProgram(folders: readonly string[]): Promise<string | null> {
+async function findProgram(folders: readonly string[]): Promise<string | null> {
   const running = new Set((await listRunningCaches()).map(({ product }) => product))
   for (const { daemon } of products.toSorted((a, b) => +running.has(b) - +running.has(a)))
     for (const folder of folders) {
