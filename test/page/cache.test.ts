@@ -210,6 +210,22 @@ void t.test('one cache', async (t) => {
       .waitFor()
   })
 
+  await t.test('it is drained for a reason, and no longer', async (t) => {
+    await show('Status')
+    await page.getByRole('button', { name: 'Drain…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Drain edge-1' })
+    await dialog.getByLabel('Reason').fill('kernel update')
+    await dialog.getByRole('button', { name: 'Drain', exact: true }).click()
+    await page
+      .getByRole('region', { name: 'Problems' })
+      .getByText(/^The cache is drained, its groups move to others: kernel update/)
+      .waitFor()
+    t.match(await cache.adm('vcl.list'), isServing, 'it has nowhere to go')
+    await keepScreenshot(page, 'cache-drained')
+    await page.getByRole('button', { name: 'Undrain' }).click()
+    await page.getByRole('button', { name: 'Drain…' }).waitFor()
+  })
+
   await t.test('one that was rolled back on its host is locked until it is unlocked', async (t) => {
     await page.setViewportSize({ width: 1280, height: 800 })
     await show('Status')

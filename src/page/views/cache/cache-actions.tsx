@@ -1,4 +1,4 @@
-/** What can be done to a cache as a whole: its tags, its lock, its end. */
+/** What can be done to a cache as a whole: its tags, its drain, its lock, its end. */
 import type { Agent } from '../../../resources/agent.js'
 import { call } from '../../api/call.js'
 import { useMutation } from '../../api/mutation.js'
@@ -9,6 +9,7 @@ import { toast } from '../../parts/toasts.js'
 import { useDialog } from '../../parts/use-dialog.js'
 import { useDelete } from '../../parts/use-delete.js'
 import { mayRead } from '../../session/rights.js'
+import { DrainAction } from './drain-action.js'
 import { TagsDialog } from './tags-dialog.js'
 import { UnlockText } from './unlock-text.js'
 
@@ -67,6 +68,7 @@ export function CacheActions({ agent, onChange }: CacheActionsProps) {
           Unlock
         </Button>
       )}
+      <DrainAction agent={agent} onChange={onChange} />
       <Button icon="remove" isBusy={deletion.isBusy} onClick={() => void remove()}>
         Delete
       </Button>
