@@ -183,12 +183,13 @@ void t.test('what runs is told by the group’s history, cache by cache', (t) =>
     formatWhere({ group: 'shop', version: 1, agents: ['a', 'b', 'c', 'd', 'e'] }),
     'a, b, c and 2 more (shop)',
   )
-  const without = { name: 'of the console', mainVCL: null, includes: [] }
+  const without = { name: 'of the console', mainVCL: null, includes: [], tests: [] }
   t.same(
-    [...findUsers([group, without])],
+    [...findUsers([{ ...group, tests: [{ id: 9, name: 'shop.test.yaml' }] }, without])],
     [
       [7, ['shop']],
       [8, ['shop']],
+      [9, ['shop']],
     ],
   )
   t.end()

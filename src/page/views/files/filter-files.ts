@@ -36,14 +36,16 @@ export function countTypes(
 
 /** By the file's id: the names of the groups that use it. */
 export function findUsers(
-  groups: readonly Pick<Group, 'name' | 'mainVCL' | 'includes'>[],
+  groups: readonly Pick<Group, 'name' | 'mainVCL' | 'includes' | 'tests'>[],
 ): ReadonlyMap<number, readonly string[]> {
   const users = new Map<number, string[]>()
-  for (const { name, mainVCL, includes } of groups)
-    for (const id of new Set([...(mainVCL ? [mainVCL] : []), ...includes].map((file) => file.id))) {
+  for (const { name, mainVCL, includes, tests } of groups) {
+    const files = [...(mainVCL ? [mainVCL] : []), ...includes, ...tests]
+    for (const id of new Set(files.map((file) => file.id))) {
       const known = users.get(id)
       if (known) known.push(name)
       else users.set(id, [name])
     }
+  }
   return users
 }

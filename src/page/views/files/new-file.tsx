@@ -23,6 +23,10 @@ sub vcl_recv {
   2: `sub vcl_recv {
 }
 `,
+  4: `steps:
+  - request: {url: /}
+    expect: {status: 200}
+`,
 }
 
 export function NewFile({ onClose }: { readonly onClose: () => void }) {
@@ -63,4 +67,5 @@ const inputs = {
 const types = [
   { value: '1', title: 'Main: the VCL of a group' },
   { value: '2', title: 'Include: part of others' },
+  { value: '4', title: 'Test: requests, and what is expected' },
 ]
