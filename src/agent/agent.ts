@@ -153,10 +153,9 @@ class Agent implements RunningAgent {
         this.#reports.reportHealing(result, context)
       },
     })
-    const [cachePid, product] = [() => this.#watch.cachePid, () => this.#engine.product]
-    this.#log = new AgentLog({ config, state, sources, log, link, cachePid, product })
-    const { figures } = this.#log
-    this.#counters = new AgentCounters({ config, log, link, cachePid, product, figures })
+    const cache = { cachePid: () => this.#watch.cachePid, product: () => this.#engine.product }
+    const { figures } = (this.#log = new AgentLog({ config, state, sources, log, link, ...cache }))
+    this.#counters = new AgentCounters({ config, state, log, link, figures, ...cache })
     this.#health = new CacheHealth({
       ...{ ...parts, log, reconciler: this.#reconciler, listen: config.healthListen ?? null },
       takeover: config.takeover,
@@ -272,7 +271,8 @@ class Agent implements RunningAgent {
         } else if (message.kind === 'invalidate') this.#invalidator.take(message, context)
         else if (message.kind === 'log') this.#log.take(message)
         else if (message.kind === 'standing') void this.#health.take(message)
-        else if (message.kind === 'watch') this.#counters.watch(message.forMs)
+        else if (message.kind === 'watch' || message.kind === 'observe')
+          this.#counters.take(message)
         else void this.#carryOut(message, context)
       },
       ...(limitDials && { limitDials }),

@@ -24,6 +24,7 @@ import { heldCache } from '../vcl/held-cache.js'
 import { servedVcls } from './backend-health.js'
 import { envelope } from './envelope.js'
 import { logEnded, logLines } from './live-log.js'
+import { observed } from './observations.js'
 
 /** An agent bears a handful. */
 const tagsMost = 256
@@ -198,6 +199,7 @@ export const agentMessages = {
   backends,
   logLines,
   logEnded,
+  observed,
 }
 export type AgentToCoordinator = FittingOne<typeof agentMessages>
 export type Hello = Fitting<typeof agentMessages.hello>

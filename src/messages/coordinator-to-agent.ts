@@ -17,7 +17,8 @@ import { desiredEngine } from '../vcl/desired-engine.js'
 import { desiredHealth } from '../vcl/engine-settings.js'
 import { entriesMost } from './agent-to-coordinator.js'
 import { envelope } from './envelope.js'
-import { logOrder, topQuestion } from './live-log.js'
+import { logOrder, topQuestion, type LogOrder } from './live-log.js'
+import { observe, type ObserveOrder } from './observations.js'
 
 /** What of a cache's standing its coordinator knows: whether requests should go to it (docs/behaviour.md, Health of a cache). */
 const standing = Type.Object({
@@ -146,15 +147,23 @@ const instructions = {
 }
 export type Instruction = FittingOne<typeof instructions>
 
+/** A live subscription: send samples every second for so long. Renewed before that is over; 0 ends it. */
+const watch = Type.Object({ ...envelope('watch'), forMs: whole(0, 600_000) })
+/** What is answered by a stream, for so long. */
+export type WatchOrder =
+  | Pick<Fitting<typeof watch>, 'kind' | 'forMs'>
+  | ({ readonly kind: 'observe' } & ObserveOrder)
+  | Pick<LogOrder, 'kind' | 'stream' | 'forMs' | 'wanted'>
+
 export const coordinatorMessages = {
   welcome,
   ...instructions,
   reportFullState: Type.Object(envelope('reportFullState')),
   invalidate,
   log: logOrder,
+  observe,
   /** Sent when it differs from what was sent last. */
   standing,
-  /** A live subscription: send samples every second for so long. Renewed before that is over; 0 ends it. */
-  watch: Type.Object({ ...envelope('watch'), forMs: whole(0, 600_000) }),
+  watch,
 }
 export type CoordinatorToAgent = FittingOne<typeof coordinatorMessages>

@@ -2,6 +2,9 @@
 import type { Logger } from 'pino'
 import { selectCounters, type CounterSelection } from './counter-selection.js'
 import { purgeCounter } from '../invalidate/purge-outcome.js'
+import type { WatchOrder } from '../../messages/coordinator-to-agent.js'
+import type { SavedState } from '../apply/saved-state.js'
+import { GroupObserver } from '../observe/group-observer.js'
 import type { AgentConfig } from '../agent-config.js'
 import type { CoordinatorLink } from '../link/coordinator-link.js'
 import { createCounterReader, type CounterReader } from './counter-reader.js'
@@ -17,6 +20,7 @@ interface AgentCountersOptions {
   /** As the cache calls itself; empty until it was reached. */
   readonly product: () => string
   readonly figures: SampledFigures
+  readonly state: Pick<SavedState, 'record'>
   readonly log: Logger
 }
 
@@ -26,6 +30,7 @@ export class AgentCounters {
   readonly #options: AgentCountersOptions
   readonly #reader: CounterReader
   readonly #sampler: CounterSampler
+  readonly #observer: GroupObserver
   #listener: MetricsListener | null = null
 
   /** Throws FleetError 'invalid' for a counter that none can be. */
@@ -34,7 +39,16 @@ export class AgentCounters {
     this.#options = options
     this.#reader = createReader(options, selectCounters(options.config.furtherCounters))
     this.purges = createReader(options, (name) => name === purgeCounter)
+    this.#observer = new GroupObserver({
+      ...options,
+      reader: this.#reader,
+      readDesired: () => options.state.record.desired,
+      send: (observed) => link.send(observed),
+    })
     this.#sampler = new CounterSampler({
+      onReading: (now) => {
+        this.#observer.note(now)
+      },
       reader: this.#reader,
       send: (samples) => link.send(samples),
       isLinked: () => link.isLive,
@@ -56,12 +70,14 @@ export class AgentCounters {
     this.#sampler.start(intervalMs, takesFigures)
   }
 
-  /** How long the live subscription lasts. */
-  watch(forMs: number): void {
-    this.#sampler.watch(forMs)
+  /** A live subscription, or a group that is rolled out. */
+  take(order: Exclude<WatchOrder, { readonly kind: 'log' }>): void {
+    if (order.kind === 'observe') this.#observer.take(order)
+    else this.#sampler.watch(order.forMs)
   }
 
   async stop(): Promise<void> {
+    await this.#observer.stop()
     await this.#sampler.stop()
     await this.#listener?.close()
   }

@@ -14,6 +14,8 @@ import { startLoop, type Loop } from '../../runtime/loop.js'
 export interface SampledFigures {
   /** Per second since the last call, by the names of their series. */
   take(now: CounterReading): ReadonlyMap<string, number>
+  /** How many since the last of these calls, by the same names; null: it is not known. */
+  observe(now: CounterReading): ReadonlyMap<string, number> | null
   /** Nobody wants them. */
   rest(): void
 }
@@ -24,6 +26,8 @@ interface SamplerOptions {
   readonly send: (samples: Unsent<Samples>) => boolean
   readonly isLinked: () => boolean
   readonly figures: SampledFigures
+  /** Each reading of the interval, whoever wants samples. */
+  readonly onReading: (now: CounterReading) => void
   readonly log: Logger
 }
 
@@ -43,6 +47,7 @@ export class CounterSampler {
   constructor(options: SamplerOptions) {
     this.#options = options
     this.#regular = new Series(options, (now, before) => {
+      options.onReading(now)
       this.#send(now, before, false)
     })
     this.#live = new Series(options, (now, before) => {

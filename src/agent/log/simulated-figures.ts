@@ -27,6 +27,7 @@ export class SimulatedFigures implements SampledFigures {
   #served: ReadonlySet<string> | null = null
   #subjects: readonly Subject[] = []
   #before: CounterReading | null = null
+  #observedBefore: CounterReading | null = null
 
   constructor(groups: Pick<ServedGroups, 'refresh' | 'served'>) {
     this.#groups = groups
@@ -35,6 +36,18 @@ export class SimulatedFigures implements SampledFigures {
   take(now: CounterReading): ReadonlyMap<string, number> {
     const before = this.#before
     this.#before = now
+    return this.#count(before, now)
+  }
+
+  observe(now: CounterReading): ReadonlyMap<string, number> | null {
+    const before = this.#observedBefore
+    this.#observedBefore = now
+    if (before === null) return null
+    const seconds = (now.atMs - before.atMs) / 1000
+    return new Map([...this.#count(before, now)].map(([name, rate]) => [name, rate * seconds]))
+  }
+
+  #count(before: CounterReading | null, now: CounterReading): ReadonlyMap<string, number> {
     void this.#groups.refresh().catch(() => undefined) // as it was
     if (this.#groups.served !== this.#served) {
       this.#served = this.#groups.served

@@ -36,10 +36,16 @@ const retryAfterMs = 60_000
 const silentMs = 10_000
 const none: ReadonlyMap<string, number> = new Map()
 
+/** Whoever takes what was read, at a pace of its own. */
+interface Tap {
+  readonly sums: FigureSums
+  before: CounterReading | null
+}
+
 export class TrafficFigures {
   readonly #options: TrafficFiguresOptions
-  readonly #sums = new FigureSums()
-  #before: CounterReading | null = null
+  readonly #sampled: Tap = { sums: new FigureSums(), before: null }
+  readonly #observed: Tap = { sums: new FigureSums(), before: null }
   #run: { readonly sample: Sample; readonly leave: () => Promise<void> } | null = null
   #refreshedAtMs = Number.NEGATIVE_INFINITY
   #quietUntilMs = 0
@@ -52,14 +58,27 @@ export class TrafficFigures {
 
   /** Per second since the reading before, by the names of their series; none while nothing is read. */
   take(reading: CounterReading): ReadonlyMap<string, number> {
-    if (this.#options.linesPerSecond === 0) return none
-    const before = this.#before
-    this.#before = reading
+    return this.#takeFrom(this.#sampled, reading) ?? none
+  }
+
+  /** How many since the reading before of these; null while nothing is read. */
+  observe(reading: CounterReading): ReadonlyMap<string, number> | null {
+    const { before } = this.#observed
+    const rates = this.#takeFrom(this.#observed, reading)
+    if (rates === null || before === null) return null
+    const seconds = (reading.atMs - before.atMs) / 1000
+    return new Map([...rates].map(([name, rate]) => [name, rate * seconds]))
+  }
+
+  #takeFrom(tap: Tap, reading: CounterReading): ReadonlyMap<string, number> | null {
+    if (this.#options.linesPerSecond === 0) return null
+    const { before } = tap
+    tap.before = reading
     const seconds = before === null ? 0 : (reading.atMs - before.atMs) / 1000
-    if (seconds <= 0) return none
+    if (seconds <= 0) return null
     const counted = countSince(before, reading, requestCounter)
     const requests = counted === null ? null : Number(counted)
-    const rates = this.#takeRates(requests, seconds)
+    const rates = this.#takeRates(tap.sums, requests, seconds)
     this.#refresh(reading.atMs)
     if (requests !== null) this.#follow(requests / seconds)
     return rates
@@ -69,19 +88,24 @@ export class TrafficFigures {
   rest(): void {
     void this.#run?.leave()
     this.#run = null
-    this.#before = null
+    this.#sampled.before = null
+    this.#observed.before = null
   }
 
-  #takeRates(requests: number | null, seconds: number): ReadonlyMap<string, number> {
-    const { lines } = this.#sums
+  #takeRates(
+    sums: FigureSums,
+    requests: number | null,
+    seconds: number,
+  ): ReadonlyMap<string, number> | null {
+    const { lines } = sums
     const sample = this.#run?.sample ?? 1
     const linesMost = this.#options.linesPerSecond * bound.factor * seconds
     const scale = chooseScale({ sample, lines, requests, linesMost })
-    const rates = this.#sums.take({ scale, seconds })
+    const rates = sums.take({ scale, seconds })
     const nowMs = performance.now()
     // Of a sample of few requests there need be none.
     if (lines > 0 || requests === null || requests < 10 * sample) this.#heardAtMs = nowMs
-    return this.#run === null || nowMs - this.#heardAtMs > silentMs ? none : rates
+    return this.#run === null || nowMs - this.#heardAtMs > silentMs ? null : rates
   }
 
   #follow(requestsPerSecond: number): void {
@@ -128,8 +152,9 @@ export class TrafficFigures {
     const line = parseFigureLine(text)
     if (line === null) return
     const group = this.#options.groups.groupOf(line.host)
-    if (group === null) this.#sums.skip()
-    else this.#sums.add(group.groupId, group.fqdn, line.seen)
+    for (const { sums } of [this.#sampled, this.#observed])
+      if (group === null) sums.skip()
+      else sums.add(group.groupId, group.fqdn, line.seen)
   }
 
   #refresh(nowMs: number): void {
@@ -138,7 +163,9 @@ export class TrafficFigures {
     const { groups } = this.#options
     void groups.refresh().then(
       (isOther) => {
-        if (isOther) this.#sums.keepOnly((subject) => groups.isServed(subject))
+        if (!isOther) return
+        for (const { sums } of [this.#sampled, this.#observed])
+          sums.keepOnly((subject) => groups.isServed(subject))
       },
       () => undefined, // as it was
     )

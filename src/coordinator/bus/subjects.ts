@@ -2,6 +2,7 @@
 import { Type } from 'typebox'
 import { questions, type Question } from '../../messages/coordinator-to-agent.js'
 import { loggedTransaction, wantedLog } from '../../messages/live-log.js'
+import { observedParts, observeOrder } from '../../messages/observations.js'
 import {
   flag,
   list,
@@ -94,6 +95,16 @@ export const placementInputsSubject = hintSubject('placement.inputs', nothing)
 export const changesSubject = hintSubject('changes', nothing)
 /** Rollouts moved on: those who wait for them, or move them, look again. */
 export const rolloutsChangedSubject = hintSubject('rollouts.changed', Type.Object({ ids }))
+/** Agents of rollouts that run: their sessions ask them to observe. */
+export const rolloutObserveSubject = hintSubject(
+  'rollouts.observe',
+  Type.Object({ agentIds: ids, order: observeOrder }),
+)
+/** What one of them observed. */
+export const rolloutObservedSubject = hintSubject(
+  'rollouts.observed',
+  Type.Object({ agentId: whole(1), ...observedParts }),
+)
 /** There are new events: whoever has listeners reads them. */
 export const eventsSubject = hintSubject('events', nothing)
 /**

@@ -9,6 +9,7 @@ import {
   agentWatchSubject,
   desiredChangedSubject,
   logOrderSubject,
+  rolloutObserveSubject,
 } from '../bus/subjects.js'
 import { createBackendRecorder } from '../backends/backend-recorder.js'
 import { createReportRecorder } from '../reports/agent-reports.js'
@@ -37,6 +38,8 @@ export interface GatewayOptions {
 
 /** How long a hint may be on its way. */
 const hintGraceMs = 500
+
+const live = { kind: 'watch', forMs: watchForMs } as const
 
 export class AgentGateway {
   /** For GET /agent/v1/sources/{sha} and /agent/v1/certificates/{sha}, and PUT /agent/v1/answers/{sequence}; the body must not have been read. */
@@ -97,7 +100,10 @@ export class AgentGateway {
         for (const agentId of agentIds) sessions.get(agentId)?.tellDraining(draining)
       }),
       bus.subscribe(agentWatchSubject, ({ agentIds }) => {
-        for (const agentId of agentIds) sessions.get(agentId)?.watch(watchForMs)
+        for (const agentId of agentIds) sessions.get(agentId)?.tell(live)
+      }),
+      bus.subscribe(rolloutObserveSubject, ({ agentIds, order }) => {
+        for (const agentId of agentIds) sessions.get(agentId)?.tell({ kind: 'observe', ...order })
       }),
       bus.subscribe(logOrderSubject, ({ orders }) => {
         for (const order of orders) sessions.get(order.agentId)?.sendLogOrder(order)

@@ -32,6 +32,7 @@ import type {
   Hello,
 } from '../../messages/agent-to-coordinator.js'
 import { MalformedMessage } from '../../messages/codec.js'
+import type { WatchOrder } from '../../messages/coordinator-to-agent.js'
 import { version } from '../../version.js'
 import type { Credential } from '../registration/agent-credentials.js'
 import type { DesiredState } from '../agents/agent-desired.js'
@@ -150,15 +151,14 @@ export class AgentSession implements LinkReceiver, Recipient {
     this.#condition.standing.tell({ draining })
   }
 
-  /** A live subscription: samples every second for so long. */
-  watch(forMs: number): void {
-    if (this.isLive) this.#link.send({ kind: 'watch', traceId: newTraceId(), forMs })
+  /** For so long: samples every second, or what a rollout is judged by. */
+  tell(order: WatchOrder): void {
+    if (this.isLive) this.#link.send({ ...order, traceId: newTraceId() })
   }
 
   /** A reader of its live log, for so long. */
   sendLogOrder({ stream, forMs, wanted }: LogOrderHint): void {
-    const message = { kind: 'log', traceId: newTraceId(), stream, forMs, wanted } as const
-    if (this.isLive && this.#condition.mayReadLog) this.#link.send(message)
+    if (this.#condition.mayReadLog) this.tell({ kind: 'log', stream, forMs, wanted })
   }
 
   takeOffered(answer: OfferedAnswer): Promise<boolean> {

@@ -5,6 +5,7 @@ import type { RegisteredAgent } from '../registration/registration.js'
 import type { BackendRecorder } from '../backends/backend-recorder.js'
 import type { ReportRecorder } from '../reports/agent-reports.js'
 import type { HeartbeatRecorder } from '../reports/heartbeat.js'
+import { rolloutObservedSubject } from '../bus/subjects.js'
 import type { StateService } from '../service.js'
 import { publishLogPart } from '../traffic/log-streams.js'
 import type { SampleRecorder } from '../statistics/sample-recorder.js'
@@ -30,7 +31,7 @@ export interface SessionParts {
 
 const reportedKinds = [
   ...(['invalidated', 'drift', 'samples', 'backends'] as const),
-  ...(['logLines', 'logEnded'] as const),
+  ...(['logLines', 'logEnded', 'observed'] as const),
 ] as const
 type Reported = Extract<AgentToCoordinator, { readonly kind: (typeof reportedKinds)[number] }>
 
@@ -59,6 +60,12 @@ export function recordReported(
     case 'backends':
       backends.record(agentId, message.vcls)
       return
+    case 'observed': {
+      const { group, session, isWhole, spans, probes } = message
+      const seen = { agentId, group, session, isWhole, spans, probes }
+      service.bus.publish(rolloutObservedSubject, seen)
+      return
+    }
     case 'logLines':
     case 'logEnded':
       publishLogPart(service.bus, agentId, message)

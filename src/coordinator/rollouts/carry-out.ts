@@ -195,8 +195,12 @@ async function tellAgents(queries: Queries, rollout: RolloutRecord): Promise<Rol
   return { ...rollout, waves }
 }
 
+function describeReturn({ isAborted, reason }: RolloutRecord): string {
+  return isAborted ? (reason ?? 'aborted') : `rolled back: ${reason ?? 'a gate failed'}`
+}
+
 async function noteEnd(queries: Queries, rollout: RolloutRecord, now: number): Promise<void> {
-  const { groupId, organizationId, account, sources, revision, reason, action } = rollout
+  const { groupId, organizationId, account, sources, revision, action } = rollout
   const hasSucceeded = rollout.state === rolloutStates.Succeeded
   if (hasSucceeded) {
     await writeDesiredRelease(queries, groupId, { sources, pending: false, revision })
@@ -209,7 +213,7 @@ async function noteEnd(queries: Queries, rollout: RolloutRecord, now: number): P
     at: now,
     account,
     action: action as GroupAction, // written by a deploy
-    result: hasSucceeded ? 'ok' : (reason ?? 'rolled back'),
+    result: hasSucceeded ? 'ok' : describeReturn(rollout),
     sources,
   })
 }

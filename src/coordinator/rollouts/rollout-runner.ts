@@ -27,7 +27,7 @@ const idleMs = 15_000
 const writeEveryMs = 2000
 
 export function startRolloutRunner(service: StateService, log: Logger): HintedLoop {
-  const observations = createObservations()
+  const observations = createObservations(service.bus, service.now)
   const bakes = createBakeClock()
   const loop = startHintedLoop(service.bus, {
     hints: [rolloutsChangedSubject, agentChangedSubject],

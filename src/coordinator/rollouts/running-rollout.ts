@@ -42,7 +42,7 @@ export async function waitForRollout(
   const ended = await watchAgents(service, poll, untilMs, rolloutsChangedSubject)
   if (!ended) return false
   if (ended.state === rolloutStates.Succeeded) return true
-  throw new FleetError('uncompilable', 'deploy', ended.reason ?? 'the rollout went back', {
+  throw new FleetError('uncompilable', 'deploy', `rollout ${id} went back: ${ended.reason ?? ''}`, {
     rolloutId: id,
   })
 }

@@ -6,6 +6,7 @@ import type { GateRecord, RolloutRecord } from '../fleet/rollout-queries.js'
 import { readAgentStates, type AgentStateRow } from '../fleet/state-queries.js'
 import { readDeploymentsOfGroup } from '../fleet/target-queries.js'
 import type { StateService } from '../service.js'
+import { countHealthy } from './count-healthy.js'
 import { findProgress } from './find-progress.js'
 import { judgeGates, judgeTogether, type JudgedGate, type ObservedAgent } from './judge-gates.js'
 import type { AgentProgress, RolloutSeen, SeenAgent } from './next-step.js'
@@ -35,7 +36,8 @@ export async function seeRollout(
     const nothing = { belowMin: null, verdict: 'pass', why: null, bakedSeconds } as const
     return { seen: { agents, ...nothing }, gates: rollout.gates }
   }
-  const judged = judgeObserved(rollout, { progress, states, observations })
+  const healthy = await countHealthy(queries, rollout)
+  const judged = judgeObserved(rollout, { progress, states, observations, healthy })
   const now = service.now()
   const bakedSeconds = Math.max(rollout.bakedSeconds, observations.bakedSeconds(rollout))
   return {
@@ -53,11 +55,13 @@ interface Observing {
   readonly progress: ReadonlyMap<number, AgentProgress>
   readonly states: ReadonlyMap<number, AgentStateRow>
   readonly observations: Observations
+  /** By agent, of the VCL that it serves. */
+  readonly healthy: ReadonlyMap<number, number>
 }
 
 function judgeObserved(
   rollout: RolloutRecord,
-  { progress, states, observations }: Observing,
+  { progress, states, observations, healthy }: Observing,
 ): readonly JudgedGate[] {
   const switched: ObservedAgent[] = []
   const control = []
@@ -67,7 +71,8 @@ function judgeObserved(
     const isThere = agent.state === agentStates.Running
     if (how === 'switched') {
       const seen = observations.read(rollout, agentId)
-      switched.push({ ...seen, agentId, name: agent.name, isThere })
+      const more = { healthyBackends: healthy.get(agentId) ?? null, probes: [] }
+      switched.push({ ...seen, ...more, agentId, name: agent.name, isThere })
     } else if (how === 'waiting' && isThere)
       control.push(...observations.readControl(rollout, agentId))
   }

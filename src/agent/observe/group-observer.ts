@@ -1,0 +1,167 @@
+/**
+ * What is seen of the groups that this cache serves: spans of time with what was counted in each, kept for 15 minutes, at the
+ * interval of the samples, and every second while a coordinator rolls a group out here (docs/behaviour.md, Rollouts).
+ */
+import type { Logger } from 'pino'
+import { newTraceId } from '../../context.js'
+import type { Observed, ObservedSpan, ObserveOrder } from '../../messages/observations.js'
+import { startLoop, type Loop } from '../../runtime/loop.js'
+import { firstByteSeries } from '../../traffic/figures.js'
+import type { DesiredEngine } from '../../vcl/desired-engine.js'
+import { countSince, type CounterReading } from '../counters/counter-rates.js'
+import type { CounterReader } from '../counters/counter-reader.js'
+import type { SampledFigures } from '../counters/sampler.js'
+import type { Unsent } from '../link/coordinator-link.js'
+import { listServedPrograms } from './served-programs.js'
+
+interface GroupObserverOptions {
+  readonly reader: CounterReader
+  readonly figures: Pick<SampledFigures, 'observe'>
+  /** What the cache holds by now; null: nothing of ours. */
+  readonly readDesired: () => DesiredEngine | null
+  readonly send: (observed: Unsent<Observed>) => boolean
+  readonly log: Logger
+}
+
+const keptMs = 15 * 60_000
+/** A span a second: of a group as many as are told at once. */
+const spansMost = 900
+const readEveryMs = 1_000
+
+interface Span extends Omit<ObservedSpan, 'ageMs'> {
+  readonly endMs: number
+}
+
+interface Asked {
+  readonly order: ObserveOrder
+  untilMs: number
+  sentAtMs: number
+  /** Of the newest span that was told. */
+  toldMs: number
+}
+
+const nothingSeen = { seconds: 0, figures: null, backendRequests: 0, backendFailures: 0 } as const
+
+const figureNames = [...['requests', 'status_5xx', 'hits', 'misses'], ...firstByteSeries] as const
+
+export class GroupObserver {
+  readonly #options: GroupObserverOptions
+  readonly #spans = new Map<number, Span[]>()
+  /** By group; a coordinator that asks anew takes the place of another. */
+  readonly #asked = new Map<number, Asked>()
+  #before: CounterReading | null = null
+  #programs: ReadonlyMap<number, string> = new Map()
+  #loop: Loop | null = null
+
+  constructor(options: GroupObserverOptions) {
+    this.#options = options
+  }
+
+  take(order: ObserveOrder): void {
+    const nowMs = performance.now()
+    const known = this.#asked.get(order.group)
+    const isSame = known?.order.session === order.session
+    this.#asked.set(order.group, {
+      order,
+      untilMs: nowMs + order.forMs,
+      sentAtMs: isSame ? known.sentAtMs : Number.NEGATIVE_INFINITY,
+      toldMs: isSame ? known.toldMs : Number.NEGATIVE_INFINITY,
+    })
+    this.#loop ??= startLoop({
+      log: this.#options.log,
+      trouble: 'what a rollout is judged by cannot be read',
+      everyMs: readEveryMs,
+      firstMs: 0,
+      pass: ({ nextIn }) => this.#look(nextIn),
+    })
+  }
+
+  /** A reading of the counters, whoever asked for it. */
+  note(now: CounterReading): void {
+    const before = this.#before
+    this.#before = now
+    const programs = listServedPrograms(this.#options.readDesired())
+    const earlier = this.#programs
+    this.#programs = programs
+    const counts = this.#options.figures.observe(now)
+    for (const group of this.#spans.keys()) if (!programs.has(group)) this.#spans.delete(group)
+    if (before === null || now.atMs <= before.atMs) return
+    const restarts = before.lives.child === now.lives.child ? 0 : 1
+    for (const [group, program] of programs) {
+      const common = { program, endMs: now.atMs, restarts }
+      if (earlier.get(group) === program)
+        this.#keep(group, {
+          ...common,
+          seconds: (now.atMs - before.atMs) / 1000,
+          figures: readFigures(counts, group),
+          ...countBackends(before, now, program),
+        })
+      // Of a span in which it changed nobody knows what is whose, but that the child died.
+      else if (restarts > 0) this.#keep(group, { ...common, ...nothingSeen })
+    }
+  }
+
+  #keep(group: number, span: Span): void {
+    const spans = this.#spans.get(group) ?? []
+    this.#spans.set(group, spans)
+    spans.push(span)
+    while (spans.length > spansMost || (spans[0]?.endMs ?? Infinity) < span.endMs - keptMs)
+      spans.shift()
+  }
+
+  async stop(): Promise<void> {
+    await this.#loop?.close()
+  }
+
+  async #look(nextIn: (waitMs: number | null) => void): Promise<void> {
+    const reading = await this.#options.reader.read()
+    if (reading !== null) this.note(reading)
+    const nowMs = performance.now()
+    for (const [group, asked] of this.#asked)
+      if (asked.untilMs <= nowMs) this.#asked.delete(group)
+      else if (nowMs - asked.sentAtMs >= asked.order.everyMs * 0.9) this.#tell(asked, nowMs)
+    nextIn(this.#asked.size > 0 ? readEveryMs : null)
+    if (this.#asked.size > 0) return
+    void this.#loop?.close()
+    this.#loop = null
+  }
+
+  #tell(asked: Asked, nowMs: number): void {
+    const { group, session } = asked.order
+    const spans = (this.#spans.get(group) ?? []).filter(({ endMs }) => endMs > asked.toldMs)
+    const isWhole = asked.toldMs === Number.NEGATIVE_INFINITY
+    asked.sentAtMs = nowMs
+    const isSent = this.#options.send({
+      ...{ kind: 'observed', traceId: newTraceId(), group, session, isWhole, probes: [] },
+      spans: spans.map(({ endMs, ...span }) => ({
+        ...span,
+        ageMs: Math.max(0, Math.round(nowMs - endMs)),
+      })),
+    })
+    if (isSent) asked.toldMs = spans.at(-1)?.endMs ?? Math.max(asked.toldMs, 0)
+  }
+}
+
+/** Null where the log was not read; a group without a request has none of each. */
+function readFigures(
+  counts: ReadonlyMap<string, number> | null,
+  group: number,
+): readonly number[] | null {
+  if (counts === null) return null
+  return figureNames.map((name) => counts.get(`GROUP.${group}.${name}`) ?? 0)
+}
+
+/** Of the VCL's own backends; a simulated cache has one for all. */
+function countBackends(before: CounterReading, now: CounterReading, program: string) {
+  let [made, failed] = [0, 0]
+  for (const name of now.values.keys()) {
+    if (!name.startsWith('VBE.')) continue
+    if (!name.startsWith(`VBE.${program}.`) && name.split('.').length > 3) continue
+    const field = name.slice(name.lastIndexOf('.') + 1)
+    if (field !== 'req' && field !== 'fail' && field !== 'unhealthy') continue
+    const count = Number(countSince(before, now, name) ?? 0n)
+    if (field === 'req') made += count
+    else failed += count
+  }
+  return { backendRequests: made + failed, backendFailures: failed }
+}

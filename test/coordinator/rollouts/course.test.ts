@@ -1,0 +1,232 @@
+/**
+ * The course of a rollout, with the places that it moves: whatever is seen in whatever order, at most the waves that were begun
+ * have the new release, a verdict once reached is not lost, and it ends.
+ */
+import fc from 'fast-check'
+import t from 'tap'
+import type { PlacementRecord } from '../../../src/coordinator/fleet/placement-queries.js'
+import { programOf } from '../../../src/coordinator/fleet/vcl-group.js'
+import { createPlacement, switchPlacement } from '../../../src/coordinator/placement/placing.js'
+import { divideIntoWaves } from '../../../src/coordinator/rollouts/divide-waves.js'
+import { findProgress } from '../../../src/coordinator/rollouts/find-progress.js'
+import { goBack, switchWave } from '../../../src/coordinator/rollouts/move-places.js'
+import {
+  chooseStep,
+  judgeVerb,
+  type RolloutVerb,
+} from '../../../src/coordinator/rollouts/next-step.js'
+import { completePolicy } from '../../../src/coordinator/rollouts/policy.js'
+import {
+  moveOn,
+  toCourse,
+  type CourseStep,
+} from '../../../src/coordinator/rollouts/rollout-course.js'
+import type { RolloutRecord } from '../../../src/coordinator/fleet/rollout-queries.js'
+import { agentStates } from '../../../src/resources/agent-state.js'
+import { isEnded, rolloutStates, type WaveRule } from '../../../src/resources/rollout.js'
+import { isSameProgram } from '../../../src/vcl/desired-engine.js'
+import { makeRollout } from './made-rollout.js'
+
+const group = { id: 7, organizationId: null }
+const rules: fc.Arbitrary<WaveRule[]> = fc
+  .uniqueArray(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 4 })
+  .map((counts) => counts.toSorted((a, b) => a - b).map((count) => ({ count })))
+
+/** What may happen between two looks. */
+const events = fc.oneof(
+  fc.record({ do: fc.constant('report' as const), agent: fc.nat({ max: 11 }) }),
+  fc.record({ do: fc.constant('flip' as const), agent: fc.nat({ max: 11 }) }),
+  fc.record({ do: fc.constant('fail' as const), agent: fc.nat({ max: 11 }) }),
+  fc.record({
+    do: fc.constant('see' as const),
+    verdict: fc.constantFrom(
+      'pass' as const,
+      'pass' as const,
+      'fail' as const,
+      'inconclusive' as const,
+    ),
+    baked: fc.nat({ max: 200 }),
+    isShort: fc.constantFrom(false, false, false, true),
+  }),
+  fc.record({
+    do: fc.constant('say' as const),
+    verb: fc.constantFrom<RolloutVerb>('pause', 'resume', 'advance', 'abort'),
+  }),
+  fc.record({ do: fc.constant('restart' as const) }),
+)
+
+interface World {
+  rollout: RolloutRecord
+  places: PlacementRecord[]
+  readonly away: Set<number>
+}
+
+void t.test('any course ends, and never has more than its waves on the new release', (t) => {
+  const property = fc.property(
+    fc.integer({ min: 1, max: 12 }),
+    rules,
+    fc.constantFrom('rollback' as const, 'pause' as const),
+    fc.array(events, { maxLength: 60 }),
+    (agents, waves, onFailure, happenings) => {
+      const world = begin(agents, waves, onFailure)
+      let hasFailed = false
+      for (const event of happenings) {
+        happen(world, event)
+        requireWaves(world)
+        const { state } = world.rollout
+        const isOver = state === rolloutStates.RollingBack || state >= rolloutStates.RolledBack
+        if (hasFailed && !isOver) throw new Error('a verdict was lost')
+        hasFailed ||= state === rolloutStates.RollingBack
+      }
+      settle(world)
+      const { state } = world.rollout
+      if (!isEnded(state) && state !== rolloutStates.Paused) throw new Error(`it stays ${state}`)
+      const program = programOf(world.rollout.sources)
+      const isNew = world.places.map(({ current }) => isSameProgram(current, program))
+      if (state === rolloutStates.Succeeded && hasFailed) throw new Error('it went back, and on')
+      if (state > rolloutStates.Succeeded && isNew.includes(true))
+        throw new Error('not all are back')
+    },
+  )
+
+  fc.assert(property, { numRuns: 1500 })
+  t.end()
+})
+
+/** All agents are back, report what they are to hold, and nothing is wrong: what runs comes to its end. */
+function settle(world: World): void {
+  world.away.clear()
+  for (let round = 0; round < 60; round += 1) {
+    for (const place of world.places) happen(world, { do: 'report', agent: place.agentId })
+    happen(world, { do: 'see', verdict: 'pass', baked: 1000, isShort: false })
+  }
+}
+
+function begin(agents: number, waves: readonly WaveRule[], onFailure: 'rollback' | 'pause'): World {
+  const policy = completePolicy({ waves, bake: 10, onFailure }, { errorKey: 'rollout', fqdns: [] })
+  const made = makeRollout({ groupId: 7, groupName: 'site', organizationId: null, policy })
+  const ids = Array.from({ length: agents }, (_, at) => at)
+  const planned = divideIntoWaves(
+    policy.waves,
+    7,
+    ids.map((id) => ({ id, tagIds: [], isNew: false })),
+  )
+  const rollout = {
+    ...{ ...made, id: 1, organization: null, epoch: 1, endedAt: null, reason: null, wave: 0 },
+    state: rolloutStates.Loading,
+    waves: planned.map(({ agentIds, holds }) => ({
+      agents: agentIds.map((id) => ({
+        id,
+        name: `edge-${id}`,
+        state: 'waiting' as const,
+        error: null,
+      })),
+      ...{ holds, startedAt: null, switchedAt: null, endedAt: null, verdict: null },
+    })),
+  }
+  const places = ids.map((agentId): PlacementRecord => {
+    const old = programOf(rollout.fromSources)
+    const place = { group, agentId, deploymentId: 1, position: agentId, revision: 1, program: old }
+    const serving = {
+      ...switchPlacement({ ...createPlacement(place), candidateState: 'loaded' }, 1),
+    }
+    const candidate = programOf(rollout.sources)
+    return { ...serving, state: 'applied', appliedRevision: 1, candidate, candidateState: 'loaded' }
+  })
+  const world = { rollout, places, away: new Set<number>() }
+  take(world, { do: 'begin' })
+  return world
+}
+
+function happen(
+  world: World,
+  event: typeof events extends fc.Arbitrary<infer E> ? E : never,
+): void {
+  switch (event.do) {
+    case 'report':
+      if (!world.away.has(event.agent)) change(world, event.agent, 'applied')
+      return
+    case 'fail':
+      change(world, event.agent, 'failed')
+      return
+    case 'flip':
+      if (!world.away.delete(event.agent)) world.away.add(event.agent)
+      return
+    case 'restart':
+      // What another process reads is what was written.
+      world.rollout = JSON.parse(JSON.stringify(world.rollout)) as RolloutRecord
+      return
+    case 'say':
+      say(world, event.verb)
+      return
+    case 'see':
+      look(world, event)
+  }
+}
+
+/** How a switch that was wanted there ended. */
+function change(world: World, agentId: number, state: 'applied' | 'failed'): void {
+  world.places = world.places.map((place) =>
+    place.agentId === agentId && place.state === 'applying'
+      ? { ...place, state, appliedRevision: place.wantedRevision }
+      : place,
+  )
+}
+
+function say(world: World, verb: RolloutVerb): void {
+  const judged = judgeVerb(verb, toCourse(world.rollout))
+  if (typeof judged === 'object') return
+  const steps = {
+    pause: { do: 'pause', verdict: null, reason: 'paused' },
+    bakeAnew: { do: 'bakeAnew' },
+    rollBack: { do: 'rollBack', reason: 'aborted', isAborted: true },
+    next: { do: 'next', verdict: 'pass' },
+    succeed: { do: 'succeed', verdict: 'pass' },
+  } as const
+  take(world, steps[judged])
+}
+
+interface Look {
+  readonly verdict: 'pass' | 'fail' | 'inconclusive'
+  readonly baked: number
+  readonly isShort: boolean
+}
+
+function look(world: World, { verdict, baked, isShort }: Look): void {
+  const progress = findProgress(
+    world.rollout,
+    new Map(world.places.map((place) => [place.agentId, place])),
+  )
+  const agents = [...progress].map(([agentId, how]) => ({
+    ...{ agentId, progress: how },
+    isThere: !world.away.has(agentId),
+  }))
+  const step = chooseStep(toCourse(world.rollout), {
+    ...{ agents, verdict, why: null, bakedSeconds: baked },
+    belowMin: isShort ? 'too few serve' : null,
+  })
+  if (step.do !== 'wait') take(world, step)
+}
+
+function take(world: World, step: CourseStep): void {
+  world.rollout = moveOn(world.rollout, step, 1)
+  const { wave, waves, revision } = world.rollout
+  const merge = (changed: readonly PlacementRecord[]): void => {
+    const byAgent = new Map(changed.map((place) => [place.agentId, place]))
+    world.places = world.places.map((place) => byAgent.get(place.agentId) ?? place)
+  }
+  if (step.do === 'begin' || step.do === 'next') {
+    const agentIds = new Set(waves[wave - 1]?.agents.map(({ id }) => id))
+    merge(switchWave(world.places, { agentIds, revision, stateOf: () => agentStates.Running }))
+  } else if (step.do === 'rollBack') merge(goBack(world.places, world.rollout).save)
+}
+
+function requireWaves({ rollout, places }: World): void {
+  const begun = new Set(
+    rollout.waves.slice(0, rollout.wave).flatMap(({ agents }) => agents.map(({ id }) => id)),
+  )
+  const program = programOf(rollout.sources)
+  for (const { agentId, current } of places)
+    if (isSameProgram(current, program) && !begun.has(agentId))
+      throw new Error(`agent ${agentId} has the new release before its wave`)
+}

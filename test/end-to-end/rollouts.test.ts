@@ -1,0 +1,131 @@
+/**
+ * Rollouts on three real caches under traffic: a VCL that fails a share of requests is undone in its first wave, and the others
+ * never served it; one that is fine succeeds, also when its coordinator is killed while it bakes (docs/behaviour.md, Rollouts).
+ */
+import t from 'tap'
+import type { Rollout } from '../../src/resources/rollout.js'
+import { startCoordinator } from '../support/daemon.js'
+import { eventually } from '../support/eventually.js'
+import { fetchMark } from '../support/observe-cache.js'
+import { expectDone, startHarness, startTraffic, untilAgent, type Harness } from './harness.js'
+
+const gates = [{ name: 'errors', max: 0.02, for: 2, minRequests: 50 }]
+const waves = [{ count: 1 }, { count: 2 }]
+
+/** Answers 503 to one of ten. */
+const failing = (mark: string): string => `vcl 4.1;
+import std;
+backend none none;
+sub vcl_recv {
+  if (std.random(0, 10) < 1) { return (synth(503)); }
+  return (synth(200));
+}
+sub vcl_synth { set resp.http.X-Marker = "${mark}"; return (deliver); }
+`
+const fine = (mark: string): string => `vcl 4.1;
+backend none none;
+sub vcl_recv { return (synth(200)); }
+sub vcl_synth { set resp.http.X-Marker = "${mark}"; return (deliver); }
+`
+
+void t.test('rollouts', { timeout: 300_000 }, async (t) => {
+  const words = ['--no-agent', '--heartbeat', '3']
+  const coordinator = await startCoordinator(t, { words })
+  const shared = { coordinator, linked: coordinator }
+  const fleet = await Promise.all(
+    [1, 2, 3].map((n) => startHarness(t, { shared, agentName: `edge-${n}` })),
+  )
+  for (const one of fleet) await untilAgent(one, 'Running')
+  const [{ api }] = fleet as [Harness, Harness, Harness]
+  const file = await api.makeFile('site.vcl', fine('first'))
+  const tag = await api.findTag('web')
+  const deployment = await api.makeDeployment('site', tag, { min: 1, max: 3 })
+  const id = await api.makeGroup({ name: 'site', mainFile: file, deployment })
+  expectDone(await api.act(id, 'deploy'))
+  const traffic = fleet.map(({ cache }) => startTraffic(t, cache))
+
+  await t.test('what fails requests goes back in the first wave', async (t) => {
+    for (const one of traffic) one.forget()
+    const bad = await rollOut(failing('bad'), { waves, bake: 120, gates })
+    const ended = await untilEnded(bad)
+    t.match(ended, { stateName: 'RolledBack', wave: 1, revision: 2, fromRevision: 1 })
+    t.match(ended.reason, /^errors on (?:edge-\d|all): 0\.\d+, limit 0\.02$/)
+    t.equal(ended.waves[0]?.verdict, 'fail')
+    t.match(states(ended), ['rolledBack', 'waiting', 'waiting'])
+    await untilAll('first')
+    const first = ended.waves[0]?.agents?.[0]?.agent.name
+    for (const [at, { marks, failures }] of traffic.entries()) {
+      const isFirst = fleet[at]?.agentName === first
+      t.equal(marks.has('bad'), isFirst, 'it served on the first alone')
+      t.equal(failures.size > 0, isFirst)
+    }
+    const [newest] = await api.readHistory(id)
+    t.match(newest, { revision: null, result: `rolled back: ${ended.reason ?? ''}` })
+    t.match(await api.readGroup(id), { revision: 1, stateName: 'Active' })
+  })
+
+  await t.test('what is fine succeeds, and no request fails', async (t) => {
+    for (const one of traffic) one.forget()
+    const ended = await untilEnded(await rollOut(fine('second'), { waves, bake: 3, gates }))
+    t.match(ended, { stateName: 'Succeeded', wave: 3, reason: null })
+    t.match(states(ended), ['switched', 'switched', 'switched'])
+    t.same(
+      ended.waves.map(({ verdict }) => verdict),
+      ['pass', 'pass', 'pass'],
+    )
+    await untilAll('second')
+    for (const { failures } of traffic) t.same([...failures], [])
+    t.match(await api.readGroup(id), { revision: ended.revision, stateName: 'Active' })
+    t.match((await api.readHistory(id))[0], { revision: ended.revision, result: 'ok' })
+  })
+
+  await t.test('a coordinator that is killed while it bakes goes on from there', async (t) => {
+    const id = await rollOut(fine('third'), { waves: [{ count: 1 }], bake: 6, gates })
+    await eventually('it bakes', async () => {
+      const { stateName, bakedSeconds } = await read(id)
+      return stateName === 'Baking' && bakedSeconds >= 2
+    })
+    await coordinator.daemon.kill()
+    await coordinator.start()
+    const seen = await eventually('it is known again', () => read(id))
+    t.match(seen, { stateName: 'Baking', wave: 1 })
+    const ended = await untilEnded(id)
+    t.match(ended, { stateName: 'Succeeded', wave: 2 })
+    await untilAll('third')
+  })
+
+  async function rollOut(source: string, rollout: object): Promise<number> {
+    await api.editFile(file, source)
+    const answer = await api.call('PUT', `/vclgroups/${id}/deploy?wait=0`, { rollout })
+    if (answer.status !== 202) throw new Error(`answered ${answer.status}: ${answer.text}`)
+    return (answer.body['rollout'] as { id: number }).id // as documented
+  }
+
+  function untilEnded(rollout: number): Promise<Rollout> {
+    return eventually(
+      'it has ended',
+      async () => {
+        const seen = await read(rollout)
+        if (seen.endedAt === null) throw new Error(JSON.stringify(seen))
+        return seen
+      },
+      60_000,
+    )
+  }
+
+  async function read(rollout: number): Promise<Rollout> {
+    const { body } = await api.call('GET', `/rollouts/${rollout}`)
+    return body as unknown as Rollout // as documented
+  }
+
+  async function untilAll(mark: string): Promise<void> {
+    await eventually(`all serve ${mark}`, async () => {
+      const marks = await Promise.all(fleet.map(async ({ cache }) => (await fetchMark(cache)).mark))
+      return marks.every((one) => one === mark)
+    })
+  }
+})
+
+function states({ waves }: Rollout): (string | undefined)[] {
+  return waves.flatMap(({ agents = [] }) => agents.map(({ state }) => state))
+}
