@@ -27,6 +27,7 @@ import { readListIfAllowed } from './readable-list.js'
 import { withClock } from './status-line.js'
 import { showText } from './output.js'
 import { toPrintableLine } from './printable-text.js'
+import { readRollout } from './rollout-flags.js'
 import { isSet, textFlag, word, type Invocation, type Named } from './verb.js'
 
 /** docs/behaviour.md, Deploy. */
@@ -43,10 +44,16 @@ interface Wait {
   readonly percent: number
 }
 
-export function deployGroup(invocation: Invocation, group: Named): Promise<ExitCode> {
+export async function deployGroup(invocation: Invocation, group: Named): Promise<ExitCode> {
   const isReplacing = isSet(invocation, 'replace')
-  const query = { ...(isReplacing && { replace: 'true' }) }
-  return callDeploy(invocation, group, { verb: 'deploy', doing: 'deploying', query })
+  const query = {
+    ...(isReplacing && { replace: 'true' }),
+    ...(isSet(invocation, 'abort') && { abort: 'true' }),
+  }
+  readWait(invocation)
+  const rollout = await readRollout(invocation, () => invocation.openApi())
+  const body = rollout === undefined ? {} : { body: { rollout } }
+  return callDeploy(invocation, group, { verb: 'deploy', doing: 'deploying', query, ...body })
 }
 
 export function reloadGroup(invocation: Invocation, group: Named): Promise<ExitCode> {
@@ -90,6 +97,8 @@ async function callDeploy(
   const { isRunning, body, status } = await callVerb(invocation, api, call)
   if (isRunning && wait.seconds === 0) return exitCodes.done
   if (!isRunning && hasShare(status, wait.percent)) return exitCodes.done
+  const rollout = isRunning ? idOf(body['rollout']) : undefined
+  if (typeof rollout === 'number') throw describeRollout(rollout, status.name)
   const ill = await readIllAgents(api)
   if (!isRunning)
     throw new CliError(
@@ -101,6 +110,15 @@ async function callDeploy(
   const exitCode = judgeWaitEnd(status, await readDeployments(api, path, body))
   const rest = exitCode === exitCodes.partial ? 'this continues' : 'below min, this continues'
   throw new CliError(exitCode, describeShortfall(status, { wait, ill, rest }))
+}
+
+/** Its waves go on by themselves. */
+function describeRollout(id: number, name: string): CliError {
+  const watch = `cachefleet rollouts watch ${id}`
+  return new CliError(
+    exitCodes.partial,
+    toPrintableLine(`${name}: rollout ${id} goes on: ${watch}`),
+  )
 }
 
 /** Whoever waits for the deploy is notified. */

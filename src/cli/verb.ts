@@ -138,6 +138,12 @@ export function textFlag({ flags }: Invocation, name: string): string | undefine
   return typeof value === 'string' ? value : undefined
 }
 
+/** Of one that may be given more than once. */
+export function textsFlag({ flags }: Invocation, name: string): readonly string[] {
+  const values = flags[name]
+  return Array.isArray(values) ? values.filter((value) => typeof value === 'string') : []
+}
+
 export function isSet({ flags }: Invocation, name: string): boolean {
   return flags[name] === true
 }

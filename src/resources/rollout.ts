@@ -137,11 +137,6 @@ export const rolloutPolicy = {
   },
   onFailure: { kind: 'words', of: ['rollback', 'pause'], optional: true },
   onInconclusive: { kind: 'words', of: ['continue', 'pause'], optional: true },
-  banOnRollback: {
-    kind: 'flag',
-    optional: true,
-    description: "Agents that go back ban the group's objects",
-  },
 } as const satisfies Fields
 
 /** As it is written; what is left out is by default. */

@@ -4,6 +4,7 @@
  */
 import t from 'tap'
 import type { Rollout } from '../../src/resources/rollout.js'
+import { run, type Ran } from '../cli/run-cli.js'
 import { startCoordinator } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
 import { fetchMark } from '../support/observe-cache.js'
@@ -66,7 +67,9 @@ void t.test('rollouts', { timeout: 300_000 }, async (t) => {
 
   await t.test('what is fine succeeds, and no request fails', async (t) => {
     for (const one of traffic) one.forget()
-    const ended = await untilEnded(await rollOut(fine('second'), { waves, bake: 3, gates }))
+    const ended = await untilEnded(
+      await rollOut(fine('second'), { waves, bake: 3, maxBake: 60, gates }),
+    )
     t.match(ended, { stateName: 'Succeeded', wave: 3, reason: null })
     t.match(states(ended), ['switched', 'switched', 'switched'])
     t.same(
@@ -79,20 +82,51 @@ void t.test('rollouts', { timeout: 300_000 }, async (t) => {
     t.match((await api.readHistory(id))[0], { revision: ended.revision, result: 'ok' })
   })
 
+  await t.test('the client deploys in waves, and tells what a probe got', async (t) => {
+    await api.editFile(file, fine('probed'))
+    const policy = ['--waves', '1', '--bake', '2m', '--gate', 'probe.path=/health']
+    const limits = ['--gate', 'probe.host=site.example', '--gate', 'probe.status=204']
+    const more = ['--gate', 'probe.every=1', '--gate', 'probe.for=2']
+    const { code, err } = await client([
+      'vclgroups',
+      'deploy',
+      'site',
+      ...policy,
+      ...limits,
+      ...more,
+    ])
+    t.match(err, /probe on all: edge-\d: GET \/health of site\.example: status 200, expected 204/)
+    t.equal(code, 1)
+    const { out } = await client(['rollouts', 'list', '--filter', 'stateName=RolledBack', '--json'])
+    const [, probed] = (JSON.parse(out) as Rollout[]).toSorted((a, b) => a.id - b.id)
+    t.match(
+      probed?.gates.find(({ name }) => name === 'probe'),
+      { verdict: 'fail' },
+    )
+    const watched = await client(['rollouts', 'watch', String(probed?.id)])
+    t.match(watched.out, /RolledBack, wave 1 of 2: probe on all/)
+    t.equal(watched.code, 1)
+    await untilAll('second')
+  })
+
   await t.test('a coordinator that is killed while it bakes goes on from there', async (t) => {
-    const id = await rollOut(fine('third'), { waves: [{ count: 1 }], bake: 6, gates })
+    const id = await rollOut(fine('third'), { waves: [{ count: 1 }], bake: 4, gates })
     await eventually('it bakes', async () => {
       const { stateName, bakedSeconds } = await read(id)
-      return stateName === 'Baking' && bakedSeconds >= 2
+      return stateName === 'Baking' && bakedSeconds >= 1
     })
     await coordinator.daemon.kill()
     await coordinator.start()
-    const seen = await eventually('it is known again', () => read(id))
-    t.match(seen, { stateName: 'Baking', wave: 1 })
     const ended = await untilEnded(id)
     t.match(ended, { stateName: 'Succeeded', wave: 2 })
     await untilAll('third')
   })
+
+  function client(words: readonly string[]): Promise<Ran> {
+    const { base } = coordinator
+    const environment = { CACHEFLEET_SERVER: base, CACHEFLEET_TOKEN: api.token }
+    return run(words, { environment })
+  }
 
   async function rollOut(source: string, rollout: object): Promise<number> {
     await api.editFile(file, source)

@@ -13,7 +13,10 @@ import { CounterSampler, type SampledFigures } from './sampler.js'
 import { createSimulatedCounters } from './simulated-counters.js'
 
 interface AgentCountersOptions {
-  readonly config: Pick<AgentConfig, 'name' | 'engine' | 'furtherCounters' | 'metricsListen'>
+  readonly config: Pick<
+    AgentConfig,
+    'name' | 'engine' | 'http' | 'furtherCounters' | 'metricsListen'
+  >
   readonly link: Pick<CoordinatorLink, 'send' | 'isLive'>
   /** Of the cache's manager, where it is known. */
   readonly cachePid: () => number | null
@@ -43,6 +46,7 @@ export class AgentCounters {
       ...options,
       reader: this.#reader,
       readDesired: () => options.state.record.desired,
+      http: options.config.http,
       send: (observed) => link.send(observed),
     })
     this.#sampler = new CounterSampler({

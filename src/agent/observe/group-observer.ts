@@ -12,6 +12,7 @@ import { countSince, type CounterReading } from '../counters/counter-rates.js'
 import type { CounterReader } from '../counters/counter-reader.js'
 import type { SampledFigures } from '../counters/sampler.js'
 import type { Unsent } from '../link/coordinator-link.js'
+import { Probes, type ProbeTarget } from './probes.js'
 import { listServedPrograms } from './served-programs.js'
 
 interface GroupObserverOptions {
@@ -20,6 +21,8 @@ interface GroupObserverOptions {
   /** What the cache holds by now; null: nothing of ours. */
   readonly readDesired: () => DesiredEngine | null
   readonly send: (observed: Unsent<Observed>) => boolean
+  /** Where the cache serves its clients. */
+  readonly http: ProbeTarget
   readonly log: Logger
 }
 
@@ -34,6 +37,7 @@ interface Span extends Omit<ObservedSpan, 'ageMs'> {
 
 interface Asked {
   readonly order: ObserveOrder
+  readonly probes: Probes
   untilMs: number
   sentAtMs: number
   /** Of the newest span that was told. */
@@ -61,8 +65,10 @@ export class GroupObserver {
     const nowMs = performance.now()
     const known = this.#asked.get(order.group)
     const isSame = known?.order.session === order.session
+    const probes = known?.probes ?? new Probes(this.#options.http)
+    probes.take(order.probes)
     this.#asked.set(order.group, {
-      order,
+      ...{ order, probes },
       untilMs: nowMs + order.forMs,
       sentAtMs: isSame ? known.sentAtMs : Number.NEGATIVE_INFINITY,
       toldMs: isSame ? known.toldMs : Number.NEGATIVE_INFINITY,
@@ -85,6 +91,8 @@ export class GroupObserver {
     this.#programs = programs
     const counts = this.#options.figures.observe(now)
     for (const group of this.#spans.keys()) if (!programs.has(group)) this.#spans.delete(group)
+    for (const [group, { probes }] of this.#asked)
+      if (earlier.get(group) !== programs.get(group)) probes.forget()
     if (before === null || now.atMs <= before.atMs) return
     const restarts = before.lives.child === now.lives.child ? 0 : 1
     for (const [group, program] of programs) {
@@ -119,7 +127,9 @@ export class GroupObserver {
     const nowMs = performance.now()
     for (const [group, asked] of this.#asked)
       if (asked.untilMs <= nowMs) this.#asked.delete(group)
-      else if (nowMs - asked.sentAtMs >= asked.order.everyMs * 0.9) this.#tell(asked, nowMs)
+      else asked.probes.look(nowMs)
+    for (const asked of this.#asked.values())
+      if (nowMs - asked.sentAtMs >= asked.order.everyMs * 0.9) this.#tell(asked, nowMs)
     nextIn(this.#asked.size > 0 ? readEveryMs : null)
     if (this.#asked.size > 0) return
     void this.#loop?.close()
@@ -127,12 +137,20 @@ export class GroupObserver {
   }
 
   #tell(asked: Asked, nowMs: number): void {
-    const { group, session } = asked.order
+    const { probes, order } = asked
+    const { group, session } = order
     const spans = (this.#spans.get(group) ?? []).filter(({ endMs }) => endMs > asked.toldMs)
     const isWhole = asked.toldMs === Number.NEGATIVE_INFINITY
     asked.sentAtMs = nowMs
     const isSent = this.#options.send({
-      ...{ kind: 'observed', traceId: newTraceId(), group, session, isWhole, probes: [] },
+      ...{
+        kind: 'observed',
+        traceId: newTraceId(),
+        group,
+        session,
+        isWhole,
+        probes: [...probes.seen],
+      },
       spans: spans.map(({ endMs, ...span }) => ({
         ...span,
         ageMs: Math.max(0, Math.round(nowMs - endMs)),

@@ -3,6 +3,7 @@ import { yesFlag } from '../confirm.js'
 import { fieldFlags } from '../field-flags.js'
 import { idArgument, objectVerbs } from '../object-verbs.js'
 import { ofGroup, statsVerb } from '../stats-verb.js'
+import { gateNames } from '../../resources/rollout.js'
 import { stage, vclGroup } from '../../resources/vclgroup.js'
 import { toFields, toNounParts } from '../resource-noun.js'
 import type { Flag, Noun, Verb } from '../verb.js'
@@ -43,11 +44,30 @@ const forceFlag: Flag = {
   summary: 'also while the organization is frozen; for administrators',
 }
 
+const rolloutFlags: readonly Flag[] = [
+  {
+    form: '--waves <list>',
+    summary: 'in waves, as 1,10%,50%: agents, shares of them, or tag:NAME; the rest comes last',
+  },
+  { form: '--agents <list>', summary: 'these agents first, the rest after `rollouts advance`' },
+  { form: '--bake <time>', summary: 'how long each wave is watched, as 90s or 2m (60s)' },
+  { form: '--max-bake <time>', summary: 'how long an inconclusive bake is prolonged' },
+  {
+    form: '--gate <limit>',
+    summary: `as errors.max=1%, hitRatio.drop=10%, restarts: ${gateNames.join(', ')}`,
+    repeatable: true,
+  },
+  { form: '--on-failure <what>', summary: 'rollback (the default) or pause' },
+  { form: '--on-inconclusive <what>', summary: 'continue (the default) or pause' },
+  { form: '--all-at-once', summary: 'whatever the policy of the group says' },
+  { form: '--abort', summary: 'aborts a rollout of the group that runs first' },
+]
+
 const groupVerbs: readonly Verb[] = [
   {
     name: 'deploy',
     summary: 'deploys the group to its caches: all load it, then all switch to it',
-    flags: [...waitFlags, ...replaceFlags],
+    flags: [...waitFlags, ...replaceFlags, ...rolloutFlags],
     example: 'vclgroups deploy site --wait 60s --percent 90',
     run: async (invocation) => (await import('../deploy.js')).deployGroup(invocation, group),
   },

@@ -5,13 +5,13 @@
 import { randomUUID } from 'node:crypto'
 import type { Bus } from '../bus/bus.js'
 import { rolloutObservedSubject, rolloutObserveSubject } from '../bus/subjects.js'
-import type { ObservedSpan } from '../../messages/observations.js'
+import type { ObservedSpan, Probed, ProbeOrder } from '../../messages/observations.js'
 import { rolloutStates } from '../../resources/rollout.js'
 import type { RolloutRecord } from '../fleet/rollout-queries.js'
-import type { ObservedAgent } from './judge-gates.js'
+import type { ObservedAgent, ProbeSeen } from './judge-gates.js'
 import type { Seconds } from './observed-seconds.js'
 
-type Observed = Pick<ObservedAgent, 'since' | 'before'>
+type Observed = Pick<ObservedAgent, 'since' | 'before' | 'probes'>
 
 export interface Observations {
   /** From now on what the agents of these see is wanted, and of no others. */
@@ -46,6 +46,8 @@ interface Span extends Seconds {
 interface Watched {
   askedAtMs: number
   readonly agents: Map<number, Span[]>
+  /** By agent, the newest of each, in the order of the gates. */
+  readonly probes: Map<number, readonly (ProbeSeen | null)[]>
 }
 
 export function createObservations(bus: Bus, now: () => number): Observations {
@@ -58,9 +60,13 @@ export function createObservations(bus: Bus, now: () => number): Observations {
     const known = message.isWhole ? [] : (of.agents.get(message.agentId) ?? [])
     known.push(...message.spans.map((span) => toSpan(span, heardAt)))
     of.agents.set(message.agentId, known.slice(-spansKept))
+    of.probes.set(message.agentId, message.probes.map(toProbeSeen))
   })
   const read = ({ groupId }: RolloutRecord, agentId: number): readonly Span[] =>
     watched.get(groupId)?.agents.get(agentId) ?? []
+
+  const readProbes = ({ groupId }: RolloutRecord, agentId: number) =>
+    watched.get(groupId)?.probes.get(agentId) ?? []
 
   return {
     observe: (rollouts) => {
@@ -72,11 +78,14 @@ export function createObservations(bus: Bus, now: () => number): Observations {
       const spans = read(rollout, agentId)
       const startedAt = findStart(rollout, agentId)
       const { programName } = rollout.sources
+      const since = spans.filter(({ program, at }) => program === programName && at >= startedAt)
       return {
-        since: spans.filter(({ program, at }) => program === programName && at >= startedAt),
+        since,
         before: spans.filter(
           ({ program, at }) => program !== programName && at >= startedAt - baselineMs,
         ),
+        // What came before any second of the new release was of the old one.
+        probes: alignProbes(rollout, since.length > 0 ? readProbes(rollout, agentId) : []),
       }
     },
     readControl: (rollout, agentId) => {
@@ -101,14 +110,15 @@ export function createObservations(bus: Bus, now: () => number): Observations {
     },
   }
 
-  function ask({ groupId: group, waves }: RolloutRecord): void {
+  function ask({ groupId: group, waves, policy }: RolloutRecord): void {
     const nowMs = performance.now()
     const known = watched.get(group)
     if (known && nowMs - known.askedAtMs < renewEveryMs) return
-    watched.set(group, { askedAtMs: nowMs, agents: known?.agents ?? new Map<number, Span[]>() })
+    const { agents = new Map<number, Span[]>(), probes = new Map<number, []>() } = known ?? {}
+    watched.set(group, { askedAtMs: nowMs, agents, probes })
     const agentIds = waves.flatMap(({ agents }) => agents.map(({ id }) => id))
     const everyMs = Math.min(Math.max(agentIds.length * perAgentMs, oftenMs), seldomMs)
-    const order = { group, session, everyMs, forMs: observeForMs, probes: [] }
+    const order = { group, session, everyMs, forMs: observeForMs, probes: listProbes(policy) }
     bus.publish(rolloutObserveSubject, { agentIds, order })
   }
 }
@@ -126,4 +136,25 @@ function toSpan({ ageMs, figures, ...span }: ObservedSpan, heardAt: number): Spa
     at: heardAt - ageMs,
     figures: figures === null ? null : { requests, errors, hits, misses, firstByte },
   }
+}
+
+function listProbes({ gates }: RolloutRecord['policy']): ProbeOrder[] {
+  return gates.flatMap(({ name, path = '/', host = '', status = 200, bodyContains, every = 5 }) =>
+    name === 'probe'
+      ? [{ path, host, status, bodyContains: bodyContains ?? null, everyMs: every * 1000 }]
+      : [],
+  )
+}
+
+/** By the place of each gate in the policy. */
+function alignProbes(
+  { policy }: RolloutRecord,
+  seen: readonly (ProbeSeen | null)[],
+): readonly (ProbeSeen | null)[] {
+  let next = 0
+  return policy.gates.map(({ name }) => (name === 'probe' ? (seen[next++] ?? null) : null))
+}
+
+function toProbeSeen(probed: Probed | null): ProbeSeen | null {
+  return probed && { wrongSeconds: probed.wrongMs / 1000, reason: probed.reason }
 }

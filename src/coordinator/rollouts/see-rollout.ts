@@ -71,8 +71,8 @@ function judgeObserved(
     const isThere = agent.state === agentStates.Running
     if (how === 'switched') {
       const seen = observations.read(rollout, agentId)
-      const more = { healthyBackends: healthy.get(agentId) ?? null, probes: [] }
-      switched.push({ ...seen, ...more, agentId, name: agent.name, isThere })
+      const healthyBackends = healthy.get(agentId) ?? null
+      switched.push({ ...seen, healthyBackends, agentId, name: agent.name, isThere })
     } else if (how === 'waiting' && isThere)
       control.push(...observations.readControl(rollout, agentId))
   }
