@@ -96,6 +96,12 @@ void t.test('nobody finds out by asking what is masked', (t) => {
   const masksQuery = { ...open, masksQuery: true }
   t.match(refusedOf('ReqURL ~ "token=a"', false, masksQuery), /URLs are not compared/)
   t.match(refusedOf('Hash ~ "token=a"', false, masksQuery), /URLs are not compared/)
+  for (const test of ['ReqHeader:Referer', 'RespHeader:location', 'RespHeader:Content-Location']) {
+    const text = `${test} ~ "token=a"`
+    t.match(refusedOf(text, false, masksQuery), /URLs are not compared/, text)
+    t.equal(refusedOf(text, false), null, 'where query strings are shown')
+  }
+  t.equal(refusedOf('ReqHeader:Accept ~ "html"', false, masksQuery), null)
   t.equal(refusedOf('ReqStart ~ "^192"', false, { ...open, masksClients: false }), null)
   t.end()
 })
