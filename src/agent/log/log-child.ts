@@ -8,6 +8,7 @@ import { constants, setPriority } from 'node:os'
 import type { Readable } from 'node:stream'
 import { waitAtMost } from '../../runtime/pause.js'
 import { recordTags } from '../../traffic/log-records.js'
+import { endWithUs, notThereCode } from '../host/end-with-us.js'
 import { splitLines } from './split-lines.js'
 
 export interface LogTool {
@@ -49,7 +50,8 @@ export class LogChild {
   #isStopped = false
 
   constructor({ tool, run, onLine, onEnd }: LogChildOptions) {
-    this.#process = spawn(tool.program, listWords(tool, run), { stdio: ['ignore', 'pipe', 'pipe'] })
+    const command = endWithUs({ program: tool.program, words: listWords(tool, run) })
+    this.#process = spawn(command.program, command.words, { stdio: ['ignore', 'pipe', 'pipe'] })
     const { stdout, stderr, pid } = this.#process
     if (pid !== undefined) lowerPriority(pid)
     let words = ''
@@ -74,7 +76,8 @@ export class LogChild {
     this.#process.once('close', (code, signal) => {
       // Below it, the tool draws where in the query it is.
       const first = words.split('\n').find((line) => /\w/.test(line))
-      end(first?.trim() ?? `it ended with ${signal ?? code ?? 'nothing'}`)
+      if (code === notThereCode) end(`spawn ${tool.program} ENOENT`)
+      else end(first?.trim() ?? `it ended with ${signal ?? code ?? 'nothing'}`)
     })
   }
 
