@@ -1,10 +1,12 @@
 /** A store with so many of everything, each object referring to so many others. */
 import { saveBackendReports } from '../../../src/coordinator/backends/backend-recorder.js'
 import { addHistory } from '../../../src/coordinator/fleet/history-queries.js'
+import { insertRollout } from '../../../src/coordinator/fleet/rollout-queries.js'
 import { insertRow } from '../../../src/coordinator/store/write-rows.js'
 import { insertDeliveries } from '../../../src/coordinator/webhooks/delivery-queries.js'
 import { makeDomainCertificate } from '../../support/domain-certificates.js'
 import type { Client, Json } from './client.js'
+import { makeRollout } from '../rollouts/made-rollout.js'
 import { placeGroup } from './placed-group.js'
 
 type Reference = { readonly id: number }
@@ -79,7 +81,7 @@ async function seedIdentity(client: Client, { numbers, makeAll }: Maker): Promis
   }))
 }
 
-/** Of the first group, as its history has them. */
+/** Of the first group, as its history and its rollouts have them. */
 async function addDeploys({ service }: Client, numbers: readonly number[]): Promise<void> {
   const sources = {
     ...{
@@ -91,9 +93,12 @@ async function addDeploys({ service }: Client, numbers: readonly number[]): Prom
     ...{ sha: '0'.repeat(64), programName: 'cf-1-00000000-1', deploymentIds: [1] },
   }
   const entry = { groupId: 1, organizationId: null, at: 1, account: 'root', result: 'ok', sources }
+  const about = { groupId: 1, groupName: 'group 1', organizationId: null }
   await service.store.transaction(async (queries) => {
     for (const revision of numbers)
       await addHistory(queries, { ...entry, revision, action: 'deploy' })
+    for (const revision of numbers)
+      await insertRollout(queries, makeRollout({ ...about, revision }))
   })
 }
 
