@@ -122,6 +122,24 @@ async function checkDrains(t: Test, { api, base }: CoordinatorProcess): Promise<
     t.equal((await servingOf(api, site)).length, 2)
     t.equal((await api.act(other, 'undeploy')).status, 200)
   })
+
+  await t.test('a plan shows what a deploy would change', async (t) => {
+    const plan = () => cli('vclgroups', 'deploy', 'site', '--plan')
+    t.match(await plan(), { code: exitCodes.done, out: /would change nothing/ })
+    await api.editFile(file, answering('another'))
+    const { code, out } = await plan()
+    t.equal(code, exitCodes.changes)
+    t.match(out, /^--- main.vcl version 1$/m)
+    t.match(out, /^[+].*another/m)
+    t.match(await cli('vclgroups', 'diff', 'site'), { code: exitCodes.changes, out })
+    t.match(await cli('vclgroups', 'deploy', 'other', '--plan'), {
+      code: exitCodes.changes,
+      out: /^[+] .*-sim-.*: by deployment other$/m,
+    })
+    t.equal((await api.readGroup(site)).revision, 1, 'nothing was deployed')
+    t.equal((await api.act(site, 'deploy')).status, 200)
+    t.match(await cli('vclgroups', 'diff', 'site'), { code: exitCodes.done })
+  })
 }
 
 async function checkReplacing(t: Test, { api, port }: CoordinatorProcess): Promise<void> {

@@ -6,7 +6,7 @@ import { ofGroup, statsVerb } from '../stats-verb.js'
 import { gateNames } from '../../resources/rollout.js'
 import { stage, vclGroup } from '../../resources/vclgroup.js'
 import { toFields, toNounParts } from '../resource-noun.js'
-import type { Flag, Noun, Verb } from '../verb.js'
+import { isSet, type Flag, type Noun, type Verb } from '../verb.js'
 
 export const group = toNounParts(vclGroup, {
   alias: 'vg',
@@ -67,9 +67,26 @@ const groupVerbs: readonly Verb[] = [
   {
     name: 'deploy',
     summary: 'deploys the group to its caches: all load it, then all switch to it',
-    flags: [...waitFlags, ...replaceFlags, ...rolloutFlags],
+    flags: [
+      ...waitFlags,
+      ...replaceFlags,
+      ...rolloutFlags,
+      {
+        form: '--plan',
+        summary: 'shows files, caches and routing that it would change, and changes nothing',
+      },
+    ],
     example: 'vclgroups deploy site --wait 60s --percent 90',
-    run: async (invocation) => (await import('../deploy.js')).deployGroup(invocation, group),
+    run: async (invocation) =>
+      isSet(invocation, 'plan')
+        ? (await import('../group-plan.js')).planDeploy(invocation, group)
+        : (await import('../deploy.js')).deployGroup(invocation, group),
+  },
+  {
+    name: 'diff',
+    summary: 'shows line by line how its files differ from what is deployed',
+    example: 'vclgroups diff site',
+    run: async (invocation) => (await import('../group-plan.js')).diffGroup(invocation, group),
   },
   {
     name: 'cancel',
