@@ -170,15 +170,29 @@ function judgeRatio(
       ...inconclusive(name, 'there is nothing to compare it with'),
       ...compared,
     }
+  return { ...judgeLimit(gate, { newest, observed, limit, agents: agents.length }), ...compared }
+}
+
+interface Measured {
+  readonly newest: Seconds
+  readonly observed: number
+  readonly limit: number
+  readonly agents: number
+}
+
+function judgeLimit(gate: RatioGate, { newest, observed, limit, agents }: Measured): JudgedGate {
+  const { name, for: forSeconds = 0 } = gate
+  const measure = measures[name]
   const isOver = name === 'hitRatio' ? observed < limit : observed > limit
-  const isLong = newest.seconds >= forSeconds * agents.length * 0.5
-  if (isOver && !isLong)
-    return {
-      ...inconclusive(name, 'out of its limit, not yet for long enough'),
-      ...compared,
-      limit,
-    }
-  return { ...over(name, { observed, limit, isOver }), ...compared }
+  const isLong = newest.seconds >= forSeconds * agents * 0.5
+  const whole = measure.whole(newest)
+  if (isOver && !(isLong && isBeyondChance(observed, limit, whole))) {
+    const reason = isLong
+      ? `out of its limit by no more than chance, in ${Math.round(whole ?? 0)} ${measure.things}`
+      : 'out of its limit, not yet for long enough'
+    return { ...inconclusive(name, reason), limit }
+  }
+  return over(name, { observed, limit, isOver })
 }
 
 interface Compared {
@@ -204,6 +218,17 @@ interface Measure {
   readonly of: (seconds: Seconds, gate: GateRule) => number | null
   /** Factors break no limit below it: a share, or milliseconds. */
   readonly floor: number
+  /** What it is a share of; null: it is none. */
+  readonly whole: (seconds: Seconds) => number | null
+}
+
+/** Of many agents one has some errors more than others by chance alone. */
+const deviations = 3
+
+function isBeyondChance(observed: number, limit: number, whole: number | null): boolean {
+  if (whole === null) return true
+  const deviation = Math.sqrt((limit * (1 - limit)) / whole)
+  return Math.abs(observed - limit) > deviations * deviation
 }
 
 const share = (part: number, whole: number): number | null => (whole > 0 ? part / whole : null)
@@ -217,6 +242,7 @@ const measures: Readonly<Record<'errors' | 'hitRatio' | 'backendFailures' | 'fir
       count: requests,
       of: ({ figures }) => figures && share(figures.errors, figures.requests),
       floor: 0.001,
+      whole: requests,
     },
     hitRatio: {
       needsLog: true,
@@ -224,6 +250,7 @@ const measures: Readonly<Record<'errors' | 'hitRatio' | 'backendFailures' | 'fir
       count: requests,
       of: ({ figures }) => figures && share(figures.hits, figures.hits + figures.misses),
       floor: 0,
+      whole: ({ figures }) => (figures ? figures.hits + figures.misses : 0),
     },
     backendFailures: {
       needsLog: false,
@@ -236,6 +263,7 @@ const measures: Readonly<Record<'errors' | 'hitRatio' | 'backendFailures' | 'fir
       of: ({ seconds, backendRequests, backendFailures }) =>
         seconds === 0 ? null : (share(backendFailures, backendRequests) ?? 0),
       floor: 0.001,
+      whole: ({ backendRequests }) => backendRequests,
     },
     firstByte: {
       needsLog: true,
@@ -244,6 +272,7 @@ const measures: Readonly<Record<'errors' | 'hitRatio' | 'backendFailures' | 'fir
       of: ({ figures }, { percentile = 95 }) =>
         figures && findPercentile(figures.firstByte, percentile / 100),
       floor: 5,
+      whole: () => null,
     },
   }
 

@@ -63,7 +63,11 @@ async function lookAtAll(service: StateService, context: Context, tools: Tools):
   const running = await readRunningRollouts(service.store.queries)
   tools.observations.observe(running)
   tools.bakes.keepOnly(running.map(({ id }) => id))
-  for (const rollout of running) await lookAt(service, context, rollout, tools)
+  for (const rollout of running)
+    await lookAt(service, context, rollout, tools).catch((error: unknown) => {
+      // Others go on; this one is looked at again.
+      context.log.error({ err: error, rollout: rollout.id }, 'a rollout cannot be moved on')
+    })
   return running.length
 }
 

@@ -141,6 +141,15 @@ void t.test('a gate fails once it was out of its limit for long enough', (t) => 
   t.end()
 })
 
+void t.test('a few errors more than the limit, as chance has them, fail nothing', (t) => {
+  const seen = (errors: number) => [...seconds(10, 10), ...seconds(1, 100, { errors })]
+  const gate = { name: 'errors', max: 0.01, for: 1 } as const
+  t.match(judge(gate, [agent(seen(2))]), { verdict: 'inconclusive', why: /no more than chance/ })
+  t.equal(judge(gate, [agent(seen(1))]).verdict, 'pass')
+  t.equal(judge(gate, [agent(seen(10))]).verdict, 'fail')
+  t.end()
+})
+
 void t.test('few requests, no log and nothing to compare with are inconclusive', (t) => {
   const few = judge({ name: 'errors' }, [agent(seconds(10, 1))])
   t.match(few, { verdict: 'inconclusive', why: /10 of 100 requests/ })
