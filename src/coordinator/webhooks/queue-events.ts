@@ -1,5 +1,6 @@
 /** Puts new events into the queues of the webhooks that get them: on disk before anything is sent. */
 import { runInSteps } from '../../in-steps.js'
+import { pauseFor } from '../../runtime/pause.js'
 import { readEventBounds, readTimedEvents } from '../events/event-queries.js'
 import type { StateService } from '../service.js'
 import { requireLease } from '../store/leases.js'
@@ -12,6 +13,8 @@ import { readEnabledWebhooks, type WebhookRecord } from './webhook-queries.js'
 
 /** Some 300 kB of text. */
 const eventsAtOnce = 200
+/** It rests as long as it works, so that the deploy that makes the events is not slowed by it. */
+const longestRestMs = 200
 
 /** Until all events are judged. */
 export async function queueEvents(
@@ -19,7 +22,11 @@ export async function queueEvents(
   lease: Lease,
   signal: AbortSignal,
 ): Promise<void> {
-  while (!signal.aborted && (await queueSome(service, lease)));
+  for (let isMore = true; isMore && !signal.aborted;) {
+    const startedAt = performance.now()
+    isMore = await queueSome(service, lease)
+    await pauseFor(Math.min(performance.now() - startedAt, longestRestMs), signal)
+  }
 }
 
 /** Answers whether there are more. */

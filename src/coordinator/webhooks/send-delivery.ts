@@ -20,30 +20,38 @@ interface Sending {
   readonly signal: AbortSignal
   /** The system's unless a test gives its own. */
   readonly resolveName?: ResolveName
+  /** docs/behaviour.md, Webhooks: 10 s. */
+  readonly timeoutMs?: number
 }
-
-/** docs/behaviour.md, Webhooks. */
-const timeoutMs = 10_000
 
 /** Rejects when the signal fires. */
 export async function sendDelivery(sending: Sending): Promise<Attempt> {
-  const { url: text, rules, signal } = sending
+  const { url: text, rules, signal, timeoutMs = 10_000 } = sending
   signal.throwIfAborted()
   const url = new URL(text)
   const problem = findUrlProblem(url, rules)
   if (problem !== null) return failed(problem)
-  const deadline = AbortSignal.timeout(timeoutMs)
+  const ending = new AbortController()
+  const end = (): void => {
+    ending.abort()
+  }
+  const timer = setTimeout(end, timeoutMs)
+  signal.addEventListener('abort', end)
   try {
-    return await post(url, sending, AbortSignal.any([signal, deadline]))
+    return await post(url, sending, ending.signal)
   } catch (error) {
     signal.throwIfAborted()
-    return failed(deadline.aborted ? 'no answer within 10 s' : wordOf(error))
+    return failed(ending.signal.aborted ? `no answer within ${timeoutMs / 1000} s` : wordOf(error))
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', end)
   }
 }
 
 function post(url: URL, sending: Sending, signal: AbortSignal): Promise<Attempt> {
   const { body, signature, rules, resolveName } = sending
   return new Promise((resolve, reject) => {
+    let hasStatus = false
     const request = url.protocol === 'https:' ? requestSecure : requestPlain
     const sent = request(
       url,
@@ -65,13 +73,17 @@ function post(url: URL, sending: Sending, signal: AbortSignal): Promise<Attempt>
         signal,
       },
       (message) => {
+        hasStatus = true
         void readBeginning(message).then((answer) => {
           sent.destroy()
           resolve(judgeAnswer(message.statusCode ?? 0, answer))
         })
       },
     )
-    sent.on('error', reject)
+    // Of what is cut off behind the status the reading of it knows.
+    sent.on('error', (error) => {
+      if (!hasStatus) reject(error)
+    })
     sent.end(body)
   })
 }
