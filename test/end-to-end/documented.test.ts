@@ -9,6 +9,7 @@ import {
   type CoordinatorProcess,
 } from '../support/daemon.js'
 import { makeDomainCertificate } from '../support/domain-certificates.js'
+import { tryInvalidations } from './documented-invalidations.js'
 import { tryRollouts } from './documented-rollouts.js'
 import { eventually } from '../support/eventually.js'
 import { createBrowser, startIdentityProvider } from '../support/identity-provider.js'
@@ -310,24 +311,6 @@ async function tryStatistics(
     await done(`get${name}Graph`, { at: { ...at, name: graph } })
   }
   await done('getVclGroupNewestStats', { at: subjects['VclGroup'] ?? {} })
-}
-
-async function tryInvalidations({ done, made }: Harness): Promise<void> {
-  // Where nobody serves, a purge is tried again and again.
-  const at = {
-    id: await made('createInvalidation', {
-      ...{ type: 'purge', urls: ['http://www.example.com/'], target: { all: true } },
-    }),
-  }
-  await done('previewInvalidation', {
-    body: { type: 'ban', expression: 'obj.status == 404', target: { all: true } },
-  })
-  await done('listInvalidations')
-  await done('getInvalidation', { at })
-  await done('cancelInvalidation', { at })
-  await done('retryInvalidation', { at })
-  await done('cancelInvalidation', { at })
-  await done('deleteInvalidation', { at })
 }
 
 /** `Tag` is listed by listTags and read by getTag. */

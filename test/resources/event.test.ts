@@ -52,7 +52,9 @@ const problemTypes = bearerTypes.map((bearer) => `problem:${bearer}`)
 /** As promised: of a problem what bears it, of backends the caches that see them and their groups. */
 function typesRead(type: string): readonly string[] {
   if (type === 'backend') return ['agent', 'vclgroup']
-  return type === 'problem:stage' ? ['vclgroup'] : [type.replace('problem:', '')]
+  return type === 'problem:stage' || type === 'rollout'
+    ? ['vclgroup']
+    : [type.replace('problem:', '')]
 }
 
 void t.test('a regular user hears of the types that it may read, of some only if it asks', (t) => {

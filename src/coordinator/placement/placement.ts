@@ -81,24 +81,7 @@ interface PlacementWork {
 function beginPlacement(input: PlacementInput): PlacementWork {
   const deployments = input.group.deployments.toSorted((a, b) => a.id - b.id)
   const leaving = new Map<number, string>()
-  const keeping = new Map<number, Chosen[]>(deployments.map(({ id }) => [id, []]))
-  const spare: Chosen[] = []
-  const failed = new Map<number, Chosen[]>(deployments.map(({ id }) => [id, []]))
-  // Others have come in their place.
-  const drained = new Map<number, HeldPlace[]>(deployments.map(({ id }) => [id, []]))
-  for (const { place, agent } of findHolders(input, leaving)) {
-    const own = deployments.find(({ id }) => id === place.deploymentId)
-    const hasFailed = !isDrained({ agent }) && input.failed?.has(agent.id) === true
-    const kept = (hasFailed ? failed : keeping).get(place.deploymentId) ?? spare
-    const fits = own !== undefined && isFitting(agent, own.target)
-    const stays = fits && (hasFailed || kept.length < own.max)
-    const list = stays
-      ? kept
-      : fits && isDrained({ agent })
-        ? (drained.get(own.id) ?? spare)
-        : spare
-    list.push({ agent, position: place.position })
-  }
+  const { keeping, failed, drained, spare } = sortHolders(input, deployments, leaving)
   const taken = new Set(
     [...keeping.values(), ...drained.values()].flat().map(({ agent }) => agent.id),
   )
@@ -127,6 +110,32 @@ function beginPlacement(input: PlacementInput): PlacementWork {
     }
   })
   return { input, slots, taken, leaving }
+}
+
+/** Of each deployment who stays, who failed, and who drains where others have come in their place; `spare`: of none any more. */
+function sortHolders(
+  input: PlacementInput,
+  deployments: readonly PlacementDeployment[],
+  leaving: Map<number, string>,
+) {
+  const byDeployment = <T>() => new Map<number, T[]>(deployments.map(({ id }) => [id, []]))
+  const sorted = {
+    ...{ keeping: byDeployment<Chosen>(), failed: byDeployment<Chosen>() },
+    ...{ drained: byDeployment<HeldPlace>(), spare: [] as Chosen[] },
+  }
+  const { keeping, failed, drained, spare } = sorted
+  const listOf = ({ id, max }: PlacementDeployment, agent: IndexedAgent) => {
+    if (!isDrained({ agent }) && input.failed?.has(agent.id) === true) return failed.get(id)
+    const kept = keeping.get(id)
+    if (kept && kept.length < max) return kept
+    return isDrained({ agent }) ? drained.get(id) : undefined
+  }
+  for (const { place, agent } of findHolders(input, leaving)) {
+    const own = deployments.find(({ id }) => id === place.deploymentId)
+    const list = own && isFitting(agent, own.target) ? listOf(own, agent) : undefined
+    ;(list ?? spare).push({ agent, position: place.position })
+  }
+  return sorted
 }
 
 /** Those that may stay, in their order, those on draining agents last; why the others may not goes into `leaving`. */
