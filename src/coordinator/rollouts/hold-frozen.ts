@@ -5,13 +5,15 @@ import { describeFreeze, readFreeze } from '../identity/freeze.js'
 import type { StateService } from '../service.js'
 import type { CourseStep } from './rollout-course.js'
 
+type HeldRollout = Pick<RolloutRecord, 'state' | 'reason' | 'organizationId' | 'startedAt'>
+
 /** What a pause for a freeze is told from that of a person or a gate by. */
 const held = 'held: '
 
 /** Undefined: a freeze has nothing to do with it. One that an administrator forced, during the freeze, goes on. */
 export async function findFreezeStep(
   { store, now }: Pick<StateService, 'store' | 'now'>,
-  { state, reason, organizationId, startedAt }: RolloutRecord,
+  { state, reason, organizationId, startedAt }: HeldRollout,
 ): Promise<CourseStep | undefined> {
   const { Switching, Baking, Paused } = rolloutStates
   const isHeld = state === Paused && reason?.startsWith(held) === true
