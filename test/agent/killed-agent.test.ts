@@ -14,16 +14,15 @@ void t.test('the log tool of a killed agent ends with it', async (t) => {
   await chmod(program, 0o755)
   const agent = spawn(process.execPath, [join(root, 'test/agent/start-log-child.mjs'), program])
   t.teardown(() => agent.kill('SIGKILL'))
-  const pid = await eventually('the tool runs', async () => Number(await readFile(place, 'utf8')))
-  t.ok(await isRunning(pid))
+  const pid = await eventually('it has begun', async () => Number(await readFile(place, 'utf8')))
+  await eventually('it is what it becomes', async () => (await readWords(pid)).includes('sleep'))
 
   agent.kill('SIGKILL')
 
-  await eventually('it has ended', async () => !(await isRunning(pid)))
+  await eventually('it has ended', async () => (await readWords(pid)) === '')
 })
 
-/** What nobody has waited for yet has no words any more. */
-async function isRunning(pid: number): Promise<boolean> {
-  const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
-  return words !== ''
+/** What has ended has none, though nobody has waited for it yet. */
+async function readWords(pid: number): Promise<string> {
+  return readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
 }
