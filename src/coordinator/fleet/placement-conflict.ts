@@ -22,8 +22,8 @@ export function findConflict(input: PlacementInput, agent: IndexedAgent): string
 export function describeConflict(input: PlacementInput, agent: IndexedAgent): Conflict | null {
   const { group } = input
   if (!mayRun(group, agent)) return { ...describeRelease(group, agent), isUnavailable: true }
-  const closed = agent.groupIds.has(group.id) ? null : describeClosed(agent)
-  if (closed !== null) return closed
+  const closed = describeClosed(agent)
+  if (closed !== null && !agent.groupIds.has(group.id)) return closed
   if (typeof agent.memberOf === 'number' && agent.memberOf !== group.id)
     return { holder: null, reason: 'it is in a group of the console' }
   if (group.apartFrom !== undefined && agent.groupIds.has(group.apartFrom))

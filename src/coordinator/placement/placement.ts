@@ -152,8 +152,8 @@ function findHolders(
     if (reason !== null) leaving.set(place.agentId, reason)
     else if (agent) holders.push({ place, agent })
   }
-  const stays = holders.filter((holder) => !isDrained(holder))
-  return stays.length === holders.length ? holders : [...stays, ...holders.filter(isDrained)]
+  if (!holders.some(isDrained)) return holders
+  return [...holders.filter((holder) => !isDrained(holder)), ...holders.filter(isDrained)]
 }
 
 /** How many new agents the group can take at most; others may take what one deployment would have liked. */
@@ -225,6 +225,7 @@ function gainAgent(work: PlacementWork, slot: Slot, asked = new Set<Slot>()): bo
 /** One that failed there before is nobody's replacement. */
 function replaceDrained(work: PlacementWork, slot: Slot): void {
   const { failed } = work.input
+  if (!slot.chosen.some(isDrained)) return
   for (const place of slot.chosen.filter(isHeld).filter(isDrained).toReversed()) {
     const candidate = slot.candidates
       .slice(slot.next)
