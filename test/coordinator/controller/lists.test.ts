@@ -2,7 +2,9 @@
 import t, { type Test } from 'tap'
 import { saveBackendReports } from '../../../src/coordinator/backends/backend-recorder.js'
 import { resourceRoutes } from '../../../src/coordinator/controller/resources.js'
+import { insertRollout } from '../../../src/coordinator/fleet/rollout-queries.js'
 import { startPostgres } from '../../support/postgres.js'
+import { makeRollout } from '../rollouts/made-rollout.js'
 import { placeGroup, type Placed } from './placed-group.js'
 import { enrol, startClient, type Client, type Json } from './client.js'
 
@@ -91,6 +93,14 @@ async function seed(client: Client): Promise<void> {
   await client.expect(409, 'DELETE', `/tags/${String(tag['id'])}`)
   const placed = await placeGroup(client, ['edge-3'])
   await reportBackends(client, placed)
+  const rolledOut = {
+    groupId: Number(placed.group['id']),
+    groupName: 'placed',
+    organizationId: null,
+  }
+  await client.service.store.transaction((queries) =>
+    insertRollout(queries, makeRollout(rolledOut)),
+  )
   await client.apiLog.close()
 }
 

@@ -229,7 +229,11 @@ void t.test('the verbs of a group answer for themselves', async (t) => {
   for (const query of ['wait=x', 'wait=-1', 'wait=1.5', 'wait=601', 'wait=', 'percent=101'])
     t.match(await client.expect(400, 'PUT', `${at}/deploy?${query}`), { errorKey: 'deploy' })
   for (const body of [[], 'now', 1, true])
-    t.match(await client.expect(400, 'PUT', `${at}/deploy`, body), { errorMsg: /takes no body/ })
+    for (const [verb, errorMsg] of [
+      ['deploy', /must be a JSON object/],
+      ['reload', /takes no body/],
+    ] as const)
+      t.match(await client.expect(400, 'PUT', `${at}/${verb}`, body), { errorMsg })
   t.match(await client.expect(503, 'PUT', `${at}/deploy?wait=1s`, {}), { errorKey: 'deploy' })
   t.match(await client.expect(200, 'GET', at), { deployed: true, state: 5, stateName: 'Orphan' })
   t.same(await client.expect(200, 'GET', `${at}/state`), { state: 5, stateName: 'Orphan' })
