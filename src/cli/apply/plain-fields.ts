@@ -4,8 +4,8 @@ import { domain } from '../../resources/domain.js'
 import { file } from '../../resources/file.js'
 import {
   defaultOf,
+  fieldNames,
   plainFields,
-  readOnlyNames,
   writtenFields,
   type Resource,
 } from '../../resources/resource.js'
@@ -43,8 +43,10 @@ export function mapReferences<T>(
   return Object.fromEntries(lists) as Record<string, T>
 }
 
-/** What a GET answers and nobody writes; the set decides of `managedBy`. */
+/** What a GET answers and no document says: what nobody writes, and what only the API does; the set decides of `managedBy`. */
 export function readOnlyKeys(kind: ApplyKind): readonly string[] {
-  const names = readOnlyNames(resources[kind].fields)
-  return [...names.filter((name) => name !== 'organization'), 'managedBy']
+  const { fields } = resources[kind]
+  return fieldNames(fields).filter(
+    (name) => name !== 'organization' && fields[name]?.write?.summary === undefined,
+  )
 }

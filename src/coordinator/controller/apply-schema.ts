@@ -28,11 +28,13 @@ const mainReference = Type.Union([
   ),
 ])
 
+const ignored = { readOnly: true, description: 'ignored' }
+
 interface DocumentKind {
   /** Of the route that makes such an object. */
   readonly operationId: string
   /** What documents say in another way than bodies. */
-  readonly properties: Readonly<Record<string, TSchema>>
+  readonly properties: Readonly<Record<string, TSchema | typeof ignored>>
 }
 
 const kinds: Readonly<Record<string, DocumentKind>> = {
@@ -55,6 +57,8 @@ const kinds: Readonly<Record<string, DocumentKind>> = {
       includes: orNull(Type.Array(nameReference)),
       domains: orNull(Type.Array(domainReference)),
       deployments: orNull(Type.Array(nameReference)),
+      tests: orNull(Type.Array(nameReference)),
+      rollout: ignored,
       deployed: orNull(
         Type.Boolean({ description: 'true deploys, false undeploys, null leaves it as it is' }),
       ),
@@ -102,7 +106,6 @@ interface ObjectSchema {
 function describeKind(kind: string, { properties }: DocumentKind, route: Route): object {
   const { body, ignoredKeys = [], summary } = route
   const { properties: known = {}, required = [] } = (body ?? {}) as ObjectSchema // bodies are objects
-  const ignored = { readOnly: true, description: 'ignored' }
   const readOnly = ignoredKeys.map((key): [string, object] => [key, ignored])
   return {
     type: 'object',
