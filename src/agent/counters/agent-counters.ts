@@ -8,7 +8,8 @@ import { GroupObserver } from '../observe/group-observer.js'
 import type { AgentConfig } from '../agent-config.js'
 import type { CoordinatorLink } from '../link/coordinator-link.js'
 import { createCounterReader, type CounterReader } from './counter-reader.js'
-import { startMetricsListener, type MetricsListener } from './metrics-listener.js'
+import { startMetricsListener } from './metrics-listener.js'
+import type { Listener } from '../host/open-listener.js'
 import { CounterSampler, type SampledFigures } from './sampler.js'
 import { createSimulatedCounters } from './simulated-counters.js'
 
@@ -34,7 +35,7 @@ export class AgentCounters {
   readonly #reader: CounterReader
   readonly #sampler: CounterSampler
   readonly #observer: GroupObserver
-  #listener: MetricsListener | null = null
+  #listener: Listener | null = null
 
   /** Throws FleetError 'invalid' for a counter that none can be. */
   constructor(options: AgentCountersOptions) {

@@ -1,7 +1,7 @@
 /** `--metrics-listen`: answers `GET /metrics` with the counters of the cache, without a login, so on loopback unless told otherwise. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
+import { openListener, type Listener } from '../host/open-listener.js'
 import { addReading, type CounterTotals } from './counter-totals.js'
 import type { CounterReader } from './counter-reader.js'
 import { exposeCounters, expositionType } from './exposition.js'
@@ -12,19 +12,12 @@ interface MetricsListenerOptions {
   readonly log: Logger
 }
 
-export interface MetricsListener {
-  readonly port: number
-  close(): Promise<void>
-}
-
 /** Enough for a handful of scrapers. */
 const connectionLimit = 32
 const requestTimeoutMs = 10_000
 
 /** Rejects when it cannot listen there. */
-export async function startMetricsListener(
-  options: MetricsListenerOptions,
-): Promise<MetricsListener> {
+export async function startMetricsListener(options: MetricsListenerOptions): Promise<Listener> {
   const { listen, log } = options
   const scrape = createScrape(options.reader)
   const server = createServer(
@@ -37,26 +30,12 @@ export async function startMetricsListener(
     },
   )
   server.maxConnections = connectionLimit
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) => {
-      const { host, port } = listen
-      const text = `metricsListen: ${host} port ${port} cannot be listened on: ${cause.message}`
-      reject(new Error(`${text}; right would be a free HOST:PORT of this host`, { cause }))
-    })
-    server.listen(listen.port, listen.host, resolve)
-  })
-  const { port } = server.address() as AddressInfo // it listens on a port
-  log.info({ host: listen.host, port }, 'the counters of the cache are served at /metrics')
-  return {
-    port,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => {
-          resolve()
-        })
-        server.closeAllConnections()
-      }),
-  }
+  const listener = await openListener(server, 'metricsListen', listen)
+  log.info(
+    { host: listen.host, port: listener.port },
+    'the counters of the cache are served at /metrics',
+  )
+  return listener
 }
 
 /** One reading at a time, shared by those who ask meanwhile: each is what the next is compared with. */

@@ -15,7 +15,8 @@ import type { Reconciler } from '../apply/reconciler.js'
 import type { SavedState } from '../apply/saved-state.js'
 import type { Engine } from '../engine/engine.js'
 import { isChildStopping, isChildThere } from '../engine/stopping-child.js'
-import { startHealthListener, type HealthListener } from './health-listener.js'
+import { startHealthListener } from './health-listener.js'
+import type { Listener } from '../host/open-listener.js'
 import { judgeHealth, servesDesired, type Health, type HealthFacts } from './judge-health.js'
 
 type ToldStanding = Pick<Welcome, 'draining' | 'behind'>
@@ -46,7 +47,7 @@ export class CacheHealth {
   #childPid: number | null = null
   #asking: Promise<void> | null = null
   #loop: Loop | null = null
-  #listener: HealthListener | null = null
+  #listener: Listener | null = null
 
   constructor(options: CacheHealthOptions) {
     this.#options = options

@@ -1,7 +1,7 @@
 /** `--health-listen`: answers `GET /health` of load balancers, without a login, from what is known: no request asks the cache. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
+import { openListener, type Listener } from '../host/open-listener.js'
 import type { Health } from './judge-health.js'
 
 interface HealthListenerOptions {
@@ -10,17 +10,12 @@ interface HealthListenerOptions {
   readonly log: Logger
 }
 
-export interface HealthListener {
-  readonly port: number
-  close(): Promise<void>
-}
-
 /** Many balancers may ask at once; whoever holds connections open keeps them for a moment only. */
 const connectionLimit = 100
 const connectionMs = 5_000
 
 /** Rejects when it cannot listen there. */
-export async function startHealthListener(options: HealthListenerOptions): Promise<HealthListener> {
+export async function startHealthListener(options: HealthListenerOptions): Promise<Listener> {
   const { listen, read, log } = options
   const server = createServer(
     { requestTimeout: connectionMs, headersTimeout: connectionMs },
@@ -35,26 +30,12 @@ export async function startHealthListener(options: HealthListenerOptions): Promi
       clearTimeout(timer)
     })
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) => {
-      const { host, port } = listen
-      const text = `healthListen: ${host} port ${port} cannot be listened on: ${cause.message}`
-      reject(new Error(`${text}; right would be a free HOST:PORT of this host`, { cause }))
-    })
-    server.listen(listen.port, listen.host, resolve)
-  })
-  const { port } = server.address() as AddressInfo // it listens on a port
-  log.info({ host: listen.host, port }, 'the health of the cache is served at /health')
-  return {
-    port,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => {
-          resolve()
-        })
-        server.closeAllConnections()
-      }),
-  }
+  const listener = await openListener(server, 'healthListen', listen)
+  log.info(
+    { host: listen.host, port: listener.port },
+    'the health of the cache is served at /health',
+  )
+  return listener
 }
 
 function answer(request: IncomingMessage, response: ServerResponse, read: () => Health): void {

@@ -2,6 +2,7 @@
  * Gates: what is seen on agents that have switched, against limits, against the same agents before and against those that have
  * not switched. Pure (docs/behaviour.md, Rollouts).
  */
+import type { GateRecord } from '../fleet/rollout-queries.js'
 import type { GateName, GateRule, GateVerdict } from '../../resources/rollout.js'
 import { findPercentile } from '../../traffic/figures.js'
 import { addUp, takeNewest, type Seconds } from './observed-seconds.js'
@@ -27,17 +28,8 @@ export interface ProbeSeen {
   readonly reason: string | null
 }
 
-export interface JudgedGate {
-  readonly name: GateName
-  /** Null: all that have switched. */
-  readonly agent: { readonly id: number; readonly name: string } | null
-  readonly baseline: number | null
-  readonly control: number | null
-  readonly observed: number | null
-  readonly limit: number | null
-  readonly verdict: GateVerdict
-  readonly reason: string | null
-}
+/** `agent` null: all that have switched. */
+export type JudgedGate = Omit<GateRecord, 'at'>
 
 interface Seen {
   readonly switched: readonly ObservedAgent[]
