@@ -37,6 +37,7 @@ export interface Settings {
   readonly engineHttp: HostPort
   readonly engineProgram: string | null
   readonly tenantCompile: string
+  readonly tests: boolean | null
   readonly counters: readonly string[]
   readonly metricsListen: HostPort | null
   readonly healthListen: HostPort | null
@@ -253,6 +254,11 @@ const engineSettings = {
     "CPU time and memory in which a text of an organization must compile on an agent that is not the organization's own",
     'compile-limits',
     '20s,512MiB',
+  ),
+  tests: setting(
+    'run tests of VCL beside the cache, in a private one; without it an agent does that whose cache is spawned. Never of a read-only one',
+    'flag',
+    null,
   ),
   counters: setting(
     'counters sampled beside the usual ones, such as MAIN.esi_errors or VBE.*.busy',

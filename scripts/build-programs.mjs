@@ -40,6 +40,8 @@ const threads = {
   'compare-thread': 'src/coordinator/files/compare-thread.ts',
   'simulated-worker': 'src/agent/simulated/simulated-worker.ts',
   'test-file-thread': 'src/coordinator/files/test-file-thread.ts',
+  // A process of its own.
+  'test-runner': 'src/vcl-tests/test-runner.ts',
 }
 const starts = Object.fromEntries(
   Object.entries(programs).map(([name, { start }]) => [name, start]),

@@ -199,6 +199,7 @@ async function startOwnAgent(
         healthListen: settings.healthListen,
         tlsDir: settings.tlsDir,
         checks: describeChecks(settings),
+        tests: settings.tests ?? chooseMode(settings) === 'spawn',
         stateDir: settings.stateDir,
         coordinator: spreadAddress(home.coordinator, settings.name),
         joinToken: () => home.joinToken('local agent', 1),
@@ -226,12 +227,16 @@ interface FoundEngine extends Part {
   readonly http: AgentConfig['http']
 }
 
+function chooseMode({ engine, coordinator }: Settings) {
+  return engine ?? (coordinator ? 'spawn' : 'attach')
+}
+
 async function findEngine(
   settings: Settings,
   log: Logger,
   processContext: ProcessContext,
 ): Promise<FoundEngine> {
-  const mode = settings.engine ?? (settings.coordinator ? 'spawn' : 'attach')
+  const mode = chooseMode(settings)
   if (mode === 'attach') return attachEngine(settings)
   if (mode === 'spawn') {
     const { spawnable, startSpawnedEngine } = await import('./agent/engine/spawned-engine.js')

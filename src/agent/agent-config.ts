@@ -31,6 +31,8 @@ export interface AgentConfig {
   /** Where load balancers may ask whether the cache is to be used. */
   readonly healthListen?: { readonly host: string; readonly port: number } | null
   readonly checks: CheckConfig
+  /** Runs tests of VCL in private caches; never when it is read-only or its cache simulated. */
+  readonly tests?: boolean
   /** Names of headers, in lower case, that leave the host without their values, beside those that always do. */
   readonly maskHeaders?: readonly string[]
   /** Query strings of URLs do not leave the host. */

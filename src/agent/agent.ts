@@ -12,11 +12,12 @@ import { waitAtMost } from '../runtime/pause.js'
 import type { AgentDescription, EngineCondition } from '../messages/agent-to-coordinator.js'
 import type { Instruction, Welcome } from '../messages/coordinator-to-agent.js'
 import type { AgentConfig } from './agent-config.js'
-import { describeAgent } from './describe-agent.js'
+import type { AgentResources } from './agent-resources.js'
+import { describeAgent, mayTest } from './describe-agent.js'
 import { isKept } from './agent-record.js'
 import { BackendReports } from './backends/backend-reports.js'
 import { SourceChecks } from './check/source-checks.js'
-import { chooseCertificateFiles, type CertificateFiles } from './certificates/certificate-files.js'
+import { chooseCertificateFiles } from './certificates/certificate-files.js'
 import { Certificates } from './certificates/hold-certificates.js'
 import { fetchCertificate, fetchSource, type Caller } from './link/coordinator-http.js'
 import { CoordinatorLink, type LinkOptions } from './link/coordinator-link.js'
@@ -39,6 +40,7 @@ import { createSources, type Sources } from './apply/sources.js'
 import { openStateOnDisk } from './apply/state-on-disk.js'
 import type { EngineObservation } from './engine/flap-damper.js'
 import { EngineWatch } from './engine/watch-engine.js'
+import { VclTester } from './tests/vcl-tester.js'
 
 export interface RunningAgent {
   /** What each heartbeat contains. */
@@ -46,18 +48,6 @@ export interface RunningAgent {
   isLinked(): boolean
   /** Resolves when links and timers are gone; what is being loaded may go on in the cache. */
   stop(): Promise<void>
-}
-
-/** What a simulated agent has of its own making, and shares with the others of its process. */
-export interface AgentResources {
-  readonly state: SavedState
-  readonly key: AgentKey
-  /** Where `cachefleetd rollback` may ask for something. */
-  readonly stateDir?: string
-  readonly limitDials?: LinkOptions['limitDials']
-  /** Replaces the call to the coordinator: a text that many agents want at once is fetched once. */
-  readonly fetchOnce?: (sha: string, fetch: () => Promise<string>) => Promise<string>
-  readonly certificateFiles?: CertificateFiles
 }
 
 /** Makes what is missing in the state dir and resolves; neither the cache nor the coordinator need be there. */
@@ -89,6 +79,7 @@ class Agent implements RunningAgent {
   readonly #key: AgentKey
   readonly #engine: Engine
   readonly #checks: SourceChecks
+  readonly #tester: VclTester
   readonly #reconciler: Reconciler
   readonly #watch: EngineWatch
   readonly #counters: AgentCounters
@@ -123,6 +114,7 @@ class Agent implements RunningAgent {
     })
     this.#checks = new SourceChecks({ ...config.checks, ...parts, owner: stateDir ?? null })
     const checks = this.#checks
+    this.#tester = new VclTester({ checks, owner: stateDir ?? null })
     this.#reconciler = new Reconciler({ ...config, ...parts, checks, certificates })
     const link = this.#createLink(log, limitDials)
     this.#link = link
@@ -173,6 +165,7 @@ class Agent implements RunningAgent {
 
   async start(): Promise<void> {
     await this.#checks.removeLeftovers()
+    await this.#tester.removeLeftovers()
     await this.#counters.listen()
     await this.#health.start()
     let resolveSeen: () => void = () => undefined
@@ -190,6 +183,7 @@ class Agent implements RunningAgent {
   async stop(): Promise<void> {
     this.#ending.abort()
     this.#checks.stop()
+    await this.#tester.stop()
     await this.#rollbacks?.stop()
     await this.#health.stop()
     await this.#link.stop()
@@ -310,6 +304,7 @@ class Agent implements RunningAgent {
   #createInstructions(sources: Sources, settings: SettingsMemory): InstructionPort {
     return {
       readOnly: this.#config.readOnly,
+      hasTests: mayTest(this.#config),
       handlers: createHandlers({
         engine: this.#engine,
         state: this.#state,
@@ -318,6 +313,7 @@ class Agent implements RunningAgent {
         reconciler: this.#reconciler,
         takeover: this.#config.takeover,
         checks: this.#checks,
+        tester: this.#tester,
         checkCache: () => this.#watch.checkNow(),
         countTop: (question) => this.#log.countTop(question, this.#ending.signal),
       }),

@@ -21,6 +21,11 @@ interface AgentFacts {
   readonly condition: EngineCondition
 }
 
+/** Whether it runs tests of VCL. */
+export function mayTest({ tests = false, readOnly, engine }: AgentConfig): boolean {
+  return tests && !readOnly && engine.mode !== 'simulated'
+}
+
 export function describeAgent(
   config: AgentConfig,
   { record, inventory, engine, keyDigest, hasTls, log, condition }: AgentFacts,
@@ -36,6 +41,7 @@ export function describeAgent(
       ...{ readOnly, hasTls },
       hasLog: log.trouble === null,
       hasHealth: Boolean(healthListen),
+      hasTests: mayTest(config),
     }),
     tags,
     coordinatorId,

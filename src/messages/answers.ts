@@ -17,6 +17,7 @@ import type { Question, QueryName } from './coordinator-to-agent.js'
 import { agentJsonLimits, answerPartLimits } from './envelope.js'
 import { topAnswer } from './live-log.js'
 import { cutTexts } from './texts.js'
+import { testAnswer } from './vcl-test.js'
 import { withoutNul } from './without-nul.js'
 
 /** A hundred thousand VCLs, and as many bans, were seen on one cache: what bounds a list is the size of the answer. */
@@ -96,6 +97,7 @@ const answers = {
   // Nobody looks at it.
   unlock: Type.Unknown(),
   top: topAnswer,
+  test: testAnswer,
 }
 
 export type AskedQuestion =

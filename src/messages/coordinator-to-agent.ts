@@ -19,6 +19,7 @@ import { entriesMost } from './agent-to-coordinator.js'
 import { envelope } from './envelope.js'
 import { logOrder, topQuestion, type LogOrder } from './live-log.js'
 import { observe, type ObserveOrder } from './observations.js'
+import { testOrder } from './vcl-test.js'
 
 /** What of a cache's standing its coordinator knows: whether requests should go to it (docs/behaviour.md, Health of a cache). */
 const standing = Type.Object({
@@ -81,6 +82,7 @@ export const questions = {
   /** An administrator confirmed: take this coordinator's word from now on. */
   unlock: Type.Object({ kind: Type.Literal('unlock') }),
   top: topQuestion,
+  test: testOrder,
 }
 export type Question = FittingOne<typeof questions>
 export type Asking<Kind extends Question['kind']> = Extract<Question, { readonly kind: Kind }>
@@ -144,6 +146,7 @@ const instructions = {
   showRunning: Type.Object(envelope('showRunning')),
   unlock: Type.Object(envelope('unlock')),
   top: Type.Object({ ...envelope('top'), ...questions.top.properties }),
+  test: Type.Object({ ...envelope('test'), ...questions.test.properties }),
 }
 export type Instruction = FittingOne<typeof instructions>
 

@@ -121,7 +121,8 @@ const fields = {
   capabilities: {
     ...texts,
     computed: true,
-    description: 'What the agent may be asked to do: report, deploy, command, invalidate, tls, log',
+    description:
+      'What the agent may be asked to do: report, deploy, command, invalidate, tls, log, health, tests',
   },
   drift,
   adoption,

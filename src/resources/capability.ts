@@ -4,9 +4,10 @@
  * `report`: tell what is true. `deploy`: change VCL. `command`: change parameters and health. `invalidate`: carry out bans and
  * purges; an agent of an earlier version does not know the message. `tls`: hold certificates; the cache has a TLS listener.
  * `log`: read the cache's log; a read-only agent may, too. `health`: be told its standing, which it tells load balancers.
+ * `tests`: run tests of VCL in a private cache.
  */
 export const capabilities = [
-  ...(['report', 'deploy', 'command', 'invalidate', 'tls', 'log', 'health'] as const),
+  ...(['report', 'deploy', 'command', 'invalidate', 'tls', 'log', 'health', 'tests'] as const),
 ] as const
 export type Capability = (typeof capabilities)[number]
 
@@ -15,13 +16,15 @@ export function capabilitiesOf(options: {
   readonly hasTls?: boolean
   readonly hasLog?: boolean
   readonly hasHealth?: boolean
+  readonly hasTests?: boolean
 }): readonly Capability[] {
-  const { readOnly, hasTls = false, hasLog = false, hasHealth = false } = options
+  const { readOnly, hasTls = false, hasLog = false, hasHealth = false, hasTests = false } = options
   const missing = new Set<Capability>([
     ...(readOnly ? (['deploy', 'command', 'invalidate'] as const) : []),
     ...(readOnly || !hasTls ? (['tls'] as const) : []),
     ...(hasLog ? [] : (['log'] as const)),
     ...(hasHealth ? [] : (['health'] as const)),
+    ...(readOnly || !hasTests ? (['tests'] as const) : []),
   ])
   return capabilities.filter((name) => !missing.has(name))
 }

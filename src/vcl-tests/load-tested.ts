@@ -11,7 +11,7 @@ import { judgeRefusal } from '../vcl/compile-verdict.js'
 import { translateError } from '../vcl/compiler-text.js'
 import { idleVclName, idleVclSource, programName } from '../vcl/desired-engine.js'
 import { labelName, makeRoutingVcl } from '../vcl/routing.js'
-import { testedGroup, type TestedVcl } from './tested-vcl.js'
+import type { TestedVcl } from './tested-vcl.js'
 
 export type LoadedTested =
   | { readonly ok: true; readonly program: string }
@@ -26,24 +26,29 @@ export async function loadTested(
 ): Promise<LoadedTested> {
   await giveCompilerMore(run)
   const sha = createHash('sha256').update(text).digest('hex')
-  const program = programName(testedGroup, sha, 1)
+  const program = programName(vcl.groupId, sha, 1)
   const refusal = await findRefusal(run, vclInline(program, text))
-  if (refusal !== null) return { ok: false, error: translateError(refusal, vcl.sourceMap) }
-  const names = vcl.routed === null ? [program] : await route(run, vcl.routed.domains, program)
+  if (refusal !== null) return { ok: false, error: translate(refusal, vcl) }
+  const { routed } = vcl
+  const names = routed === null ? [program] : await route(run, { ...vcl, routed }, program)
   await run(vclUse(names[0] ?? program))
   if ((await findRefusal(run, startChild())) === null) return { ok: true, program }
   const why = await explainStart(run, names, vclInline(program, text))
-  return { ok: false, error: translateError(why, vcl.sourceMap) }
+  return { ok: false, error: translate(why, vcl) }
+}
+
+function translate(words: string, { sourceMap }: TestedVcl): string {
+  return sourceMap === null ? words : translateError(words, sourceMap)
 }
 
 /** Answers what is loaded then, in the order in which it can be discarded. */
 async function route(
   run: RunCommand,
-  domains: readonly string[],
+  { groupId, routed }: TestedVcl & { readonly routed: NonNullable<TestedVcl['routed']> },
   program: string,
 ): Promise<readonly string[]> {
-  const label = labelName(testedGroup)
-  const routing = makeRoutingVcl(domains.map((fqdn) => ({ fqdn, groupId: testedGroup })))
+  const label = labelName(groupId)
+  const routing = makeRoutingVcl(routed.domains.map((fqdn) => ({ fqdn, groupId })))
   await run(vclLabel(label, program))
   await run(vclInline(routing.name, routing.text))
   return [routing.name, label, program]

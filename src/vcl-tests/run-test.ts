@@ -2,9 +2,10 @@
 import { performance } from 'node:perf_hooks'
 import { FleetError } from '../errors.js'
 import { runPrivately, type PrivateCache, type RunCommand } from '../agent/check/private-manager.js'
+import type { StepResult, TestResult } from '../resources/vcl-test-result.js'
 import { loadLimits, type CompileLimits } from '../vcl/compile-limits.js'
 import { loadTested } from './load-tested.js'
-import { startDeadline } from './deadline.js'
+import { startDeadline } from '../runtime/deadline.js'
 import { Origin } from './origin.js'
 import { findBackends, replaceBackends } from './replace-backends.js'
 import { describeStranger, runStep, type TestBench } from './run-step.js'
@@ -12,7 +13,6 @@ import { openTestClock, type TestClock } from './test-clock.js'
 import type { TestFile, TestStep } from '../test-files/test-file.js'
 import { titleOf } from './step-title.js'
 import type { TestProgram } from './test-program.js'
-import type { StepResult, TestResult } from './test-result.js'
 import { TestedCache } from './tested-cache.js'
 import type { TestedVcl } from './tested-vcl.js'
 import { TransactionLog } from './transaction-log.js'
@@ -28,25 +28,30 @@ export interface TestRun {
   /** Path of the library that moves the clock; null: it was not built. */
   readonly clockLibrary: string | null
   readonly signal: AbortSignal
+  /** Of its compile; absent: as a deploy may take. */
+  readonly compile?: CompileLimits
+  /** Further words before the cache's program. */
+  readonly through?: readonly string[]
+  /** Told what it cost. */
+  readonly onCost?: (cpuMs: number) => void
 }
 
 /** Of the steps of a file, its compile not counted. */
 const fileLimitMs = 30_000
-/** A compile as a deploy may take, and the steps. */
-const limits: CompileLimits = { ...loadLimits, cpuMs: loadLimits.cpuMs + fileLimitMs }
 /** From 7.7 on a fetch in the background wants more idle ones than a compile needs. */
 const threads = ['-p', 'thread_pool_max=40', '-p', 'thread_pool_min=20']
 const softMemoryBytes = 256 << 20
 
 /** Rejects for what is a bug only. */
 export async function runTest(run: TestRun): Promise<TestResult> {
-  const { test, file, program, owner, signal } = run
+  const { test, file, program, owner, signal, compile = loadLimits, through = [] } = run
+  const limits = { ...compile, cpuMs: compile.cpuMs + fileLimitMs }
   const startedAt = performance.now()
   const steps: StepResult[] = []
   const notes: string[] = []
   let clock: TestClock | null = null
   const trouble = await describeTrouble(async () => {
-    const { outcome } = await runPrivately(
+    const { outcome, cpuMs } = await runPrivately(
       {
         ...{
           program: program.daemon,
@@ -54,6 +59,7 @@ export async function runTest(run: TestRun): Promise<TestResult> {
           owner,
           limits,
           withChild: true,
+          through,
           softMemoryBytes,
           signal,
         },
@@ -64,6 +70,7 @@ export async function runTest(run: TestRun): Promise<TestResult> {
       },
       (command, cache) => runInCache({ run, command, cache, clock, steps, notes }),
     )
+    run.onCost?.(cpuMs)
     if (outcome.kind === 'done') return outcome.result
     if (outcome.kind === 'exceeded') return `the cache took more ${outcome.limit} than a test may`
     return `the cache ended: ${outcome.reason}`

@@ -7,7 +7,10 @@ import type { SourceMap } from '../vcl/source-map.js'
 export interface TestedVcl {
   /** Prologue included. */
   readonly text: string
-  readonly sourceMap: SourceMap
+  /** Null: what the compiler says stays as it is. */
+  readonly sourceMap: SourceMap | null
+  /** Whose prologue it has. */
+  readonly groupId: number
   /** Null: it is a root group's, or of no group: the whole VCL of the cache. */
   readonly routed: { readonly domains: readonly string[]; readonly purgeSecret: string } | null
 }
@@ -33,8 +36,8 @@ export function flattenTested(
   if (!bundle.ok) return bundle
   const { text, sourceMap } = bundle
   const routed = isRouted ? { domains, purgeSecret: purgeSecret(cacheKey) } : null
-  return { ok: true, vcl: { text, sourceMap, routed } }
+  return { ok: true, vcl: { text, sourceMap, groupId: testedGroup, routed } }
 }
 
 /** The only one on its cache. */
-export const testedGroup = 1
+const testedGroup = 1

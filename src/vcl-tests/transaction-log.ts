@@ -1,7 +1,7 @@
 /** The log of a private cache by its own tool: of a request all that the cache wrote, once it has ended with all of its fetches. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { startDeadline } from './deadline.js'
+import { startDeadline } from '../runtime/deadline.js'
 import { LogChild, type LogTool } from '../agent/log/log-child.js'
 import { findText, RecordGroups, type RecordGroup } from '../traffic/record-groups.js'
 import { recordTags } from '../traffic/log-records.js'

@@ -124,6 +124,11 @@ const fromCoordinator: readonly CoordinatorToAgent[] = [
   { kind: 'setHealth', ...envelope, backend: 'default', groups: [12], health: 'healthy' },
   { kind: 'command', ...envelope, line: 'ping' },
   { kind: 'compile', ...envelope, sha },
+  {
+    ...{ kind: 'test', ...envelope, sha, group: 7, waitMs: 0, limitMs: 30_000 },
+    routed: { domains: ['shop.example'], purgeSecret: 'secret' },
+    file: { name: 'a.test.yaml', text: 'steps: []' },
+  },
   { kind: 'reportFullState', ...envelope },
   { kind: 'unlock', ...envelope },
 ]

@@ -6,7 +6,7 @@ import {
   formatJunit,
   formatTap,
 } from '../../src/cli/test/result-text.js'
-import type { StepResult, TestResult } from '../../src/vcl-tests/test-result.js'
+import type { StepResult, TestResult } from '../../src/resources/vcl-test-result.js'
 
 const passed: StepResult = {
   ...{ number: 1, line: 3, title: 'GET /', durationMs: 2, problems: [], log: [] },

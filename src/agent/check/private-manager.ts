@@ -29,6 +29,8 @@ interface PrivateManagerOptions {
   readonly withChild: boolean
   /** Of each process that does not give itself more, up to that of `limits`. */
   readonly softMemoryBytes?: number
+  /** Words before it, of a program that becomes the next. */
+  readonly through?: readonly string[]
   /** Ends it at once. */
   readonly signal: AbortSignal
   /** Puts into its folder what it needs; answers what it finds in its environment. */
@@ -213,7 +215,8 @@ function composeWords(options: PrivateManagerOptions, workingDirectory: string):
   const memory = [options.softMemoryBytes ?? limits.memoryBytes, limits.memoryBytes].join(':')
   const seconds = Math.ceil(limits.cpuMs / 1000)
   return [
-    ...['-n', '19', 'prlimit', `--cpu=${seconds}:${seconds + hardLimitMarginSeconds}`],
+    ...['-n', '19', ...(options.through ?? [])],
+    ...['prlimit', `--cpu=${seconds}:${seconds + hardLimitMarginSeconds}`],
     // Address space where that is what is used; else what is written to.
     ...[`--${withChild ? 'data' : 'as'}=${memory}`, '--core=0', program],
     ...['-d', '-f', '', '-n', workingDirectory, '-T', 'none', '-S', 'none', '-a', '127.0.0.1:0'],

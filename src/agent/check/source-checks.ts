@@ -89,14 +89,14 @@ export class SourceChecks {
     context: Context,
     { text, budget, init }: CheckedText & { readonly init: boolean },
   ): Promise<CompileAnswer | null> {
-    const settings = await this.#findSettings(context)
+    const settings = await this.findSettings(context)
     if ('missing' in settings)
       return this.#mustNotAskLive(budget) ? unavailable(settings.missing) : null
     const base = init ? loadLimits : checkLimits
     const limits = budget ? leastOf(base, this.#options.budgetLimits, init) : base
     const depth = init ? 'init' : 'read'
     const outcome = await this.#semaphore.run(() =>
-      this.#spend(budget, () => this.#compile(context, settings, { text, limits, depth })),
+      this.spend(budget, () => this.#compile(context, settings, { text, limits, depth })),
     )
     if ('reason' in outcome)
       return { error: outcome.reason, retryAfterSeconds: outcome.retryAfterSeconds }
@@ -111,7 +111,7 @@ export class SourceChecks {
     context: Context,
     { sha, text, budget }: CheckedText & { readonly sha: string },
   ): Promise<void> {
-    const limits = budget ? this.#options.budgetLimits : loadLimits
+    const limits = this.limitsOf(budget)
     const isLarge = mayExceed(Buffer.byteLength(text), limits, budget !== undefined)
     if (!isLarge && !budget) return
     const key = budget ? `${budget.organization} ${sha}` : sha
@@ -130,11 +130,11 @@ export class SourceChecks {
     order: CheckedText & { readonly limits: CompileLimits; readonly depth: CompileDepth },
     key: string,
   ): Promise<string | null> {
-    const settings = await this.#findSettings(context)
+    const settings = await this.findSettings(context)
     if ('missing' in settings) return null
     const { budget, limits } = order
     const compile = () => this.#compile(context, settings, order)
-    const outcome = await this.#spend(budget, compile, deployGraceMs)
+    const outcome = await this.spend(budget, compile, deployGraceMs)
     if ('reason' in outcome) return `${outcome.reason}; try again in ${outcome.retryAfterSeconds} s`
     const judged = describeOutcome(outcome.result, limits, budget)
     if (judged.kind === 'broken') {
@@ -153,7 +153,8 @@ export class SourceChecks {
     return budget !== undefined && this.#options.engine.isOfThisHost
   }
 
-  async #findSettings(context: Context): Promise<LiveSettings | { readonly missing: string }> {
+  /** How the live cache compiles. Rejects with what the connection to it does. */
+  async findSettings(context: Context): Promise<LiveSettings | { readonly missing: string }> {
     if (this.#options.owner === null || !this.#options.engine.isOfThisHost)
       return { missing: 'the cache is simulated' }
     return this.#live.find(context)
@@ -184,7 +185,12 @@ export class SourceChecks {
     return { result: outcome, cpuMs }
   }
 
-  async #spend<Result>(
+  limitsOf(budget: CompileBudget | undefined): CompileLimits {
+    return budget ? this.#options.budgetLimits : loadLimits
+  }
+
+  /** Of the budget of an organization, where it has one. */
+  async spend<Result>(
     budget: CompileBudget | undefined,
     work: () => Promise<{ readonly result: Result; readonly cpuMs: number }>,
     graceMs?: number,

@@ -18,6 +18,7 @@ import type { SettingsMemory } from '../apply/settings-memory.js'
 import type { SourceChecks } from '../check/source-checks.js'
 import { compileSource } from '../check/compile-check.js'
 import type { Sources } from '../apply/sources.js'
+import type { VclTester } from '../tests/vcl-tester.js'
 import type { Takeover } from '../../vcl/takeover.js'
 
 interface HandlerParts {
@@ -30,6 +31,7 @@ interface HandlerParts {
   readonly checks: SourceChecks
   /** Checks the cache; the result counts from then on. */
   readonly checkCache: () => Promise<void>
+  readonly tester: VclTester
   readonly countTop: (question: TopQuestion) => Promise<TopAnswer>
 }
 
@@ -50,6 +52,7 @@ export function createHandlers(parts: HandlerParts): InstructionHandlers {
     },
     unlock: (_, context) => unlock(parts, context),
     top: async (message) => done(await parts.countTop(message)),
+    test: (message, context) => runTest(parts, message, context),
   }
 }
 
@@ -110,6 +113,16 @@ async function checkSource(
   const answer = await checks.check(context, { text, budget, init })
   if (answer !== null) return done(answer)
   return done(await reconciler.runAlone(() => compileSource({ ...parts, context }, sha)))
+}
+
+async function runTest(
+  { state, sources, tester }: HandlerParts,
+  order: Asking<'test'>,
+  context: Context,
+): Promise<AnswerOutcome> {
+  const { lockedBecause } = state.record
+  if (lockedBecause !== null) return refused(`locked: ${lockedBecause}`)
+  return done(await tester.run(context, { ...order, text: await sources.read(order.sha) }))
 }
 
 /** From now on this coordinator's word counts; what an earlier coordinator loaded is unmanaged. */

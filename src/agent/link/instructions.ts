@@ -30,10 +30,12 @@ export interface InstructionHandlers {
   showRunning(message: Of<'showRunning'>, context: Context): Promise<AnswerOutcome>
   unlock(message: Of<'unlock'>, context: Context): Promise<AnswerOutcome>
   top(message: Of<'top'>, context: Context): Promise<AnswerOutcome>
+  test(message: Of<'test'>, context: Context): Promise<AnswerOutcome>
 }
 
 export interface InstructionPort {
   readonly readOnly: boolean
+  readonly hasTests: boolean
   readonly handlers: InstructionHandlers
   readonly report: (message: Unsent<ApplyReport>) => void
   /** Sends an answer, by PUT when it is too large for a message. */
@@ -55,6 +57,7 @@ const needs: Readonly<Record<Instruction['kind'], Capability>> = {
   unlock: 'report',
   // Reads the log; without its tool it fails and says why.
   top: 'report',
+  test: 'tests',
 }
 
 /** Never rejects. */
@@ -136,6 +139,8 @@ async function tryAnswer(
         return await port.handlers.unlock(message, context)
       case 'top':
         return await port.handlers.top(message, context)
+      case 'test':
+        return await port.handlers.test(message, context)
     }
   } catch (error) {
     return { result: 'failed', value: null, error: errorText(error) }
@@ -145,5 +150,7 @@ async function tryAnswer(
 function refuse(port: InstructionPort, kind: Instruction['kind']): string | null {
   const capability = needs[kind]
   if (capabilitiesOf(port).includes(capability)) return null
-  return `this agent is read-only: ${kind} needs the capability ${capability}`
+  return capability === 'tests' && !port.readOnly
+    ? 'this agent runs no tests of VCL: its setting --tests is off'
+    : `this agent is read-only: ${kind} needs the capability ${capability}`
 }

@@ -1,34 +1,18 @@
 /** Results of tests for people, as TAP, and as JUnit XML. Values in, text out. */
-import { hasPassed, type StepResult, type TestResult } from '../../vcl-tests/test-result.js'
-
-/** Of one file: what is more is counted. */
-const failuresShown = 5
+import {
+  describeStep,
+  hasPassed,
+  listFailures,
+  type StepResult,
+  type TestResult,
+} from '../../resources/vcl-test-result.js'
 
 export function describeResult(result: TestResult): string {
-  const { file, name, steps, planned, notes, trouble, durationMs } = result
+  const { file, name, planned, durationMs } = result
   const title = name === file ? file : `${file}: ${name}`
   const time = `${planned} ${planned === 1 ? 'step' : 'steps'}, ${Math.round(durationMs)} ms`
   if (hasPassed(result)) return `ok    ${title} (${time})`
-  const failed = steps.filter(({ problems }) => problems.length > 0)
-  const hidden = failed.length - failuresShown
-  return [
-    `FAIL  ${title} (${time})`,
-    ...failed.slice(0, failuresShown).flatMap((step) => describeFailure(file, step)),
-    ...(hidden > 0 ? [`  and ${hidden} more failed`] : []),
-    ...indent(notes),
-    ...(trouble === null ? [] : indent(trouble.split('\n'))),
-  ].join('\n')
-}
-
-function describeFailure(file: string, step: StepResult): readonly string[] {
-  const [first, ...log] = [`${step.title}, in the log of the cache:`, ...step.log]
-  const shown = log.length === 0 ? [] : [first, ...indent(log)]
-  return indent([sentenceOf(file, step), ...indent(shown)])
-}
-
-/** docs/behaviour.md, Tests of VCL. */
-function sentenceOf(file: string, { line, number, problems }: StepResult): string {
-  return `${file} line ${line}: step ${number}: ${problems.join('; ')}`
+  return [`FAIL  ${title} (${time})`, ...indent(listFailures(result))].join('\n')
 }
 
 function indent(lines: readonly string[]): readonly string[] {
@@ -69,7 +53,7 @@ function listSteps({ file, name, steps, planned, trouble }: TestResult): readonl
 function describeYaml(step: ReportedStep): readonly string[] {
   return indent([
     '---',
-    `message: ${JSON.stringify(sentenceOf(step.file, step))}`,
+    `message: ${JSON.stringify(describeStep(step.file, step))}`,
     `step: ${JSON.stringify(step.title)}`,
     'log:',
     ...step.log.map((line) => `  - ${JSON.stringify(line)}`),
@@ -103,7 +87,7 @@ function describeCase(step: ReportedStep): readonly string[] {
   const names = `classname=${quote(step.name)} name=${quote(`step ${step.number}: ${step.title}`)}`
   const open = `    <testcase ${names} time="${(step.durationMs / 1000).toFixed(3)}"`
   if (step.problems.length === 0) return [`${open}/>`]
-  const sentence = sentenceOf(step.file, step)
+  const sentence = describeStep(step.file, step)
   const text = escapeXml([sentence, ...step.log].join('\n'))
   return [
     `${open}>`,

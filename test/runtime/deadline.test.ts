@@ -1,7 +1,7 @@
 /** The signal that ends the steps of a test file. */
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
-import { startDeadline } from '../../src/vcl-tests/deadline.js'
+import { startDeadline } from '../../src/runtime/deadline.js'
 import { eventually } from '../support/eventually.js'
 
 void t.test('it comes after its time, or with the outer one', async (t) => {
