@@ -42,7 +42,7 @@ export interface Api {
   /** Of all calls of this command. */
   readonly traceId: string
   call(request: ApiRequest): Promise<ApiAnswer>
-  readObject(path: string): Promise<Fields>
+  readObject(path: string, query?: Readonly<Record<string, string>>): Promise<Fields>
   readList(path: string, query?: Readonly<Record<string, string>>): Promise<readonly Fields[]>
   readPage(path: string, query: Readonly<Record<string, string>>): Promise<Page>
   /** Text that goes on until either side ends it. */
@@ -91,7 +91,8 @@ export function createApi(server: Server, credentials: Credentials, report: Repo
       checkAnswer(await readAnswer(incoming), server)
       throw unanswered(`${server.url} is not a coordinator: it sends no events`, server.traceId)
     },
-    readObject: async (path) => requireFields((await call({ method: 'GET', path })).body),
+    readObject: async (path, query) =>
+      requireFields((await call({ method: 'GET', path, query })).body),
     readList: async (path, query) => requireList((await call({ method: 'GET', path, query })).body),
     readPage: async (path, query) => {
       const { body, total } = await call({ method: 'GET', path, query })

@@ -22,6 +22,7 @@ import {
   type Place,
 } from './deploy-verdict.js'
 import { openObject } from './find-object.js'
+import { readRevision } from './group-plan.js'
 import { joinSome } from './join-some.js'
 import { readListIfAllowed } from './readable-list.js'
 import { withClock } from './status-line.js'
@@ -61,9 +62,7 @@ export function reloadGroup(invocation: Invocation, group: Named): Promise<ExitC
 }
 
 export async function rollBackGroup(invocation: Invocation, group: Named): Promise<ExitCode> {
-  const revision = textFlag(invocation, 'revision')
-  if (revision !== undefined && !/^[1-9]\d{0,14}$/.test(revision))
-    throw usageError('--revision takes a number, as `vclgroups history` shows it')
+  const revision = readRevision(invocation)
   const body = revision === undefined ? {} : { revision: Number(revision) }
   readWait(invocation)
   await confirmObject(invocation, 'roll back', group)

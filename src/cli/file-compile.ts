@@ -1,10 +1,11 @@
 /** `files compile`: files of this machine, stored ones, or both, compiled on a cache before anything is kept. */
 import { existsSync } from 'node:fs'
-import { basename } from 'node:path'
-import { isFields, requireFields } from './api-shapes.js'
+import { basename, dirname } from 'node:path'
+import { isFields, nameOf, requireFields } from './api-shapes.js'
 import { usageError } from './cli-error.js'
 import { findIds, splitNames } from './find-object.js'
 import { readBytes, toSource } from './given-text.js'
+import { readLocalIncludes } from './test/local-includes.js'
 import { withClock } from './status-line.js'
 import { showText } from './output.js'
 import { isSet, textFlag, word, type Invocation, type Named } from './verb.js'
@@ -42,17 +43,21 @@ export async function compileFiles(
   showText(invocation.output, `compiles on ${names.join(', ')}\n`, body)
 }
 
-/** A path where there is such a file, `-` standard input; anything else is the id or name of a stored file. */
+type LooseFile = { readonly id: number } | { readonly name: string; readonly source: string }
+
+/**
+ * A path where there is such a file, `-` standard input; anything else is the id or name of a stored file. What a main file of
+ * this machine includes beside it need not be named.
+ */
 async function readFiles(
   { system }: Invocation,
   api: Api,
   file: Named,
   texts: readonly string[],
-): Promise<readonly object[]> {
-  const isLocal = (text: string): boolean => text === '-' || existsSync(text)
+): Promise<readonly LooseFile[]> {
   const stored = texts.filter((text) => !isLocal(text))
   const ids = (await findIds(api, file, stored)).values()
-  const files: object[] = []
+  const files: LooseFile[] = []
   for (const text of texts) {
     if (!isLocal(text)) files.push({ id: Number(ids.next().value) })
     else {
@@ -61,7 +66,29 @@ async function readFiles(
       files.push({ name: text === '-' ? 'standard input' : basename(text), source })
     }
   }
-  return files
+  const [main = ''] = texts
+  return main === '-' || !isLocal(main)
+    ? files
+    : [...files, ...(await readBeside(api, dirname(main), files))]
+}
+
+function isLocal(text: string): boolean {
+  return text === '-' || existsSync(text)
+}
+
+/** Without those that were named. What is not there the coordinator may know, or refuses. */
+async function readBeside(
+  api: Api,
+  folder: string,
+  files: readonly LooseFile[],
+): Promise<readonly LooseFile[]> {
+  const local = files.flatMap((file) => ('id' in file ? [] : [file]))
+  const ids = files.flatMap((file) => ('id' in file ? [file.id] : []))
+  const stored = ids.length === 0 ? [] : await api.readList('/files', { id: ids.join() })
+  const given = [...local, ...stored].map((file) => nameOf(file) ?? '')
+  const texts = local.map(({ name, source: text }) => ({ name, text }))
+  const { found } = await readLocalIncludes(folder, texts, new Set(given))
+  return [...found.values()].map(({ name, text: source }) => ({ name, source }))
 }
 
 function readNames(agents: unknown): readonly string[] {

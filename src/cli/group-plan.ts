@@ -1,46 +1,106 @@
 /**
- * `vclgroups diff` and `vclgroups deploy --plan`: what a deploy would change, and nothing of it changed. Ends with 0 when that
- * is nothing, with 2 when it is something, and a plan with 1 when the deploy would be refused or wait.
+ * `vclgroups diff`, and `--plan` of deploy, rollback, promote and undeploy: what would change, and nothing of it changed. Ends
+ * with 0 when that is nothing, with 2 when it is something, and a plan with 1 when the verb would be refused or wait.
  */
 import { requireFields, requireList, isFields, nameOf, type Fields } from './api-shapes.js'
 import type { Api } from './api.js'
-import { exitCodes, type ExitCode } from './cli-error.js'
+import { CliError, exitCodes, usageError, type ExitCode } from './cli-error.js'
 import { openObject } from './find-object.js'
+import { joinSome } from './join-some.js'
 import { showText } from './output.js'
+import { withClock } from './status-line.js'
 import { diffTexts } from './text-diff.js'
-import { isSet, type Invocation, type Named } from './verb.js'
+import { isSet, textFlag, type Invocation, type Named } from './verb.js'
 
-/** Caches whose routing VCL is shown; others of the same text are counted. */
+/** Changes of routing VCL that are shown. */
 const routingsShown = 5
+/** Caches that are named of those that route alike. */
+const agentsNamed = 5
+const notFound = 404
+/** One load may take 120 s (docs/behaviour.md, Deploy). */
+const compileTimeoutMs = 180_000
+
+export type PlannedVerb = 'deploy' | 'rollback' | 'promote' | 'undeploy'
 
 export async function diffGroup(invocation: Invocation, group: Named): Promise<ExitCode> {
   const { api, path } = await openObject(invocation, group)
-  const files = await diffFiles(api, await api.readObject(path))
+  const plan = await api.readObject(`${path}/plan`, { verb: 'deploy' })
+  if (plan['to'] === null) throw new CliError(exitCodes.refused, String(plan['refusal']))
+  const files = await diffFiles(api, plan)
   const text = files.map(({ diff }) => diff).join('')
   showText(invocation.output, text === '' ? 'no file differs from what is deployed' : text, files)
   return files.length === 0 ? exitCodes.done : exitCodes.changes
 }
 
-export async function planDeploy(invocation: Invocation, group: Named): Promise<ExitCode> {
+export async function planVerb(
+  invocation: Invocation,
+  group: Named,
+  verb: PlannedVerb,
+): Promise<ExitCode> {
+  const query = readQuery(invocation, verb)
   const { api, path } = await openObject(invocation, group)
-  const now = await api.readObject(path)
-  const files = await diffFiles(api, now)
-  const { agents, shortage } = await foreseePlacement(api, now, isSet(invocation, 'replace'))
-  const moves = agents.filter(({ held, deployment }) => held !== true || deployment === null)
-  const routing = await diffRouting(api, path)
-  showText(
-    invocation.output,
-    [
-      ...files.map(({ diff }) => diff),
-      ...moves.map((place) => `${describeMove(place)}\n`),
-      ...routing.map(({ diff }) => diff),
-      ...(shortage === null ? [] : [`it cannot be deployed now: ${shortage}\n`]),
-    ].join('') || 'a deploy would change nothing',
-    { files, placement: agents, shortage, routing },
-  )
-  if (shortage !== null) return exitCodes.refused
-  const isSame = files.length + moves.length + routing.length === 0 && now['deployed'] === true
-  return isSame ? exitCodes.done : exitCodes.changes
+  const plan = await api.readObject(`${path}/plan`, query)
+  const { changes } = plan
+  const files = await diffFiles(api, plan)
+  const compiles = verb === 'deploy' && changes === true && plan['refusal'] === null
+  const refusal = compiles ? await findCompileError(invocation, api, path) : plan['refusal']
+  const { revision } = plan
+  const aim = typeof revision === 'number' ? `back to revision ${revision}\n` : ''
+  const text = [
+    ...files.map(({ diff }) => diff),
+    ...requireList(plan['agents']).flatMap(describeMove),
+    ...diffRouting(requireList(plan['routing'])),
+    ...requireList(plan['tests']).map((test) => `test ${nameOf(test) ?? ''} runs before\n`),
+    ...(typeof refusal === 'string' ? [`it cannot be done now: ${refusal}\n`] : []),
+  ].join('')
+  const none = changes === true ? again[verb] : 'it would change nothing'
+  showText(invocation.output, `${aim}${text === '' ? none : text}`, { ...plan, files, refusal })
+  if (typeof refusal === 'string') return exitCodes.refused
+  return changes === true ? exitCodes.changes : exitCodes.done
+}
+
+/** What was deployed before has compiled. Null: it compiles, and its tests pass. */
+async function findCompileError(
+  { system }: Invocation,
+  api: Api,
+  path: string,
+): Promise<string | null> {
+  const call = { method: 'PUT', path: `${path}/validate`, timeoutMs: compileTimeoutMs } as const
+  try {
+    await withClock(system.stderr, 'compiling', () => api.call(call))
+    return null
+  } catch (error) {
+    if (error instanceof CliError && error.refusal) return error.message
+    throw error
+  }
+}
+
+/** Files, caches and routing stay, and yet it is something. */
+const again: Readonly<Record<PlannedVerb, string>> = {
+  deploy: 'the same VCL would be deployed again, where it is not served',
+  rollback: 'the same VCL would be deployed again, where it is not served',
+  promote: 'the stage would end; the group serves its VCL already',
+  undeploy: 'the group is on no cache; late ones would not get it any more',
+}
+
+function readQuery(invocation: Invocation, verb: PlannedVerb): Readonly<Record<string, string>> {
+  const revision = readRevision(invocation)
+  return {
+    verb,
+    ...(revision !== undefined && { revision }),
+    ...(isSet(invocation, 'replace') && {
+      replace: 'true',
+      ...(isSet(invocation, 'force') && { force: 'true' }),
+    }),
+  }
+}
+
+/** Throws CliError for what is not the number of a revision. */
+export function readRevision(invocation: Invocation): string | undefined {
+  const revision = textFlag(invocation, 'revision')
+  if (revision !== undefined && !/^[1-9]\d{0,14}$/.test(revision))
+    throw usageError('--revision takes a number, as `vclgroups history` shows it')
+  return revision
 }
 
 interface Difference {
@@ -54,27 +114,33 @@ interface PinnedFile {
   readonly version: number
 }
 
-/** What is deployed against what a deploy would take. */
-async function diffFiles(api: Api, group: Fields): Promise<readonly Difference[]> {
-  const { wish } = group
-  const deployed = isFields(wish) && group['deployed'] === true ? readPins(wish) : []
-  const wanted = await readWanted(api, group)
-  const ids = [...new Set([...wanted, ...deployed].map(({ id }) => id))]
+/** What is deployed against what would be; none where nothing would be. */
+async function diffFiles(api: Api, { from, to }: Fields): Promise<readonly Difference[]> {
+  if (!isFields(to)) return []
+  const sides = [isFields(from) ? readPins(from) : [], readPins(to)]
+  const ids = [...new Set(sides.flat().map(({ id }) => id))]
   const differences = await Promise.all(
     ids.map(async (id): Promise<Difference[]> => {
-      const [from, to] = [deployed, wanted].map((files) => files.find((file) => file.id === id))
-      if (from?.version === to?.version) return []
-      const texts = await Promise.all([from, to].map((file) => readText(api, file)))
-      const [before = '', after = ''] = texts
-      const name = (to ?? from)?.name ?? ''
+      const [before, after] = sides.map((files) => files.find((file) => file.id === id))
+      if (before?.version === after?.version) return []
+      const texts = await Promise.all([before, after].map((file) => readText(api, file)))
+      const name = (after ?? before)?.name ?? ''
+      const labels = [before, after].map((file) => (file ? labelOf(file) : '/dev/null'))
+      const [fromLabel = '', toLabel = ''] = labels
+      if (texts.includes(null))
+        return [{ name, diff: `--- ${fromLabel}\n+++ ${toLabel}\n(the file was deleted since)\n` }]
       const diff = diffTexts(
-        { label: from ? `${name} version ${from.version}` : '/dev/null', text: before },
-        { label: to ? `${name} version ${to.version}` : '/dev/null', text: after },
+        { label: fromLabel, text: texts[0] ?? '' },
+        { label: toLabel, text: texts[1] ?? '' },
       )
       return [{ name, diff }]
     }),
   )
   return differences.flat()
+}
+
+function labelOf({ name, version }: PinnedFile): string {
+  return `${name} version ${version}`
 }
 
 function readPins(pins: Fields): readonly PinnedFile[] {
@@ -85,86 +151,42 @@ function readPins(pins: Fields): readonly PinnedFile[] {
   }))
 }
 
-/** The newest version of each file, unless the group pins one. */
-async function readWanted(api: Api, group: Fields): Promise<readonly PinnedFile[]> {
-  const main = isFields(group['mainVCL']) ? [group['mainVCL']] : []
-  const files = [...main, ...requireList(group['includes'])]
-  return Promise.all(
-    files.map(async (file) => {
-      const { id, version } = file
-      const newest = version ?? (await api.readObject(`/files/${String(id)}`))['version']
-      return { id: Number(id), name: nameOf(file) ?? '', version: Number(newest) }
-    }),
-  )
-}
-
-async function readText(api: Api, file: PinnedFile | undefined): Promise<string> {
+/** Null: it was deleted; a revision keeps the text that was compiled of it. */
+async function readText(api: Api, file: PinnedFile | undefined): Promise<string | null> {
   if (!file) return ''
-  const { source } = await api.readObject(`/files/${file.id}/versions/${file.version}`)
-  return typeof source === 'string' ? source : ''
-}
-
-async function foreseePlacement(api: Api, group: Fields, replace: boolean) {
-  const ids = requireList(group['deployments']).map(({ id }) => String(id))
-  const deployments = ids.length === 0 ? [] : await api.readList('/deployments', { id: ids.join() })
-  const planned = {
-    id: group['id'],
-    name: group['name'],
-    domains: requireList(group['domains']).map(({ fqdn }) => fqdn),
-    deployments: deployments.map(({ name }) => name),
-    releases: group['releases'],
-    replace,
-  }
-  const body = {
-    groups: [planned],
-    deployments: deployments.map(({ id, name, min, max, tags }) => ({
-      ...{ id, name, min, max },
-      tags: requireList(tags).map((tag) => ({ id: tag['id'] })),
-    })),
-  }
-  const answer = await api.call({ method: 'POST', path: '/vclgroups/placement', body })
-  const [foreseen = {}] = requireList(requireFields(answer.body)['groups'])
-  const { shortage } = foreseen
-  return {
-    agents: requireList(foreseen['agents'] ?? []),
-    shortage: typeof shortage === 'string' ? shortage : null,
+  try {
+    const { source } = await api.readObject(`/files/${file.id}/versions/${file.version}`)
+    return typeof source === 'string' ? source : ''
+  } catch (error) {
+    if (error instanceof CliError && error.refusal?.status === notFound) return null
+    throw error
   }
 }
 
-function describeMove({ agent, deployment, reason, replaces }: Fields): string {
+/** Nothing of an agent that it stays on. */
+function describeMove({ agent, deployment, held, reason, replaces }: Fields): string[] {
   const name = nameOf(agent) ?? ''
-  if (deployment === null) return `- ${name}: ${String(reason)}`
+  if (typeof deployment !== 'string') return [`- ${name}: ${String(reason)}\n`]
+  if (held === true) return []
   const others = requireList(replaces ?? []).map((other) => nameOf(other) ?? '')
   const instead = others.length === 0 ? '' : `, in place of ${others.join(', ')}`
-  const by = typeof deployment === 'string' ? `: by deployment ${deployment}` : ''
-  return `+ ${name}${by}${instead}`
+  return [`+ ${name}: by deployment ${deployment}${instead}\n`]
 }
 
-/** Of caches where groups are routed to by their domains; equal differences once. */
-async function diffRouting(api: Api, path: string): Promise<readonly Difference[]> {
-  const [now, next] = await Promise.all(
-    ['', '?next=true'].map(async (query) => readRoutings(api, `${path}/routing${query}`)),
-  )
-  const differences: Difference[] = []
-  for (const [agent, text] of next ?? []) {
-    const before = now?.get(agent) ?? ''
-    if (before === text) continue
-    const diff = diffTexts(
-      { label: before === '' ? '/dev/null' : `routing of ${agent}`, text: before },
-      { label: `routing of ${agent}`, text },
+/** Of caches where groups are routed to by their domains. */
+function diffRouting(changes: readonly Fields[]): readonly string[] {
+  const shown = changes.slice(0, routingsShown).map(({ agents, from, to }) => {
+    const names = requireList(agents).map((agent) => nameOf(agent) ?? '')
+    const label = `routing of ${joinSome(names, { most: agentsNamed })}`
+    return diffTexts(
+      { label: from === null ? '/dev/null' : label, text: textOf(from) },
+      { label: to === null ? '/dev/null' : label, text: textOf(to) },
     )
-    differences.push({ name: agent, diff })
-  }
-  const hidden = differences.length - routingsShown
-  return [
-    ...differences.slice(0, routingsShown),
-    ...(hidden > 0 ? [{ name: '', diff: `and the routing of ${hidden} more caches\n` }] : []),
-  ]
+  })
+  const hidden = changes.length - routingsShown
+  return hidden > 0 ? [...shown, `and ${hidden} more changes of the routing\n`] : shown
 }
 
-async function readRoutings(api: Api, path: string): Promise<ReadonlyMap<string, string>> {
-  const { agents } = await api.readObject(path)
-  return new Map(
-    requireList(agents).map(({ agent, source }) => [nameOf(agent) ?? '', String(source)]),
-  )
+function textOf(source: unknown): string {
+  return typeof source === 'string' ? source : ''
 }

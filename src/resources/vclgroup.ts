@@ -273,3 +273,32 @@ export const historyEntry = {
 } as const satisfies Fields
 
 export type HistoryEntry = Answer<typeof historyEntry>
+
+/** What a verb of a group would change. */
+export const verbPlan = {
+  verb: { kind: 'words', of: ['deploy', 'rollback', 'promote', 'undeploy'] },
+  revision: { ...integerOrNull, description: 'Of a rollback: the one that it goes back to' },
+  from: { kind: 'object', nullable: true, fields: pins, description: 'What is deployed' },
+  to: { kind: 'object', nullable: true, fields: pins, description: 'What would be; null: nothing' },
+  agents: foreseenPlacements.agents,
+  routing: {
+    kind: 'list',
+    description: 'Of agents whose requests would be routed otherwise; equal changes once',
+    of: {
+      kind: 'object',
+      fields: {
+        agents: references,
+        from: { ...textOrNull, description: 'The generated VCL; null: nothing is routed' },
+        to: textOrNull,
+      },
+    },
+  },
+  tests: { ...references, description: 'They run before' },
+  changes: { kind: 'flag', description: 'Whether it would change anything' },
+  refusal: {
+    ...textOrNull,
+    description: 'Why it would be refused or wait now; null: it would not',
+  },
+} as const satisfies Fields
+
+export type VerbPlan = Answer<typeof verbPlan>

@@ -106,6 +106,8 @@ async function undeploy(t: Test, harness: Harness, group: string): Promise<void>
 void t.test('deploying', async (t) => {
   const harness = await startHarness(t)
   const { cli, simulated, live, hung } = harness
+  const plan = (verb: string, group: string, ...words: string[]) =>
+    cli('vg', verb, group, '--plan', ...words)
 
   await t.test('to all its agents is exit 0 and prints no progress on a pipe', async (t) => {
     const id = await harness.makeGroup('all', simulated)
@@ -143,16 +145,29 @@ void t.test('deploying', async (t) => {
 
   await t.test('back to an earlier revision needs a yes, compiling anew does not', async (t) => {
     t.match(await cli('vg', 'rollback', 'all'), { code: exitCodes.usage, err: /--yes/ })
+    t.match(await plan('rollback', 'all'), {
+      ...{ code: exitCodes.changes, err: '' },
+      out: /^back to revision 1\n--- all\.vcl version 2\n\+{3} all\.vcl version 1\n[^]*\n-# two\n$/,
+    })
     t.match(await cli('vg', 'rollback', 'all', '--yes'), { code: 0, out: /revision 3, 3 of 3/ })
+    t.match(await plan('rollback', 'all', '--revision', '1'), { code: 0, out: /change nothing/ })
     const to = (revision: string) =>
       cli('vg', 'rollback', 'all', '--revision', revision, '--yes', '--wait', '60s')
     t.match(await to('2'), { code: 0, out: /revision 4, 3 of 3 applied/ })
+    t.match(await plan('rollback', 'all', '--revision', '77'), {
+      ...{ code: exitCodes.refused, out: /^it cannot be done now: revision 77 was not found$/m },
+    })
     t.match(await to('77'), { code: exitCodes.refused, err: /77 was not found/ })
     t.match(await to('first'), { code: exitCodes.usage, err: /--revision/ })
     t.match(await cli('vg', 'reload', 'all'), { code: 0, out: /revision 5, 3 of 3 applied/ })
     t.match(await cli('vg', 'history', 'all'), { out: /reload .*\n.*rollback .*\n.*rollback / })
     t.match(await cli('vg', 'validate', 'all', '--agents', 'all'), { code: 0 })
     t.match(await cli('vg', 'validate', 'all', '--agents', 'few'), { code: exitCodes.usage })
+    const leaving = await plan('undeploy', 'all')
+    t.equal(leaving.code, exitCodes.changes)
+    t.match(leaving.out, /^(- \S+-sim-\S+: the group is undeployed\n){3}$/)
+    await cli('vg', 'undeploy', 'all', '--yes')
+    t.match(await plan('undeploy', 'all'), { code: 0, out: 'it would change nothing\n' })
     await undeploy(t, harness, 'all')
     t.match(await cli('vg', 'rollback', 'all', '--yes'), { code: exitCodes.refused })
   })
@@ -175,7 +190,14 @@ void t.test('deploying', async (t) => {
     t.match(await cli('vg', 'promote', 'staged', '--yes'), {
       ...{ code: exitCodes.refused, err: /not staged/ },
     })
+    t.match(await plan('promote', 'staged'), { code: exitCodes.refused, out: /not staged/ })
     t.match(await cli('vg', 'stage', 'staged', ...words), { code: 0 })
+    const promote = await plan('promote', 'staged')
+    t.match(promote, {
+      code: exitCodes.changes,
+      out: /^--- \/dev\/null\n\+{3} next\.vcl version 1$/m,
+    })
+    t.match(promote.out, /^--- staged\.vcl version 1\n\+{3} \/dev\/null$/m)
     t.match(await cli('vg', 'promote', 'staged', '--yes', '--wait', '60s'), {
       ...{ code: 0, out: /^staged: Active, revision 2, 2 of 2 applied/ },
     })
@@ -185,6 +207,9 @@ void t.test('deploying', async (t) => {
 
   await t.test('what cannot be put together is exit 1 with file and line', async (t) => {
     await harness.makeGroup('bad', simulated, { source: broken })
+    const planned = await plan('deploy', 'bad')
+    t.match(planned, { code: exitCodes.refused, out: /^\+include "no-such-include\.vcl";$/m })
+    t.match(planned.out, /^it cannot be done now: bad\.vcl line 3\b/m)
     for (const verb of ['deploy', 'validate']) {
       const ran = await cli('vg', verb, 'bad')
       t.match(ran, { code: exitCodes.refused, out: '' })

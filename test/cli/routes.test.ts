@@ -66,6 +66,7 @@ const commands: Readonly<Record<string, string>> = {
   'GET /vclgroups/{id}/state': 'vclgroups state site',
   'GET /vclgroups/{id}/placement': 'vclgroups placement site',
   'GET /vclgroups/{id}/routing': 'vclgroups routing site',
+  'GET /vclgroups/{id}/plan': 'vclgroups undeploy site --plan',
   'GET /vclgroups/{id}/history': 'vclgroups history site',
   'GET /agents/{id}/stats/{consolfunc}/{start}/{end}': 'stats agents 99',
   'GET /vclgroups/{id}/stats/{consolfunc}/{start}/{end}': 'stats vclgroups site',

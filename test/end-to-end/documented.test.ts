@@ -277,6 +277,7 @@ async function tryVerbs(
   })
   for (const part of ['State', 'Placement', 'Routing', 'History'])
     await done(`getVclGroup${part}`, { at })
+  await done('getVclGroupPlan', { at, query: '?verb=deploy' })
 }
 
 async function tryAgent({ done }: Harness, at: Reference): Promise<void> {

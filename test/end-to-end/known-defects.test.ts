@@ -312,5 +312,14 @@ async function checkCompile(t: Test, { coordinator, api, agents }: Fleet): Promi
     out: `compiles on ${last}\n`,
   })
   t.match(await cli(path), { code: 1, out: '', err: /local\.vcl line 4 pos 9: Cannot include/ })
+  await writeFile(join(folder, 'part.vcl'), 'include "deep.vcl";\n')
+  await writeFile(join(folder, 'deep.vcl'), 'sub deep { nonsense; }\n')
+  t.match(await cli(path), { code: 1, err: /deep\.vcl line 1 pos 12/ }, 'it lies beside it')
+  await writeFile(join(folder, 'deep.vcl'), 'sub vcl_deliver { }\n')
+  t.match(await cli(path), { code: 0, out: /^compiles on \S+\n$/ })
+  t.match(await cli(path, '--includes', String(part)), { code: 0 }, 'what is named wins')
+  await writeFile(join(folder, 'part.vcl'), 'include "../outside.vcl";\n')
+  await writeFile(join(folder, '..', 'outside.vcl'), '')
+  t.match(await cli(path), { code: 1, err: /part\.vcl line 1 pos 9: Cannot include/ })
   t.match(await cli('no-such.vcl'), { code: 1, err: /no-such\.vcl" was not found/ })
 }

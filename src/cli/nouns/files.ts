@@ -55,11 +55,14 @@ export const files: Noun = {
         'compiles files on a cache, storing nothing: paths, -, or ids or names of stored files',
       arguments: ['<main>'],
       flags: [
-        { form: '--includes <file,...>', summary: 'what it includes, by the same rule' },
+        {
+          form: '--includes <file,...>',
+          summary: 'what it includes, by the same rule, unless it lies beside it',
+        },
         { form: '--agents <agent,...>', summary: 'where; unless given on one that is Running' },
         { form: '--domains', summary: 'as the VCL of a group with domains' },
       ],
-      example: 'files compile main.vcl --includes acl.vcl',
+      example: 'files compile vcl/main.vcl',
       run: async (invocation) =>
         (await import('../file-compile.js')).compileFiles(invocation, { file, agent }),
     },

@@ -1,5 +1,6 @@
 /** `cachefleet vclgroups`: what is deployed, and deploying it. */
 import { yesFlag } from '../confirm.js'
+import type { PlannedVerb } from '../group-plan.js'
 import { fieldFlags } from '../field-flags.js'
 import { idArgument, objectVerbs } from '../object-verbs.js'
 import { ofGroup, statsVerb } from '../stats-verb.js'
@@ -63,24 +64,27 @@ const rolloutFlags: readonly Flag[] = [
   { form: '--abort', summary: 'aborts a rollout of the group that runs first' },
 ]
 
+const planFlag: Flag = {
+  form: '--plan',
+  summary: 'shows files, caches and routing that it would change, and changes nothing',
+}
+
+function orPlan(verb: PlannedVerb, run: Verb['run']): Verb['run'] {
+  return async (invocation) =>
+    isSet(invocation, 'plan')
+      ? (await import('../group-plan.js')).planVerb(invocation, group, verb)
+      : run(invocation)
+}
+
 const groupVerbs: readonly Verb[] = [
   {
     name: 'deploy',
     summary: 'deploys the group to its caches: all load it, then all switch to it',
-    flags: [
-      ...waitFlags,
-      ...replaceFlags,
-      ...rolloutFlags,
-      {
-        form: '--plan',
-        summary: 'shows files, caches and routing that it would change, and changes nothing',
-      },
-    ],
+    flags: [...waitFlags, ...replaceFlags, ...rolloutFlags, planFlag],
     example: 'vclgroups deploy site --wait 60s --percent 90',
-    run: async (invocation) =>
-      isSet(invocation, 'plan')
-        ? (await import('../group-plan.js')).planDeploy(invocation, group)
-        : (await import('../deploy.js')).deployGroup(invocation, group),
+    run: orPlan('deploy', async (invocation) =>
+      (await import('../deploy.js')).deployGroup(invocation, group),
+    ),
   },
   {
     name: 'diff',
@@ -97,9 +101,11 @@ const groupVerbs: readonly Verb[] = [
   {
     name: 'undeploy',
     summary: 'removes the group from all its caches',
-    flags: [forceFlag, ...waitFlags, yesFlag],
+    flags: [forceFlag, ...waitFlags, yesFlag, planFlag],
     example: 'vclgroups undeploy site --yes',
-    run: async (invocation) => (await import('../deploy.js')).undeployGroup(invocation, group),
+    run: orPlan('undeploy', async (invocation) =>
+      (await import('../deploy.js')).undeployGroup(invocation, group),
+    ),
   },
   {
     name: 'reload',
@@ -115,9 +121,12 @@ const groupVerbs: readonly Verb[] = [
       { form: '--revision <number>', summary: 'as `history` shows it' },
       ...waitFlags,
       yesFlag,
+      planFlag,
     ],
     example: 'vclgroups rollback site --revision 7 --yes',
-    run: async (invocation) => (await import('../deploy.js')).rollBackGroup(invocation, group),
+    run: orPlan('rollback', async (invocation) =>
+      (await import('../deploy.js')).rollBackGroup(invocation, group),
+    ),
   },
   {
     name: 'stage',
@@ -130,9 +139,11 @@ const groupVerbs: readonly Verb[] = [
   {
     name: 'promote',
     summary: 'promotes the stage: the group takes its sources and is deployed, and the stage ends',
-    flags: [forceFlag, ...waitFlags, yesFlag],
+    flags: [forceFlag, ...waitFlags, yesFlag, planFlag],
     example: 'vclgroups promote site --wait 60s --yes',
-    run: async (invocation) => (await import('../deploy.js')).promoteGroup(invocation, group),
+    run: orPlan('promote', async (invocation) =>
+      (await import('../deploy.js')).promoteGroup(invocation, group),
+    ),
   },
   {
     name: 'delstage',

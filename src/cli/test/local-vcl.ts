@@ -4,8 +4,7 @@ import { dirname, join } from 'node:path'
 import { CliError, exitCodes, usageError } from '../cli-error.js'
 import { flattenTested, type TestedVcl } from '../../vcl-tests/tested-vcl.js'
 import type { VclText } from '../../vcl/bundle.js'
-import { includeExpansionLimit } from '../../vcl/limits.js'
-import { findStatements } from '../../vcl/statements.js'
+import { readLocalIncludes } from './local-includes.js'
 
 export interface LocalVcl {
   readonly vcl: TestedVcl
@@ -19,22 +18,15 @@ export async function readLocalVcl(path: string): Promise<LocalVcl> {
     throw usageError(`${path} cannot be read: ${error instanceof Error ? error.message : ''}`)
   })
   const main = { name: path, text }
-  const includes = new Map<string, VclText>()
-  const waiting = [main]
-  for (let file = waiting.shift(); file; file = waiting.shift())
-    for (const name of listIncludes(file.text)) {
-      if (includes.has(name) || includes.size === includeExpansionLimit) continue
-      const included = await readFile(join(dirname(path), name), 'utf8').catch(() => null)
-      if (included === null)
-        throw new CliError(
-          exitCodes.refused,
-          `${file.name} includes ${JSON.stringify(name)}, which is not in ${dirname(path)}`,
-        )
-      includes.set(name, { name, text: included })
-      waiting.push({ name, text: included })
-    }
-  const files = [path, ...[...includes.keys()].map((name) => join(dirname(path), name))]
-  return { vcl: flatten(main, includes, []), files }
+  const folder = dirname(path)
+  const { found, missing } = await readLocalIncludes(folder, [main])
+  for (const { name, includedBy } of missing)
+    throw new CliError(
+      exitCodes.refused,
+      `${includedBy} includes ${JSON.stringify(name)}, which is not in ${folder}`,
+    )
+  const files = [path, ...[...found.keys()].map((name) => join(folder, name))]
+  return { vcl: flatten(main, found, []), files }
 }
 
 /** Throws CliError for what cannot be flattened. */
@@ -46,10 +38,4 @@ export function flatten(
   const flat = flattenTested(main, includes, domains)
   if (flat.ok) return flat.vcl
   throw new CliError(exitCodes.refused, flat.errors.join('\n'))
-}
-
-function listIncludes(text: string): readonly string[] {
-  return [...findStatements(text)].flatMap((found) =>
-    found.kind === 'include' ? [found.name] : [],
-  )
 }

@@ -167,7 +167,7 @@ async function planDeploy(queries: Queries, asked: Asked): Promise<Planned> {
 }
 
 /** Who is to load it, and from what that was decided. */
-async function chooseAgents(queries: Queries, asked: Asked) {
+export async function chooseAgents(queries: Queries, asked: Asked) {
   const { group, gathered, freed = [], replace, action } = asked
   const { id, desiredRelease } = group
   const input = await readPlacingInput(queries, group, gathered.deploymentIds)
@@ -213,7 +213,7 @@ export async function findShortage(
 }
 
 /** Names ?replace=true where that helps: agents may be held by groups of other owners besides. */
-async function refuseShort(
+export async function refuseShort(
   queries: Queries,
   { action, replace, group }: Asked,
   { target, deployments, agents, placements }: ChosenAgents,
@@ -229,7 +229,7 @@ async function refuseShort(
 }
 
 /** The present release when it would stay the same; undefined when the text must be loaded under a new name. */
-function findServing({ group, gathered, naming }: Asked): Release | undefined {
+export function findServing({ group, gathered, naming }: Asked): Release | undefined {
   const { desiredRelease, deployPending } = group
   if (!desiredRelease || deployPending || naming === 'new') return undefined
   const isSame =

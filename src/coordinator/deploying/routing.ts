@@ -34,7 +34,8 @@ export async function readGroupRouting(
   return [...agents].flatMap(([id, name]) => {
     const seen = placements.get(id) ?? []
     const isRouted = seen.some(({ groupId, current }) => groupId === group.id && current?.fqdns)
-    return isRouted ? route({ id, name }, seen) : []
+    const source = isRouted ? routingOf(seen) : null
+    return source === null ? [] : [{ agent: { id, name }, source }]
   })
 }
 
@@ -46,16 +47,46 @@ export async function readNextRouting(
 ): Promise<AgentRouting[]> {
   if (group.domains.length === 0) return []
   const agents = await foreseeAgents(service, actor, group)
+  const fqdns = group.domains.map(({ fqdn }) => fqdn)
+  const changes = await compareRouting(service, actor, { group, agents, fqdns })
+  return changes.flatMap(({ agent, to }) => (to === null ? [] : [{ agent, source: to }]))
+}
+
+interface NextPlacements {
+  readonly group: Pick<GroupRecord, 'id' | 'organizationId'>
+  readonly agents: readonly PlannedPlacement[]
+  /** None: the VCL is the whole VCL of its caches. */
+  readonly fqdns: readonly string[]
+  /** Its stage goes, too. */
+  readonly endsStage?: boolean
+}
+
+interface RoutingChange {
+  readonly agent: NamedReference
+  /** Null: nothing is routed. */
+  readonly from: string | null
+  readonly to: string | null
+}
+
+/** On each of the agents, as it is wanted now and as it would be then. */
+export async function compareRouting(
+  service: StateService,
+  viewer: Viewer,
+  { group, agents, fqdns, endsStage = false }: NextPlacements,
+): Promise<readonly RoutingChange[]> {
   const placements = await readSeen(
     service,
-    actor,
+    viewer,
     agents.map(({ agent }) => agent.id),
   )
-  return agents.flatMap(({ agent, deployment }) => {
+  return agents.map(({ agent, deployment, replaces }) => {
     const seen = placements.get(agent.id) ?? []
-    const others = seen.filter(({ groupId, stage }) => groupId !== group.id || stage)
-    const own = deployment === null ? [] : [placeNext(group)]
-    return route(agent, [...others, ...own])
+    const leaving = new Set(replaces.map(({ id }) => id))
+    const others = seen.filter(({ groupId, stage }) =>
+      groupId === group.id ? stage && !endsStage : !leaving.has(groupId),
+    )
+    const own = deployment === null ? [] : [placeNext(group, fqdns)]
+    return { agent, from: routingOf(seen), to: routingOf([...others, ...own]) }
   })
 }
 
@@ -73,9 +104,8 @@ async function readSeen(
   return groupBy(seen, ({ agentId }) => agentId)
 }
 
-function route(agent: NamedReference, placed: readonly PlacedPrograms[]): AgentRouting[] {
-  const routing = composeRouting(placed)
-  return routing ? [{ agent, source: routing.text }] : []
+function routingOf(placed: readonly PlacedPrograms[]): string | null {
+  return composeRouting(placed)?.text ?? null
 }
 
 async function foreseeAgents(
@@ -99,12 +129,15 @@ async function foreseeAgents(
 }
 
 /** Its label does not hang on its text. */
-function placeNext({ id, organizationId, domains }: GroupRecord): PlacedPrograms {
+function placeNext(
+  { id, organizationId }: NextPlacements['group'],
+  fqdns: readonly string[],
+): PlacedPrograms {
   return {
     groupId: id,
     organizationId,
     candidate: null,
     previous: null,
-    current: { name: '', sha: '', fqdns: domains.map(({ fqdn }) => fqdn) },
+    current: { name: '', sha: '', fqdns: fqdns.length === 0 ? null : fqdns },
   }
 }

@@ -1,4 +1,4 @@
-/** `/vclgroups/{id}/…`: deploy, cancel, undeploy, reload, rollback, stage, promote, delstage, validate; state, placement, routing, history. */
+/** `/vclgroups/{id}/…`: deploy, cancel, undeploy, reload, rollback, stage, promote, delstage, validate; state, placement, routing, plan, history. */
 import { Type, type Static, type TObject, type TSchema } from 'typebox'
 import { FleetError } from '../../errors.js'
 import { stage } from '../../resources/vclgroup.js'
@@ -24,6 +24,7 @@ import { requirePolicy } from '../rollouts/require-policy.js'
 import { abortRunning } from '../rollouts/running-rollout.js'
 import { scopeOf, type StateService } from '../service.js'
 import { cancelDeploy } from './recover.js'
+import { planVerb } from './plan-verb.js'
 import { readGroupRouting, readNextRouting } from './routing.js'
 import { dropStage, undeployVclGroup } from './undeploy.js'
 import { requireThawed } from './require-thawed.js'
@@ -35,6 +36,8 @@ import {
   deployBody,
   deployQuery,
   placementQuery,
+  planQuery,
+  planSchema,
   rollbackBody,
   rollbackQuery,
   rolloutAnswers,
@@ -260,6 +263,18 @@ function readingRoutes(service: StateService): readonly Route[] {
       handle: async ({ actor, object, query }) => {
         const readRouting = query.next === true ? readNextRouting : readGroupRouting
         return { status: 200, body: { agents: await readRouting(service, actor, object) } }
+      },
+    }),
+    reading(service, 'Plan', {
+      summary: 'What a verb of the group would change now, file by file and agent by agent',
+      query: planQuery,
+      answers: { 200: planSchema },
+      handle: async ({ actor, object: group, query }) => {
+        const { verb, revision = null } = query
+        if (revision !== null && verb !== 'rollback')
+          throw new FleetError('invalid', 'vclgroup', 'revision: only a rollback has one')
+        const asked = { actor, group, verb, revision, replace: readReplace(query) }
+        return { status: 200, body: await planVerb(service, asked) }
       },
     }),
     reading(service, 'History', {

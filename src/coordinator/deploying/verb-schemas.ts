@@ -1,9 +1,9 @@
 /** What the verbs of a group are asked and answer. */
 import { Type } from 'typebox'
 import { releaseText } from '../../resources/cache-release.js'
-import { vclGroup } from '../../resources/vclgroup.js'
+import { vclGroup, verbPlan } from '../../resources/vclgroup.js'
 import { idSchema, initSchema, orNull, referencesMost } from '../api/references.js'
-import { givenBody } from '../api/resource-schemas.js'
+import { answerSchema, givenBody } from '../api/resource-schemas.js'
 import { waitSchema } from '../api/wait.js'
 import { groupSchema } from '../groups/group-views.js'
 
@@ -146,3 +146,16 @@ export const routingQuery = Type.Object(
   },
   closed,
 )
+
+export const planQuery = Type.Object(
+  {
+    verb: Type.Union(verbPlan.verb.of.map((verb) => Type.Literal(verb))),
+    revision: Type.Optional(
+      Type.Integer({ minimum: 1, description: 'Of a rollback; the newest with other sources' }),
+    ),
+    ...replaceQuery,
+  },
+  closed,
+)
+
+export const planSchema = answerSchema(verbPlan)

@@ -19,7 +19,7 @@ import { listStagedAgents } from '../fleet/end-stage.js'
 import { holderOf, renewDeploy, type DeployRecord } from '../fleet/deploy-queries.js'
 import { deploymentIdsOf, releasesOf, type GroupRecord } from '../fleet/group-queries.js'
 import { findNewestRevision, findRevision, type HistoryEntry } from '../fleet/history-queries.js'
-import { isEarlierVcl } from '../fleet/vcl-group.js'
+import { isEarlierVcl, type Release } from '../fleet/vcl-group.js'
 import {
   flattenFiles,
   gatherSources,
@@ -112,17 +112,26 @@ export function rollBackVclGroup(
     ...request,
     action: 'rollback',
     choose: async (queries, group) => {
-      const { sources } = await findTarget(queries, group, request.revision)
-      // It moves nothing: the deployments of that time may be gone, and others are in force.
-      const inForce = { deploymentIds: deploymentIdsOf(group), releases: releasesOf(group) }
-      const gathered = await recallSources(service, queries, group, { ...sources, ...inForce })
+      const { sources } = await findRollbackTarget(queries, group, request.revision)
+      const gathered = await gatherEarlier(service, queries, group, sources)
       return { gathered, naming: { earlier: sources.programName } }
     },
   })
 }
 
+/** It moves nothing: the deployments of that time may be gone, and others are in force. */
+export function gatherEarlier(
+  service: StateService,
+  queries: Queries,
+  group: GroupRecord,
+  sources: Release,
+): Promise<Gathered> {
+  const inForce = { deploymentIds: deploymentIdsOf(group), releases: releasesOf(group) }
+  return recallSources(service, queries, group, { ...sources, ...inForce })
+}
+
 /** Which revision's sources are deployed. Throws 'not-found'. */
-async function findTarget(
+export async function findRollbackTarget(
   queries: Queries,
   { id, desiredRelease }: GroupRecord,
   wanted: number | null,
@@ -159,7 +168,7 @@ export async function promoteVclGroup(
   return completed && waitUntilLeft(service, holderOf(begin), staged, untilMs)
 }
 
-async function gatherStage(
+export async function gatherStage(
   service: StateService,
   queries: Queries,
   group: GroupRecord,

@@ -18,7 +18,11 @@ export function refuseConsoleGroups(routes: readonly Route[]): readonly Route[] 
   )
 }
 
-function refuseConsoleGroup({ console }: GroupRecord, { errorKey }: Route): void {
+/** Throws 'conflict'. */
+export function refuseConsoleGroup(
+  { console }: GroupRecord,
+  { errorKey }: Pick<Route, 'errorKey'>,
+): void {
   if (console)
     throw new FleetError(
       'conflict',

@@ -242,6 +242,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   getVclGroupState: { needs: 'vclgroup read' },
   getVclGroupPlacement: { needs: 'vclgroup read' },
   getVclGroupRouting: { needs: 'vclgroup read' },
+  getVclGroupPlan: { needs: 'vclgroup read', query: 'verb=deploy' },
   getVclGroupHistory: { needs: 'vclgroup read' },
   planPlacement: {
     needs: 'vclgroup read',
