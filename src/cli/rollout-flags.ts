@@ -2,6 +2,7 @@
 import { gateNames, type GateName, type GateRule, type GivenPolicy } from '../resources/rollout.js'
 import { tag } from '../resources/tag.js'
 import { agent } from '../resources/agent.js'
+import { webhook } from '../resources/webhook.js'
 import type { Api } from './api.js'
 import { usageError } from './cli-error.js'
 import { findIds, splitNames } from './find-object.js'
@@ -14,17 +15,23 @@ export async function readRollout(
   openApi: () => Promise<Api>,
 ): Promise<GivenPolicy | null | undefined> {
   const more = readPolicyFlags(invocation)
+  const gates = readGates(textsFlag(invocation, 'gate'))
   const isAtOnce = isSet(invocation, 'all-at-once')
   const agents = textFlag(invocation, 'agents')
   const rules = listRules(textFlag(invocation, 'waves'), agents)
   if (rules.length === 0) {
-    if (Object.keys(more).length > 0) throw usageError('--bake, --gate and --on-… go with --waves')
+    if (Object.keys(more).length > 0 || gates.length > 0)
+      throw usageError('--bake, --gate and --on-… go with --waves')
     return isAtOnce ? null : undefined
   }
   if (isAtOnce) throw usageError('--all-at-once goes without --waves and --agents')
   // Who is named by hand is looked at by hand, unless a bake is wanted too.
   const looked = agents === undefined ? {} : { bake: 0 }
-  return { ...looked, ...more, waves: await Promise.all(rules.map((rule) => resolve(rule))) }
+  return {
+    ...{ ...looked, ...more },
+    waves: await Promise.all(rules.map((rule) => resolve(rule))),
+    ...(gates.length > 0 && { gates: await Promise.all(gates.map((gate) => resolveGate(gate))) }),
+  }
 
   async function resolve(rule: TypedRule) {
     if ('agents' in rule) return { agents: await resolveIds(agent, rule.agents) }
@@ -32,7 +39,16 @@ export async function readRollout(
     return rule
   }
 
-  async function resolveIds(kind: typeof agent | typeof tag, names: readonly string[]) {
+  async function resolveGate({ webhook: named, ...gate }: TypedGate): Promise<GateRule> {
+    if (named === undefined) return gate
+    const [found] = await resolveIds(webhook, [named])
+    return found ? { ...gate, webhook: found } : gate
+  }
+
+  async function resolveIds(
+    kind: typeof agent | typeof tag | typeof webhook,
+    names: readonly string[],
+  ) {
     const ids = await findIds(await openApi(), toNamed(kind), names)
     return ids.map((id) => ({ id: Number(id) }))
   }
@@ -45,16 +61,14 @@ function listRules(waves: string | undefined, agents: string | undefined): reado
   return [...named, ...(waves?.split(',').map(readWave) ?? [])]
 }
 
-/** All but the waves. */
-function readPolicyFlags(invocation: Invocation): Omit<GivenPolicy, 'waves'> {
+/** All but the waves and gates. */
+function readPolicyFlags(invocation: Invocation): Omit<GivenPolicy, 'waves' | 'gates'> {
   const onFailure = readChoice(invocation, 'on-failure', ['rollback', 'pause'] as const)
   const onInconclusive = readChoice(invocation, 'on-inconclusive', ['continue', 'pause'] as const)
   const [bake, maxBake] = [readSeconds(invocation, 'bake'), readSeconds(invocation, 'max-bake')]
-  const gates = readGates(textsFlag(invocation, 'gate'))
   return {
     ...(bake !== undefined && { bake }),
     ...(maxBake !== undefined && { maxBake }),
-    ...(gates.length > 0 && { gates }),
     ...(onFailure && { onFailure }),
     ...(onInconclusive && { onInconclusive }),
   }
@@ -90,10 +104,22 @@ function readChoice<const Words extends readonly string[]>(
   return found
 }
 
-/** Limits of one gate that are given one by one belong together. */
-function readGates(texts: readonly string[]): readonly GateRule[] {
+/** Its webhook by name or id; limits beside it, which the API judges. */
+interface TypedGate {
+  readonly name: GateName
+  readonly webhook?: string
+}
+
+/** Limits of one gate that are given one by one belong together; each webhook has a gate of its own. */
+function readGates(texts: readonly string[]): readonly TypedGate[] {
   const gates = new Map<GateName, Record<string, string | number>>()
+  const webhooks: TypedGate[] = []
   for (const text of texts) {
+    const [, asked] = /^webhook=(.+)$/s.exec(text) ?? []
+    if (asked !== undefined) {
+      webhooks.push({ name: 'webhook', webhook: asked })
+      continue
+    }
     const [, first = '', key, value = ''] = /^(\w+)(?:\.(\w+)=(.+))?$/s.exec(text) ?? []
     const name = gateNames.find((one) => one === first)
     if (name === undefined)
@@ -104,8 +130,7 @@ function readGates(texts: readonly string[]): readonly GateRule[] {
     gates.set(name, gate)
     if (key !== undefined) gate[key] = readLimit(value)
   }
-  // The API judges the keys.
-  return [...gates].map(([name, limits]) => ({ name, ...limits }))
+  return [...[...gates].map(([name, limits]) => ({ name, ...limits })), ...webhooks]
 }
 
 function readLimit(text: string): string | number {

@@ -17,6 +17,7 @@ import {
   startInvalidationExpiry,
 } from './invalidations/invalidation-expiry.js'
 import type { StateService } from './service.js'
+import { createGateAsker } from './webhooks/ask-gate.js'
 import { startWebhookDelivery } from './webhooks/webhook-delivery.js'
 
 export function startPeriodicTasks(service: StateService, identity: Identity, log: Logger) {
@@ -24,7 +25,7 @@ export function startPeriodicTasks(service: StateService, identity: Identity, lo
   const certificates = startCertificateFollower(service, log)
   const problems = startProblemFollower(service, log)
   const webhooks = startWebhookDelivery(identity, log)
-  const rollouts = startRolloutRunner(service, log)
+  const rollouts = startRolloutRunner(service, createGateAsker(identity), log)
   const recovery = startDeployRecovery(service, log)
   const invalidations = startInvalidationExpiry(service, log)
   const cleanups = startCleanups(service, identity, log)

@@ -40,6 +40,7 @@ export const gateNames = [
   'backendsHealthy',
   'restarts',
   'probe',
+  'webhook',
 ] as const
 export type GateName = (typeof gateNames)[number]
 
@@ -114,6 +115,12 @@ const gate = {
     optional: true,
     description: 'probe: seconds between two; 5 unless given',
   },
+  webhook: {
+    kind: 'object',
+    fields: { id },
+    optional: true,
+    description: 'webhook: the one that is asked, of the same organization as the group',
+  },
 } as const satisfies Fields
 
 export const rolloutPolicy = {
@@ -185,7 +192,10 @@ const gateAnswer = {
   observed: numberOrNull,
   limit: numberOrNull,
   verdict: { kind: 'words', of: gateVerdicts },
-  reason: { ...textOrNull, description: 'Why it is inconclusive, or what a probe got' },
+  reason: {
+    ...textOrNull,
+    description: 'Why it is inconclusive, or what a probe got or a webhook said',
+  },
   at: time,
 } as const satisfies Fields
 

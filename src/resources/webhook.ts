@@ -54,9 +54,9 @@ export const webhook = {
     types: {
       kind: 'list',
       of: { kind: 'words', of: webhookTypes },
-      atLeast: 1,
       atMost: webhookTypes.length,
-      description: 'Which events; whoever writes it must be allowed to read what they are about',
+      description:
+        'Which events; whoever writes it must be allowed to read what they are about. None: it is for gates of rollouts alone',
       write: {
         required: true,
         summary: `which events, separated by commas: ${webhookTypes.join(', ')}`,
@@ -117,12 +117,13 @@ export type DeliveryState = (typeof deliveryStates)[number]
 
 const deliveryFields = {
   id,
-  type: { ...text, description: 'The event, or test' },
+  type: { ...text, description: 'The event, test or gate' },
   at: { ...time, description: 'When the event happened' },
   state: {
     kind: 'words',
     of: deliveryStates,
-    description: 'failed: a test that failed; what events make waits instead, until it is dropped',
+    description:
+      'failed: a test or a question of a gate that failed; what events make waits instead, until it is dropped',
   },
   attempts: integer,
   status: {

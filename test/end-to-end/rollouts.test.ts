@@ -7,6 +7,7 @@ import type { Rollout } from '../../src/resources/rollout.js'
 import { run, type Ran } from '../cli/run-cli.js'
 import { startCoordinator } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
+import { startReceiver } from '../coordinator/webhooks/receiver.js'
 import { fetchMark } from '../support/observe-cache.js'
 import { expectDone, startHarness, startTraffic, untilAgent, type Harness } from './harness.js'
 
@@ -109,6 +110,34 @@ void t.test('rollouts', { timeout: 300_000 }, async (t) => {
     await untilAll('second')
   })
 
+  await t.test('a webhook is asked before the next wave begins, and decides', async (t) => {
+    const receiver = await startReceiver(t, (response) => response.end('{"verdict": "wait"}'))
+    const fields = { name: 'gatekeeper', url: receiver.url, types: [] }
+    const webhook = { id: Number((await api.call('POST', '/webhooks', fields)).body['id']) }
+    const asking = { waves: [{ count: 1 }], gates: [{ name: 'webhook', webhook }] }
+    const waiting = await rollOut(fine('asked'), { ...asking, bake: 1, onInconclusive: 'pause' })
+    t.match((await untilPaused(waiting)).reason, /^inconclusive: webhook on all: /)
+    t.match(receiver.received[0], { type: 'gate', data: { id: waiting, stateName: 'Baking' } })
+    receiver.answer = (response) => response.end('{"verdict": "fail", "reason": "orders fell"}')
+    t.match(await api.call('PUT', `/rollouts/${waiting}/resume`), { status: 200 })
+    t.match(await untilEnded(waiting), {
+      ...{ stateName: 'RolledBack', wave: 1, reason: 'webhook on all: orders fell' },
+    })
+    await untilAll('second')
+    receiver.answer = (response) => response.end('{"verdict": "pass"}')
+    const { code, out, err } = await client([
+      ...['vclgroups', 'deploy', 'site', '--waves', '1', '--bake', '1', '--max-bake', '1m'],
+      ...['--gate', 'webhook=gatekeeper', '--wait', '60s'],
+    ])
+    t.equal(code, 0, out + err)
+    receiver.answer = () => undefined
+    const unheard = await rollOut(fine('unheard'), { ...asking, bake: 1, onInconclusive: 'pause' })
+    t.match((await untilPaused(unheard)).reason, /no answer has come yet/)
+    await api.call('PUT', `/rollouts/${unheard}/abort`)
+    await untilEnded(unheard)
+    await untilAll('asked')
+  })
+
   await t.test('a coordinator that is killed while it bakes goes on from there', async (t) => {
     const id = await rollOut(fine('third'), { waves: [{ count: 1 }], bake: 4, gates })
     await eventually('it bakes', async () => {
@@ -145,6 +174,13 @@ void t.test('rollouts', { timeout: 300_000 }, async (t) => {
       },
       60_000,
     )
+  }
+
+  function untilPaused(rollout: number): Promise<Rollout> {
+    return eventually('it is paused', async () => {
+      const seen = await read(rollout)
+      return seen.stateName === 'Paused' ? seen : undefined
+    })
   }
 
   async function read(rollout: number): Promise<Rollout> {

@@ -55,7 +55,7 @@ const rolloutFlags: readonly Flag[] = [
   { form: '--max-bake <time>', summary: 'how long an inconclusive bake is prolonged' },
   {
     form: '--gate <limit>',
-    summary: `as errors.max=1%, hitRatio.drop=10%, restarts: ${gateNames.join(', ')}`,
+    summary: `as errors.max=1%, hitRatio.drop=10%, webhook=NAME, restarts: ${gateNames.join(', ')}`,
     repeatable: true,
   },
   { form: '--on-failure <what>', summary: 'rollback (the default) or pause' },

@@ -31,16 +31,26 @@ export interface ProbeSeen {
 /** `agent` null: all that have switched. */
 export type JudgedGate = Omit<GateRecord, 'at'>
 
+/** What a webhook answered last. */
+export interface WebhookAnswer {
+  readonly verdict: GateVerdict
+  readonly reason: string | null
+}
+
 interface Seen {
   readonly switched: readonly ObservedAgent[]
   /** Of the agents that have not switched, newest. */
   readonly control: readonly Seconds[]
+  /** By the place of the gate in the policy; null: none has come, or the gate asks none. */
+  readonly webhooks: readonly (WebhookAnswer | null)[]
 }
 
 /** One row a gate for all agents, and one for each agent on which it fails, at most `rowsMost` a gate. */
 export function judgeGates(gates: readonly GateRule[], seen: Seen): readonly JudgedGate[] {
   const control = addUp(seen.control)
-  return gates.flatMap((gate, at) => judgeGate(gate, seen.switched, { control, at }))
+  return gates.flatMap((gate, at) =>
+    judgeGate(gate, seen.switched, { control, at, webhook: seen.webhooks[at] ?? null }),
+  )
 }
 
 /** Agents that are told of a gate. */
@@ -50,6 +60,7 @@ interface Beside {
   readonly control: Seconds
   /** Its place in the policy. */
   readonly at: number
+  readonly webhook: WebhookAnswer | null
 }
 
 function judgeGate(
@@ -57,6 +68,8 @@ function judgeGate(
   switched: readonly ObservedAgent[],
   beside: Beside,
 ): readonly JudgedGate[] {
+  // It is asked about the whole rollout.
+  if (gate.name === 'webhook') return [judgeWebhook(beside.webhook)]
   const there = switched.filter(({ isThere }) => isThere)
   const each = there.map((agent) => ({
     ...judgeOne(gate, [agent], beside),
@@ -79,7 +92,7 @@ function judgeGate(
 function judgeOne(
   gate: GateRule,
   agents: readonly ObservedAgent[],
-  { control, at }: Beside,
+  { control, at, webhook }: Beside,
 ): JudgedGate {
   if (agents.length === 0) return inconclusive(gate.name, 'no agent that has switched is there')
   switch (gate.name) {
@@ -91,12 +104,18 @@ function judgeOne(
       return judgeHealthy(gate, agents)
     case 'probe':
       return judgeProbe(gate, agents, at)
+    case 'webhook':
+      return judgeWebhook(webhook)
     case 'errors':
     case 'hitRatio':
     case 'backendFailures':
     case 'firstByte':
       return judgeRatio({ ...gate, name: gate.name }, agents, control)
   }
+}
+
+function judgeWebhook(answer: WebhookAnswer | null): JudgedGate {
+  return { ...blank('webhook'), ...(answer ?? { reason: 'no answer has come yet' }) }
 }
 
 function judgeHealthy({ name, min = 1 }: GateRule, agents: readonly ObservedAgent[]): JudgedGate {

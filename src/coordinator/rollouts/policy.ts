@@ -22,6 +22,7 @@ const limitsOf: Readonly<Record<GateName, readonly (keyof GateRule)[]>> = {
   backendsHealthy: ['min'],
   restarts: [],
   probe: ['path', 'host', 'status', 'bodyContains', 'every'],
+  webhook: ['webhook'],
 }
 const forAll: readonly string[] = ['name', 'for', 'minRequests']
 const usualGates: readonly GateRule[] = [
@@ -125,6 +126,7 @@ const fillLimits: Readonly<
   backendsHealthy: ({ min = 1 }) => ({ min }),
   restarts: () => ({}),
   probe: completeProbe,
+  webhook: requireWebhook,
 }
 
 const bounds = {
@@ -158,6 +160,11 @@ function completeProbe(
   if (!/^[A-Za-z0-9.:[\]_-]{1,255}$/.test(chosen))
     throw refuse(`host is ${JSON.stringify(chosen)}, which is no host`)
   return { path, host: chosen, status, every }
+}
+
+function requireWebhook({ webhook }: GateRule, { refuse }: Filling) {
+  if (webhook === undefined) throw refuse('webhook is missing; {id} of the one to ask is right')
+  return { webhook }
 }
 
 function answersFor(fqdn: string, host: string): boolean {

@@ -37,5 +37,24 @@ export async function requirePolicy(
         return ids.filter((id) => known.has(id))
       })
   }
+  const asked = policy.gates.flatMap(({ webhook }) => webhook ?? [])
+  await requireAll(asked, 'rollout.gates: webhook', errorKey, (ids) =>
+    readWebhookIds(queries, organizationId, ids),
+  )
   return policy
+}
+
+/** Those of this owner: what they are sent is its own. */
+async function readWebhookIds(
+  queries: Queries,
+  organizationId: number | null,
+  ids: readonly number[],
+): Promise<number[]> {
+  const rows = await queries
+    .selectFrom('webhooks')
+    .select('id')
+    .where('organizationId', organizationId === null ? 'is' : '=', organizationId)
+    .where('id', 'in', [...ids])
+    .execute()
+  return rows.map(({ id }) => id)
 }

@@ -16,6 +16,7 @@ import { chooseStep } from './next-step.js'
 import { toCourse } from './rollout-course.js'
 import { createObservations, type Observations } from './observations.js'
 import { seeRollout } from './see-rollout.js'
+import { createWebhookGates, type AskWebhook, type WebhookGates } from './webhook-gates.js'
 
 /** Reports within this time share a look. */
 const gatherMs = 30
@@ -26,8 +27,13 @@ const idleMs = 15_000
 /** So often the bake is written down, for whoever goes on with it. */
 const writeEveryMs = 2000
 
-export function startRolloutRunner(service: StateService, log: Logger): HintedLoop {
+export function startRolloutRunner(
+  service: StateService,
+  askWebhook: AskWebhook,
+  log: Logger,
+): HintedLoop {
   const observations = createObservations(service.bus, service.now)
+  const webhooks = createWebhookGates(askWebhook, log)
   const bakes = createBakeClock()
   const loop = startHintedLoop(service.bus, {
     hints: [rolloutsChangedSubject, agentChangedSubject],
@@ -38,9 +44,12 @@ export function startRolloutRunner(service: StateService, log: Logger): HintedLo
     retryMs: lookEveryMs,
     pass: async ({ context, nextIn }) => {
       const running = await service.leases.run('rollouts', () =>
-        lookAtAll(service, context, { observations, bakes }),
+        lookAtAll(service, context, { observations, webhooks, bakes }),
       )
-      if (running === undefined) observations.observe([])
+      if (running === undefined) {
+        observations.observe([])
+        webhooks.ask([])
+      }
       const otherwise = running === undefined ? renewEveryMs : idleMs
       nextIn(running !== undefined && running > 0 ? lookEveryMs : otherwise)
     },
@@ -49,12 +58,14 @@ export function startRolloutRunner(service: StateService, log: Logger): HintedLo
     close: async () => {
       await loop.close()
       observations.close()
+      await webhooks.close()
     },
   }
 }
 
 interface Tools {
   readonly observations: Observations
+  readonly webhooks: WebhookGates
   readonly bakes: BakeClock
 }
 
@@ -62,6 +73,7 @@ interface Tools {
 async function lookAtAll(service: StateService, context: Context, tools: Tools): Promise<number> {
   const running = await readRunningRollouts(service.store.queries)
   tools.observations.observe(running)
+  tools.webhooks.ask(running)
   tools.bakes.keepOnly(running.map(({ id }) => id))
   for (const rollout of running)
     await lookAt(service, context, rollout, tools).catch((error: unknown) => {
@@ -75,7 +87,7 @@ async function lookAt(
   service: StateService,
   context: Context,
   rollout: RolloutRecord,
-  { observations, bakes }: Tools,
+  { bakes, ...tools }: Tools,
 ): Promise<void> {
   const { id, epoch } = rollout
   const byFreeze = await findFreezeStep(service, rollout)
@@ -87,7 +99,7 @@ async function lookAt(
   }
   if (rollout.state === rolloutStates.Paused) return
   const bakedSeconds = bakes.read(rollout)
-  const { seen, gates } = await seeRollout(service, { ...rollout, bakedSeconds }, observations)
+  const { seen, gates } = await seeRollout(service, { ...rollout, bakedSeconds }, tools)
   const step = chooseStep(toCourse(rollout), seen)
   if (step.do !== 'wait') {
     // Somebody may have paused it meanwhile.

@@ -11,16 +11,22 @@ import { findProgress } from './find-progress.js'
 import { judgeGates, judgeTogether, type JudgedGate, type ObservedAgent } from './judge-gates.js'
 import type { AgentProgress, RolloutSeen, SeenAgent } from './next-step.js'
 import type { Observations } from './observations.js'
+import type { WebhookGates } from './webhook-gates.js'
 
 interface Look {
   readonly seen: RolloutSeen
   readonly gates: readonly GateRecord[]
 }
 
+interface Sources {
+  readonly observations: Observations
+  readonly webhooks: WebhookGates
+}
+
 export async function seeRollout(
   service: StateService,
   rollout: RolloutRecord,
-  observations: Observations,
+  sources: Sources,
 ): Promise<Look> {
   const { queries } = service.store
   const { groupId } = rollout
@@ -37,9 +43,9 @@ export async function seeRollout(
     return { seen: { agents, ...nothing }, gates: rollout.gates }
   }
   const healthy = await countHealthy(queries, rollout)
-  const judged = judgeObserved(rollout, { progress, states, observations, healthy })
+  const judged = judgeObserved(rollout, { progress, states, healthy, ...sources })
   const now = service.now()
-  const bakedSeconds = Math.max(rollout.bakedSeconds, observations.bakedSeconds(rollout))
+  const bakedSeconds = Math.max(rollout.bakedSeconds, sources.observations.bakedSeconds(rollout))
   return {
     seen: {
       agents,
@@ -51,17 +57,16 @@ export async function seeRollout(
   }
 }
 
-interface Observing {
+interface Observing extends Sources {
   readonly progress: ReadonlyMap<number, AgentProgress>
   readonly states: ReadonlyMap<number, AgentStateRow>
-  readonly observations: Observations
   /** By agent, of the VCL that it serves. */
   readonly healthy: ReadonlyMap<number, number>
 }
 
 function judgeObserved(
   rollout: RolloutRecord,
-  { progress, states, observations, healthy }: Observing,
+  { progress, states, observations, webhooks, healthy }: Observing,
 ): readonly JudgedGate[] {
   const switched: ObservedAgent[] = []
   const control = []
@@ -76,7 +81,10 @@ function judgeObserved(
     } else if (how === 'waiting' && isThere)
       control.push(...observations.readControl(rollout, agentId))
   }
-  return judgeGates(rollout.policy.gates, { switched, control })
+  return judgeGates(rollout.policy.gates, {
+    ...{ switched, control },
+    webhooks: webhooks.read(rollout),
+  })
 }
 
 interface Places {

@@ -170,7 +170,7 @@ export async function writeAttempt(
 }
 
 /** It stands in the log only, as failed until it has ended. Answers its id. */
-export async function insertTest(queries: Queries, delivery: NewDelivery): Promise<number> {
+export async function insertUnqueued(queries: Queries, delivery: NewDelivery): Promise<number> {
   const { id } = await queries
     .insertInto('webhookDeliveries')
     .values({ ...delivery, state: 'failed', attempts: 0, data: null })
@@ -179,7 +179,7 @@ export async function insertTest(queries: Queries, delivery: NewDelivery): Promi
   return id
 }
 
-export async function writeTest(
+export async function writeUnqueued(
   queries: Queries,
   { webhookId, id }: { readonly webhookId: number; readonly id: number },
   { isDelivered, status, answer, error }: Attempt,

@@ -19,15 +19,18 @@ const describers: Readonly<Record<string, (data: Parts) => string>> = {
     const own = textOf(stateName)
     return vclgroup ? `${own}; group ${nameOf(group)}: ${textOf(group['stateName'])}` : own
   },
-  rollout: ({ vclGroup, revision, stateName, wave, reason }) => {
-    const to = `${nameOf(toParts(vclGroup))} to revision ${textOf(revision)}: ${textOf(stateName)}`
-    const why = textOf(reason)
-    return `${to}, wave ${textOf(wave)}${why === '' ? '' : `, ${why}`}`
-  },
+  rollout: describeRollout,
+  gate: describeRollout,
   invalidation: ({ type, stateName }) => `${textOf(type)} ${textOf(stateName)}`,
   apilog: ({ account, method, path, status, msg }) =>
     [account, method, path, status, msg].map(textOf).filter(Boolean).join(' '),
   test: ({ webhook }) => `A test of webhook ${nameOf(toParts(webhook))}`,
+}
+
+function describeRollout({ vclGroup, revision, stateName, wave, reason }: Parts): string {
+  const to = `${nameOf(toParts(vclGroup))} to revision ${textOf(revision)}: ${textOf(stateName)}`
+  const why = textOf(reason)
+  return `${to}, wave ${textOf(wave)}${why === '' ? '' : `, ${why}`}`
 }
 
 function describeProblem({ opened, closed }: Parts): string {

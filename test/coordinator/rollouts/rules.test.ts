@@ -119,7 +119,7 @@ function agent(since: Seconds[], more: Partial<ObservedAgent> = {}): ObservedAge
 
 function judge(gate: GateRule, switched: ObservedAgent[], control: Seconds[] = []) {
   const { gates } = completePolicy({ waves: [{ count: 1 }], gates: [gate] }, root)
-  return judgeTogether(judgeGates(gates.slice(0, 1), { switched, control }))
+  return judgeTogether(judgeGates(gates.slice(0, 1), { switched, control, webhooks: [] }))
 }
 
 void t.test('a gate fails once it was out of its limit for long enough', (t) => {
@@ -193,7 +193,10 @@ void t.test('a child that died fails at once; too few healthy backends fail', (t
   const healthy = (healthyBackends: number | null) =>
     judge({ name: 'backendsHealthy', min: 2 }, [agent([], { healthyBackends })]).verdict
   t.same([healthy(1), healthy(2), healthy(null)], ['fail', 'pass', 'inconclusive'])
-  const rows = judgeGates([{ name: 'restarts' }], { switched: [agent(died)], control: [] })
+  const rows = judgeGates([{ name: 'restarts' }], {
+    switched: [agent(died)],
+    ...{ control: [], webhooks: [] },
+  })
   t.match(rows.map(describeGate), ['restarts on all: 1, limit 0', 'restarts on edge-1: 1, limit 0'])
   t.end()
 })

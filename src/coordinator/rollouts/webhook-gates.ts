@@ -1,0 +1,114 @@
+/**
+ * Gates that ask a webhook: when a wave has switched, then every 10 s until its bake ends. A look sends what is due and waits for
+ * nothing; what was answered is in memory only, so whoever goes on with the rollout asks anew.
+ */
+import { setMaxListeners } from 'node:events'
+import type { Logger } from 'pino'
+import { findFairRoom } from '../../resources/quota.js'
+import { rolloutStates } from '../../resources/rollout.js'
+import type { RolloutRecord } from '../fleet/rollout-queries.js'
+import type { WebhookAnswer } from './judge-gates.js'
+
+export interface WebhookQuestion {
+  readonly webhookId: number
+  readonly rollout: RolloutRecord
+}
+
+/** Rejects when the signal fires, or for what is a defect of ours. */
+export type AskWebhook = (question: WebhookQuestion, signal: AbortSignal) => Promise<WebhookAnswer>
+
+export interface WebhookGates {
+  /** Asks about these what is due, and forgets all others. */
+  ask(rollouts: readonly RolloutRecord[]): void
+  /** The newest answers of this bake, by the place of the gate. */
+  read(rollout: RolloutRecord): readonly (WebhookAnswer | null)[]
+  close(): Promise<void>
+}
+
+const askEveryMs = 10_000
+/** Connections, each for at most 10 s. */
+const atOnceMost = 100
+
+interface Asked {
+  /** Each bake has its own. */
+  readonly epoch: number
+  readonly gates: readonly AskedGate[]
+}
+
+interface AskedGate {
+  dueAtMs: number
+  isUnderWay: boolean
+  answer: WebhookAnswer | null
+}
+
+export function createWebhookGates(askWebhook: AskWebhook, log: Logger): WebhookGates {
+  const stopping = new AbortController()
+  setMaxListeners(0, stopping.signal) // one for each that is asked
+  const asked = new Map<number, Asked>()
+  /** Whose they are. */
+  const underWay = new Map<Promise<void>, number | null>()
+
+  return {
+    ask: (rollouts) => {
+      const baking = rollouts.filter(isAsking)
+      const ids = new Set(baking.map(({ id }) => id))
+      for (const id of asked.keys()) if (!ids.has(id)) asked.delete(id)
+      for (const rollout of baking) askDue(rollout)
+    },
+    read: ({ id, epoch }) => {
+      const known = asked.get(id)
+      return known?.epoch === epoch ? known.gates.map(({ answer }) => answer) : []
+    },
+    close: async () => {
+      stopping.abort()
+      await Promise.all(underWay.keys())
+      asked.clear()
+    },
+  }
+
+  function askDue(rollout: RolloutRecord): void {
+    const { id, epoch, policy, organizationId } = rollout
+    const known = asked.get(id)
+    const gates = known?.epoch === epoch ? known.gates : policy.gates.map(startGate)
+    asked.set(id, { epoch, gates })
+    const nowMs = performance.now()
+    for (const [at, { webhook }] of policy.gates.entries()) {
+      const gate = gates[at]
+      if (!webhook || !gate || gate.isUnderWay || nowMs < gate.dueAtMs) continue
+      // Whoever finds no room is asked at a later look.
+      if (!hasRoom(organizationId)) return
+      gate.isUnderWay = true
+      gate.dueAtMs = nowMs + askEveryMs
+      const work: Promise<void> = askOne(gate, { webhookId: webhook.id, rollout }).finally(() =>
+        underWay.delete(work),
+      )
+      underWay.set(work, organizationId)
+    }
+  }
+
+  function hasRoom(organizationId: number | null): boolean {
+    const held = [...underWay.values()].filter((owner) => owner === organizationId).length
+    return findFairRoom({ total: atOnceMost, used: underWay.size, held }) > 0
+  }
+
+  /** Never rejects. */
+  async function askOne(gate: AskedGate, question: WebhookQuestion): Promise<void> {
+    try {
+      gate.answer = await askWebhook(question, stopping.signal)
+    } catch (error) {
+      gate.answer = { verdict: 'inconclusive', reason: 'the webhook could not be asked' }
+      if (!stopping.signal.aborted)
+        log.error({ err: error, rollout: question.rollout.id }, 'a webhook cannot be asked')
+    } finally {
+      gate.isUnderWay = false
+    }
+  }
+}
+
+function isAsking({ state, policy }: RolloutRecord): boolean {
+  return state === rolloutStates.Baking && policy.gates.some(({ webhook }) => webhook !== undefined)
+}
+
+function startGate(): AskedGate {
+  return { dueAtMs: 0, isUnderWay: false, answer: null }
+}

@@ -1,0 +1,39 @@
+/** What a webhook says to a rollout, by its answer: anything but a verdict in the right form is inconclusive. Pure. */
+import type { WebhookAnswer } from '../rollouts/judge-gates.js'
+import type { Attempt } from './delivery-queries.js'
+
+const reasonMost = 500
+const expected = 'expected {"verdict": "pass" | "fail" | "wait", "reason": text}'
+
+const verdicts = { pass: 'pass', fail: 'fail', wait: 'inconclusive' } as const
+
+export function readGateAnswer({ isDelivered, answer, error }: Attempt): WebhookAnswer {
+  if (!isDelivered) return inconclusive(error ?? 'it did not answer')
+  const { verdict, reason } = parseFields(answer ?? '')
+  if (typeof verdict !== 'string' || !Object.hasOwn(verdicts, verdict))
+    return inconclusive(`its answer has no verdict; ${expected}`)
+  const said = typeof reason === 'string' ? cleanText(reason) : null
+  return {
+    verdict: verdicts[verdict as keyof typeof verdicts], // it has it
+    reason: said ?? (verdict === 'pass' ? null : `it answered ${verdict}`),
+  }
+}
+
+/** Null: nothing is left. What it says is shown to people, in one line. */
+function cleanText(text: string): string | null {
+  const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ').trim()
+  return line === '' ? null : line.slice(0, reasonMost)
+}
+
+function parseFields(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? { ...value } : {}
+  } catch {
+    return {}
+  }
+}
+
+function inconclusive(reason: string): WebhookAnswer {
+  return { verdict: 'inconclusive', reason }
+}
