@@ -131,6 +131,15 @@ const fields = {
     description: 'Its tests of VCL: files of type 4',
     write: { nullable: true, summary: 'its tests of VCL, files of type 4 by id or name' },
   },
+  requireTests: {
+    kind: 'flag',
+    description: 'No deploy where no agent can run its tests',
+    write: {
+      nullable: true,
+      default: false,
+      summary: 'no deploy where no agent can run its tests; else that is a warning',
+    },
+  },
   releases: {
     ...releases,
     write: {

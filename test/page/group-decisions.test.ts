@@ -155,6 +155,7 @@ const group: Group = {
   console: false,
   ...{ mainVCL: { id: 1, name: 'main.vcl' }, includes: [], deployments: [{ id: 3, name: 'eu' }] },
   tests: [],
+  requireTests: false,
   ...{ domains: [{ id: 2, fqdn: 'www.example.com' }], state: 1, stateName: 'Active', revision: 1 },
   ...{ agentStates: [place(1, 'applied'), place(2, 'wanted')], staged: null, wish: null },
   ...{ releases: null, rollout: null, managedBy: null, problems: [], created: '', updated: '' },

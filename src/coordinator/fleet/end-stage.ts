@@ -34,6 +34,7 @@ export async function promoteStage(
     mainFileVersion: target.mainFileVersion,
     includeIds: includes.map(({ id }) => id),
     testIds: group.tests.map(({ id }) => id),
+    requireTests: group.requireTests,
     domainIds: group.domains.map(({ id }) => id),
     deploymentIds: group.deployments.map(({ id }) => id),
     releases: group.releases,

@@ -30,9 +30,9 @@ const makeAnswer = answerMaker(vclGroup.fields)
 /** What users edit, as it is answered. */
 export function toGroupFields(group: GroupRecord) {
   const { name, root, keepOnFailure, includes, tests, domains, deployments, releases } = group
-  const { rollout, managedBy, mainFile, mainFileVersion: version } = group
+  const { rollout, managedBy, mainFile, mainFileVersion: version, requireTests } = group
   const mainVCL = mainFile === null || version === null ? mainFile : { ...mainFile, version }
-  const files = { mainVCL, includes, tests }
+  const files = { mainVCL, includes, tests, requireTests }
   return { name, root, keepOnFailure, ...files, domains, deployments, releases, rollout, managedBy }
 }
 

@@ -175,12 +175,13 @@ export async function requireUndeployed(queries: Queries, id: number): Promise<v
 }
 
 function toFields(group: GroupRecord): GroupFields {
-  const { name, root, keepOnFailure, releases, rollout } = group
+  const { name, root, keepOnFailure, requireTests, releases, rollout } = group
   const { mainFile, mainFileVersion, managedBy } = group
   return {
     name,
     root,
     keepOnFailure,
+    requireTests,
     releases,
     rollout,
     mainFileId: mainFile?.id ?? null,

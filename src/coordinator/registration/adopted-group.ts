@@ -81,6 +81,7 @@ export async function makeAdoptedGroup(
       mainFileVersion: null,
       includeIds: includes.map(({ id }) => id),
       testIds: [],
+      requireTests: false,
       domainIds: [],
       deploymentIds: [deploymentId],
       releases: null,

@@ -73,6 +73,7 @@ export async function insertConsoleGroup(
       mainFileVersion: null,
       includeIds: [],
       testIds: [],
+      requireTests: false,
       domainIds: [],
       deploymentIds: [],
       releases: null,

@@ -11,6 +11,7 @@ import { marks } from './marks.js'
 import type { Migration } from './migration.js'
 import { problems } from './problems.js'
 import { webhooks } from './webhooks.js'
+import { requireTests } from './require-tests.js'
 import { rollouts } from './rollouts.js'
 
 /** What the first release made: the oldest store that is opened. */
@@ -19,7 +20,7 @@ const firstTables = '0001-tables'
 /** Since the first release, in their order. What they change is in `schema.ts` too: a new store needs none of them. */
 const released: readonly Migration[] = [
   ...[marks, backends, problems, logsAndStages],
-  ...[maintenance, webhooks, rollouts, groupTests],
+  ...[maintenance, webhooks, rollouts, groupTests, requireTests],
 ]
 
 /** Throws FleetError 'invalid' for a store that is newer than this version or older than any. Nothing is done in part. */

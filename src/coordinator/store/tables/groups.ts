@@ -13,6 +13,7 @@ export const groupTables = {
       name: text(),
       root: flag(),
       keepOnFailure: flag(),
+      requireTests: flag().default(0),
       /** JSON array: the releases of the cache that it may go to; null: any. */
       releases: text().orNull(),
       /** Null: a console's group without VCL. */
