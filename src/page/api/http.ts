@@ -10,6 +10,8 @@ export interface CallError {
   readonly traceId: string
   /** Null: not given. */
   readonly retryAfterSeconds: number | null
+  /** Of a deploy: the rollout that it was, or that is in its way. */
+  readonly rolloutId?: number
 }
 
 export type Outcome<T> =
@@ -84,17 +86,30 @@ export async function readOutcome<T>(answer: Response): Promise<Outcome<T>> {
 async function readError(answer: Response): Promise<CallError> {
   const body: unknown = await answer.json().catch(() => null)
   const read = (key: string): string => {
-    const value: unknown = typeof body === 'object' && body !== null && Reflect.get(body, key)
+    const value: unknown = isObject(body) && Reflect.get(body, key)
     return typeof value === 'string' ? value : ''
   }
   const retryAfter = Number(answer.headers.get('retry-after') ?? NaN)
+  const rolloutId = readRolloutId(body)
   return {
     status: answer.status,
     errorKey: read('errorKey'),
     errorMsg: read('errorMsg') || `the coordinator answered ${answer.status}`,
     traceId: read('traceId') || (answer.headers.get('x-trace-id') ?? ''),
     retryAfterSeconds: Number.isFinite(retryAfter) ? retryAfter : null,
+    ...(rolloutId !== null && { rolloutId }),
   }
+}
+
+/** Of any answer of a verb of a group; null: it bears none. */
+export function readRolloutId(body: unknown): number | null {
+  const rollout: unknown = isObject(body) ? Reflect.get(body, 'rollout') : null
+  const id: unknown = isObject(rollout) ? Reflect.get(rollout, 'id') : null
+  return typeof id === 'number' ? id : null
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
 }
 
 const noAnswer: CallError = {

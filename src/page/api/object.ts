@@ -5,6 +5,7 @@ import { call } from './call.js'
 import { isTransient, startRetries, whenBack } from './connection.js'
 import type { CallError } from './http.js'
 import { subscribeToEvents } from './live.js'
+import type { LiveEvent } from './live-event.js'
 import type { EventType } from '../../resources/event.js'
 
 export interface LoadedObject<T> {
@@ -20,14 +21,18 @@ interface ObjectOptions {
   /** Events after which it is read again: of the object with `id`, or any of these types without. */
   readonly follow?: EventType | readonly EventType[]
   readonly id?: number
+  /** In place of `id`: whether what an event carries matters; the same for a `path`. */
+  readonly concerns?: Concerns
 }
+
+type Concerns = (data: LiveEvent['data']) => boolean
 
 /** Crowds of events are one reading. */
 const gatherMs = 300
 
 /** A null `path` reads nothing. */
 export function useObject<T>(path: string | null, options: ObjectOptions = {}): LoadedObject<T> {
-  const { follow = [], id } = options
+  const { follow = [], id, concerns = id } = options
   const types = typeof follow === 'string' ? [follow] : follow
   const state = useSignal<Omit<LoadedObject<T>, 'reload'>>(nothing)
   const reload = useSignal<() => void>(() => undefined)
@@ -53,7 +58,7 @@ export function useObject<T>(path: string | null, options: ObjectOptions = {}): 
     const retries = startRetries(() => void read())
     const isFollowed = types.length > 0
     // What has no events may have changed while the coordinator was away.
-    const listen = isFollowed ? (act: () => void) => whenChanged(types, id, act) : whenBack
+    const listen = isFollowed ? (act: () => void) => whenChanged(types, concerns, act) : whenBack
     const stop = listen(() => void read()) // never rejects
     reload.value = () => void read()
     void read()
@@ -75,15 +80,16 @@ function keepShown<T>(
   return { ...before, error: before.value !== null && isTransient(error) ? null : error }
 }
 
-/** After events of the object, or of any of these types without `id`: crowds of them are one. Answers how to stop. */
+/** After events of the object with this id, of those that it concerns, or of any of these types: crowds of them are one. Answers how to stop. */
 export function whenChanged(
   types: readonly EventType[],
-  id: number | undefined,
+  which: number | Concerns | undefined,
   act: () => void,
 ): () => void {
   let gathering: ReturnType<typeof setTimeout> | undefined
   const stop = subscribeToEvents(types, ({ type, data }) => {
-    if (type !== 'reset' && id !== undefined && data.id !== id) return
+    const isMeant = typeof which === 'number' ? data.id === which : (which?.(data) ?? true)
+    if (type !== 'reset' && !isMeant) return
     gathering ??= setTimeout(() => {
       gathering = undefined
       act()

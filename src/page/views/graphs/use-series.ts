@@ -57,12 +57,13 @@ function toTimes(range: GraphRange): Seconds {
 }
 
 /** Of its requests; what cannot be read is left out: the counters are there still. */
-async function readTraffic(
+export async function readTraffic(
   subject: Subject,
   seconds: Seconds,
   signal: AbortSignal,
+  names: readonly string[] = trafficRead,
 ): Promise<readonly CounterSeries[]> {
-  const read = trafficRead.map(async (graph) => {
+  const read = names.map(async (graph) => {
     const path = trafficPath(subject, seconds, graph)
     if (path === null) return []
     const answer = await call<Readonly<Record<string, GraphRows>>>('GET', path, { signal })

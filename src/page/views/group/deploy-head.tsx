@@ -4,6 +4,8 @@ import type { Group, HistoryEntry } from '../../../resources/vclgroup.js'
 import { Button } from '../../parts/button.js'
 import { SelectField } from '../../parts/field.js'
 import { useDialog } from '../../parts/use-dialog.js'
+import { describeRollout } from './rollout/describe-rollout.js'
+import type { Rollouts } from './rollout/use-rollouts.js'
 import { CancelDeploy } from './cancel-deploy.js'
 import { findRollback } from '../overview/find-rollback.js'
 import { mayChangeGroup } from './may-change-group.js'
@@ -28,15 +30,18 @@ interface DeployHeadProps {
   readonly group: Group
   readonly verbs: Verbs
   readonly plan: DeployPlan
+  readonly rollouts: Rollouts
   readonly history: readonly HistoryEntry[]
   readonly reload: () => void
   readonly onDeploy: () => void
 }
 
-export function DeployHead({ group, verbs, plan, history, reload, onDeploy }: DeployHeadProps) {
+export function DeployHead(props: DeployHeadProps) {
+  const { group, verbs, plan, history, reload, onDeploy } = props
+  const { running } = props.rollouts
   const wait = useSignal('60')
   const percent = useSignal('100')
-  const isDeploying = group.stateName === 'Deploying'
+  const isDeploying = group.stateName === 'Deploying' && !running
   const isGoing = isDeploying || verbs.isBusy
   const deploy = (): void => {
     const query = { wait: wait.value, percent: percent.value }
@@ -47,11 +52,11 @@ export function DeployHead({ group, verbs, plan, history, reload, onDeploy }: De
     <section class="panel group-deploy" aria-label="Deploy">
       <div class="group-deploy-head">
         <div class="group-deploy-plan">
-          {isGoing ? (
+          {isGoing && !running ? (
             <ProgressLine group={group} verbs={verbs} />
           ) : (
             <p class="group-summary" role="status">
-              {plan.summary}
+              {running ? describeRollout(running) : plan.summary}
             </p>
           )}
         </div>
@@ -70,19 +75,26 @@ export function DeployHead({ group, verbs, plan, history, reload, onDeploy }: De
           </div>
         )}
       </div>
-      {!isGoing &&
-        plan.hindrances.map((text) => (
-          <p key={text} class="group-note tone-bad">
-            {text}
-          </p>
-        ))}
-      {!isGoing && plan.waiting !== null && (
-        <p class="group-note tone-warn">
-          {plan.waiting}. A deploy waits until enough caches fit, and is made by itself then.
-        </p>
-      )}
+      {!isGoing && <Hindrances plan={plan} />}
       {mayChangeGroup(group) && <Options wait={wait} percent={percent} />}
     </section>
+  )
+}
+
+function Hindrances({ plan: { hindrances, waiting } }: Pick<DeployHeadProps, 'plan'>) {
+  return (
+    <>
+      {hindrances.map((text) => (
+        <p key={text} class="group-note tone-bad">
+          {text}
+        </p>
+      ))}
+      {waiting !== null && (
+        <p class="group-note tone-warn">
+          {waiting}. A deploy waits until enough caches fit, and is made by itself then.
+        </p>
+      )}
+    </>
   )
 }
 

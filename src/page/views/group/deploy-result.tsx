@@ -100,7 +100,7 @@ function FigureTable({ series, deployedAt }: FigureTableProps) {
   const compared = compareFigures(series, deployedAt)
   const worse = findWorse(compared)
   return (
-    <table class="group-figures">
+    <table class="group-figures group-figures-compared">
       <thead>
         <tr>
           <th scope="col">Figure</th>

@@ -19,9 +19,12 @@ interface GroupActionsProps {
   readonly reload: () => void
   /** The part that is shown: it may have a main button of its own. */
   readonly section: string
+  /** A rollout runs, which is aborted, not cancelled. */
+  readonly isRolledOut: boolean
 }
 
-export function GroupActions({ group, etag, verbs, reload, section }: GroupActionsProps) {
+export function GroupActions(props: GroupActionsProps) {
+  const { group, etag, verbs, reload, section, isRolledOut } = props
   const editing = useDialog<NonNullable<GroupFormProps['before']>>()
   const was = editing.subject
   const deletion = useDelete()
@@ -35,7 +38,7 @@ export function GroupActions({ group, etag, verbs, reload, section }: GroupActio
           Deploy…
         </LinkButton>
       )}
-      {section !== 'deploy' && group.stateName === 'Deploying' && (
+      {section !== 'deploy' && group.stateName === 'Deploying' && !isRolledOut && (
         <CancelDeploy group={group} reload={reload} />
       )}
       {group.deployed && (

@@ -1,5 +1,6 @@
 /** One group: what it is, what a deploy would change, how a deploy goes, what happened before. */
 import type { Group } from '../../../resources/vclgroup.js'
+import { Link } from 'wouter-preact'
 import { useObject } from '../../api/object.js'
 import { Owner } from '../../parts/owner.js'
 import { Sections } from '../../parts/sections.js'
@@ -15,6 +16,8 @@ import { isFailed, Overview } from './overview.js'
 import { GroupProblems } from './group-problems.js'
 import { groupEvents } from './group-events.js'
 import { ProgressLine } from './progress-line.js'
+import { describeRollout } from './rollout/describe-rollout.js'
+import { useRollouts, type Rollouts } from './rollout/use-rollouts.js'
 import { Stage } from './stage.js'
 import { Workspace } from './workspace.js'
 import { useHistory } from './use-history.js'
@@ -25,6 +28,7 @@ export function View({ params }: ViewProps) {
   const shown = useObject<Group>(`/vclgroups/${id}`, { follow: groupEvents })
   const { value, etag, reload } = shown
   const verbs = useVerbs(reload)
+  const rollouts = useRollouts(value)
   return (
     <>
       <ViewHead
@@ -33,7 +37,10 @@ export function View({ params }: ViewProps) {
         back={{ href: '/groups', title: 'Groups' }}
       >
         {value && (
-          <GroupActions group={value} etag={etag} verbs={verbs} reload={reload} section={section} />
+          <GroupActions
+            {...{ group: value, etag, verbs, reload, section }}
+            isRolledOut={rollouts.running !== null}
+          />
         )}
       </ViewHead>
       <LoadStatus of={shown} mutation={section === 'deploy' ? null : verbs} />
@@ -41,11 +48,20 @@ export function View({ params }: ViewProps) {
         <>
           <GroupProblems group={value} showsFailure={section === ''} />
           <Sections label="Parts of the group" items={listSections(value)} />
-          {section !== 'deploy' && <ProgressLine group={value} verbs={verbs} />}
-          <Section group={value} verbs={verbs} name={section} reload={reload} />
+          {section !== 'deploy' && <Progress group={value} verbs={verbs} rollouts={rollouts} />}
+          <Section {...{ group: value, verbs, rollouts, reload }} name={section} />
         </>
       )}
     </>
+  )
+}
+
+function Progress({ group, verbs, rollouts: { running } }: Omit<SectionProps, 'name' | 'reload'>) {
+  if (!running) return <ProgressLine group={group} verbs={verbs} />
+  return (
+    <p role="status">
+      <Link href={`/groups/${group.id}/deploy`}>{describeRollout(running)}</Link>
+    </p>
   )
 }
 
@@ -96,12 +112,14 @@ function nameStage(staged: Group['staged']): string {
 interface SectionProps {
   readonly group: Group
   readonly verbs: Verbs
+  readonly rollouts: Rollouts
   readonly name: string
   readonly reload: () => void
 }
 
-function Section({ group, verbs, name, reload }: SectionProps) {
-  if (name === 'deploy') return <Workspace group={group} verbs={verbs} reload={reload} />
+function Section({ name, ...props }: SectionProps) {
+  const { group, verbs } = props
+  if (name === 'deploy') return <Workspace {...props} />
   if (name === 'history') return <History group={group} verbs={verbs} />
   if (name === 'stage') return <Stage group={group} verbs={verbs} />
   if (name === 'graphs') return <GraphsSection subject={{ kind: 'vclgroups', ids: [group.id] }} />

@@ -9,6 +9,7 @@ import { StateChip } from '../../parts/state-chip.js'
 import { Table, type Column } from '../../parts/table.js'
 import { useDialog } from '../../parts/use-dialog.js'
 import { RevisionDialog } from './revision-dialog.js'
+import { findReason, nameResult } from './read-result.js'
 import { useHistory } from './use-history.js'
 import type { Verbs } from './use-verbs.js'
 
@@ -65,7 +66,12 @@ function listColumns(show: (row: Row) => void): readonly Column<Row>[] {
     {
       title: 'Result',
       width: '7rem',
-      show: ({ result }) => <StateChip state={result === 'ok' ? 'ok' : 'failed'} />,
+      show: ({ result }) => <StateChip state={nameResult(result)} />,
+    },
+    {
+      title: 'Why',
+      from: 'wide',
+      show: ({ result }) => <span title={result}>{findReason(result) ?? unknown}</span>,
     },
     {
       title: 'Main VCL',

@@ -6,6 +6,7 @@ import { Time } from '../../parts/time.js'
 import { CompileErrors } from './compile-errors.js'
 import { FileChanges } from './file-changes.js'
 import { mayChangeGroup } from './may-change-group.js'
+import { nameResult } from './read-result.js'
 import type { Verbs } from './use-verbs.js'
 
 interface RevisionDialogProps {
@@ -18,7 +19,8 @@ interface RevisionDialogProps {
 export function RevisionDialog({ group, verbs, entry, onClose }: RevisionDialogProps) {
   const { revision, action, account, at, result } = entry
   const isBefore = revision !== null && revision !== group.revision
-  const title = revision === null ? `Failed ${action}` : `Revision ${revision}, ${action}`
+  const how = nameResult(result) === 'rolled back' ? 'Rolled back' : 'Failed'
+  const title = revision === null ? `${how} ${action}` : `Revision ${revision}, ${action}`
   return (
     <Dialog title={title} onClose={onClose} isWide>
       <div class="stack">

@@ -2,8 +2,10 @@
 import { useSignal } from '@preact/signals'
 import { call } from '../../api/call.js'
 import { useMutation, type Mutation } from '../../api/mutation.js'
+import { readRolloutId, type Outcome } from '../../api/http.js'
 import type { Group } from '../../../resources/vclgroup.js'
 import { toast } from '../../parts/toasts.js'
+import { offerAbort } from './rollout/offer-abort.js'
 
 type VerbName = 'deploy' | 'undeploy' | 'reload' | 'rollback' | 'promote' | 'stage' | 'delstage'
 
@@ -28,17 +30,20 @@ export function useVerbs(reload: () => void): Verbs {
   const act = (group: Group, { name, query = {}, body, done }: VerbRequest): void => {
     if (mutation.isBusy) return
     last.value = { name, revisionBefore: group.revision }
-    const words = new URLSearchParams(query).toString()
-    const path = `/vclgroups/${group.id}/${name}${words === '' ? '' : `?${words}`}`
+    const ask = (asked: NonNullable<VerbRequest['query']>): Promise<Outcome<Group>> => {
+      const words = new URLSearchParams(asked).toString()
+      const path = `/vclgroups/${group.id}/${name}${words === '' ? '' : `?${words}`}`
+      return call<Group>('PUT', path, body === undefined ? {} : { body })
+    }
     const work = mutation.run(
       async () => {
-        const outcome = await call<Group>('PUT', path, body === undefined ? {} : { body })
-        return outcome.ok || outcome.error.status !== 503
-          ? outcome
-          : await readPending(group, outcome)
+        const outcome = await ask(query)
+        if (outcome.ok) return outcome
+        if (await offerAbort(outcome.error)) return ask({ ...query, abort: 'true' })
+        return outcome.error.status === 503 ? readPending(group, outcome) : outcome
       },
       (after) => {
-        toast(isGoingOn(after) ? 'It continues in the background.' : done)
+        toast(isGoingOn(after, group) ? 'It continues in the background.' : done)
       },
     )
     // What was refused is in the group and its history too.
@@ -53,12 +58,17 @@ export function useVerbs(reload: () => void): Verbs {
 }
 
 /** A deploy that finds too few caches is refused, and kept until enough fit. */
-async function readPending<Refused>({ id }: Group, refused: Refused) {
+async function readPending<Refused>(
+  { id }: Group,
+  refused: Refused,
+): Promise<Outcome<Group> | Refused> {
   const now = await call<Group>('GET', `/vclgroups/${id}`)
   return now.ok && now.value.wish?.pending === true ? now : refused
 }
 
 /** The wait was over before it. */
-function isGoingOn({ stateName, wish }: Group): boolean {
-  return stateName === 'Deploying' || wish?.pending === true
+function isGoingOn(after: Group, { revision }: Group): boolean {
+  const { stateName, wish } = after
+  const isRolledOut = readRolloutId(after) !== null && after.revision === revision
+  return stateName === 'Deploying' || wish?.pending === true || isRolledOut
 }

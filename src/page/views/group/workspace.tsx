@@ -5,7 +5,9 @@ import { Button } from '../../parts/button.js'
 import { Choices } from '../../parts/choices.js'
 import { Empty } from '../../parts/empty.js'
 import { ErrorNote } from '../../parts/error-note.js'
+import { LoadedPart } from '../../parts/loaded-part.js'
 import { Loading } from '../../parts/loading.js'
+import { now } from '../../parts/time.js'
 import { useAddressField } from '../../shell/address.js'
 import { CachesTab } from './caches-tab.js'
 import { CompileErrors } from './compile-errors.js'
@@ -13,6 +15,8 @@ import { DeployHead } from './deploy-head.js'
 import { DeployResult } from './deploy-result.js'
 import { FilesTab } from './files-tab.js'
 import { countPlanned } from './plan-places.js'
+import { findShown } from './rollout/describe-rollout.js'
+import type { Rollouts } from './rollout/use-rollouts.js'
 import { RoutingTab } from './routing.js'
 import { useDeployPlan, type DeployPlan } from './use-deploy-plan.js'
 import { useHistory } from './use-history.js'
@@ -21,14 +25,16 @@ import type { Verbs } from './use-verbs.js'
 interface WorkspaceProps {
   readonly group: Group
   readonly verbs: Verbs
+  readonly rollouts: Rollouts
   readonly reload: () => void
 }
 
-export function Workspace({ group, verbs, reload }: WorkspaceProps) {
+export function Workspace({ group, verbs, rollouts, reload }: WorkspaceProps) {
   const plan = useDeployPlan(group)
   const history = useHistory(group, verbs)
   const [tab, setTab] = useAddressField('tab')
   const { next } = plan
+  const rollout = findShown(rollouts.known, now.value)
   // What was refused was about other files.
   useEffect(verbs.forget, [JSON.stringify(next)])
   if (group.console)
@@ -44,6 +50,7 @@ export function Workspace({ group, verbs, reload }: WorkspaceProps) {
         group={group}
         verbs={verbs}
         plan={plan}
+        rollouts={rollouts}
         history={history.value ?? []}
         reload={reload}
         onDeploy={() => {
@@ -51,6 +58,14 @@ export function Workspace({ group, verbs, reload }: WorkspaceProps) {
         }}
       />
       <Outcome group={group} verbs={verbs} plan={plan} />
+      {rollout && (
+        <LoadedPart
+          key={rollout.id}
+          name="The rollout"
+          load={async () => (await import('./rollout/rollout-panel.js')).RolloutPanel}
+          props={{ rollout, reload: rollouts.reload }}
+        />
+      )}
       <DeployResult group={group} verbs={verbs} history={history.value ?? []} />
       <Choices
         label="Parts of the deploy"
@@ -58,19 +73,24 @@ export function Workspace({ group, verbs, reload }: WorkspaceProps) {
         onChoose={(chosen) => {
           setTab(chosen === 'files' ? '' : chosen)
         }}
-        choices={listTabs(group, plan)}
+        choices={listTabs(group, plan, rollouts)}
       />
-      <Tab name={tab} group={group} verbs={verbs} plan={plan} />
+      <Tab name={tab} group={group} verbs={verbs} rollouts={rollouts} plan={plan} />
     </>
   )
 }
 
-function listTabs({ root }: Group, { next, filesChanged, places }: DeployPlan) {
+function listTabs(
+  { root }: Group,
+  { next, filesChanged, places }: DeployPlan,
+  { known }: Rollouts,
+) {
   const placed = places.length - countPlanned(places, 'not placed')
   return [
     { value: 'files', title: 'Files', ...(next && { count: filesChanged }) },
     { value: 'caches', title: 'Caches', count: placed },
     ...(root ? [] : [{ value: 'routing', title: 'Routing' }]),
+    ...(known.length === 0 ? [] : [{ value: 'rollouts', title: 'Rollouts' }]),
   ]
 }
 
@@ -80,12 +100,20 @@ interface TabProps extends Omit<WorkspaceProps, 'reload'> {
 
 function Tab({ name, ...props }: TabProps & { readonly name: string }) {
   if (name === 'caches') return <CachesTab {...props} />
+  if (name === 'rollouts')
+    return (
+      <LoadedPart
+        name="Rollouts"
+        load={async () => (await import('./rollout/past-rollouts.js')).PastRollouts}
+        props={{ rollouts: props.rollouts.known }}
+      />
+    )
   if (name === 'routing' && !props.group.root) return <RoutingTab group={props.group} />
   return <FilesTab group={props.group} next={props.plan.next} />
 }
 
 /** Why a deploy was refused, or would be; below the buttons, which stay under the pointer. */
-function Outcome({ group, verbs, plan }: TabProps) {
+function Outcome({ group, verbs, plan }: Omit<TabProps, 'rollouts'>) {
   const { check } = plan
   const refused =
     'error' in check &&

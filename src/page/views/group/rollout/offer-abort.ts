@@ -1,0 +1,19 @@
+/** A rollout is in the way of what somebody wants of its group: says which, and offers to abort it first. */
+import { rolloutStates, type Rollout } from '../../../../resources/rollout.js'
+import { call } from '../../../api/call.js'
+import type { CallError } from '../../../api/http.js'
+import { confirmDestruction } from '../../../parts/confirm.js'
+import { describeRollout } from './describe-rollout.js'
+
+/** Answers whether to ask again with `abort=true`. What is going back already is only waited for. */
+export async function offerAbort({ status, rolloutId }: CallError): Promise<boolean> {
+  if (status !== 409 || rolloutId === undefined) return false
+  const found = await call<Rollout>('GET', `/rollouts/${rolloutId}`)
+  if (!found.ok || found.value.state >= rolloutStates.RollingBack) return false
+  const { vclGroup, fromRevision, account } = found.value
+  return confirmDestruction({
+    title: `Abort the rollout of ${vclGroup.name} first?`,
+    text: `${describeRollout(found.value)}, begun by ${account}. All caches go back to revision ${fromRevision}, then this is done.`,
+    verb: 'Abort rollout and continue',
+  })
+}

@@ -1,0 +1,154 @@
+/** What the page decides about rollouts without a browser: words, what may be said to one, its bake, its marks. */
+import fc from 'fast-check'
+import t from 'tap'
+import { judgeVerb } from '../../src/coordinator/rollouts/next-step.js'
+import {
+  agentInWaveStates,
+  gateNames,
+  rolloutStateName,
+  rolloutStates,
+  type GateResult,
+  type Rollout,
+  type Wave,
+} from '../../src/resources/rollout.js'
+import { findTime, markWaves } from '../../src/page/views/group/rollout/chart-rollout.js'
+import {
+  countStates,
+  describeBake,
+  describeRollout,
+  findShown,
+  formatFigure,
+  judgeWave,
+  listVerbs,
+  measureBake,
+  nameGate,
+  sortGates,
+  wordOfState,
+} from '../../src/page/views/group/rollout/describe-rollout.js'
+import { findReason, nameResult } from '../../src/page/views/group/read-result.js'
+
+const begun = '2026-11-24T12:00:00Z'
+const later = '2026-11-24T12:10:00Z'
+
+const waiting: Wave = {
+  ...{ agents: [], startedAt: null, switchedAt: null, endedAt: null, verdict: null },
+}
+const passed: Wave = { ...waiting, startedAt: begun, endedAt: later, verdict: 'pass' }
+
+const rollout: Rollout = {
+  ...{ id: 7, organization: null, vclGroup: { id: 1, name: 'shop' } },
+  ...{ revision: 5, fromRevision: 4, state: rolloutStates.Baking, stateName: 'Baking' },
+  ...{ wave: 2, waves: [passed, { ...waiting, startedAt: later }, waiting] },
+  ...{ gates: [], policy: { waves: [{ count: 1 }], bake: 60, maxBake: 120 } },
+  ...{ account: 'jo', startedAt: begun, endedAt: null, reason: null, bakedSeconds: 34 },
+}
+
+void t.test('what is offered is what the coordinator would take', (t) => {
+  const verbs = ['pause', 'resume', 'advance', 'abort'] as const
+  for (const state of Object.values(rolloutStates))
+    for (const wave of [1, 2]) {
+      const waves = [1, 2].map((id) => ({ agentIds: [id], holds: false }))
+      const taken = verbs.filter(
+        (verb) => typeof judgeVerb(verb, { state, wave, waves }) === 'string',
+      )
+      t.same(listVerbs({ state }), taken, rolloutStateName(state))
+    }
+  t.end()
+})
+
+void t.test('it is told in a line, in words', (t) => {
+  t.equal(describeRollout(rollout), 'Rollout 7 to revision 5: Baking, wave 2 of 3')
+  t.equal(wordOfState('RollingBack'), 'Rolling back')
+  t.match(describeRollout({ ...rollout, wave: 0 }), /no wave of 3 begun$/)
+  t.end()
+})
+
+void t.test('each wave has its state, and a verdict once it has ended', (t) => {
+  const words = rollout.waves.map((_, at) => judgeWave(rollout, at))
+  t.same(words, ['pass', 'baking', 'waiting'])
+  const back = { ...rollout, stateName: 'RolledBack' as const, endedAt: later }
+  t.equal(judgeWave(back, 2), 'not begun')
+  t.end()
+})
+
+void t.test('a bake is told by the seconds that were observed, and when it is prolonged', (t) => {
+  t.equal(describeBake(rollout), 'Observed for 34 of 60 s')
+  t.match(describeBake({ ...rollout, bakedSeconds: 75 }), /^Observed for 75 s: .* at most 120 s/)
+  t.equal(describeBake({ bakedSeconds: 61, policy: { bake: 60 } }), 'Observed for 60 of 60 s')
+  const seconds = fc.nat(1000)
+  fc.assert(
+    fc.property(seconds, seconds, seconds, (bakedSeconds, bake, more) => {
+      const share = measureBake({ bakedSeconds, policy: { bake, maxBake: bake + more } })
+      return share >= 0 && share <= 1
+    }),
+  )
+  t.end()
+})
+
+void t.test('every agent of a wave is counted in one state', (t) => {
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...agentInWaveStates)), (states) => {
+      const agents = states.map((state, id) => ({
+        ...{ agent: { id, name: `edge-${id}` }, state, error: null },
+      }))
+      const counted = countStates(agents)
+      const sum = counted.reduce((all, { count }) => all + count, 0)
+      return sum === states.length && counted.every(({ count }) => count > 0)
+    }),
+  )
+  t.end()
+})
+
+void t.test('gates have names and units, and what fails stands first', (t) => {
+  for (const name of gateNames) t.not(nameGate(name), name, `${name} has words`)
+  t.equal(nameGate('of-a-later-version'), 'of-a-later-version')
+  t.equal(formatFigure('errors', 0.0789), '7.9%')
+  t.equal(formatFigure('firstByte', 250), '250 ms')
+  t.equal(formatFigure('probe', 1), '–')
+  t.equal(formatFigure('errors', null), '–')
+  const gate = (verdict: GateResult['verdict'], name: GateResult['name']): GateResult => ({
+    ...{ name, agent: null, baseline: null, control: null, observed: null, limit: null },
+    ...{ verdict, reason: null, at: begun },
+  })
+  const sorted = sortGates([
+    gate('pass', 'errors'),
+    gate('fail', 'probe'),
+    gate('pass', 'restarts'),
+  ])
+  t.same(
+    sorted.map(({ name }) => name),
+    ['probe', 'errors', 'restarts'],
+  )
+  t.end()
+})
+
+void t.test('one that has ended is shown for ten minutes, one that runs always', (t) => {
+  const at = Date.parse(later)
+  t.equal(findShown([], at), null)
+  t.equal(findShown([rollout], at + 86_400_000), rollout)
+  const ended = { ...rollout, endedAt: later }
+  t.equal(findShown([ended, rollout], at + 599_000), ended)
+  t.equal(findShown([ended, rollout], at + 600_000), null)
+  t.end()
+})
+
+void t.test('its charts begin ten minutes before it, with a mark for each wave', (t) => {
+  const seconds = Date.parse(begun) / 1000
+  t.same(findTime(rollout, Date.parse(later)), { from: seconds - 600, to: seconds + 600 })
+  const texts = (one: Rollout) => markWaves(one).map(({ text }) => text)
+  t.same(texts(rollout), ['Wave 1', 'Wave 2'])
+  const back = { ...rollout, stateName: 'RolledBack' as const, endedAt: later }
+  t.same(texts(back), ['Wave 1', 'Wave 2', 'All are back'])
+  t.end()
+})
+
+void t.test('the history says in a word how it went, and in a line why', (t) => {
+  t.equal(nameResult('ok'), 'ok')
+  t.equal(findReason('ok'), null)
+  const back = 'rolled back: errors on all: 0.0789, limit 0.02'
+  t.equal(nameResult(back), 'rolled back')
+  t.equal(findReason(back), 'Errors on all: 0.0789, limit 0.02')
+  t.equal(nameResult('site.vcl line 3 pos 1: expected'), 'failed')
+  t.equal(findReason('site.vcl line 3 pos 1: x\nmore'), 'site.vcl line 3 pos 1: x')
+  t.end()
+})
