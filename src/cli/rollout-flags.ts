@@ -71,6 +71,7 @@ function readPolicyFlags(invocation: Invocation): Omit<GivenPolicy, 'waves' | 'g
     ...(maxBake !== undefined && { maxBake }),
     ...(onFailure && { onFailure }),
     ...(onInconclusive && { onInconclusive }),
+    ...(isSet(invocation, 'ban-on-rollback') && { banOnRollback: true }),
   }
 }
 

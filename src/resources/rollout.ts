@@ -144,6 +144,12 @@ export const rolloutPolicy = {
   },
   onFailure: { kind: 'words', of: ['rollback', 'pause'], optional: true },
   onInconclusive: { kind: 'words', of: ['continue', 'pause'], optional: true },
+  banOnRollback: {
+    kind: 'flag',
+    optional: true,
+    description:
+      'Agents that go back get a ban of the objects of the group, once each; false unless given',
+  },
 } as const satisfies Fields
 
 /** As it is written; what is left out is by default. */

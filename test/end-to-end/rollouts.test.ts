@@ -10,6 +10,8 @@ import { eventually } from '../support/eventually.js'
 import { startReceiver } from '../coordinator/webhooks/receiver.js'
 import { fetchMark } from '../support/observe-cache.js'
 import { expectDone, startHarness, startTraffic, untilAgent, type Harness } from './harness.js'
+import { startOrigin } from './origin.js'
+import { checkStored, type Fleet } from './rollout-faults.js'
 
 const gates = [{ name: 'errors', max: 0.02, for: 2, minRequests: 50 }]
 const waves = [{ count: 1 }, { count: 2 }]
@@ -150,6 +152,14 @@ void t.test('rollouts', { timeout: 300_000 }, async (t) => {
     t.match(ended, { stateName: 'Succeeded', wave: 2 })
     await untilAll('third')
   })
+
+  const site: Fleet = {
+    ...{ caches: fleet, origin: await startOrigin(t, 'site') },
+    ...{ rollOut, untilEnded, untilPaused, read, untilAll },
+  }
+  await t.test('what a bad VCL stored is banned where the policy says so', (t) =>
+    checkStored(t, site),
+  )
 
   function client(words: readonly string[]): Promise<Ran> {
     const { base } = coordinator

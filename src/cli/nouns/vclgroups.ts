@@ -60,6 +60,7 @@ const rolloutFlags: readonly Flag[] = [
   },
   { form: '--on-failure <what>', summary: 'rollback (the default) or pause' },
   { form: '--on-inconclusive <what>', summary: 'continue (the default) or pause' },
+  { form: '--ban-on-rollback', summary: 'agents that go back forget the objects of the group' },
   { form: '--all-at-once', summary: 'whatever the policy of the group says' },
   { form: '--abort', summary: 'aborts a rollout of the group that runs first' },
 ]

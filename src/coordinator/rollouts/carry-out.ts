@@ -25,10 +25,12 @@ import {
   type RolloutRecord,
 } from '../fleet/rollout-queries.js'
 import { readAgentStates } from '../fleet/state-queries.js'
+import { banGroup } from '../invalidations/ban-group.js'
+import { notifyInvalidationsLogged } from '../invalidations/invalidation-hints.js'
 import type { StateService } from '../service.js'
 import type { Queries } from '../store/store.js'
-import { findProgress } from './find-progress.js'
-import { goBack, loadNewcomers, switchWave, toWaveAgent } from './move-places.js'
+import { tellProgress } from './find-progress.js'
+import { goBack, loadNewcomers, switchWave } from './move-places.js'
 import { moveOn, type CourseStep } from './rollout-course.js'
 
 interface CarriedOut {
@@ -54,11 +56,18 @@ export async function carryOut(
     const rollout = await findRollout(queries, { kind: 'all' }, id)
     const chosen = rollout && choose(rollout)
     if (!chosen) return undefined
-    return takeStep(queries, { ...rollout, ...chosen.seen }, chosen.step, service.now())
+    const taken = await takeStep(
+      queries,
+      { ...rollout, ...chosen.seen },
+      chosen.step,
+      service.now(),
+    )
+    return { ...taken, hasBanned: chosen.step.do === 'ban' }
   })
   if (!done) return undefined
-  const { rollout, agentIds } = done
+  const { rollout, agentIds, hasBanned } = done
   notifyDesiredChanged(service, agentIds, rollout.traceId)
+  if (hasBanned) notifyInvalidationsLogged(service)
   service.bus.publish(rolloutsChangedSubject, { ids: [id] })
   const { groupId: group, state, wave, reason } = rollout
   context.log.info({ rollout: id, group, state, wave, agents: agentIds.length, reason }, 'rollout')
@@ -91,6 +100,7 @@ async function movePlaces(
 ): Promise<readonly number[]> {
   if (step.do === 'begin' || step.do === 'next') return beginWave(queries, rollout, placed)
   if (step.do === 'rollBack') return returnAll(queries, rollout, placed)
+  if (step.do === 'ban') await banReturned(queries, rollout, step.agentIds, placed.now)
   return []
 }
 
@@ -157,6 +167,16 @@ async function returnAll(
   return recomposeDesired(queries, [...save.map(toAgentId), ...leave])
 }
 
+async function banReturned(
+  queries: Queries,
+  { groupId: id, groupName: name, organizationId, account, traceId }: RolloutRecord,
+  agentIds: readonly number[],
+  now: number,
+): Promise<void> {
+  const group = { id, name, organizationId }
+  await banGroup(queries, { group, agentIds, account, traceId, now })
+}
+
 /**
  * The revision is that of before until it has succeeded. With the last wave of a promote the stage ends: answers the agents that
  * it was on.
@@ -179,20 +199,7 @@ async function writeWish(
 async function tellAgents(queries: Queries, rollout: RolloutRecord): Promise<RolloutRecord> {
   const { groupId } = rollout
   const placements = await readPlacements(queries, { groupIds: [groupId], stage: false })
-  const places = new Map(placements.map((place) => [place.agentId, place]))
-  const isBack =
-    rollout.state === rolloutStates.RolledBack || rollout.state === rolloutStates.Aborted
-  const progress = findProgress(
-    isBack ? { ...rollout, state: rolloutStates.RollingBack } : rollout,
-    places,
-  )
-  const waves = rollout.waves.map((wave, at) => ({
-    ...wave,
-    agents: wave.agents.map((agent) =>
-      toWaveAgent(agent, progress.get(agent.id) ?? 'gone', places.get(agent.id), at < rollout.wave),
-    ),
-  }))
-  return { ...rollout, waves }
+  return tellProgress(rollout, new Map(placements.map((place) => [place.agentId, place])))
 }
 
 function describeReturn({ isAborted, reason }: RolloutRecord): string {

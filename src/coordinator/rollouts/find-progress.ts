@@ -3,7 +3,7 @@ import type { PlacementRecord } from '../fleet/placement-queries.js'
 import { findHeld, type RolloutRecord } from '../fleet/rollout-queries.js'
 import { programOf } from '../fleet/vcl-group.js'
 import { rolloutStates } from '../../resources/rollout.js'
-import { progressOf } from './move-places.js'
+import { progressOf, toWaveAgent } from './move-places.js'
 import type { AgentProgress } from './next-step.js'
 
 /** `places`: of the group, by agent. */
@@ -21,4 +21,21 @@ export function findProgress(
       progressOf(places.get(id), { program, isGoingBack, isHeld: held.has(id) }),
     ]),
   )
+}
+
+/** Its waves tell how far each agent is; of one that went back, also once it has ended. */
+export function tellProgress(
+  rollout: RolloutRecord,
+  places: ReadonlyMap<number, PlacementRecord>,
+): RolloutRecord {
+  const { RollingBack, RolledBack, Aborted } = rolloutStates
+  const isBack = rollout.state === RolledBack || rollout.state === Aborted
+  const progress = findProgress(isBack ? { ...rollout, state: RollingBack } : rollout, places)
+  const waves = rollout.waves.map((wave, at) => ({
+    ...wave,
+    agents: wave.agents.map((agent) =>
+      toWaveAgent(agent, progress.get(agent.id) ?? 'gone', places.get(agent.id), at < rollout.wave),
+    ),
+  }))
+  return { ...rollout, waves }
 }

@@ -16,6 +16,7 @@
  *   Baking --> Paused: the same; or inconclusive
  *   Paused --> Switching: resumed (the wave bakes anew), or advanced
  *   Paused --> RollingBack: aborted
+ *   RollingBack --> RollingBack: some are back, and get their ban
  *   RollingBack --> RolledBack: all are back
  *   RollingBack --> Aborted: all are back
  * ```
@@ -30,6 +31,8 @@ export interface SeenAgent {
   readonly progress: AgentProgress
   /** Its link and its cache live. */
   readonly isThere: boolean
+  /** It served the new release, and that it is back is not written yet. */
+  readonly isNewlyBack: boolean
 }
 
 export interface RolloutSeen {
@@ -41,6 +44,8 @@ export interface RolloutSeen {
   readonly why: string | null
   /** Of the present bake, observed. */
   readonly bakedSeconds: number
+  /** Whoever could come back quickly has. */
+  readonly isReturnLong: boolean
 }
 
 export interface RolloutCourse {
@@ -48,7 +53,10 @@ export interface RolloutCourse {
   /** From 1; 0: none has begun. */
   readonly wave: number
   readonly waves: readonly { readonly agentIds: readonly number[]; readonly holds: boolean }[]
-  readonly policy: Pick<RolloutPolicy, 'bake' | 'maxBake' | 'onFailure' | 'onInconclusive'>
+  readonly policy: Pick<
+    RolloutPolicy,
+    'bake' | 'maxBake' | 'onFailure' | 'onInconclusive' | 'banOnRollback'
+  >
   /** How it ends once all are back. */
   readonly isAborted: boolean
 }
@@ -61,6 +69,8 @@ export type RolloutStep =
   | { readonly do: 'succeed'; readonly verdict: GateVerdict }
   | { readonly do: 'pause'; readonly verdict: GateVerdict | null; readonly reason: string }
   | { readonly do: 'rollBack'; readonly reason: string; readonly isAborted?: boolean }
+  /** These are back: what they stored meanwhile is banned there. */
+  | { readonly do: 'ban'; readonly agentIds: readonly number[] }
   | { readonly do: 'end'; readonly state: 'RolledBack' | 'Aborted' }
 
 const wait = { do: 'wait' } as const
@@ -73,9 +83,7 @@ export function chooseStep(rollout: RolloutCourse, seen: RolloutSeen): RolloutSt
     case Baking:
       return findFailure(rollout, seen) ?? judgeBake(rollout, seen)
     case RollingBack:
-      return areBack(seen)
-        ? { do: 'end', state: rollout.isAborted ? 'Aborted' : 'RolledBack' }
-        : wait
+      return judgeReturn(rollout, seen)
     default:
       return wait
   }
@@ -109,6 +117,16 @@ function judgeBake(rollout: RolloutCourse, seen: RolloutSeen): RolloutStep {
   if (wave < waves.length && waves[wave - 1]?.holds === true)
     return { do: 'pause', verdict, reason: 'the named agents serve it; advance it for the rest' }
   return { do: wave < waves.length ? 'next' : 'succeed', verdict }
+}
+
+/** One ban for all that come back at once; who was away gets its own. */
+function judgeReturn({ policy, isAborted }: RolloutCourse, seen: RolloutSeen): RolloutStep {
+  const { agents, isReturnLong } = seen
+  const agentIds = agents.flatMap(({ agentId, isNewlyBack }) => (isNewlyBack ? [agentId] : []))
+  const isComing = agents.some(({ progress, isThere }) => isThere && progress === 'switching')
+  if (policy.banOnRollback && agentIds.length > 0 && (!isComing || isReturnLong))
+    return { do: 'ban', agentIds }
+  return areBack(seen) ? { do: 'end', state: isAborted ? 'Aborted' : 'RolledBack' } : wait
 }
 
 /** Also those that are away: what they hold is not known before they return. */

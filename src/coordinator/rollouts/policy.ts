@@ -58,6 +58,7 @@ export function completePolicy(given: GivenPolicy, owner: PolicyOwner): RolloutP
       : [...named, completeGate({ name: 'restarts' }, owner, refuse)],
     onFailure: given.onFailure ?? 'rollback',
     onInconclusive: given.onInconclusive ?? 'continue',
+    banOnRollback: given.banOnRollback ?? false,
   }
 }
 

@@ -63,6 +63,8 @@ export function moveOn<Record extends RolloutRecord>(
         isAborted: step.isAborted ?? false,
         reason: step.reason,
       }
+    case 'ban':
+      return rollout
     case 'end':
       return { ...rollout, state: rolloutStates[step.state], endedAt: now }
   }

@@ -20,8 +20,7 @@ import {
 } from '../fleet/rollout-queries.js'
 import type { StateService } from '../service.js'
 import type { Queries } from '../store/store.js'
-import { findProgress } from './find-progress.js'
-import { toWaveAgent } from './move-places.js'
+import { tellProgress } from './find-progress.js'
 
 export const rolloutSchema = answerSchema(rollout.fields)
 
@@ -61,15 +60,8 @@ async function readProgressOf(
   )
   return rollouts.map((one) => {
     if (!isUnderWay(one)) return one
-    const own = new Map((places.get(one.groupId) ?? []).map((place) => [place.agentId, place]))
-    const progress = findProgress(one, own)
-    const waves = one.waves.map((wave, at) => ({
-      ...wave,
-      agents: wave.agents.map((agent) =>
-        toWaveAgent(agent, progress.get(agent.id) ?? 'gone', own.get(agent.id), at < one.wave),
-      ),
-    }))
-    return { ...one, waves }
+    const own = places.get(one.groupId) ?? []
+    return tellProgress(one, new Map(own.map((place) => [place.agentId, place])))
   })
 }
 

@@ -18,6 +18,9 @@ interface Look {
   readonly gates: readonly GateRecord[]
 }
 
+/** Agents that are there go back within a second; one that does not keeps the bans of the others waiting for so long. */
+const longReturnMs = 10_000
+
 interface Sources {
   readonly observations: Observations
   readonly webhooks: WebhookGates
@@ -34,13 +37,20 @@ export async function seeRollout(
   const states = await readAgentStates(queries, groupId)
   const places = new Map(placements.map((place) => [place.agentId, place]))
   const progress = findProgress(rollout, places)
+  const written = new Map(
+    rollout.waves.flatMap(({ agents }) => agents.map(({ id, state }) => [id, state])),
+  )
   const agents = [...progress].map(([agentId, how]): SeenAgent => {
-    return { agentId, progress: how, isThere: states.get(agentId)?.state === agentStates.Running }
+    const isThere = states.get(agentId)?.state === agentStates.Running
+    const isNewlyBack = how === 'back' && written.get(agentId) === 'switching'
+    return { agentId, progress: how, isThere, isNewlyBack }
   })
   if (rollout.state === rolloutStates.RollingBack) {
     const { bakedSeconds } = rollout
     const nothing = { belowMin: null, verdict: 'pass', why: null, bakedSeconds } as const
-    return { seen: { agents, ...nothing }, gates: rollout.gates }
+    const sinceMs = service.now() - (rollout.waves[rollout.wave - 1]?.endedAt ?? 0)
+    const isReturnLong = sinceMs > longReturnMs
+    return { seen: { agents, isReturnLong, ...nothing }, gates: rollout.gates }
   }
   const healthy = await countHealthy(queries, rollout)
   const judged = judgeObserved(rollout, { progress, states, healthy, ...sources })
@@ -51,7 +61,7 @@ export async function seeRollout(
       agents,
       belowMin: await findBelowMin(service, rollout, { placements, states }),
       ...judgeTogether(judged),
-      bakedSeconds,
+      ...{ bakedSeconds, isReturnLong: false },
     },
     gates: judged.map((gate) => ({ ...gate, at: now })),
   }

@@ -8,7 +8,7 @@ import type { PlacementRecord } from '../../../src/coordinator/fleet/placement-q
 import { programOf } from '../../../src/coordinator/fleet/vcl-group.js'
 import { createPlacement, switchPlacement } from '../../../src/coordinator/placement/placing.js'
 import { divideIntoWaves } from '../../../src/coordinator/rollouts/divide-waves.js'
-import { findProgress } from '../../../src/coordinator/rollouts/find-progress.js'
+import { findProgress, tellProgress } from '../../../src/coordinator/rollouts/find-progress.js'
 import { goBack, switchWave } from '../../../src/coordinator/rollouts/move-places.js'
 import {
   chooseStep,
@@ -47,6 +47,7 @@ const events = fc.oneof(
     ),
     baked: fc.nat({ max: 200 }),
     isShort: fc.constantFrom(false, false, false, true),
+    isLong: fc.boolean(),
   }),
   fc.record({
     do: fc.constant('say' as const),
@@ -59,6 +60,9 @@ interface World {
   rollout: RolloutRecord
   places: PlacementRecord[]
   readonly away: Set<number>
+  /** Had the new release. */
+  readonly had: Set<number>
+  readonly banned: number[]
 }
 
 void t.test('any course ends, and never has more than its waves on the new release', (t) => {
@@ -86,6 +90,9 @@ void t.test('any course ends, and never has more than its waves on the new relea
       if (state === rolloutStates.Succeeded && hasFailed) throw new Error('it went back, and on')
       if (state > rolloutStates.Succeeded && isNew.includes(true))
         throw new Error('not all are back')
+      const toBan = hasFailed ? [...world.had] : []
+      if (world.banned.toSorted().join() !== toBan.toSorted().join())
+        throw new Error(`banned on ${world.banned.join()}, served on ${toBan.join()}`)
     },
   )
 
@@ -98,12 +105,15 @@ function settle(world: World): void {
   world.away.clear()
   for (let round = 0; round < 60; round += 1) {
     for (const place of world.places) happen(world, { do: 'report', agent: place.agentId })
-    happen(world, { do: 'see', verdict: 'pass', baked: 1000, isShort: false })
+    happen(world, { do: 'see', verdict: 'pass', baked: 1000, isShort: false, isLong: false })
   }
 }
 
 function begin(agents: number, waves: readonly WaveRule[], onFailure: 'rollback' | 'pause'): World {
-  const policy = completePolicy({ waves, bake: 10, onFailure }, { errorKey: 'rollout', fqdns: [] })
+  const policy = completePolicy(
+    { waves, bake: 10, onFailure, banOnRollback: true },
+    { errorKey: 'rollout', fqdns: [] },
+  )
   const made = makeRollout({ groupId: 7, groupName: 'site', organizationId: null, policy })
   const ids = Array.from({ length: agents }, (_, at) => at)
   const planned = divideIntoWaves(
@@ -133,7 +143,7 @@ function begin(agents: number, waves: readonly WaveRule[], onFailure: 'rollback'
     const candidate = programOf(rollout.sources)
     return { ...serving, state: 'applied', appliedRevision: 1, candidate, candidateState: 'loaded' }
   })
-  const world = { rollout, places, away: new Set<number>() }
+  const world = { rollout, places, away: new Set<number>(), had: new Set<number>(), banned: [] }
   take(world, { do: 'begin' })
   return world
 }
@@ -190,25 +200,30 @@ interface Look {
   readonly verdict: 'pass' | 'fail' | 'inconclusive'
   readonly baked: number
   readonly isShort: boolean
+  readonly isLong: boolean
 }
 
-function look(world: World, { verdict, baked, isShort }: Look): void {
+function look(world: World, { verdict, baked, isShort, isLong }: Look): void {
   const progress = findProgress(
     world.rollout,
     new Map(world.places.map((place) => [place.agentId, place])),
   )
+  const written = new Map(
+    world.rollout.waves.flatMap((wave) => wave.agents.map(({ id, state }) => [id, state])),
+  )
   const agents = [...progress].map(([agentId, how]) => ({
-    ...{ agentId, progress: how },
-    isThere: !world.away.has(agentId),
+    ...{ agentId, progress: how, isThere: !world.away.has(agentId) },
+    isNewlyBack: how === 'back' && written.get(agentId) === 'switching',
   }))
   const step = chooseStep(toCourse(world.rollout), {
-    ...{ agents, verdict, why: null, bakedSeconds: baked },
+    ...{ agents, verdict, why: null, bakedSeconds: baked, isReturnLong: isLong },
     belowMin: isShort ? 'too few serve' : null,
   })
   if (step.do !== 'wait') take(world, step)
 }
 
 function take(world: World, step: CourseStep): void {
+  if (step.do === 'ban') ban(world, step.agentIds)
   world.rollout = moveOn(world.rollout, step, 1)
   const { wave, waves, revision } = world.rollout
   const merge = (changed: readonly PlacementRecord[]): void => {
@@ -219,6 +234,21 @@ function take(world: World, step: CourseStep): void {
     const agentIds = new Set(waves[wave - 1]?.agents.map(({ id }) => id))
     merge(switchWave(world.places, { agentIds, revision, stateOf: () => agentStates.Running }))
   } else if (step.do === 'rollBack') merge(goBack(world.places, world.rollout).save)
+  const program = programOf(world.rollout.sources)
+  for (const { agentId, current } of world.places)
+    if (isSameProgram(current, program)) world.had.add(agentId)
+  world.rollout = tellProgress(world.rollout, byAgent(world.places))
+}
+
+function ban({ places, banned }: World, agentIds: readonly number[]): void {
+  const known = byAgent(places)
+  for (const agentId of agentIds)
+    if (known.get(agentId)?.state === 'applying') throw new Error(`${agentId} is not back yet`)
+  banned.push(...agentIds)
+}
+
+function byAgent(places: readonly PlacementRecord[]): Map<number, PlacementRecord> {
+  return new Map(places.map((place) => [place.agentId, place]))
 }
 
 function requireWaves({ rollout, places }: World): void {
