@@ -32,6 +32,20 @@ export function rememberAnswers<
   }
 }
 
+/** The same of an object that does not change, for as long as it lives. */
+export function rememberOf<Key extends object, Value>(
+  answer: (key: Key) => Value,
+): (key: Key) => Value {
+  const known = new WeakMap<Key, { readonly value: Value }>()
+  return (key) => {
+    const earlier = known.get(key)
+    if (earlier) return earlier.value
+    const value = answer(key)
+    known.set(key, { value })
+    return value
+  }
+}
+
 interface ReadCache<Value> {
   /**
    * What is known, or else is read now; who asks meanwhile waits for the same reading. What rejects, or is undefined, is not

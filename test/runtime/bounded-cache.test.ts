@@ -5,6 +5,7 @@ import {
   createBoundedCache,
   createReadCache,
   rememberAnswers,
+  rememberOf,
 } from '../../src/runtime/bounded-cache.js'
 
 void t.test('what was used longest ago is forgotten first', (t) => {
@@ -90,4 +91,16 @@ void t.test('large readings take the room of several', async (t) => {
   t.equal(await read('b', 3, 6), 2)
   t.equal(await read('a', 4, 6), 4)
   t.equal(await read('c', 5, 11), 5, 'one that is larger than all room is answered too')
+})
+
+void t.test('of an object it is asked once', (t) => {
+  let asked = 0
+  const countCharacters = rememberOf(({ text }: { readonly text: string }) => {
+    asked += 1
+    return text.length
+  })
+  const [some, none] = [{ text: 'some' }, { text: '' }]
+  t.same([some, none, some, none].map(countCharacters), [4, 0, 4, 0])
+  t.equal(asked, 2)
+  t.end()
 })

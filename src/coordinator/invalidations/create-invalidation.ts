@@ -1,6 +1,6 @@
 /** A new entry of the invalidation log: on disk when this resolves (docs/behaviour.md, Invalidations). */
 import type { Context } from '../../context.js'
-import { invalidationStates } from '../../resources/invalidation.js'
+import { invalidationStates, listedResultsMost } from '../../resources/invalidation.js'
 import { parseBanExpression } from '../../vcl/ban-expression.js'
 import { listOwnHeaders, warnOfBan, warnOfHeaders } from './ban-warnings.js'
 import {
@@ -10,11 +10,15 @@ import {
   ttlLimitSeconds,
   type InvalidationContent,
 } from './invalidation.js'
-import type { MemberProgress } from './invalidation-results.js'
+import { summarizeShared, type MemberProgress } from './invalidation-results.js'
 import type { Actor } from '../../resources/permission.js'
 import { parsePurgeHeaders, parsePurgeMethod, parsePurgeUrl } from './purge-url.js'
 import { FleetError } from '../../errors.js'
-import { appendInvalidation, findInvalidation } from './invalidation-queries.js'
+import {
+  appendInvalidation,
+  findInvalidation,
+  type InvalidationRecord,
+} from './invalidation-queries.js'
 import {
   isAway,
   keepSet,
@@ -36,7 +40,7 @@ import {
   type FoundTarget,
   type Target,
 } from './invalidation-target.js'
-import { viewEntry, type InvalidationView } from './invalidation-view.js'
+import { viewEntry, type ListedInvalidation } from './invalidation-view.js'
 
 /** As a body writes it. */
 export interface InvalidationRequest {
@@ -60,13 +64,15 @@ const sourcesSearched = { limit: 10, lengthMost: 100_000 }
 /** Warnings per entry. */
 const warningsLimit = 20
 
+type NewInvalidation = Omit<ListedInvalidation, 'id'>
+
 /** Throws FleetError 'invalid', and 'limited' when too many entries have not ended. */
 export async function createInvalidation(
   service: StateService,
   context: Context,
   actor: Actor,
   request: InvalidationRequest,
-): Promise<InvalidationView> {
+): Promise<NewInvalidation> {
   const content = parseContent(request)
   const ttlSeconds = parseTtl(request.ttl)
   const view = await service.store.decide(async (queries) => {
@@ -89,7 +95,7 @@ export async function createInvalidation(
     })
     const entry = await findInvalidation(queries, scope, id)
     if (!entry) throw new Error(`invalidation ${id} was written and is not there`)
-    return viewEntry(entry, agents.map(toUntold), new Set(covered.map(({ agentId }) => agentId)))
+    return viewUntold(entry, agents, covered)
   })
   const { entry, summary } = view
   notifyInvalidationsLogged(service)
@@ -164,6 +170,20 @@ function requireFewBans(content: InvalidationContent, members: readonly SetMembe
     throw invalid(
       `it would be ${bans} bans on one agent, ${groups} for each expression; at most ${bansPerAgentMost} are right`,
     )
+}
+
+/** As a list has it: nobody waits for the results of a fleet, of which there are none yet. */
+function viewUntold(
+  entry: InvalidationRecord,
+  agents: readonly TargetAgent[],
+  covered: readonly SetMember[],
+): NewInvalidation {
+  const coveredIds = new Set(covered.map(({ agentId }) => agentId))
+  const members = agents.map(toUntold)
+  if (members.length <= listedResultsMost) return viewEntry(entry, members, coveredIds)
+  const memberIds = new Set(agents.map(({ id }) => id))
+  const slowestFirst = members.filter(({ agentId }) => coveredIds.has(agentId))
+  return { entry, summary: summarizeShared(entry, { memberIds, slowestFirst }) }
 }
 
 /** Of a new entry nobody has heard. */

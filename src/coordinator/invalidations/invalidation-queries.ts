@@ -3,8 +3,9 @@ import { sql, type Selectable } from 'kysely'
 import { invalidation } from '../../resources/invalidation.js'
 import type { Exception, InvalidationContent, InvalidationOutcome } from './invalidation.js'
 import { inPieces } from '../store/in-pieces.js'
+import { prepareQuery } from '../store/prepared-query.js'
 import { selectOwned, type OwnedRow } from '../store/owned-rows.js'
-import { insertRow, updateRow } from '../store/write-rows.js'
+import { prepareInsert, updateRow } from '../store/write-rows.js'
 import type { NamedReference } from '../store/owner.js'
 import { listColumns, rowReader, type StoredRecord } from '../store/resource-rows.js'
 import type { Tables } from '../store/schema.js'
@@ -84,14 +85,27 @@ export function toProgress(row: ProgressRow) {
   return { ...row, exceptions, outcome: row.outcome as InvalidationOutcome | null }
 }
 
+const anyId = 0
+const findAnywhere = prepareQuery((queries) =>
+  selectInvalidations(queries, { kind: 'all' }).where('invalidations.id', '=', anyId),
+)
+const findVisible = prepareQuery((queries) =>
+  selectInvalidations(queries, { kind: 'organization', organizationId: anyId }).where(
+    'invalidations.id',
+    '=',
+    anyId,
+  ),
+)
+
 export async function findInvalidation(
   queries: Queries,
   scope: Scope,
   id: number,
 ): Promise<InvalidationRecord | undefined> {
-  const row = await selectInvalidations(queries, scope)
-    .where('invalidations.id', '=', id)
-    .executeTakeFirst()
+  const [row] =
+    scope.kind === 'all'
+      ? await findAnywhere(queries, [id])
+      : await findVisible(queries, [scope.organizationId, id])
   return row && toInvalidation(row)
 }
 
@@ -123,35 +137,45 @@ export async function readExpired(
   return rows.map(toInvalidation)
 }
 
-/** The end of the log, held until the commit: whoever reads up to a position has read all before it. */
-async function takePosition(queries: Queries): Promise<number> {
-  const { position } = await queries
+const advanceLog = prepareQuery((queries) =>
+  queries
     .updateTable('invalidationLog')
     .set({ position: sql`position + 1` })
-    .returning('position')
-    .executeTakeFirstOrThrow()
-  return position
+    .returning('position'),
+)
+
+/** The end of the log, held until the commit: whoever reads up to a position has read all before it. */
+async function takePosition(queries: Queries): Promise<number> {
+  const [row] = await advanceLog(queries, [])
+  if (!row) throw new Error('the invalidation log has no end')
+  return row.position
 }
+
+const insertEntry = prepareInsert('invalidations', [
+  ...(['organizationId', 'position', 'type', 'content', 'target', 'warnings', 'account'] as const),
+  ...(['traceId', 'ttlSeconds', 'createdAt', 'updatedAt', 'expiresAt', 'setId'] as const),
+  ...(['attemptSetId', 'outcome', 'finishedAt', 'failed', 'exceptions'] as const),
+])
 
 /** Answers its id. Call last in a transaction: others that append wait for its commit. */
 export async function appendInvalidation(
   queries: Queries,
   entry: NewInvalidation,
 ): Promise<number> {
-  const { content, target, warnings, createdAt: now, organizationId: owner, ...columns } = entry
-  const row = {
-    ...columns,
-    expiresAt: now + columns.ttlSeconds * 1000,
-    finishedAt: columns.outcome === null ? null : now,
+  const { content, createdAt: now, ttlSeconds, outcome } = entry
+  return insertEntry(queries, {
+    ...entry,
+    updatedAt: now,
+    expiresAt: now + ttlSeconds * 1000,
+    finishedAt: outcome === null ? null : now,
     type: content.type,
     content: JSON.stringify(content),
-    target: JSON.stringify(target),
-    warnings: JSON.stringify(warnings),
-    failed: false,
+    target: JSON.stringify(entry.target),
+    warnings: JSON.stringify(entry.warnings),
+    failed: 0,
     exceptions: '[]',
     position: await takePosition(queries),
-  }
-  return insertRow(queries, 'invalidations', { ...row, organizationId: owner }, now)
+  })
 }
 
 /** To the end of the log, for those agents of it that have not done it. */
@@ -199,31 +223,42 @@ export async function hasOpen(queries: Queries, atLeast: number): Promise<boolea
   return (await findOpen(queries, 'asc', atLeast - 1)) !== undefined
 }
 
+const openPositions = {
+  asc: prepareQuery((queries) => selectOpenPosition(queries, 'asc')),
+  desc: prepareQuery((queries) => selectOpenPosition(queries, 'desc')),
+}
+
+function selectOpenPosition(queries: Queries, order: 'asc' | 'desc') {
+  return queries
+    .selectFrom('invalidations')
+    .select('position')
+    .where('outcome', 'is', null)
+    .orderBy('position', order)
+    .limit(1)
+    .offset(0)
+}
+
 /** Position of the open entry so many behind the first of this order. */
 async function findOpen(
   queries: Queries,
   order: 'asc' | 'desc',
   offset = 0,
 ): Promise<number | undefined> {
-  const row = await queries
-    .selectFrom('invalidations')
-    .select('position')
-    .where('outcome', 'is', null)
-    .orderBy('position', order)
-    .offset(offset)
-    .limit(1)
-    .executeTakeFirst()
+  const [row] = await openPositions[order](queries, [1, offset])
   return row?.position
 }
 
-export async function countOpenOf(queries: Queries, organizationId: number): Promise<number> {
-  const { count } = await queries
+const countOpen = prepareQuery((queries) =>
+  queries
     .selectFrom('invalidations')
     .select((e) => e.fn.countAll<number>().as('count'))
-    .where('organizationId', '=', organizationId)
-    .where('outcome', 'is', null)
-    .executeTakeFirstOrThrow()
-  return count
+    .where('organizationId', '=', anyId)
+    .where('outcome', 'is', null),
+)
+
+export async function countOpenOf(queries: Queries, organizationId: number): Promise<number> {
+  const [row] = await countOpen(queries, [organizationId])
+  return row?.count ?? 0
 }
 
 /** Deletes ended ones, at most `limit`, and answers how many. */

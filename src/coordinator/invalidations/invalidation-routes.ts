@@ -8,12 +8,7 @@ import { answerList, route, type Route } from '../http/route.js'
 import { cancelInvalidation, deleteInvalidation, retryInvalidation } from './change-invalidation.js'
 import { createInvalidation, previewInvalidation } from './create-invalidation.js'
 import { findInvalidation } from './invalidation-queries.js'
-import {
-  invalidationListFields,
-  listInvalidations,
-  viewInvalidation,
-  withFewResults,
-} from './invalidation-view.js'
+import { invalidationListFields, listInvalidations, viewInvalidation } from './invalidation-view.js'
 import { mapRows } from '../store/long-list.js'
 import { scopeOf, type StateService } from '../service.js'
 import {
@@ -71,7 +66,7 @@ export function invalidationRoutes(service: StateService): readonly Route[] {
       handle: async ({ context, actor, body }) => {
         const target = readTarget(actor, body.target)
         const view = await createInvalidation(service, context, actor, { ...body, target })
-        return { status: 202, body: toListedView(withFewResults(view)) }
+        return { status: 202, body: toListedView(view) }
       },
     }),
     route({

@@ -13,6 +13,7 @@ import type { TargetRecord } from './invalidation-queries.js'
 import {
   readGroupIdsWithDomains,
   readGroupsOnAgents,
+  readNamedAgents,
   readNamesOnAgents,
   readTargetAgents,
   type SetMember,
@@ -25,6 +26,7 @@ import { selectTags } from '../fleet/tag-queries.js'
 import { readGroups } from '../fleet/group-queries.js'
 import { requireChangeable } from '../agents/instruct.js'
 import { requireAll } from '../api/find-references.js'
+import { rememberOf } from '../../runtime/bounded-cache.js'
 
 interface Reference {
   readonly id: number
@@ -105,7 +107,7 @@ async function findAgentsTarget(
   given: readonly Reference[],
 ): Promise<FoundTarget> {
   const found = await readFound('agents', given, (agentIds) =>
-    readTargetAgents(queries, scope, { agentIds }),
+    readNamedAgents(queries, scope, agentIds),
   )
   for (const agent of found) requireChangeable(agent)
   const agents = found.map(({ id, name }) => ({ id, name }))
@@ -132,9 +134,12 @@ export async function readAbleAgents(
   { by }: FoundTarget,
 ): Promise<readonly TargetAgent[]> {
   if (by.groupIds?.length === 0) return []
-  const agents = await readTargetAgents(queries, scope, by)
-  return agents.filter(({ capabilities }) => capabilities.includes('command'))
+  return keepAble(await readTargetAgents(queries, scope, by))
 }
+
+const keepAble = rememberOf((agents: readonly TargetAgent[]): readonly TargetAgent[] =>
+  agents.filter(({ capabilities }) => capabilities.includes('command')),
+)
 
 /** In the same order. */
 export async function findMembers(
@@ -147,16 +152,28 @@ export async function findMembers(
   },
 ): Promise<readonly SetMember[]> {
   const { memberOf } = of.target.by
+  const isBan = of.content.type === 'ban'
+  if (isBan && !isNarrowed(scope, of.target.by)) return coverWhole(of.agents)
   const coverageOf =
-    memberOf !== undefined && of.content.type === 'ban'
+    memberOf !== undefined && isBan
       ? await prepareMemberCoverage(queries, memberOf, of.agents)
       : await prepareCoverage(queries, scope, of.target.by, of.content)
   return of.agents.map(({ id }) => ({ agentId: id, coverage: coverageOf(id) }))
 }
 
+const coverWhole = rememberOf((agents: readonly TargetAgent[]): readonly SetMember[] => {
+  const coverage = banCoverage(false, [])
+  return agents.map(({ id }) => ({ agentId: id, coverage }))
+})
+
 /** Those that have something to do. */
-export function keepCovered(members: readonly SetMember[]): readonly SetMember[] {
-  return members.filter(({ coverage }) => !isNothing(coverage))
+export const keepCovered = rememberOf((members: readonly SetMember[]): readonly SetMember[] =>
+  members.filter(({ coverage }) => !isNothing(coverage)),
+)
+
+/** An organization's entry, or one that names groups or domains. */
+function isNarrowed(scope: Scope, by: TargetedBy): boolean {
+  return scope.kind === 'organization' || by.groupIds !== undefined
 }
 
 /** Whosoever groups stand there. */
@@ -178,15 +195,11 @@ async function prepareCoverage(
   by: TargetedBy,
   content: InvalidationContent,
 ): Promise<(agentId: number) => Coverage> {
-  const isNarrowed = scope.kind === 'organization' || by.groupIds !== undefined
-  if (content.type === 'ban' && !isNarrowed) {
-    const coverage = banCoverage(false, [])
-    return () => coverage
-  }
   if (by.groupIds?.length === 0) return () => ({ groups: [] })
   const groups = groupBy(await readGroupsOnAgents(queries, scope, by), ({ agentId }) => agentId)
   const groupsOn = (agentId: number): readonly TouchableGroup[] => groups.get(agentId) ?? []
-  if (content.type === 'ban') return (agentId) => banCoverage(isNarrowed, groupsOn(agentId))
+  if (content.type === 'ban')
+    return (agentId) => banCoverage(isNarrowed(scope, by), groupsOn(agentId))
   const hosts = listHosts(content.urls)
   const names = await readNamesOnAgents(queries, hosts.flatMap(listHoldingNames))
   const held = groupBy(names, ({ agentId }) => agentId)

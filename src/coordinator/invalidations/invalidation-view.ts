@@ -78,11 +78,6 @@ export function viewEntry(
 export type ListedInvalidation = Omit<InvalidationView, 'results'> &
   Partial<Pick<InvalidationView, 'results'>> & { readonly id: number }
 
-export function withFewResults(view: InvalidationView): Omit<ListedInvalidation, 'id'> {
-  const { entry, summary, results } = view
-  return results.length > listedResultsMost ? { entry, summary } : view
-}
-
 type EntryInSets = EntryProgress & { readonly setId: number; readonly attemptSetId: number }
 
 export async function listInvalidations(

@@ -7,8 +7,9 @@ import { agentStates, type AgentState } from '../../resources/agent-state.js'
 import type { MemberProgress } from './invalidation-results.js'
 import { visibleAgents, within, type Scope } from '../store/scope.js'
 import { inPieces } from '../store/in-pieces.js'
+import { prepareQuery } from '../store/prepared-query.js'
 import type { Queries } from '../store/store.js'
-import { rememberAnswers } from '../../runtime/bounded-cache.js'
+import { rememberAnswers, rememberOf } from '../../runtime/bounded-cache.js'
 
 /** Which agents; every one that the scope may see when it names none. */
 export interface TargetedBy {
@@ -26,20 +27,80 @@ export interface TargetAgent {
   readonly name: string
   readonly state: AgentState
   readonly capabilities: readonly Capability[]
+}
+
+interface NamedAgent extends TargetAgent {
   readonly lockedBecause: string | null
 }
 
 /** By id. */
+export async function readNamedAgents(
+  queries: Queries,
+  scope: Scope,
+  agentIds: readonly number[],
+): Promise<NamedAgent[]> {
+  const rows = await selectTargetAgents(queries, scope, { agentIds })
+    .select(['id', 'name', 'state', 'capabilities', 'lockedBecause'])
+    .orderBy('id')
+    .execute()
+  // Written by the use cases only.
+  return rows.map(({ capabilities, ...row }) => ({
+    ...row,
+    state: row.state as AgentState,
+    capabilities: parseCapabilities(capabilities),
+  }))
+}
+
+/**
+ * By id; the same list as long as nothing of it changes. The database makes one text of a fleet, which takes a fraction of the
+ * time of a row for each agent, and the text is parsed when it differs.
+ */
 export async function readTargetAgents(
   queries: Queries,
   scope: Scope,
+  by: TargetedBy,
+): Promise<readonly TargetAgent[]> {
+  const values = [sql`id`, sql`state`, sql`name`, sql`capabilities`]
+  const texts = values.map((value) => sql`cast(${value} as text)`)
+  const line = sql.join(texts, sql` || ${sql.lit(separator)} || `)
+  const { text } = await queries
+    .selectFrom(
+      selectTargetAgents(queries, scope, by)
+        .select(['id', 'state', 'name', 'capabilities'])
+        .orderBy('id')
+        .as('found'),
+    )
+    .select(sql<string | null>`string_agg(${line}, ${sql.lit(separator)})`.as('text'))
+    .executeTakeFirstOrThrow()
+  return parseTargetAgents(text ?? '')
+}
+
+/** In none of the values: names have no control characters, and JSON escapes them. */
+const separator = '\n'
+const valuesOfAgent = 4
+/** Lists kept in memory: about 400 bytes an agent. */
+const listsKept = 4
+
+const parseTargetAgents = rememberAnswers(listsKept, (text: string): readonly TargetAgent[] => {
+  const values = text === '' ? [] : text.split(separator)
+  const agents = Array.from({ length: values.length / valuesOfAgent }, (_, index) => {
+    const [id, state, name = '', capabilities = '[]'] = values.slice(valuesOfAgent * index)
+    return {
+      id: Number(id),
+      name,
+      state: Number(state) as AgentState, // written by the use cases only
+      capabilities: parseCapabilities(capabilities),
+    }
+  })
+  return agents.toSorted((a, b) => a.id - b.id)
+})
+
+function selectTargetAgents(
+  queries: Queries,
+  scope: Scope,
   { agentIds, tagIds, groupIds, memberOf }: TargetedBy,
-): Promise<TargetAgent[]> {
-  let agents = queries
-    .selectFrom('agents')
-    .select(['id', 'name', 'state', 'capabilities', 'lockedBecause'])
-    .where(visibleAgents(scope))
-    .orderBy('id')
+) {
+  let agents = queries.selectFrom('agents').where(visibleAgents(scope))
   if (agentIds) agents = agents.where('id', 'in', [...agentIds])
   if (memberOf !== undefined)
     agents = agents.where('id', 'in', (e) =>
@@ -56,13 +117,7 @@ export async function readTargetAgents(
     agents = agents.where('id', 'in', (e) =>
       e.selectFrom('agentTags').select('agentId').where('tagId', '=', tagId),
     )
-  const rows = await agents.execute()
-  // Written by the use cases only.
-  return rows.map(({ capabilities, ...row }) => ({
-    ...row,
-    state: row.state as AgentState,
-    capabilities: parseCapabilities(capabilities),
-  }))
+  return agents
 }
 
 /** A fleet has a handful of different ones. */
@@ -106,15 +161,18 @@ export async function readServedTexts(
 ): Promise<string[]> {
   let places = queries
     .selectFrom('placements')
-    .innerJoin('sources', 'sources.sha', 'placements.currentSha')
-    .select('sources.text')
-    .distinct()
+    .select('placements.currentSha')
     .where(within(scope, 'placements'))
-    .where(sql<number>`length(sources.text)`, '<=', lengthMost)
-    .limit(limit)
   if (groupIds) places = places.where('placements.groupId', 'in', [...groupIds])
   if (agentIds) places = places.where('placements.agentId', 'in', [...agentIds])
-  return (await places.execute()).map(({ text }) => text)
+  const rows = await queries
+    .selectFrom('sources')
+    .select('sources.text')
+    .where('sources.sha', 'in', places)
+    .where(sql<number>`length(sources.text)`, '<=', lengthMost)
+    .limit(limit)
+    .execute()
+  return rows.map(({ text }) => text)
 }
 
 /** Who has these names on which agent, whosoever group it is. */
@@ -152,23 +210,26 @@ export interface SetMember {
   readonly coverage: Coverage
 }
 
+const findSet = prepareQuery((queries) =>
+  queries.selectFrom('invalidationSets').select('id').where('digest', '=', ''),
+)
+
+const digestMembers = rememberOf((members: readonly SetMember[]): string => {
+  const lines = writeCoverages(members).map(({ agentId, reach }) => `${agentId} ${reach}\n`)
+  return createHash('sha256').update(lines.join('')).digest('hex')
+})
+
 /** Answers the id of the set with these members, in the order of their ids; makes it when there is none. Under the decision lock. */
 export async function keepSet(queries: Queries, members: readonly SetMember[]): Promise<number> {
-  const rows = writeCoverages(members)
-  const text = rows.map(({ agentId, reach }) => `${agentId} ${reach}\n`).join('')
-  const digest = createHash('sha256').update(text).digest('hex')
-  const found = await queries
-    .selectFrom('invalidationSets')
-    .select('id')
-    .where('digest', '=', digest)
-    .executeTakeFirst()
+  const digest = digestMembers(members)
+  const [found] = await findSet(queries, [digest])
   if (found) return found.id
   const { id: setId } = await queries
     .insertInto('invalidationSets')
     .values({ digest })
     .returning('id')
     .executeTakeFirstOrThrow()
-  await inPieces(rows, (piece) =>
+  await inPieces(writeCoverages(members), (piece) =>
     queries
       .insertInto('invalidationMembers')
       .values(piece.map((row) => ({ ...row, setId })))

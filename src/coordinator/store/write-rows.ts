@@ -1,5 +1,6 @@
 /** The writes that the tables of most nouns have alike: a row is made, changed and deleted by its id. */
 import type { Generated, Insertable, Updateable } from 'kysely'
+import { prepareQuery } from './prepared-query.js'
 import type { Tables } from './schema.js'
 import type { Queries } from './store.js'
 
@@ -31,6 +32,31 @@ export async function insertRow<T extends TimedTable>(
     .returning('id')
     .executeTakeFirstOrThrow()
   return id
+}
+
+/** The same, for rows that are made all the time: with all of these columns, as they are stored. */
+export function prepareInsert<
+  T extends TimedTable,
+  Column extends keyof Insertable<Tables[T]> & string,
+>(
+  table: T,
+  columns: readonly Column[],
+): (queries: Queries, row: Readonly<Pick<Insertable<Tables[T]>, Column>>) => Promise<number> {
+  const any = Object.fromEntries(columns.map((column) => [column, 0]))
+  const insert = prepareQuery((queries) =>
+    queries
+      .insertInto<TimedTable>(table)
+      .values(any as never) // of the columns' types when it is run
+      .returning('id'),
+  )
+  return async (queries, row) => {
+    const [made] = await insert(
+      queries,
+      columns.map((column) => row[column]),
+    )
+    if (!made) throw new Error(`no row of ${table} was made`)
+    return made.id
+  }
 }
 
 export async function updateRow<T extends TimedTable>(

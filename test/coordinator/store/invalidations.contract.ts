@@ -23,9 +23,12 @@ import {
 import {
   deleteUnusedSet,
   keepSet,
+  readNamedAgents,
   readSets,
+  readTargetAgents,
 } from '../../../src/coordinator/invalidations/target-queries.js'
 import type { Store } from '../../../src/coordinator/store/store.js'
+import { updateRow } from '../../../src/coordinator/store/write-rows.js'
 import { addAgent } from './rows.js'
 import type { StoreFactory } from './store.contract.js'
 
@@ -96,6 +99,30 @@ export function invalidationsContract(t: Test, factory: StoreFactory): void {
       await queries.deleteFrom('agents').where('name', '=', 'three').execute()
       t.same(await endAll(), [orphan])
       t.notOk(await hasOpen(queries, 1))
+    },
+  )
+
+  void t.test(
+    'the agents of a target are as they are now, and one list while they stay so',
+    async (t) => {
+      const store = await factory.open(t)
+      const { queries } = store
+      const read = () => readTargetAgents(queries, { kind: 'all' }, {})
+      t.same(await read(), [])
+      const ids = [await addAgent(queries, 'b ü'), await addAgent(queries, 'a')]
+      const before = await read()
+      t.same(
+        before.map(({ id, name }) => [id, name]),
+        [
+          [ids[0], 'b ü'],
+          [ids[1], 'a'],
+        ],
+      )
+      t.equal(await read(), before)
+      const named = await readNamedAgents(queries, { kind: 'all' }, ids)
+      t.match(named, before)
+      await updateRow(queries, 'agents', ids[1] ?? 0, { state: 1, capabilities: '["command"]' })
+      t.match((await read())[1], { name: 'a', state: 1, capabilities: ['command'] })
     },
   )
 

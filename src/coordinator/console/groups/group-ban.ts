@@ -6,7 +6,7 @@ import {
   createInvalidation,
   type InvalidationRequest,
 } from '../../invalidations/create-invalidation.js'
-import type { InvalidationView } from '../../invalidations/invalidation-view.js'
+import { viewInvalidation, type InvalidationView } from '../../invalidations/invalidation-view.js'
 import { waitForEnd } from '../../invalidations/wait-for-results.js'
 import type { StateService } from '../../service.js'
 
@@ -30,13 +30,13 @@ export async function banInGroup(
   { id }: { readonly id: number },
   ban: GroupBan,
 ): Promise<GroupBanView> {
-  const made = await createInvalidation(service, context, actor, {
+  const { entry } = await createInvalidation(service, context, actor, {
     type: 'ban',
     ...ban,
     target: { vclGroup: { id } },
   })
-  const hasEnded = made.entry.outcome !== null
-  const view = hasEnded ? made : ((await waitForEnd(service, made.entry.id, waitMs)) ?? made)
+  const ended = entry.outcome === null ? await waitForEnd(service, entry.id, waitMs) : undefined
+  const view = ended ?? (await viewInvalidation(service, entry))
   const agentIds = view.results.map(({ agent }) => agent.id)
   const agents = await readAgents(service.store.queries, { kind: 'all' }, agentIds)
   return { ...view, agents: new Map(agents.map((agent) => [agent.id, agent])) }
