@@ -15,6 +15,7 @@ import {
   untilServed,
   untilSettled,
 } from './coordinator-pair.js'
+import { checkWebhookHandover } from './webhook-handover.js'
 import { deploySite, editSite, expectDone, readRefusal, untilAgent } from './harness.js'
 
 const started = await startSite(t)
@@ -161,6 +162,10 @@ await t.test('a deploy and an undeploy at once, by either', async (t) => {
   await deployMark(site, there, 'deployed-again')
   await untilServed(pair, site, 'deployed-again')
 })
+
+await t.test('webhooks are served by one, and by the other when it is killed', (t) =>
+  checkWebhookHandover(t, started),
+)
 
 await t.test('a coordinator that stops hands over its agents and tasks', async () => {
   await there.coordinator.daemon.stop()

@@ -37,9 +37,11 @@ export async function deliverQueue(
     const waiting = await readWaiting(store.queries, id, atOnce)
     if (waiting.length === 0) return
     const outcomes = await sendSome(tools, webhook, { waiting, signal })
-    const isGoingOn = await store.transaction((queries) =>
-      writeOutcomes({ ...tools.service, store: { ...store, queries } }, webhook, outcomes),
-    )
+    const isGoingOn = await store.transaction(async (queries) => {
+      // Whoever slept through its lease leaves the judgement, and these once more, to the other one.
+      if (!(await holdsLease(queries, lease))) return false
+      return writeOutcomes({ ...tools.service, store: { ...store, queries } }, webhook, outcomes)
+    })
     if (!isGoingOn) return
   }
 }

@@ -2,6 +2,7 @@
  * Delivers events to webhooks, in one of the coordinators (docs/behaviour.md, Webhooks): each webhook by itself and in order, so that
  * none waits for another; what an organization may take of all connections leaves room for the others.
  */
+import { setMaxListeners } from 'node:events'
 import type { Logger } from 'pino'
 import { startHintedLoop, type HintedLoop } from '../bus/hinted-loop.js'
 import { eventsSubject } from '../bus/subjects.js'
@@ -26,6 +27,8 @@ export function startWebhookDelivery(tools: WebhookTools, log: Logger): HintedLo
   const { service } = tools
   const { store, bus } = service
   const stopping = new AbortController()
+  // One for each delivery that is on its way.
+  setMaxListeners(atOnceMost + 1, stopping.signal)
   /** By webhook. */
   const running = new Map<number, Running>()
   const loop = startHintedLoop(bus, {

@@ -1,67 +1,24 @@
 /** Events on their way to what listens for them, over real sockets: whatever happens there, and here. */
 import { createHmac } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
-import { pino } from 'pino'
 import t, { type Test } from 'tap'
-import { startWebhookDelivery } from '../../../src/coordinator/webhooks/webhook-delivery.js'
 import type { WebhookDelivery } from '../../../src/resources/webhook.js'
 import { eventually } from '../../support/eventually.js'
 import { startPostgres } from '../../support/postgres.js'
-import type { ControllerOptions } from '../../support/start-controller.js'
-import { idOf, startTenants, type Json, type Person, type Tenants } from '../identity/people.js'
+import { idOf } from '../identity/people.js'
 import { ok, startReceiver, type Answer, type Receiver } from './receiver.js'
-
-const secret = 'sixteen characters and more'.replaceAll(' ', '-')
-const silent = pino({ level: 'silent' })
-
-interface Scene extends Tenants {
-  readonly ann: Person
-  readonly ben: Person
-  /** Ends delivery, and begins it again as a coordinator that starts does. */
-  readonly restart: () => Promise<void>
-}
-
-async function startScene(t: Test, options: ControllerOptions = {}): Promise<Scene> {
-  const tenants = await startTenants(t, { withEvents: true, ...options })
-  // The clock is moved on by a day.
-  const ttls = { accessTTL: 1_000_000, refreshTTL: 1_000_000 }
-  await tenants.makeOrganization('one', ttls)
-  await tenants.makeOrganization('two', ttls)
-  let delivery = startWebhookDelivery(tenants.controller.identity, silent)
-  t.teardown(() => delivery.close())
-  const ann = await tenants.addPerson('ann', 'one')
-  const ben = await tenants.addPerson('ben', 'two')
-  for (const { call } of [ann, ben]) await call(201, 'POST', '/tags', { name: 'web' })
-  return {
-    ...{ ...tenants, ann, ben },
-    restart: async () => {
-      await delivery.close()
-      delivery = startWebhookDelivery(tenants.controller.identity, silent)
-    },
-  }
-}
-
-async function addWebhook({ call }: Person, fields: Json): Promise<string> {
-  const all = { types: ['deployment'], secret, ...fields }
-  return `/webhooks/${idOf(await call(201, 'POST', '/webhooks', all))}`
-}
-
-/** Each makes an event of type deployment. */
-async function makeEvents({ call }: Person, names: readonly string[]): Promise<void> {
-  const tags = await call(200, 'GET', '/tags')
-  for (const name of names) await call(201, 'POST', '/deployments', { name, tags })
-}
+import {
+  addWebhook,
+  makeEvents,
+  numbered,
+  readDeliveries,
+  secret,
+  startScene,
+  type Scene,
+} from './scene.js'
 
 const namesOf = ({ received }: Receiver): unknown[] => received.map(({ data }) => data['name'])
 const without = (names: readonly unknown[]): unknown[] => [...new Set(names)]
-
-async function readDeliveries({ call }: Person, at: string): Promise<WebhookDelivery[]> {
-  const rows = await call(200, 'GET', `${at}/deliveries`)
-  return rows as unknown as WebhookDelivery[] // lists are arrays
-}
-
-const numbered = (prefix: string, count: number): string[] =>
-  Array.from({ length: count }, (_, index) => `${prefix}-${index}`)
 
 void t.test('webhooks', async (t) => {
   const scene = await startScene(t)

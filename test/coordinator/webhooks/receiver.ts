@@ -1,7 +1,9 @@
 /** What listens for webhooks: keeps what it is sent, and answers as it is told. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Test } from 'tap'
+import { groupBy } from '../../../src/group-by.js'
 import type { Json } from '../identity/people.js'
+import { eventually } from '../../support/eventually.js'
 
 export type Answer = (response: ServerResponse, request: IncomingMessage) => void
 
@@ -18,6 +20,8 @@ export interface Receiver {
   readonly url: string
   /** Also what was not answered. */
   readonly received: Received[]
+  /** As many as were not answered at one time. */
+  mostAtOnce: number
   /** From now on. */
   answer: Answer
 }
@@ -29,9 +33,13 @@ export async function startReceiver(t: Test, answer: Answer = ok): Promise<Recei
   const receiver: { -readonly [K in keyof Receiver]: Receiver[K] } = {
     url: '',
     received: [],
+    mostAtOnce: 0,
     answer,
   }
+  let open = 0
   const server = createServer((request, response) => {
+    receiver.mostAtOnce = Math.max(receiver.mostAtOnce, ++open)
+    response.on('close', () => open--)
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
@@ -50,4 +58,25 @@ export async function startReceiver(t: Test, answer: Answer = ok): Promise<Recei
   const port = typeof address === 'object' ? address?.port : undefined
   receiver.url = `http://127.0.0.1:${port}/hooks/secret-path`
   return receiver
+}
+
+/** Answers all until this one comes, which it keeps without an answer, as all that follow; resolves when it has come. */
+export function holdFrom(receiver: Receiver, name: string): Promise<unknown> {
+  let isHeld = false
+  receiver.answer = (response, request) => {
+    isHeld ||= receiver.received.at(-1)?.data['name'] === name
+    if (!isHeld) ok(response, request)
+  }
+  return eventually(`${name} is held`, () => isHeld)
+}
+
+/** What came, each once in the order in which it came first. */
+export function listNames({ received }: Receiver): unknown[] {
+  return [...new Set(received.map(({ data }) => data['name']))]
+}
+
+/** The ids that each came with. */
+export function listIds({ received }: Receiver): readonly (readonly number[])[] {
+  const ids = groupBy(received, ({ data }) => data['name'])
+  return [...ids.values()].map((same) => [...new Set(same.map(({ id }) => id))])
 }
