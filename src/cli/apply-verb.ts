@@ -1,5 +1,6 @@
 /** `cachefleet apply`. */
 import { yesFlag } from './confirm.js'
+import { testsFlag } from './group-tests.js'
 import { waitFlags } from './nouns/vclgroups.js'
 import type { Verb } from './verb.js'
 
@@ -22,6 +23,7 @@ export const applyVerb: Verb = {
     },
     { form: '--adopt', summary: 'take over what was created by hand or belongs to another set' },
     { form: '--schema', summary: 'print the JSON schema of the documents' },
+    testsFlag,
     ...waitFlags,
     yesFlag,
   ],

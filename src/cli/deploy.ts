@@ -22,6 +22,7 @@ import {
   type Place,
 } from './deploy-verdict.js'
 import { openObject } from './find-object.js'
+import { readTests, showWarnings, testTimeOf } from './group-tests.js'
 import { readRevision } from './group-plan.js'
 import { joinSome } from './join-some.js'
 import { readListIfAllowed } from './readable-list.js'
@@ -50,6 +51,7 @@ export async function deployGroup(invocation: Invocation, group: Named): Promise
   const query = {
     ...(isReplacing && { replace: 'true' }),
     ...(isSet(invocation, 'abort') && { abort: 'true' }),
+    ...readTests(invocation),
   }
   readWait(invocation)
   const rollout = await readRollout(invocation, () => invocation.openApi())
@@ -72,8 +74,9 @@ export async function rollBackGroup(invocation: Invocation, group: Named): Promi
 /** The exit code is a deploy's: what was staged is deployed. */
 export async function promoteGroup(invocation: Invocation, group: Named): Promise<ExitCode> {
   readWait(invocation)
+  const query = readTests(invocation)
   await confirmObject(invocation, 'promote the stage of', group)
-  return callDeploy(invocation, group, { verb: 'promote', doing: 'promoting' })
+  return callDeploy(invocation, group, { verb: 'promote', doing: 'promoting', query })
 }
 
 interface DeployCall {
@@ -90,9 +93,10 @@ async function callDeploy(
 ): Promise<ExitCode> {
   const wait = readWait(invocation)
   const { api, path } = await openObject(invocation, group)
-  const { revision: revisionBefore } = readGroup(await api.readObject(path))
+  const before = await api.readObject(path)
+  const { revision: revisionBefore } = readGroup(before)
   const describe = (now: GroupStatus): string | null => describeDeploying(now, revisionBefore)
-  const call = { ...deploy, path, wait, describe }
+  const call = { ...deploy, path, wait, describe, moreTimeMs: testTimeOf(before) }
   const { isRunning, body, status } = await callVerb(invocation, api, call)
   if (isRunning && wait.seconds === 0) return exitCodes.done
   if (!isRunning && hasShare(status, wait.percent)) return exitCodes.done
@@ -147,17 +151,19 @@ export async function validateGroup(invocation: Invocation, group: Named): Promi
   const agents = textFlag(invocation, 'agents')
   if (agents !== undefined && agents !== 'one' && agents !== 'all')
     throw usageError('--agents is one or all')
+  const release = textFlag(invocation, 'release')
+  const tests = readTests(invocation)
+  const query = { ...(agents && { agents }), ...(release !== undefined && { release }), ...tests }
   const { api, path } = await openObject(invocation, group)
   // One load may take 120 s (docs/behaviour.md, Deploy).
-  const timeoutMs = 120_000 + answerTimeMs
-  const release = textFlag(invocation, 'release')
-  const query = { ...(agents && { agents }), ...(release !== undefined && { release }) }
+  const timeoutMs = 120_000 + answerTimeMs + testTimeOf(await api.readObject(path))
   const call = { method: 'PUT', path: `${path}/validate`, query, timeoutMs } as const
   const { stderr } = invocation.system
   const { body } = await withClock(stderr, 'compiling', () => api.call(call))
   const name = isFields(body) ? toPrintableLine(String(body['name'])) : word(invocation, 0)
   const what =
     release === undefined ? 'the VCL compiles and agents fit' : `it compiles on ${release}`
+  if (isFields(body)) showWarnings(invocation, body)
   showText(invocation.output, `${name}: ${what}`, body ?? {})
 }
 
@@ -189,11 +195,12 @@ interface VerbCall extends DeployCall, Pick<ProgressOptions, 'describe'> {
   /** Of the group. */
   readonly path: string
   readonly wait: Wait
+  readonly moreTimeMs?: number
 }
 
 /** With its progress on a terminal. Answers the group as it is when the wait ends. */
 async function callVerb(invocation: Invocation, api: Api, call: VerbCall) {
-  const { path, verb, wait, doing, describe, body, query } = call
+  const { path, verb, wait, doing, describe, body, query, moreTimeMs = 0 } = call
   const { seconds, percent } = wait
   const { stderr } = invocation.system
   const progress = seconds > 0 ? showProgress(api, path, { stderr, doing, describe }) : null
@@ -203,12 +210,13 @@ async function callVerb(invocation: Invocation, api: Api, call: VerbCall) {
     path: `${path}/${verb}`,
     ...(body && { body }),
     query: { ...query, ...readForce(invocation), wait: `${seconds}s`, percent: String(percent) },
-    timeoutMs: seconds * 1000 + answerTimeMs,
+    timeoutMs: seconds * 1000 + answerTimeMs + moreTimeMs,
   } as const
   const answer = await api.call(request).finally(() => {
     progress?.stop()
   })
   const group = requireFields(answer.body)
+  showWarnings(invocation, group)
   const status = readGroup(group)
   showGroup(invocation, group, status)
   return { isRunning: answer.status === 202, body: group, status }

@@ -6,6 +6,7 @@ import { requireFields, requireList, isFields, nameOf, type Fields } from './api
 import type { Api } from './api.js'
 import { CliError, exitCodes, usageError, type ExitCode } from './cli-error.js'
 import { openObject } from './find-object.js'
+import { readTests, showWarnings, testTimeOf } from './group-tests.js'
 import { joinSome } from './join-some.js'
 import { showText } from './output.js'
 import { withClock } from './status-line.js'
@@ -43,14 +44,15 @@ export async function planVerb(
   const { changes } = plan
   const files = await diffFiles(api, plan)
   const compiles = verb === 'deploy' && changes === true && plan['refusal'] === null
-  const refusal = compiles ? await findCompileError(invocation, api, path) : plan['refusal']
+  const refusal = compiles ? await findCompileError(invocation, api, path, plan) : plan['refusal']
   const { revision } = plan
+  const tests = 'tests' in readTests(invocation) ? [] : requireList(plan['tests'])
   const aim = typeof revision === 'number' ? `back to revision ${revision}\n` : ''
   const text = [
     ...files.map(({ diff }) => diff),
     ...requireList(plan['agents']).flatMap(describeMove),
     ...diffRouting(requireList(plan['routing'])),
-    ...requireList(plan['tests']).map((test) => `test ${nameOf(test) ?? ''} runs before\n`),
+    ...tests.map((test) => `test ${nameOf(test) ?? ''} runs before\n`),
     ...(typeof refusal === 'string' ? [`it cannot be done now: ${refusal}\n`] : []),
   ].join('')
   const none = changes === true ? again[verb] : 'it would change nothing'
@@ -61,13 +63,17 @@ export async function planVerb(
 
 /** What was deployed before has compiled. Null: it compiles, and its tests pass. */
 async function findCompileError(
-  { system }: Invocation,
+  invocation: Invocation,
   api: Api,
   path: string,
+  plan: Fields,
 ): Promise<string | null> {
-  const call = { method: 'PUT', path: `${path}/validate`, timeoutMs: compileTimeoutMs } as const
+  const query = readTests(invocation)
+  const timeoutMs = compileTimeoutMs + testTimeOf(plan)
+  const call = { method: 'PUT', path: `${path}/validate`, query, timeoutMs } as const
   try {
-    await withClock(system.stderr, 'compiling', () => api.call(call))
+    const { body } = await withClock(invocation.system.stderr, 'compiling', () => api.call(call))
+    if (isFields(body)) showWarnings(invocation, body)
     return null
   } catch (error) {
     if (error instanceof CliError && error.refusal) return error.message

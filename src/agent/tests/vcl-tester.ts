@@ -142,7 +142,7 @@ function toAnswer(file: string, outcome: RunnerOutcome): TestAnswer {
 
 function failed(file: string, trouble: string): TestResult {
   const nothing = { durationMs: 0, steps: [], planned: 0, notes: [] }
-  return { file, name: file, ...nothing, trouble: `${file}: ${trouble}` }
+  return { file, name: file, ...nothing, trouble }
 }
 
 /** Its folders are told from those of checks. */

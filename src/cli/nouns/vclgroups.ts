@@ -7,6 +7,7 @@ import { ofGroup, statsVerb } from '../stats-verb.js'
 import { gateNames } from '../../resources/rollout.js'
 import { stage, vclGroup } from '../../resources/vclgroup.js'
 import { toFields, toNounParts } from '../resource-noun.js'
+import { testsFlag } from '../group-tests.js'
 import { isSet, type Flag, type Noun, type Verb } from '../verb.js'
 
 export const group = toNounParts(vclGroup, {
@@ -81,7 +82,7 @@ const groupVerbs: readonly Verb[] = [
   {
     name: 'deploy',
     summary: 'deploys the group to its caches: all load it, then all switch to it',
-    flags: [...waitFlags, ...replaceFlags, ...rolloutFlags, planFlag],
+    flags: [...waitFlags, ...replaceFlags, ...rolloutFlags, testsFlag, planFlag],
     example: 'vclgroups deploy site --wait 60s --percent 90',
     run: orPlan('deploy', async (invocation) =>
       (await import('../deploy.js')).deployGroup(invocation, group),
@@ -140,7 +141,7 @@ const groupVerbs: readonly Verb[] = [
   {
     name: 'promote',
     summary: 'promotes the stage: the group takes its sources and is deployed, and the stage ends',
-    flags: [forceFlag, ...waitFlags, yesFlag, planFlag],
+    flags: [forceFlag, testsFlag, ...waitFlags, yesFlag, planFlag],
     example: 'vclgroups promote site --wait 60s --yes',
     run: orPlan('promote', async (invocation) =>
       (await import('../deploy.js')).promoteGroup(invocation, group),
@@ -155,7 +156,8 @@ const groupVerbs: readonly Verb[] = [
   },
   {
     name: 'validate',
-    summary: 'checks the placement and compiles on an agent of each release, changing nothing',
+    summary:
+      'checks the placement, compiles on an agent of each release and runs the tests, changing nothing',
     flags: [
       {
         form: '--agents <which>',
@@ -165,6 +167,7 @@ const groupVerbs: readonly Verb[] = [
         form: '--release <release>',
         summary: 'what is deployed, on an agent of this release, such as vinyl-9.0',
       },
+      testsFlag,
     ],
     example: 'vclgroups validate site --agents all',
     run: async (invocation) => (await import('../deploy.js')).validateGroup(invocation, group),

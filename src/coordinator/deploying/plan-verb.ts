@@ -23,7 +23,8 @@ import type { StateService } from '../service.js'
 import { scopeOfOwner } from '../store/scope.js'
 import { chooseAgents, findServing, findShortage, refuseShort, type Asked } from './begin.js'
 import { compareRouting } from './routing.js'
-import { findRollbackTarget, gatherEarlier, gatherStage } from './verbs.js'
+import { gatherStage } from './staged-sources.js'
+import { findRollbackTarget, gatherEarlier } from './verbs.js'
 
 export interface PlanRequest {
   readonly actor: Actor

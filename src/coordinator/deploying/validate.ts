@@ -19,8 +19,10 @@ import { recallSources } from '../groups/recall-sources.js'
 import { decidePlacement } from '../placement/placing.js'
 import type { StateService } from '../service.js'
 import { scopeOfOwner } from '../store/scope.js'
+import type { askTests } from './tell-release.js'
 import { findShortage, readPlacingInput } from './begin.js'
 import { compileOnAgents } from './compile-on-agents.js'
+import { runGroupTests } from './run-tests.js'
 
 interface ValidateRequest {
   /** `one`, the default: one of each release among those that fit. `all`: every running agent that fits one of the deployments. */
@@ -29,15 +31,22 @@ interface ValidateRequest {
   readonly release?: string
   /** Also run vcl_init. */
   readonly init?: boolean
+  readonly tests: ReturnType<typeof askTests>
 }
 
-/** Answers on how many caches it compiled. Throws FleetError as a deploy would: uncompilable, conflict, unavailable; timed-out. */
+interface Validated {
+  /** On how many caches. */
+  readonly compiledOn: number
+  readonly warnings?: readonly string[]
+}
+
+/** The tests are run, too, where it compiles. Throws FleetError as a deploy would: uncompilable, conflict, unavailable; timed-out. */
 export async function validateVclGroup(
   service: StateService,
   context: Context,
   group: GroupRecord,
-  { agents: wanted = 'one', init = false, release }: ValidateRequest,
-): Promise<number> {
+  { agents: wanted = 'one', init = false, release, tests }: ValidateRequest,
+): Promise<Validated> {
   const gathered =
     release === undefined
       ? await gatherSources(service, group)
@@ -50,7 +59,12 @@ export async function validateVclGroup(
   const { source } = gathered
   const owner = group.organizationId
   await compileOnAgents(service, context, agents, { source, errorKey: 'deploy', init, owner })
-  return agents.length
+  const compiledOn = agents.length
+  if (tests.skip) return { compiledOn }
+  const domains = gathered.domains.map(({ fqdn }) => fqdn)
+  const warning = await runGroupTests(service, context, group, { source, domains, release })
+  if (warning !== null) tests.warn(warning)
+  return { compiledOn, ...tests.told() }
 }
 
 /** Of a group that is not deployed what a deploy would put on caches. */

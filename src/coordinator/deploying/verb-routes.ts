@@ -27,6 +27,7 @@ import { cancelDeploy } from './recover.js'
 import { planVerb } from './plan-verb.js'
 import { readGroupRouting, readNextRouting } from './routing.js'
 import { dropStage, undeployVclGroup } from './undeploy.js'
+import { askTests, tellRelease, tellRollout, type Outcome } from './tell-release.js'
 import { requireThawed } from './require-thawed.js'
 import { explainStage } from './stage-reasons.js'
 import { validateVclGroup } from './validate.js'
@@ -36,9 +37,11 @@ import {
   deployBody,
   deployQuery,
   placementQuery,
+  promoteQuery,
   planQuery,
   planSchema,
   rollbackBody,
+  releasedAnswers,
   rollbackQuery,
   rolloutAnswers,
   routingQuery,
@@ -67,7 +70,7 @@ function releasingRoutes(service: StateService): readonly Route[] {
       query: deployQuery,
       body: deployBody,
       bodyOptional: true,
-      answers: rolloutAnswers,
+      answers: releasedAnswers,
       run: async (call) => {
         const replace = readReplace(call.query)
         const rollout = await readPolicy(service, call)
@@ -78,19 +81,21 @@ function releasingRoutes(service: StateService): readonly Route[] {
             'a deploy that replaces others switches all at once; leave rollout or replace out',
           )
         const asked = { ...toRequest(call), replace, rollout }
-        return tellRollout((onRollout) =>
-          deployVclGroup(service, call.context, { ...asked, onRollout }),
+        return tellRelease(call, (told) =>
+          deployVclGroup(service, call.context, { ...asked, ...told }),
         )
       },
     }),
     verb(service, 'promote', {
       summary: 'Promotes the stage: the group takes its sources, is deployed, and the stage ends',
-      query: changingQuery,
-      answers: rolloutAnswers,
-      run: (call) =>
-        tellRollout((onRollout) =>
-          promoteVclGroup(service, call.context, { ...toRequest(call), onRollout }),
-        ),
+      query: promoteQuery,
+      answers: releasedAnswers,
+      run: (call) => {
+        const asked = { ...toRequest(call), group: call.object }
+        return tellRelease(call, (told) =>
+          promoteVclGroup(service, call.context, { ...asked, ...told }),
+        )
+      },
     }),
     verb(service, 'rollback', {
       summary:
@@ -150,9 +155,10 @@ function otherRoutes(service: StateService): readonly Route[] {
       permission: { type: 'vclgroup', access: 'read' },
       query: validateQuery,
       answers: { 200: validatedSchema },
-      run: async ({ context, object, query }) => ({
-        compiledOn: await validateVclGroup(service, context, object, query),
-      }),
+      run: (call) => {
+        const tests = askTests(call)
+        return validateVclGroup(service, call.context, call.object, { ...call.query, tests })
+      },
     }),
   ]
 }
@@ -199,23 +205,6 @@ function verb<Body extends TSchema, Query extends TObject>(
 
 /** They change what caches serve or hold; a rollback is how trouble ends. */
 const thawed = new Set(['deploy', 'undeploy', 'reload', 'promote', 'stage', 'delstage'])
-
-interface Outcome {
-  /** 202. */
-  readonly goesOn?: boolean
-  readonly rollout?: { readonly id: number }
-}
-
-/** The answer bears the rollout that the deploy is. */
-async function tellRollout(
-  run: (onRollout: (id: number) => void) => Promise<boolean>,
-): Promise<Outcome> {
-  let id: number | undefined
-  const isDone = await run((begun) => {
-    id = begun
-  })
-  return { goesOn: !isDone, ...(id !== undefined && { rollout: { id } }) }
-}
 
 /** Undefined: as the group's policy says. */
 async function readPolicy(

@@ -50,6 +50,14 @@ const forceKey = {
   ),
 }
 
+const testsKey = {
+  tests: Type.Optional(
+    Type.Literal('skip', {
+      description: 'Does not run the tests of the group; for administrators, and logged',
+    }),
+  ),
+}
+
 export const abortQuery = Type.Object({ ...abortKey, ...forceKey }, closed)
 
 export const rollbackQuery = Type.Object({ ...waitQuery.properties, ...abortKey }, closed)
@@ -59,7 +67,9 @@ export const changingQuery = Type.Object(
   closed,
 )
 
-export const deployQuery = Type.Object({ ...changingQuery.properties, ...replaceQuery }, closed)
+export const promoteQuery = Type.Object({ ...changingQuery.properties, ...testsKey }, closed)
+
+export const deployQuery = Type.Object({ ...promoteQuery.properties, ...replaceQuery }, closed)
 
 export const deployBody = givenBody(
   {
@@ -70,6 +80,14 @@ export const deployBody = givenBody(
   },
   { description: 'What is left out is the group’s' },
 )
+
+const warningsKey = {
+  warnings: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'Why its tests were not run, where nobody could; else it is not there',
+    }),
+  ),
+}
 
 /** Where a rollout has begun it says which; else the policy of the group. */
 const rolledOutSchema = Type.Object(
@@ -84,6 +102,9 @@ const rolledOutSchema = Type.Object(
 )
 export const rolloutAnswers = { 200: rolledOutSchema, 202: rolledOutSchema }
 
+const releasedSchema = Type.Object({ ...rolledOutSchema.properties, ...warningsKey }, closed)
+export const releasedAnswers = { 200: releasedSchema, 202: releasedSchema }
+
 export const rollbackBody = Type.Object(
   { revision: Type.Optional(orNull(Type.Integer({ minimum: 1, maximum: 2 ** 53 - 1 }))) },
   closed,
@@ -91,6 +112,7 @@ export const rollbackBody = Type.Object(
 
 export const validateQuery = Type.Object(
   {
+    ...testsKey,
     init: Type.Optional(initSchema),
     agents: Type.Optional(
       Type.Union([Type.Literal('one'), Type.Literal('all')], {
@@ -114,6 +136,7 @@ export const validateQuery = Type.Object(
 export const validatedSchema = Type.Object(
   {
     ...groupSchema.properties,
+    ...warningsKey,
     compiledOn: Type.Integer({ description: 'Caches that it compiled on' }),
   },
   closed,

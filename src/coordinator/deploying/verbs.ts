@@ -33,10 +33,12 @@ import type { StateService } from '../service.js'
 import { leaseMs, renewEveryMs } from '../store/leases.js'
 import type { Queries } from '../store/store.js'
 import { isForeignKeyViolation, isUniqueViolation } from '../store/violation.js'
-import { refuse, requireGroup, tryBegin, type BeginRequest } from './begin.js'
+import { requireGroup, tryBegin, type BeginRequest } from './begin.js'
 import { decideDeploy, explainEnd } from './decide.js'
+import { requireFlat, requireTested, type TestsAsked } from './judge-sources.js'
 import { followLoads } from './load.js'
-import { planStage, readStaged, requireStage, type StageFiles } from './stage.js'
+import { planStage, readStaged, type StageFiles } from './stage.js'
+import { gatherStage, testStage } from './staged-sources.js'
 import { waitForSwitch, waitUntilLeft } from './switch.js'
 
 /** What a group verb is asked. */
@@ -51,7 +53,11 @@ export interface VerbRequest {
   readonly onRollout?: (id: number) => void
 }
 
-interface DeployRequest extends VerbRequest {
+interface TestedRequest extends VerbRequest {
+  readonly tests?: TestsAsked
+}
+
+interface DeployRequest extends TestedRequest {
   /** In place of the group's own files. */
   readonly files?: ChosenFiles
   readonly replace?: BeginRequest['replace']
@@ -64,11 +70,17 @@ export async function deployVclGroup(
   context: Context,
   request: DeployRequest,
 ): Promise<boolean> {
-  const untilMs = service.now() + request.waitMs
   const group = await requireGroup(service.store.queries, request.actor, request.groupId)
   const asked = { ...request, action: 'deploy' } as const
-  const gathered = await gatherSources(service, group, request.files)
-  await requireFlat(service, asked, group, gathered)
+  const judged = { ...asked, group }
+  const gathered = await requireFlat(
+    service,
+    judged,
+    await gatherSources(service, group, request.files),
+  )
+  await requireTested(service, context, judged, gathered)
+  // The wait is for the caches: what tests take is not of it.
+  const untilMs = service.now() + request.waitMs
   const choose = () => Promise.resolve({ gathered, naming: 'kept' } as const)
   return runVerb(service, context, { ...asked, choose }, untilMs)
 }
@@ -155,32 +167,21 @@ export async function findRollbackTarget(
 export async function promoteVclGroup(
   service: StateService,
   context: Context,
-  request: VerbRequest,
+  request: TestedRequest & { readonly group: GroupRecord },
 ): Promise<boolean> {
+  const testedSha = await testStage(service, context, request)
   const untilMs = service.now() + request.waitMs
   let staged: readonly number[] = []
   const choose: BeginRequest['choose'] = async (queries, group) => {
     staged = await listStagedAgents(queries, group.id)
-    return { gathered: await gatherStage(service, queries, group), naming: 'kept' }
+    const gathered = await gatherStage(service, queries, group)
+    if (testedSha !== null && 'source' in gathered && gathered.source.sha !== testedSha)
+      throw new FleetError('conflict', 'deploy', 'the stage has changed while it was tested')
+    return { gathered, naming: 'kept' }
   }
   const begin = { ...request, action: 'promote', choose } as const
   const completed = await runVerb(service, context, begin, untilMs)
   return completed && waitUntilLeft(service, holderOf(begin), staged, untilMs)
-}
-
-export async function gatherStage(
-  service: StateService,
-  queries: Queries,
-  group: GroupRecord,
-): Promise<Gathered> {
-  const { sources } = await requireStage(queries, group.id)
-  const { domains, deployments, releases } = group
-  // The text is another one when the group got its first domains since, or lost them: the prologue comes or goes.
-  if ((domains.length === 0) !== (sources.domains.length === 0))
-    return flattenFiles(service, queries, group, sources)
-  const deploymentIds = deployments.map(({ id }) => id)
-  const own = { domains, deploymentIds, releases }
-  return recallSources(service, queries, group, { ...sources, ...own })
 }
 
 interface StageRequest extends VerbRequest {
@@ -200,7 +201,7 @@ export async function stageVclGroup(
   const { target, ...staged } = await readStaged(service, group, files)
   const asked = { ...request, action: 'stage' } as const
   const gathered = await flattenFiles(service, queries, { ...group, ...staged }, staged)
-  await requireFlat(service, asked, group, gathered)
+  await requireFlat(service, { ...asked, group }, gathered)
   let before: readonly number[] = []
   const begin: RunRequest = {
     ...asked,
@@ -212,19 +213,6 @@ export async function stageVclGroup(
   }
   const completed = await runVerb(service, context, begin, untilMs)
   return completed && waitUntilLeft(service, holderOf(begin), before, untilMs)
-}
-
-/** A text that is refused is so before its turn. Throws 'uncompilable'. */
-async function requireFlat(
-  service: StateService,
-  { actor, action }: Pick<BeginRequest, 'actor' | 'action'>,
-  group: GroupRecord,
-  gathered: Gathered,
-): Promise<void> {
-  if (!('error' in gathered)) return
-  const refusal = { because: 'uncompilable', message: gathered.error } as const
-  const refused = { actor, action, group, gathered, now: service.now() }
-  throw await service.store.transaction((queries) => refuse(queries, refused, refusal))
 }
 
 type RunRequest = BeginRequest & Pick<VerbRequest, 'waitMs' | 'percent' | 'onRollout'>

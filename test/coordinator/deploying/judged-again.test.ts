@@ -7,6 +7,7 @@ import t, { type Test } from 'tap'
 import { createContext } from '../../../src/context.js'
 import { agentChangedSubject } from '../../../src/coordinator/bus/subjects.js'
 import { createTextJudge } from '../../../src/coordinator/groups/recall-sources.js'
+import { requireGroup } from '../../../src/coordinator/deploying/begin.js'
 import {
   promoteVclGroup,
   reloadVclGroup,
@@ -109,6 +110,7 @@ void t.test(
     const { queries } = service.store
     const context = createContext(service.log)
     const request = { actor: administrator, groupId, waitMs: 0, percent: 100 }
+    const group = await requireGroup(queries, administrator, groupId)
     const stage = { tagIds: [], ownDomains: false, mainFileVersion: null }
     const { organizationId } = await queries
       .selectFrom('vclGroups')
@@ -123,7 +125,7 @@ void t.test(
       ['reload', () => reloadVclGroup(service, context, request)],
       ['rollback', () => rollBackVclGroup(service, context, { ...request, revision: null })],
       ['rollback', () => rollBackVclGroup(service, context, { ...request, revision: 1 })],
-      ['promote', () => promoteVclGroup(service, context, request)],
+      ['promote', () => promoteVclGroup(service, context, { ...request, group })],
     ]
     const before = await readPlacements(queries, { groupIds: [groupId] })
 

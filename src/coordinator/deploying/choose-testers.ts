@@ -1,0 +1,67 @@
+/** Which agents may run the tests of a group: one of each release, a release of the group's caches first. */
+import { agentStates } from '../../resources/agent-state.js'
+import { isOfRelease, isOfReleases, type CacheRelease } from '../../resources/cache-release.js'
+import type { GroupRecord } from '../fleet/group-queries.js'
+import { scopeOfOwner, visibleAgents } from '../store/scope.js'
+import type { Queries } from '../store/store.js'
+
+export interface Tester {
+  readonly id: number
+  readonly name: string
+  /** Null: shared. */
+  readonly organizationId: number | null
+  readonly release: CacheRelease
+}
+
+/** The group's owner's own and shared ones, Running, with the capability; `release`: only of that one. */
+export async function chooseTesters(
+  queries: Queries,
+  { id, organizationId, releases }: Pick<GroupRecord, 'id' | 'organizationId' | 'releases'>,
+  release: string | undefined,
+): Promise<readonly Tester[]> {
+  const testers = await readTesters(queries, organizationId)
+  const held = await readReleases(queries, id)
+  const rank = (one: Tester): number =>
+    (held.some((other) => isSame(other, one.release)) ? 0 : 2) +
+    (isOfReleases(one.release, releases) ? 0 : 1)
+  return testers
+    .filter((one) => release === undefined || isOfRelease(one.release, release))
+    .toSorted((a, b) => rank(a) - rank(b))
+}
+
+function isSame(a: CacheRelease, b: CacheRelease): boolean {
+  return a.product === b.product && a.version === b.version
+}
+
+/** The first of each owner and release: there are as many answers as these, however large the fleet is. */
+async function readTesters(queries: Queries, owner: number | null): Promise<readonly Tester[]> {
+  const rows = await queries
+    .selectFrom('agents')
+    .select(['id', 'name', 'organizationId'])
+    .select(['engineProduct as product', 'engineVersion as version'])
+    .where(
+      'id',
+      'in',
+      queries
+        .selectFrom('agents')
+        .select((e) => e.fn.min('id').as('id'))
+        .where(visibleAgents(scopeOfOwner(owner)))
+        .where('state', '=', agentStates.Running)
+        // A JSON array of words.
+        .where('capabilities', 'like', '%"tests"%')
+        .groupBy(['organizationId', 'engineProduct', 'engineVersion']),
+    )
+    .orderBy('id')
+    .execute()
+  return rows.map(({ product, version, ...agent }) => ({ ...agent, release: { product, version } }))
+}
+
+async function readReleases(queries: Queries, groupId: number): Promise<readonly CacheRelease[]> {
+  return queries
+    .selectFrom('placements')
+    .innerJoin('agents', 'agents.id', 'placements.agentId')
+    .select(['agents.engineProduct as product', 'agents.engineVersion as version'])
+    .distinct()
+    .where('placements.groupId', '=', groupId)
+    .execute()
+}

@@ -1,0 +1,38 @@
+/** Failed tests as whoever deploys is told: file, line, step, and what the cache logged. Pure. */
+import { listFailures, type TestResult } from '../../resources/vcl-test-result.js'
+import { translateError } from '../../vcl/compiler-text.js'
+import type { SourceMap } from '../../vcl/source-map.js'
+
+interface Rest {
+  readonly notRun: number
+  /** What all had together, when that was over; null: one could not begin, as what does not load. */
+  readonly lateSeconds: number | null
+}
+
+const filesShown = 10
+/** Of all of it; a log alone has up to 200 lines. */
+const limitCharacters = 32_000
+
+export function describeFailedTests(
+  failed: readonly TestResult[],
+  sourceMap: SourceMap,
+  { notRun, lateSeconds }: Rest,
+): string {
+  const hidden = failed.length - filesShown
+  const text = [
+    ...failed.slice(0, filesShown).map((result) => describe(result, sourceMap)),
+    ...(hidden > 0 ? [`(and ${hidden} more files failed)`] : []),
+    ...(lateSeconds === null
+      ? []
+      : [`the tests of a group have ${lateSeconds} s together, which are over`]),
+    ...(notRun > 0 ? [`(${notRun} more ${notRun === 1 ? 'file was' : 'files were'} not run)`] : []),
+  ].join('\n')
+  return text.length > limitCharacters ? `${text.slice(0, limitCharacters)}…` : text
+}
+
+/** Trouble may be the compiler's own words. */
+function describe(result: TestResult, sourceMap: SourceMap): string {
+  const { file, trouble } = result
+  const told = trouble === null ? null : `${file}: ${translateError(trouble, sourceMap)}`
+  return listFailures({ ...result, trouble: told }).join('\n')
+}
