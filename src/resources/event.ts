@@ -41,6 +41,7 @@ export const readBy: Readonly<Record<EventType, readonly PermissionType[]>> = {
   'problem:invalidation': [problemBearers.invalidation],
   'problem:certificate': [problemBearers.certificate],
   'problem:webhook': [problemBearers.webhook],
+  'problem:rollout': [problemBearers.rollout],
 }
 
 /** As subscribers get it. */

@@ -108,6 +108,7 @@ export const problemBearers = {
   invalidation: 'invalidation',
   certificate: 'certificate',
   webhook: 'webhook',
+  rollout: 'vclgroup',
 } as const satisfies Readonly<Record<string, PermissionType>>
 export type ProblemBearer = keyof typeof problemBearers
 export const bearerTypes = Object.keys(problemBearers) as readonly ProblemBearer[]

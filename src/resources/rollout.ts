@@ -1,6 +1,7 @@
 /** Rollouts: the switch of a deploy in waves, each baked and judged by gates before the next begins. */
 import { id, integer, organization, reference, text } from './common-fields.js'
 import { textOrNull, time, timeOrNull } from './common-fields.js'
+import { problems } from './problem.js'
 import type { Answer, Fields, Resource } from './resource.js'
 
 export const rolloutStates = {
@@ -220,6 +221,7 @@ export const rollout = {
     fromRevision: { ...integer, description: 'The one that it goes back to' },
     state: { kind: 'words', of: Object.values(rolloutStates) },
     stateName: { kind: 'words', of: stateNames, computed: true, title: 'state' },
+    problems,
     wave: { ...integer, description: 'The one that was begun last, from 1; 0: none' },
     waves: { kind: 'list', of: { kind: 'object', fields: waveAnswer }, computed: true },
     gates: { kind: 'list', of: { kind: 'object', fields: gateAnswer }, computed: true },

@@ -118,13 +118,22 @@ void t.test('rollouts', { timeout: 300_000 }, async (t) => {
     const webhook = { id: Number((await api.call('POST', '/webhooks', fields)).body['id']) }
     const asking = { waves: [{ count: 1 }], gates: [{ name: 'webhook', webhook }] }
     const waiting = await rollOut(fine('asked'), { ...asking, bake: 1, onInconclusive: 'pause' })
-    t.match((await untilPaused(waiting)).reason, /^inconclusive: webhook on all: /)
+    t.match(await untilPaused(waiting), {
+      reason: /^inconclusive: webhook on all: /,
+      problems: [{ code: 'rollout-paused', objects: [{ type: 'vclgroup', id, name: 'site' }] }],
+    })
+    const ill = '/rollouts?problems.code=rollout-paused'
+    t.match((await api.call('GET', ill)).body, [{ id: waiting }])
+    await eventually('the overview tells it', async () => {
+      const { text } = await api.call('GET', '/overview')
+      return text.includes('"rollout-paused"')
+    })
     t.match(receiver.received[0], { type: 'gate', data: { id: waiting, stateName: 'Baking' } })
     receiver.answer = (response) => response.end('{"verdict": "fail", "reason": "orders fell"}')
     t.match(await api.call('PUT', `/rollouts/${waiting}/resume`), { status: 200 })
-    t.match(await untilEnded(waiting), {
-      ...{ stateName: 'RolledBack', wave: 1, reason: 'webhook on all: orders fell' },
-    })
+    const why = 'webhook on all: orders fell'
+    t.match(await untilEnded(waiting), { stateName: 'RolledBack', wave: 1, reason: why })
+    t.same((await api.call('GET', ill)).body, [])
     await untilAll('second')
     receiver.answer = (response) => response.end('{"verdict": "pass"}')
     const { code, out, err } = await client([

@@ -38,6 +38,7 @@ const passed: Wave = { ...waiting, startedAt: begun, endedAt: later, verdict: 'p
 const rollout: Rollout = {
   ...{ id: 7, organization: null, vclGroup: { id: 1, name: 'shop' } },
   ...{ revision: 5, fromRevision: 4, state: rolloutStates.Baking, stateName: 'Baking' },
+  problems: [],
   ...{ wave: 2, waves: [passed, { ...waiting, startedAt: later }, waiting] },
   ...{ gates: [], policy: { waves: [{ count: 1 }], bake: 60, maxBake: 120 } },
   ...{ account: 'jo', startedAt: begun, endedAt: null, reason: null, bakedSeconds: 34 },

@@ -52,7 +52,7 @@ const problemTypes = bearerTypes.map((bearer) => `problem:${bearer}`)
 /** As promised: of a problem what bears it, of backends the caches that see them and their groups. */
 function typesRead(type: string): readonly string[] {
   if (type === 'backend') return ['agent', 'vclgroup']
-  return type === 'problem:stage' || type === 'rollout'
+  return ['problem:stage', 'rollout', 'problem:rollout'].includes(type)
     ? ['vclgroup']
     : [type.replace('problem:', '')]
 }

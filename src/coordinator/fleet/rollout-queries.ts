@@ -30,6 +30,8 @@ export interface WaveRecord {
   readonly switchedAt: number | null
   readonly endedAt: number | null
   readonly verdict: GateVerdict | null
+  /** The last time. */
+  readonly pausedAt?: number
 }
 
 export interface GateRecord {

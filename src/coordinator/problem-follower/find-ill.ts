@@ -8,6 +8,8 @@ import { deploymentListing } from '../deployments/deployments.js'
 import { readAgents } from '../fleet/agent-queries.js'
 import { selectDeployments } from '../fleet/deployment-queries.js'
 import { groupListing } from '../groups/groups.js'
+import { readRollouts } from '../fleet/rollout-queries.js'
+import { listProblems } from '../rollouts/rollout-view.js'
 import { readListedInvalidations } from '../invalidations/invalidation-view.js'
 import type { StateService } from '../service.js'
 import { viewSomeWebhooks } from '../webhooks/webhooks.js'
@@ -88,6 +90,14 @@ export const findIll: Readonly<Record<ProblemBearer, Find>> = {
     return views.map(({ record: { id, name, organizationId }, problems }) =>
       toJudged({ id, name, organizationId, problems }),
     )
+  },
+  rollout: async ({ store: { queries } }, ids) => {
+    const rollouts = await readRollouts(queries, ids)
+    return rollouts.map((rollout) => {
+      const { id, groupName, organizationId } = rollout
+      const problems = listProblems(rollout)
+      return toJudged({ id, name: `rollout ${id} of ${groupName}`, organizationId, problems })
+    })
   },
 }
 

@@ -6,6 +6,7 @@ import type { Logger } from 'pino'
 import { sql } from 'kysely'
 import { startHintedLoop, type HintedLoop } from '../bus/hinted-loop.js'
 import { eventsSubject } from '../bus/subjects.js'
+import { rolloutStates } from '../../resources/rollout.js'
 import type { ProblemBearer } from '../../resources/problem.js'
 import type { Pass } from '../../runtime/loop.js'
 import { pauseFor } from '../../runtime/pause.js'
@@ -28,6 +29,7 @@ const atOnce = {
   invalidation: 200,
   certificate: 20,
   webhook: 200,
+  rollout: 200,
   deployment: 10,
   vclgroup: 10,
   stage: 10,
@@ -94,6 +96,8 @@ async function noteEverything(queries: Queries): Promise<void> {
   await noteAll(queries, 'webhook', 'webhooks')
   await sql`insert into "problemChecks" select 'invalidation', id from invalidations
     where outcome is null or failed = 1 on conflict do nothing`.execute(queries)
+  await sql`insert into "problemChecks" select 'rollout', id from rollouts
+    where state = ${sql.lit(rolloutStates.Paused)} on conflict do nothing`.execute(queries)
   await sql`insert into "problemChecks" select distinct "objectType", "objectId" from "openProblems"
     where 1 = 1 on conflict do nothing`.execute(queries)
 }

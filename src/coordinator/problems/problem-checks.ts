@@ -19,6 +19,7 @@ const concernedBy: Partial<Readonly<Record<ChangeKind, ProblemBearer>>> = {
   invalidation: 'invalidation',
   certificate: 'certificate',
   webhook: 'webhook',
+  rollout: 'rollout',
 }
 
 export function findChecks(

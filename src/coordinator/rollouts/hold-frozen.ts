@@ -10,13 +10,20 @@ type HeldRollout = Pick<RolloutRecord, 'state' | 'reason' | 'organizationId' | '
 /** What a pause for a freeze is told from that of a person or a gate by. */
 const held = 'held: '
 
+export function isHeldByFreeze({
+  state,
+  reason,
+}: Pick<RolloutRecord, 'state' | 'reason'>): boolean {
+  return state === rolloutStates.Paused && reason?.startsWith(held) === true
+}
+
 /** Undefined: a freeze has nothing to do with it. One that an administrator forced, during the freeze, goes on. */
 export async function findFreezeStep(
   { store, now }: Pick<StateService, 'store' | 'now'>,
   { state, reason, organizationId, startedAt }: HeldRollout,
 ): Promise<CourseStep | undefined> {
-  const { Switching, Baking, Paused } = rolloutStates
-  const isHeld = state === Paused && reason?.startsWith(held) === true
+  const { Switching, Baking } = rolloutStates
+  const isHeld = isHeldByFreeze({ state, reason })
   if (!isHeld && state !== Switching && state !== Baking) return undefined
   const frozen = await readFreeze(store.queries, organizationId, now())
   if (isHeld) return frozen === null ? { do: 'bakeAnew' } : undefined

@@ -50,7 +50,7 @@ export function moveOn<Record extends RolloutRecord>(
       }
     case 'pause':
       return {
-        ...changeWave(rollout, { verdict: step.verdict }),
+        ...changeWave(rollout, { verdict: step.verdict, pausedAt: now }),
         state: Paused,
         reason: step.reason,
       }

@@ -6,6 +6,7 @@ import {
   type Rollout,
   type Wave,
 } from '../../resources/rollout.js'
+import { worstSeverity, type Problem } from '../../resources/problem.js'
 import { groupBy } from '../../group-by.js'
 import { answerMaker } from '../api/resource-answers.js'
 import { answerSchema } from '../api/resource-schemas.js'
@@ -18,8 +19,11 @@ import {
   type RolloutRecord,
   type RolloutRow,
 } from '../fleet/rollout-queries.js'
+import { findRolloutProblems } from '../problems/find-rollout-problems.js'
+import { toProblems } from '../problems/make-problem.js'
 import type { StateService } from '../service.js'
 import type { Queries } from '../store/store.js'
+import { isHeldByFreeze } from './hold-frozen.js'
 import { tellProgress } from './find-progress.js'
 
 export const rolloutSchema = answerSchema(rollout.fields)
@@ -30,8 +34,16 @@ const listedAgentsMost = 100
 export const rolloutListing = {
   columns: rolloutColumns,
   computed: {
-    fields: { stateName: { type: 'text' as const } },
-    valuesOf: (listed: RolloutRecord) => [rolloutStateName(listed.state)],
+    fields: {
+      stateName: { type: 'text' as const },
+      severity: { type: 'number' as const },
+      'problems.code': { type: 'nested' as const },
+    },
+    valuesOf: (listed: RolloutRecord, field: string) => {
+      if (field === 'stateName') return [rolloutStateName(listed.state)]
+      const problems = listProblems(listed)
+      return field === 'severity' ? [worstSeverity(problems)] : problems.map(({ code }) => code)
+    },
   },
   select: selectRollouts,
   read: async (service: StateService, rows: readonly RolloutRow[]) =>
@@ -69,12 +81,24 @@ function isUnderWay({ state }: RolloutRecord): boolean {
   return state > rolloutStates.Loading && state < rolloutStates.Succeeded
 }
 
+/** What wave it was paused in tells since when. */
+export function listProblems(found: RolloutRecord): readonly Problem[] {
+  const { id, groupId, groupName, state, reason, wave, waves, startedAt } = found
+  const findings = findRolloutProblems({
+    ...{ id, state, reason, isHeld: isHeldByFreeze(found) },
+    pausedAt: waves[wave - 1]?.pausedAt ?? startedAt,
+    group: { id: groupId, name: groupName },
+  })
+  return toProblems(findings, () => startedAt)
+}
+
 const makeAnswer = answerMaker(rollout.fields)
 
 export function toRolloutView(found: RolloutRecord): Rollout {
   return makeAnswer(found, {
     vclGroup: { id: found.groupId, name: found.groupName },
     stateName: rolloutStateName(found.state),
+    problems: listProblems(found),
     waves: found.waves.map(({ agents, startedAt, switchedAt, endedAt, verdict }) => ({
       agents: agents.map(({ id, name, state, error }) => ({ agent: { id, name }, state, error })),
       startedAt: toTime(startedAt),

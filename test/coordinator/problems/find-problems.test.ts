@@ -9,11 +9,13 @@ import {
   findStageProblems,
   joinFindings,
 } from '../../../src/coordinator/problems/find-place-problems.js'
+import { findRolloutProblems } from '../../../src/coordinator/problems/find-rollout-problems.js'
 import { toProblems } from '../../../src/coordinator/problems/make-problem.js'
 import { agentStates, catchingUp } from '../../../src/resources/agent-state.js'
 import { deploymentStates } from '../../../src/resources/deployment.js'
 import { invalidationStates } from '../../../src/resources/invalidation.js'
 import { concernedMost, problemCodes, worstSeverity } from '../../../src/resources/problem.js'
+import { rolloutStates } from '../../../src/resources/rollout.js'
 import { agents, groups, isTold, nowMs } from './problem-world.js'
 
 const { Down, Failing, Locked } = agentStates
@@ -216,5 +218,21 @@ void t.test('problems are told worst first, each with the severity of its code',
       )
     }),
   )
+  t.end()
+})
+
+void t.test('a rollout has a problem just while it is paused', (t) => {
+  const group = { id: 7, name: 'shop' }
+  for (const state of Object.values(rolloutStates))
+    for (const isHeld of [false, true]) {
+      const judged = { id: 3, state, isHeld, pausedAt: 5, group, reason: 'paused by anna' }
+      const found = findRolloutProblems(judged)
+      t.ok(found.every(isTold))
+      t.equal(found.length, state === rolloutStates.Paused ? 1 : 0)
+      for (const { code, remedy, sinceMs } of found) {
+        t.match({ code, sinceMs }, { code: 'rollout-paused', sinceMs: 5 })
+        t.match(remedy, isHeld ? /when the freeze ends/ : /`rollouts resume 3`/)
+      }
+    }
   t.end()
 })

@@ -1,7 +1,7 @@
 /** The one button beside a problem: what mends it, as far as the person may do it; else the way to what is ill. */
 import type { OverviewProblem } from '../../../resources/overview.js'
 import type { PermissionType } from '../../../resources/permission.js'
-import { locateObject } from './locate-object.js'
+import { locateProblem } from './locate-object.js'
 
 export type ProblemAction =
   | { readonly kind: 'open'; readonly title: string; readonly href: string }
@@ -14,7 +14,7 @@ export function chooseAction(
   { code, object, objects, remedy }: Subject,
   mayWrite: (type: PermissionType) => boolean,
 ): ProblemAction | null {
-  const place = locateObject(object)
+  const place = locateProblem({ object, objects })
   if (!place) return null
   const { type, id } = object
   // While it is still tried there is nothing to retry.

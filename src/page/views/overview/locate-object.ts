@@ -1,4 +1,5 @@
 /** Where an object of any type is shown; null: nowhere by itself. */
+import type { OverviewProblem } from '../../../resources/overview.js'
 
 const places = {
   agent: { home: '/caches', icon: 'cache' },
@@ -35,6 +36,14 @@ export function locateObject({
   if (!isPlaced(type)) return null
   const { home, icon, section = '' }: Place = places[type]
   return { href: `${home}/${id}${section}`, icon }
+}
+
+/** A rollout is shown with its group, which its problems name. */
+export function locateProblem({
+  object,
+  objects,
+}: Pick<OverviewProblem, 'object' | 'objects'>): Located | null {
+  return [object, ...objects].map(locateObject).find((place) => place !== null) ?? null
 }
 
 function isPlaced(type: string): type is keyof typeof places {

@@ -7,7 +7,7 @@ import { Icon } from '../../parts/icon.js'
 import { formatCount } from '../../parts/quantity.js'
 import { Time } from '../../parts/time.js'
 import { isAnyIll } from './list-counts.js'
-import { locateObject } from './locate-object.js'
+import { locateProblem } from './locate-object.js'
 import { ProblemButton } from './problem-button.js'
 
 /** Of more the rest is behind a button: below stand figures that help to judge them. */
@@ -59,7 +59,7 @@ function keyOf({ object, code }: OverviewProblem): string {
 
 function Problem({ problem }: { readonly problem: OverviewProblem }) {
   const { object, message, since, remedy, severity } = problem
-  const place = locateObject(object)
+  const place = locateProblem(problem)
   return (
     <li class={`overview-problem overview-${severity === 3 ? 'bad' : 'warn'}`}>
       <div class="overview-problem-words">

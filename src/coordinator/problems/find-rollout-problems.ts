@@ -1,0 +1,30 @@
+/** What is wrong with a rollout: it stands still until somebody says how it goes on. Pure. */
+import { rolloutStates } from '../../resources/rollout.js'
+import { quoteText, toConcerned, type Finding } from './make-problem.js'
+
+export interface JudgedRollout {
+  readonly id: number
+  readonly state: number
+  readonly reason: string | null
+  /** A freeze holds it. */
+  readonly isHeld: boolean
+  readonly pausedAt: number
+  readonly group: { readonly id: number; readonly name: string }
+}
+
+export function findRolloutProblems(judged: JudgedRollout): Finding[] {
+  const { id, state, reason, isHeld, pausedAt, group } = judged
+  if (state !== rolloutStates.Paused) return []
+  const remedy = isHeld
+    ? `It goes on when the freeze ends; \`rollouts abort ${id}\` goes back at once`
+    : `\`rollouts resume ${id}\` bakes its wave anew, \`advance\` goes on with the next one, \`abort\` goes back`
+  return [
+    {
+      code: 'rollout-paused',
+      message: `The rollout of ${group.name} is paused: ${quoteText(reason ?? 'nobody said why')}`,
+      sinceMs: pausedAt,
+      objects: [toConcerned('vclgroup', group)],
+      remedy,
+    },
+  ]
+}
