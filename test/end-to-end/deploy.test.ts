@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { fileTypes } from '../../src/resources/file.js'
 import { answering, fetchMark, listVcls } from '../support/observe-cache.js'
 import { makeStateDir, startAgent } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
@@ -51,6 +52,9 @@ async function checkAll(t: Test, coordinators: 1 | 2): Promise<void> {
   )
   await t.test('the switch waits for the probes of the new VCL', (t) => checkProbes(t, harness))
   await t.test('undeploy leaves 503 and the idle VCL', (t) => checkUndeploy(t, harness))
+  await t.test('where no agent runs tests a deploy warns, or is refused', (t) =>
+    checkUntested(t, harness),
+  )
   await t.test('of three caches one cannot compile: two switch, the status says which', (t) =>
     checkTrio(t, harness),
   )
@@ -165,6 +169,27 @@ interface Origin {
   readonly server: Server
   readonly port: number
   isHealthy: boolean
+}
+
+/** An agent of a cache that it did not start runs none unless it is told to. */
+async function checkUntested(t: Test, harness: Harness): Promise<void> {
+  const { api } = harness
+  t.notOk((await api.findAgent(harness.agentName))?.capabilities.includes('tests'))
+  const test = await api.makeFile('a.test.yaml', 'steps: [{request: {url: /}}]\n', fileTypes.test)
+  const site = await makeSite(harness, 'untested')
+  const at = `/vclgroups/${site.id}`
+  await api.call('PUT', at, { tests: [{ id: test }], requireTests: true })
+  const told = /the tests of untested were not run: no Running agent/
+  t.match(readRefusal(await api.act(site.id, 'validate'), 503), told)
+  t.match(readRefusal(await api.act(site.id, 'deploy'), 503), told)
+  await api.call('PUT', at, { requireTests: false })
+  for (const verb of ['validate', 'deploy']) {
+    const { status, text } = await api.act(site.id, verb)
+    t.equal(status, 200, verb)
+    t.match(JSON.parse(text), { warnings: [told] })
+  }
+  expectDone(await api.act(site.id, 'undeploy'))
+  t.equal((await api.call('DELETE', at)).status, 204)
 }
 
 async function checkProbes(t: Test, harness: Harness): Promise<void> {

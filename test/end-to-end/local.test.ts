@@ -1,7 +1,8 @@
 /** One process for everything: a coordinator with a cache of its own, real or simulated, and what it leaves behind. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
+import { fileTypes } from '../../src/resources/file.js'
 import { fetchMark } from '../support/observe-cache.js'
 import { startCoordinator, type CoordinatorProcess } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
@@ -9,10 +10,12 @@ import {
   agentTag,
   deploySite,
   editSite,
+  expectDone,
   parallel,
   makeSite,
   readRefusal,
   untilAgent,
+  type Site,
 } from './harness.js'
 
 /** Side by side: each has a coordinator of its own, and most of it is waiting. */
@@ -60,11 +63,48 @@ void t.test('a coordinator alone has a private real cache', parallel(), async (t
     },
   )
 
+  await t.test('its tests run before it is deployed', (t) => checkTests(t, coordinator, site))
+
   await t.test('SIGTERM ends all of it, in time', async (t) => {
     t.equal(await coordinator.daemon.stop(), 0) // later than 10 s it would be 1
     t.same(await listProcesses(stateDir), [])
   })
 })
+
+/** The agent runs them beside the cache that it spawned, unless it is told otherwise. */
+async function checkTests(t: Test, { api }: CoordinatorProcess, site: Site): Promise<void> {
+  t.ok((await api.findAgent('solo'))?.capabilities.includes('tests'))
+  const { revision } = await api.readGroup(site.id)
+  const promises = (mark: string) =>
+    `steps:\n  - request: {url: /}\n    expect: {status: 200, headers: {X-Marker: ${mark}}}\n`
+  const test = await api.makeFile('solo.test.yaml', promises('promised'), fileTypes.test)
+  const at = `/vclgroups/${site.id}`
+  await api.call('PUT', at, { tests: [{ id: test }] })
+  await editSite({ api }, site, 'other')
+  const told =
+    /^solo\.test\.yaml line 2: step 1: expected header X-Marker "promised", got "other"\n {2}GET \/, in the log[^]*VCL_call +SYNTH/
+  t.match(readRefusal(await api.act(site.id, 'validate'), 422), told)
+  t.match(readRefusal(await api.act(site.id, 'deploy'), 422), told)
+  t.match(await api.readGroup(site.id), { revision, stateName: 'Active' })
+  t.match((await api.readHistory(site.id))[0], { revision: null, action: 'deploy', result: told })
+
+  await api.editFile(test, promises('other'))
+  const passed = await api.act(site.id, 'deploy')
+  expectDone(passed)
+  t.notOk('warnings' in JSON.parse(passed.text))
+
+  await editSite({ api }, site, 'untested')
+  expectDone(await api.act(site.id, 'deploy', '?tests=skip'))
+  await eventually('it is in the api log', async () => {
+    const { text } = await api.call('GET', '/apilogs')
+    return text.includes('group \\"solo\\" without its tests')
+  })
+  t.match(await api.readGroup(site.id), { revision: Number(revision) + 2, stateName: 'Active' })
+
+  await api.editFile(site.file, 'vcl 4.1;\nbackend default none;\nnonsense\n')
+  t.match(readRefusal(await api.act(site.id, 'deploy'), 422), /solo\.vcl line 3 pos 1/)
+  await api.call('PUT', at, { tests: null })
+}
 
 void t.test('a simulated cache takes a deploy', parallel(), async (t) => {
   const coordinator = await startCoordinator(t, {
