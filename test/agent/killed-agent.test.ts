@@ -1,8 +1,10 @@
 /** What an agent leaves behind that is killed, where no service manager looks after it. */
 import { spawn } from 'node:child_process'
-import { chmod, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { chmod, readdir, readFile, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import t from 'tap'
+import { makeCheckFolder, removeLeftFolders } from '../../src/agent/check/check-folder.js'
+import { cacheProgram } from '../support/cache-program.js'
 import { eventually } from '../support/eventually.js'
 import { root } from '../support/root.js'
 import { makeFolder } from './run-agent.js'
@@ -21,6 +23,27 @@ void t.test('the log tool of a killed agent ends with it', async (t) => {
 
   await eventually('it has ended', async () => (await readWords(pid)) === '')
 })
+
+void t.test('a test of a killed agent ends with it, and the cache that it started', async (t) => {
+  const owner = await makeFolder(t)
+  const script = join(root, 'test/agent/start-vcl-test.mjs')
+  const agent = spawn(process.execPath, [script, cacheProgram.daemon, owner])
+  t.teardown(() => agent.kill('SIGKILL'))
+  t.teardown(() => removeLeftFolders(owner))
+  const mark = basename(await makeCheckFolder(owner)).slice(0, -6)
+  const countProcesses = async () =>
+    (await listWords()).filter((line) => line.includes(mark)).length
+  await eventually('cache and log tool run', async () => (await countProcesses()) >= 3)
+
+  agent.kill('SIGKILL')
+
+  await eventually('all have ended', async () => (await countProcesses()) === 0)
+})
+
+async function listWords(): Promise<readonly string[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  return Promise.all(pids.map((pid) => readWords(Number(pid))))
+}
 
 /** What has ended has none, though nobody has waited for it yet. */
 async function readWords(pid: number): Promise<string> {

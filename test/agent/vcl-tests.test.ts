@@ -1,12 +1,21 @@
 /** Tests of VCL on an agent: run beside its cache, kept from its host, ended at their bounds with all that they started. */
 import { createHash } from 'node:crypto'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
+import { findContainment, type FoundContainment } from '../../src/agent/tests/containment.js'
+import { takeTurn } from '../../src/agent/tests/host-turn.js'
+import { findReach } from '../../src/agent/tests/vcl-tester.js'
 import { listCheckFolders } from '../../src/agent/check/check-folder.js'
 import type { TestAnswer, TestOrder } from '../../src/messages/vcl-test.js'
 import { hasPassed, listFailures } from '../../src/resources/vcl-test-result.js'
 import { renderPrologue, purgeSecret } from '../../src/vcl/prologue.js'
 import { eventually } from '../support/eventually.js'
+import { root } from '../support/root.js'
 import { startVarnishd } from '../support/varnishd.js'
 import { listVcls } from '../support/observe-cache.js'
 import { startCoordinatorEnd } from './coordinator-end.js'
@@ -89,6 +98,67 @@ ${rule}steps:
   const broken = await run({ vcl: `${site}nonsense\n`, test: getRoot })
   t.match(broken.result?.trouble, /'<vcl.inline>' Line 4 Pos 1/, 'in the words of the compiler')
   t.same(await listVcls(cache), before, 'the live cache was asked for nothing')
+})
+
+const readsFile = site.replace(
+  'vcl 4.1;',
+  'vcl 4.1;\nimport std;\nsub vcl_recv { set req.http.x = std.fileread("/proc/self/status"); }',
+)
+const breach = 'site.vcl line 3 pos 33: VCL of an organization may not use std.fileread'
+
+void t.test('tests are kept from the network of the host, or from what reaches it', async (t) => {
+  const listener = createServer()
+  listener.listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+  t.teardown(() => listener.close())
+  const { port } = listener.address() as AddressInfo // as it listens
+  let connections = 0
+  listener.on('connection', (socket) => {
+    connections += 1
+    socket.destroy()
+  })
+  const { run } = await startAll(t)
+  const containment = await findContainment()
+  const reading = await run({ vcl: readsFile, test: getRoot, breach })
+  if ('missing' in containment) {
+    t.match(reading, { result: null, unavailable: true, error: /may not use std.fileread; a test/ })
+  } else {
+    t.ok(reading.result, 'what is kept apart may do what the compiler lets it')
+    const dial = `require('net').connect(${port}, '127.0.0.1').on('error', () => process.exit(7))`
+    const words = [...containment.words, process.execPath, '-e', dial]
+    t.same(await once(spawn('nice', words), 'close'), [7, null], 'the host is not reached')
+  }
+  const address = `.host = "127.0.0.1"; .port = "${port}";`
+  const { result } = await run({
+    vcl: site.replace('.host = "www.example.com";', address),
+    test: getRoot,
+  })
+  t.match(result && listFailures(result).join(), /expected status 200, got 503/)
+  t.equal(connections, 0, 'nor is a backend')
+})
+
+void t.test('where the kernel makes no namespace, VCL beyond the policy is not run', async (t) => {
+  const words = [join(root, 'test/agent/find-containment.mjs')]
+  const child = spawn('unshare', ['--user', '--map-root-user', '--', process.execPath, ...words])
+  const said = await text(child.stdout)
+  // Nothing is said where nobody may make the namespace that the script begins with: then this process may not, either.
+  const found = said === '' ? await findContainment() : (JSON.parse(said) as FoundContainment) // of the script
+  t.match(found, { missing: /kernel makes no namespace/ })
+  t.match(findReach(found, breach), /may not use std.fileread; a test may not go beyond that there/)
+  t.equal(findReach(found, undefined), null, 'what keeps to it is')
+  t.equal(findReach({ words: [], ip: '/ip', through: [] }, breach), null)
+})
+
+void t.test('on one host one test runs at a time, whichever agent runs it', async (t) => {
+  const { signal } = new AbortController()
+  const first = await takeTurn(60_000, signal)
+  t.ok(first)
+  t.equal(await takeTurn(200, signal), null)
+  const next = takeTurn(60_000, signal)
+  first?.give()
+  const taken = await next
+  t.ok(taken)
+  taken?.give()
 })
 
 /** What a test does that wants more than it may have, and how it ends. */

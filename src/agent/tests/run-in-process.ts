@@ -31,8 +31,8 @@ const answerLimitBytes = 4 << 20
 const wordsLimitCharacters = 2_000
 const heapMebibytes = 192
 
-/** From the programs themselves; from bundled tests; from the sources. */
-const folders = ['./', '../bin/', '../../../dist/bin/']
+/** From the programs themselves; from bundled tests; from what the compiler made; from the sources. */
+const folders = ['./', '../bin/', '../../../bin/', '../../../dist/bin/']
 
 export async function runInProcess(run: RunnerProcess): Promise<RunnerOutcome> {
   const runner = findRunner()

@@ -54,10 +54,8 @@ export class VclTester {
     const settings = await checks.findSettings(context)
     if ('missing' in settings) return unavailable(settings.missing)
     const containment = await (this.#containment ??= findContainment())
-    if ('missing' in containment && asked.breach !== undefined)
-      return unavailable(
-        `${asked.breach}; here a test may not go beyond that, since it would reach the host (${containment.missing})`,
-      )
+    const reach = findReach(containment, asked.breach)
+    if (reach !== null) return unavailable(reach)
     const untilMs = performance.now() + asked.waitMs
     if (!(await this.#semaphore.acquireWithin(asked.waitMs))) return busy
     try {
@@ -117,6 +115,15 @@ interface RunParts {
   readonly asked: AskedTest
   readonly settings: LiveSettings
   readonly containment: FoundContainment
+}
+
+/** Why VCL beyond the organizations' policy is not run where a test reaches the host; null: it may be. */
+export function findReach(
+  containment: FoundContainment,
+  breach: string | undefined,
+): string | null {
+  if (breach === undefined || !('missing' in containment)) return null
+  return `${breach}; a test may not go beyond that there, since it would reach the host: ${containment.missing}`
 }
 
 const busy: TestAnswer = {
