@@ -10,6 +10,13 @@ import { rolloutStates } from '../../resources/rollout.js'
 import type { RolloutRecord } from '../fleet/rollout-queries.js'
 import type { ObservedAgent, ProbeSeen } from './judge-gates.js'
 import type { Seconds } from './observed-seconds.js'
+import {
+  countSecondsAfter,
+  keepSpans,
+  splitAtSwitch,
+  takeNewest,
+  type Span,
+} from './observed-spans.js'
 
 type Observed = Pick<ObservedAgent, 'since' | 'before' | 'probes'>
 
@@ -32,20 +39,19 @@ const renewEveryMs = 10_000
 const perAgentMs = 5
 const oftenMs = 1_000
 const seldomMs = 5_000
-/** Of an agent; older ones are what the agent itself keeps. */
-const spansKept = 300
-const controlMs = 60_000
-const baselineMs = 10 * 60_000
+/** Of those that have not switched. */
+const controlSeconds = 60
 
-interface Span extends Seconds {
-  readonly program: string
-  /** When it ended, by this process. */
-  readonly at: number
+interface Heard {
+  readonly spans: readonly Span[]
+  /** Of this process. */
+  readonly atMs: number
 }
 
 interface Watched {
   askedAtMs: number
-  readonly agents: Map<number, Span[]>
+  readonly everyMs: number
+  readonly agents: Map<number, Heard>
   /** By agent, the newest of each, in the order of the gates. */
   readonly probes: Map<number, readonly (ProbeSeen | null)[]>
 }
@@ -57,13 +63,14 @@ export function createObservations(bus: Bus, now: () => number): Observations {
     const of = message.session === session ? watched.get(message.group) : undefined
     if (!of) return
     const heardAt = now()
-    const known = message.isWhole ? [] : (of.agents.get(message.agentId) ?? [])
-    known.push(...message.spans.map((span) => toSpan(span, heardAt)))
-    of.agents.set(message.agentId, known.slice(-spansKept))
+    const known = message.isWhole ? [] : (of.agents.get(message.agentId)?.spans ?? [])
+    const added = message.spans.map((span) => toSpan(span, heardAt))
+    const spans = keepSpans(known, added, of.everyMs / 1000)
+    of.agents.set(message.agentId, { spans, atMs: performance.now() })
     of.probes.set(message.agentId, message.probes.map(toProbeSeen))
   })
   const read = ({ groupId }: RolloutRecord, agentId: number): readonly Span[] =>
-    watched.get(groupId)?.agents.get(agentId) ?? []
+    watched.get(groupId)?.agents.get(agentId)?.spans ?? []
 
   const readProbes = ({ groupId }: RolloutRecord, agentId: number) =>
     watched.get(groupId)?.probes.get(agentId) ?? []
@@ -75,34 +82,26 @@ export function createObservations(bus: Bus, now: () => number): Observations {
       for (const rollout of rollouts) if (rollout.state !== rolloutStates.RollingBack) ask(rollout)
     },
     read: (rollout, agentId) => {
-      const spans = read(rollout, agentId)
-      const startedAt = findStart(rollout, agentId)
-      const { programName } = rollout.sources
-      const since = spans.filter(({ program, at }) => program === programName && at >= startedAt)
-      return {
-        since,
-        before: spans.filter(
-          ({ program, at }) => program !== programName && at >= startedAt - baselineMs,
-        ),
-        // What came before any second of the new release was of the old one.
-        probes: alignProbes(rollout, since.length > 0 ? readProbes(rollout, agentId) : []),
-      }
+      const { since, before } = splitAtSwitch(read(rollout, agentId), rollout.sources.programName)
+      // What came before any second of the new release was of the old one.
+      const probes = alignProbes(rollout, since.length > 0 ? readProbes(rollout, agentId) : [])
+      return { since, before, probes }
     },
-    readControl: (rollout, agentId) => {
-      const from = now() - controlMs
-      return read(rollout, agentId).filter(({ at }) => at >= from)
+    readControl: ({ groupId }, agentId) => {
+      const heard = watched.get(groupId)?.agents.get(agentId)
+      const isNew = heard && performance.now() - heard.atMs < controlSeconds * 1000
+      return isNew ? takeNewest(heard.spans, controlSeconds) : []
     },
     bakedSeconds: (rollout) => {
       const wave = rollout.waves[rollout.wave - 1]
       const from = wave?.switchedAt ?? null
       if (wave === undefined || from === null) return 0
-      const { programName } = rollout.sources
-      const observed = wave.agents.map(({ id }) =>
-        read(rollout, id)
-          .filter(({ program, at }) => program === programName && at > from)
-          .reduce((sum, { seconds }) => sum + seconds, 0),
-      )
-      return Math.max(0, ...observed)
+      const observed = wave.agents
+        .map(({ id }) => splitAtSwitch(read(rollout, id), rollout.sources.programName).since)
+        .filter((since) => since.length > 0)
+      // The last one to switch counts.
+      if (observed.length === 0) return 0
+      return Math.min(...observed.map((since) => countSecondsAfter(since, from)))
     },
     close: () => {
       subscription.close()
@@ -114,19 +113,13 @@ export function createObservations(bus: Bus, now: () => number): Observations {
     const nowMs = performance.now()
     const known = watched.get(group)
     if (known && nowMs - known.askedAtMs < renewEveryMs) return
-    const { agents = new Map<number, Span[]>(), probes = new Map<number, []>() } = known ?? {}
-    watched.set(group, { askedAtMs: nowMs, agents, probes })
+    const { agents = new Map<number, Heard>(), probes = new Map<number, []>() } = known ?? {}
     const agentIds = waves.flatMap(({ agents }) => agents.map(({ id }) => id))
     const everyMs = Math.min(Math.max(agentIds.length * perAgentMs, oftenMs), seldomMs)
+    watched.set(group, { askedAtMs: nowMs, everyMs, agents, probes })
     const order = { group, session, everyMs, forMs: observeForMs, probes: listProbes(policy) }
     bus.publish(rolloutObserveSubject, { agentIds, order })
   }
-}
-
-/** When the wave of this agent began: what it served under this name before is not of this rollout. */
-function findStart({ waves }: RolloutRecord, agentId: number): number {
-  const wave = waves.find(({ agents }) => agents.some(({ id }) => id === agentId))
-  return wave?.startedAt ?? Number.POSITIVE_INFINITY
 }
 
 function toSpan({ ageMs, figures, ...span }: ObservedSpan, heardAt: number): Span {

@@ -21,49 +21,59 @@ interface SeenFigures {
   readonly firstByte: readonly number[]
 }
 
-const noFigures: SeenFigures = {
-  requests: 0,
-  errors: 0,
-  hits: 0,
-  misses: 0,
-  firstByte: firstByteSeries.map(() => 0),
-}
-
 /** Figures are null where none of the spans has some. */
 export function addUp(spans: readonly Seconds[]): Seconds {
-  const sum = { seconds: 0, backendRequests: 0, backendFailures: 0, restarts: 0 }
-  const read: SeenFigures[] = []
-  for (const span of spans) {
-    sum.seconds += span.seconds
-    sum.backendRequests += span.backendRequests
-    sum.backendFailures += span.backendFailures
-    sum.restarts += span.restarts
-    if (span.figures) read.push(span.figures)
-  }
-  return { ...sum, figures: read.length === 0 ? null : read.reduce(addFigures, noFigures) }
-}
-
-function addFigures(a: SeenFigures, b: SeenFigures): SeenFigures {
-  return {
-    requests: a.requests + b.requests,
-    errors: a.errors + b.errors,
-    hits: a.hits + b.hits,
-    misses: a.misses + b.misses,
-    firstByte: a.firstByte.map((count, at) => count + (b.firstByte[at] ?? 0)),
-  }
+  const [only] = spans
+  if (only && spans.length === 1) return only
+  const sum = startSum()
+  for (const span of spans) addTo(sum, span)
+  return sum
 }
 
 /** The newest spans that are so long together and hold enough; all of them where they are less. */
-export function takeNewest(
+export function addNewest(
   spans: readonly Seconds[],
   atLeastSeconds: number,
   isEnough: (seconds: Seconds) => boolean,
-): readonly Seconds[] {
-  let taken = addUp([])
+): Seconds {
+  const sum = startSum()
   for (let at = spans.length - 1; at >= 0; at -= 1) {
     const span = spans[at]
-    if (span) taken = addUp([span, taken])
-    if (taken.seconds >= atLeastSeconds && isEnough(taken)) return spans.slice(at)
+    if (span) addTo(sum, span)
+    if (sum.seconds >= atLeastSeconds && isEnough(sum)) break
   }
-  return spans
+  return sum
+}
+
+/** Summed in place: a large rollout has a million spans. */
+interface Sum {
+  seconds: number
+  figures: { -readonly [K in keyof SeenFigures]: K extends 'firstByte' ? number[] : number } | null
+  backendRequests: number
+  backendFailures: number
+  restarts: number
+}
+
+function startSum(): Sum {
+  return { seconds: 0, figures: null, backendRequests: 0, backendFailures: 0, restarts: 0 }
+}
+
+function addTo(sum: Sum, span: Seconds): void {
+  sum.seconds += span.seconds
+  sum.backendRequests += span.backendRequests
+  sum.backendFailures += span.backendFailures
+  sum.restarts += span.restarts
+  if (span.figures === null) return
+  const { requests, errors, hits, misses, firstByte } = span.figures
+  sum.figures ??= {
+    ...{ requests: 0, errors: 0, hits: 0, misses: 0 },
+    firstByte: Array<number>(firstByteSeries.length).fill(0),
+  }
+  const { firstByte: counts } = sum.figures
+  sum.figures.requests += requests
+  sum.figures.errors += errors
+  sum.figures.hits += hits
+  sum.figures.misses += misses
+  for (let at = 0; at < counts.length; at += 1)
+    counts[at] = (counts[at] ?? 0) + (firstByte[at] ?? 0)
 }

@@ -1,14 +1,18 @@
 /** What a rollout's next step is chosen from: its places, its agents, what they observe, and what its gates make of it. */
 import { agentStates } from '../../resources/agent-state.js'
 import { rolloutStates } from '../../resources/rollout.js'
-import { readPlacements, type PlacementRecord } from '../fleet/placement-queries.js'
+import { readPlacements } from '../fleet/placement-queries.js'
 import type { GateRecord, RolloutRecord } from '../fleet/rollout-queries.js'
 import { readAgentStates, type AgentStateRow } from '../fleet/state-queries.js'
 import { readDeploymentsOfGroup } from '../fleet/target-queries.js'
 import type { StateService } from '../service.js'
 import { countHealthy } from './count-healthy.js'
+import { findBelowMin } from './find-below-min.js'
 import { findProgress } from './find-progress.js'
-import { judgeGates, judgeTogether, type JudgedGate, type ObservedAgent } from './judge-gates.js'
+import { judgeGates, judgeTogether, type ObservedAgent } from './judge-gates.js'
+import type { JudgedGate } from './judged-gate.js'
+import { addUp } from './observed-seconds.js'
+import { runInSteps } from '../../in-steps.js'
 import type { AgentProgress, RolloutSeen, SeenAgent } from './next-step.js'
 import type { Observations } from './observations.js'
 import type { WebhookGates } from './webhook-gates.js'
@@ -53,13 +57,17 @@ export async function seeRollout(
     return { seen: { agents, isReturnLong, ...nothing }, gates: rollout.gates }
   }
   const healthy = await countHealthy(queries, rollout)
-  const judged = judgeObserved(rollout, { progress, states, healthy, ...sources })
+  const judged = await judgeObserved(rollout, { progress, states, healthy, ...sources })
   const now = service.now()
   const bakedSeconds = Math.max(rollout.bakedSeconds, sources.observations.bakedSeconds(rollout))
   return {
     seen: {
       agents,
-      belowMin: await findBelowMin(service, rollout, { placements, states }),
+      belowMin: findBelowMin(
+        await readDeploymentsOfGroup(queries, groupId, rollout.fromSources.deploymentIds),
+        placements,
+        (agentId) => states.get(agentId)?.state === agentStates.Running,
+      ),
       ...judgeTogether(judged),
       ...{ bakedSeconds, isReturnLong: false },
     },
@@ -74,10 +82,10 @@ interface Observing extends Sources {
   readonly healthy: ReadonlyMap<number, number>
 }
 
-function judgeObserved(
+async function judgeObserved(
   rollout: RolloutRecord,
   { progress, states, observations, webhooks, healthy }: Observing,
-): readonly JudgedGate[] {
+): Promise<readonly JudgedGate[]> {
   const switched: ObservedAgent[] = []
   const control = []
   for (const [agentId, how] of progress) {
@@ -89,37 +97,9 @@ function judgeObserved(
       const healthyBackends = healthy.get(agentId) ?? null
       switched.push({ ...seen, healthyBackends, agentId, name: agent.name, isThere })
     } else if (how === 'waiting' && isThere)
-      control.push(...observations.readControl(rollout, agentId))
+      control.push(addUp(observations.readControl(rollout, agentId)))
   }
-  return judgeGates(rollout.policy.gates, {
-    ...{ switched, control },
-    webhooks: webhooks.read(rollout),
-  })
-}
-
-interface Places {
-  readonly placements: readonly PlacementRecord[]
-  readonly states: ReadonlyMap<number, AgentStateRow>
-}
-
-/** Names a deployment where too few serve, whatever they serve. */
-async function findBelowMin(
-  service: StateService,
-  { groupId, fromSources }: RolloutRecord,
-  { placements, states }: Places,
-): Promise<string | null> {
-  const { queries } = service.store
-  const deployments = await readDeploymentsOfGroup(queries, groupId, fromSources.deploymentIds)
-  for (const { id, name, min } of deployments) {
-    const own = placements.filter(({ deploymentId }) => deploymentId === id)
-    const serving = own.filter(
-      ({ agentId, state, current }) =>
-        current !== null &&
-        state !== 'failed' &&
-        states.get(agentId)?.state === agentStates.Running,
-    ).length
-    if (own.length >= min && serving < min)
-      return `deployment ${JSON.stringify(name)} has ${serving} of at least ${min} agents serving`
-  }
-  return null
+  const { gates } = rollout.policy
+  const seen = { switched, control, webhooks: webhooks.read(rollout) }
+  return runInSteps(judgeGates(gates, seen))
 }

@@ -3,14 +3,15 @@ import fc from 'fast-check'
 import t from 'tap'
 import { divideIntoWaves } from '../../../src/coordinator/rollouts/divide-waves.js'
 import {
-  describeGate,
   judgeGates,
   judgeTogether,
   type ObservedAgent,
 } from '../../../src/coordinator/rollouts/judge-gates.js'
+import { describeGate } from '../../../src/coordinator/rollouts/judged-gate.js'
 import type { Seconds } from '../../../src/coordinator/rollouts/observed-seconds.js'
 import { completePolicy } from '../../../src/coordinator/rollouts/policy.js'
 import type { GateRule, GivenPolicy } from '../../../src/resources/rollout.js'
+import { finish } from './finish-steps.js'
 
 const root = { errorKey: 'deploy', fqdns: [] } as const
 
@@ -119,7 +120,7 @@ function agent(since: Seconds[], more: Partial<ObservedAgent> = {}): ObservedAge
 
 function judge(gate: GateRule, switched: ObservedAgent[], control: Seconds[] = []) {
   const { gates } = completePolicy({ waves: [{ count: 1 }], gates: [gate] }, root)
-  return judgeTogether(judgeGates(gates.slice(0, 1), { switched, control, webhooks: [] }))
+  return judgeTogether(finish(judgeGates(gates.slice(0, 1), { switched, control, webhooks: [] })))
 }
 
 void t.test('a gate fails once it was out of its limit for long enough', (t) => {
@@ -193,10 +194,20 @@ void t.test('a child that died fails at once; too few healthy backends fail', (t
   const healthy = (healthyBackends: number | null) =>
     judge({ name: 'backendsHealthy', min: 2 }, [agent([], { healthyBackends })]).verdict
   t.same([healthy(1), healthy(2), healthy(null)], ['fail', 'pass', 'inconclusive'])
-  const rows = judgeGates([{ name: 'restarts' }], {
-    switched: [agent(died)],
-    ...{ control: [], webhooks: [] },
-  })
+  const seen = { switched: [agent(died)], control: [], webhooks: [] }
+  const rows = finish(judgeGates([{ name: 'restarts' }], seen))
   t.match(rows.map(describeGate), ['restarts on all: 1, limit 0', 'restarts on edge-1: 1, limit 0'])
+  t.end()
+})
+
+void t.test('a thousand agents are judged in many short steps', (t) => {
+  const switched = Array.from({ length: 1000 }, (_, at) =>
+    agent(seconds(20, 50), { agentId: at, name: `edge-${at}` }),
+  )
+  const gates = completePolicy({ waves: [{ count: 1 }] }, root).gates
+  const steps = judgeGates(gates, { switched, control: seconds(60, 50), webhooks: [] })
+  let count = 0
+  while (steps.next().done !== true) count += 1
+  t.ok(count >= 4 * 9, `${count} steps`)
   t.end()
 })

@@ -17,6 +17,7 @@ import { rolloutStates } from '../../../src/resources/rollout.js'
 import { eventually } from '../../support/eventually.js'
 import { idOf, startTenants } from '../identity/people.js'
 import { startReceiver, type Answer } from '../webhooks/receiver.js'
+import { finish } from './finish-steps.js'
 import { makeRollout } from './made-rollout.js'
 
 const root = { errorKey: 'deploy', fqdns: [] } as const
@@ -57,7 +58,7 @@ void t.test('what is no verdict is inconclusive, whatever was answered', (t) => 
 void t.test('its newest answer decides the gate, and of none it is inconclusive', (t) => {
   const { gates } = makeBaking({}, [1, 2]).policy
   const judge = (...webhooks: Parameters<typeof judgeGates>[1]['webhooks']) =>
-    judgeTogether(judgeGates(gates.slice(0, 2), { switched: [], control: [], webhooks }))
+    judgeTogether(finish(judgeGates(gates.slice(0, 2), { switched: [], control: [], webhooks })))
   const [pass, fail] = [
     { verdict: 'pass', reason: null },
     { verdict: 'fail', reason: 'the shop is slow' },

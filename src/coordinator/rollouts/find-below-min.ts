@@ -1,0 +1,27 @@
+/** Where a rollout leaves too few caches that serve, whatever they serve. Pure. */
+import type { PlacementRecord } from '../fleet/placement-queries.js'
+
+interface MinOfDeployment {
+  readonly id: number
+  readonly name: string | null
+  readonly min: number
+}
+
+/** Null: nowhere. One that had too few places from the start is not the rollout's. `placements`: of the group. */
+export function findBelowMin(
+  deployments: readonly MinOfDeployment[],
+  placements: readonly PlacementRecord[],
+  isThere: (agentId: number) => boolean,
+): string | null {
+  for (const { id, name, min } of deployments) {
+    const own = placements.filter(({ deploymentId }) => deploymentId === id)
+    const serving = own.filter((place) => isServing(place) && isThere(place.agentId)).length
+    if (own.length >= min && serving < min)
+      return `deployment ${JSON.stringify(name)} has ${serving} of at least ${min} agents serving`
+  }
+  return null
+}
+
+export function isServing({ current, state }: Pick<PlacementRecord, 'current' | 'state'>): boolean {
+  return current !== null && state !== 'failed'
+}
