@@ -9,7 +9,7 @@ export const testsFlag: Flag = {
   summary: '`skip`: without running the tests of the group; for administrators',
 }
 
-/** What tests may take at most: their turn on a host, and their run (docs/behaviour.md, Tests of VCL). */
+/** What tests may take at most: their turn on a host, and their run (docs/behaviour.md, Tests before deploys). */
 const testTimeMs = 260_000
 
 /** Throws CliError for another word. */

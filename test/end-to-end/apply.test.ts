@@ -25,8 +25,8 @@ interface Fixture {
   readonly readCalls: () => Promise<readonly string[]>
 }
 
-async function startFixture(t: Test): Promise<Fixture> {
-  const harness = await startHarness(t, { heartbeatSeconds: 30 })
+async function startFixture(t: Test, agentWords: readonly string[] = []): Promise<Fixture> {
+  const harness = await startHarness(t, { heartbeatSeconds: 30, agentWords })
   await untilAgent(harness, 'Running')
   const { base, api } = harness.coordinator
   const home = await makeHome(t)
@@ -72,7 +72,9 @@ async function makeFolder(t: Test): Promise<string> {
 t.jobs = 2
 
 void t.test('the example folder, from nothing to a site and back', parallel(), async (t) => {
-  const { harness, folder, apply, applyAsInstalled, edit, readCalls } = await startFixture(t)
+  const { harness, folder, apply, applyAsInstalled, edit, readCalls } = await startFixture(t, [
+    '--tests',
+  ])
   const { cache } = harness
   const bodyOf = async (): Promise<string> => (await ask(cache, host)).body
   await readCalls()

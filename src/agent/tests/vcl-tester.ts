@@ -1,4 +1,4 @@
-/** Tests of VCL beside the cache: one file at a time on a host, in private caches of the live cache's program (docs/behaviour.md, Tests of VCL). */
+/** Tests of VCL beside the cache: one file at a time on a host, in private caches of the live cache's program (docs/behaviour.md, Tests before deploys). */
 import type { Context } from '../../context.js'
 import type { TestAnswer, TestOrder } from '../../messages/vcl-test.js'
 import type { TestResult } from '../../resources/vcl-test-result.js'

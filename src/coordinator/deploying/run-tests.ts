@@ -1,4 +1,4 @@
-/** Runs the tests of a group on one agent before anything of it is loaded (docs/behaviour.md, Tests of VCL). */
+/** Runs the tests of a group on one agent before anything of it is loaded (docs/behaviour.md, Tests before deploys). */
 import type { Context } from '../../context.js'
 import { FleetError } from '../../errors.js'
 import { runInSteps } from '../../in-steps.js'
