@@ -36,7 +36,7 @@ const servedTypes: readonly GivenType[] = [...vclTypes, 'text', 'bigint', 'bigin
 async function deleteSick(queries: Queries, rows: readonly SickRow[]): Promise<[]> {
   const given = rows.map(({ agentId, vcl, backend }) => [agentId, vcl, backend])
   await sql`
-    with given("agentId", vcl, backend) as (values ${listGiven([...vclTypes, 'text'], given)})
+    with given("agentId", vcl, backend) as (${listGiven([...vclTypes, 'text'], given)})
     delete from "sickBackends" where ("agentId", vcl, backend) in (select "agentId", vcl, backend from given)`.execute(
     queries,
   )
@@ -46,7 +46,7 @@ async function deleteSick(queries: Queries, rows: readonly SickRow[]): Promise<[
 async function deleteServed(queries: Queries, rows: readonly ServedRow[]): Promise<[]> {
   const given = rows.map(({ agentId, vcl }) => [agentId, vcl])
   await sql`
-    with given("agentId", vcl) as (values ${listGiven(vclTypes, given)})
+    with given("agentId", vcl) as (${listGiven(vclTypes, given)})
     delete from "servedVcls" where ("agentId", vcl) in (select "agentId", vcl from given)`.execute(
     queries,
   )
@@ -59,7 +59,7 @@ async function writeServed(queries: Queries, rows: readonly ServedRow[]): Promis
     ...[row.omittedHealthy, row.omittedSick],
   ])
   await sql`
-    with given("agentId", vcl, backends, healthy, sick) as (values ${listGiven(servedTypes, given)})
+    with given("agentId", vcl, backends, healthy, sick) as (${listGiven(servedTypes, given)})
     insert into "servedVcls" ("agentId", vcl, backends, "omittedHealthy", "omittedSick")
       select given."agentId", given.vcl, given.backends, given.healthy, given.sick
       from given inner join agents on agents.id = given."agentId" where true
@@ -73,7 +73,7 @@ async function writeServed(queries: Queries, rows: readonly ServedRow[]): Promis
 async function insertSick(queries: Queries, rows: readonly SickRow[]): Promise<[]> {
   const given = rows.map(({ agentId, vcl, backend, since }) => [agentId, vcl, backend, since])
   await sql`
-    with given("agentId", vcl, backend, since) as (values ${listGiven(sickTypes, given)})
+    with given("agentId", vcl, backend, since) as (${listGiven(sickTypes, given)})
     insert into "sickBackends" ("agentId", vcl, backend, since)
       select given."agentId", given.vcl, given.backend, given.since
       from given inner join agents on agents.id = given."agentId"`.execute(queries)

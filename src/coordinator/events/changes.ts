@@ -1,6 +1,7 @@
 /** Changes that are not recorded as events yet. Triggers write them (store/tables/triggers.ts). */
 import type { ChangeKind } from '../../resources/event.js'
 import { groupBy } from '../../group-by.js'
+import { listIds } from '../store/given-rows.js'
 import type { Queries } from '../store/store.js'
 
 export interface ChangeRow {
@@ -34,7 +35,7 @@ export async function takeChanges(queries: Queries, limit: number): Promise<Chan
     const deleted = await queries
       .deleteFrom('changes')
       .where('kind', '=', kind)
-      .where('objectId', 'in', ids)
+      .where('objectId', 'in', listIds(ids))
       .returningAll()
       .execute()
     taken.push(...deleted.map((row) => ({ ...row, deleted: row.deleted === 1 })))

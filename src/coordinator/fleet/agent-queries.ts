@@ -5,6 +5,7 @@ import type { EngineState } from '../../resources/agent-state.js'
 import type { Capability } from '../../resources/capability.js'
 import type { HeldCache } from '../../vcl/held-cache.js'
 import { readTagsOfAgent, readTagsOfAgents, type AgentTag } from './agent-tags.js'
+import { listIds } from '../store/given-rows.js'
 import { inPieces } from '../store/in-pieces.js'
 import type { NamedReference } from '../store/owner.js'
 import { prepareQuery } from '../store/prepared-query.js'
@@ -189,7 +190,7 @@ export async function readAgents(
   ids: readonly number[],
 ): Promise<AgentRecord[]> {
   return inPieces(ids, async (piece) => {
-    const selected = selectAgents(queries, scope).where('agents.id', 'in', piece)
+    const selected = selectAgents(queries, scope).where('agents.id', 'in', listIds(piece))
     return toAgentRecords(queries, await selected.orderBy('agents.id').execute())
   })
 }

@@ -1,6 +1,7 @@
 /** The agents' rows as the link writes and reads them: identity, what hello says, the desired state that is sent. */
 import type { Selectable } from 'kysely'
 import { agentStates } from '../../resources/agent-state.js'
+import { listIds } from '../store/given-rows.js'
 import { inPieces } from '../store/in-pieces.js'
 import { holdQuota } from '../store/quotas.js'
 import type { Tables } from '../store/schema.js'
@@ -241,7 +242,7 @@ export async function readDesiredRows(
       .selectFrom('agents')
       .select(['id', 'desiredRevision', 'desired', 'recordedRevision'])
       .select(['state', 'awaitsPlacement'])
-      .where('id', 'in', piece)
+      .where('id', 'in', listIds(piece))
       .execute(),
   )
 }

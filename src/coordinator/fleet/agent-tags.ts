@@ -2,6 +2,7 @@
 import { groupBy } from '../../group-by.js'
 import { prepareQuery } from '../store/prepared-query.js'
 import { holdQuota } from '../store/quotas.js'
+import { listIds } from '../store/given-rows.js'
 import { inPieces } from '../store/in-pieces.js'
 import type { Queries } from '../store/store.js'
 
@@ -22,7 +23,7 @@ export async function readTagsOfAgents(
   agentIds: readonly number[],
 ): Promise<Map<number, AgentTag[]>> {
   const rows = await inPieces(agentIds, (ids) =>
-    selectTagsOfAgents(queries).where('agentTags.agentId', 'in', ids).execute(),
+    selectTagsOfAgents(queries).where('agentTags.agentId', 'in', listIds(ids)).execute(),
   )
   const byAgent = groupBy(rows, ({ agentId }) => agentId)
   return new Map([...byAgent].map(([agentId, tags]) => [agentId, tags.map(toAgentTag)]))

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { agentStates } from '../../resources/agent-state.js'
 import { logOfAgent, type ConditionColumns } from './agent-rows.js'
 import { toAttempt, type AttemptRecord, type DriftRecord } from './agent-queries.js'
-import { listGiven, type GivenType } from '../store/given-rows.js'
+import { listGiven, listIds, type GivenType } from '../store/given-rows.js'
 import { inPieces } from '../store/in-pieces.js'
 import type { Queries } from '../store/store.js'
 
@@ -37,7 +37,7 @@ export async function writeConditions(
     ])
     const { rows: recorded } = await sql<RecordedHeartbeat>`
       with given(id, at, state, "engineState", "engineError", "effectiveRevision", "lockedBecause", "cachePid")
-        as (values ${listGiven(conditionTypes, rows)})
+        as (${listGiven(conditionTypes, rows)})
       update agents set "lastHeartbeatAt" = given.at,
         "lastStateChangeAt" = case when agents.state = given.state then agents."lastStateChangeAt" else given.at end,
         state = given.state, "engineState" = given."engineState", "engineError" = given."engineError",
@@ -58,7 +58,7 @@ export async function writeHeartbeats(
   return await inPieces(heartbeats, async (piece) => {
     const rows = piece.map(({ id, at, state }) => [id, at, state])
     const { rows: recorded } = await sql<RecordedHeartbeat>`
-      with given(id, at, state) as (values ${listGiven(['bigint', 'bigint', 'bigint'], rows)})
+      with given(id, at, state) as (${listGiven(['bigint', 'bigint', 'bigint'], rows)})
       update agents set "lastHeartbeatAt" = given.at,
         "lastStateChangeAt" = case when agents.state = given.state then agents."lastStateChangeAt" else given.at end,
         state = given.state
@@ -81,7 +81,7 @@ export async function forgetRestarts(queries: Queries, ids: readonly number[]): 
   await queries
     .updateTable('agents')
     .set({ cacheRestarted: 0 })
-    .where('id', 'in', [...ids])
+    .where('id', 'in', listIds(ids))
     .execute()
 }
 
@@ -138,7 +138,7 @@ export async function readAttempts(
     .selectFrom('agents')
     .select(['id', 'name', 'desiredRevision', 'effectiveRevision', 'recordedRevision'])
     .select(['attemptedRevision', 'attemptedResult', 'attemptedError', 'attemptedAt'])
-    .where('id', 'in', [...ids])
+    .where('id', 'in', listIds(ids))
     .execute()
   return rows.map((row) => ({
     id: row.id,
@@ -161,7 +161,7 @@ export async function writeAttempts(
     })
     await sql`
       with given(id, revision, result, error, at, effective, recorded)
-        as (values ${listGiven(attemptTypes, rows)})
+        as (${listGiven(attemptTypes, rows)})
       update agents set "attemptedRevision" = given.revision, "attemptedResult" = given.result,
         "attemptedError" = given.error, "attemptedAt" = given.at, "effectiveRevision" = given.effective,
         "recordedRevision" = given.recorded

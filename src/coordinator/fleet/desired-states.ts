@@ -5,7 +5,7 @@ import { groupBy } from '../../group-by.js'
 import { readDesiredCertificates } from './certificate-places.js'
 import { findOldestPrevious, loadedLimit } from './loaded-limit.js'
 import { readSettings } from './setting-queries.js'
-import { listGiven } from '../store/given-rows.js'
+import { listGiven, listIds } from '../store/given-rows.js'
 import { readPlacements, savePlacements, type PlacementRecord } from './placement-queries.js'
 import { keepRoutings, type AgentRoutings } from './routings.js'
 import { inPieces } from '../store/in-pieces.js'
@@ -43,7 +43,7 @@ async function composeSome(
   const agents = await queries
     .selectFrom('agents')
     .select(['id', 'organizationId', 'desired', 'desiredRevision'])
-    .where('id', 'in', [...agentIds])
+    .where('id', 'in', listIds(agentIds))
     .execute()
   const changed: Composed[] = []
   for (const agent of agents) {
@@ -83,7 +83,7 @@ async function limitLoaded(
 async function writeRevisions(queries: Queries, changed: readonly Composed[]) {
   const rows = changed.map(({ agentId, revision, desired }) => [agentId, revision, desired])
   const written = sql`
-    with changed(id, revision, desired) as (values ${listGiven(['bigint', 'bigint', 'text'], rows)})
+    with changed(id, revision, desired) as (${listGiven(['bigint', 'bigint', 'text'], rows)})
     update agents set "desiredRevision" = changed.revision, desired = changed.desired
     from changed where agents.id = changed.id`
   return (await written.execute(queries)).rows

@@ -5,7 +5,9 @@ import type { PlacedProgram } from '../../vcl/desired-engine.js'
 import { noDeployment } from './placement-input.js'
 import type { PlacementState } from './vcl-group.js'
 import { savePlacementDomains } from './placement-domains.js'
+import { listGiven, listIds, type GivenType } from '../store/given-rows.js'
 import { inPieces } from '../store/in-pieces.js'
+import { prepareSave } from '../store/save-rows.js'
 import type { Tables } from '../store/schema.js'
 import { placementTables } from '../store/tables/groups.js'
 import type { Queries } from '../store/store.js'
@@ -39,9 +41,6 @@ export interface PlacementRecord {
   readonly replacedBy: number | null
 }
 
-/** Rows a statement: 24 columns each, far below the 32,766 parameters of SQLite and the 65,535 of PostgreSQL. */
-const rowsPerStatement = 500
-
 /** `stage`: those of stages only, or of none; without it both. */
 export async function readPlacements(
   queries: Queries,
@@ -53,7 +52,7 @@ export async function readPlacements(
 ): Promise<PlacementRecord[]> {
   let placements = queries.selectFrom('placements').selectAll()
   if (of.groupIds) placements = placements.where('groupId', 'in', [...of.groupIds])
-  if (of.agentIds) placements = placements.where('agentId', 'in', [...of.agentIds])
+  if (of.agentIds) placements = placements.where('agentId', 'in', listIds(of.agentIds))
   if (of.stage !== undefined) placements = placements.where('stage', '=', of.stage ? 1 : 0)
   const rows = await placements.orderBy('groupId').orderBy('stage').orderBy('position').execute()
   return rows.map(fromRow)
@@ -67,33 +66,39 @@ export async function savePlacements(
   queries: Queries,
   placements: readonly PlacementRecord[],
 ): Promise<void> {
-  await savePlacementStates(queries, placements)
+  await saveRows(queries, placements.map(toRow))
   await savePlacementDomains(queries, placements)
 }
 
-/** For changes that leave the VCLs of the places as they are. */
-export async function savePlacementStates(
+const saveRows = prepareSave('placements', placementTables.placements)
+
+/** What reports say of places: nothing of their VCLs. Places that are gone are left out. */
+export async function writeReportedPlaces(
   queries: Queries,
   placements: readonly PlacementRecord[],
 ): Promise<void> {
-  const save = (piece: readonly PlacementRecord[]) =>
-    queries
-      .insertInto('placements')
-      .values(piece.map(toRow))
-      .onConflict((conflict) =>
-        conflict.columns(['groupId', 'agentId', 'stage']).doUpdateSet(asInserted),
-      )
-      .execute()
-  await inPieces(placements, save, rowsPerStatement)
+  await inPieces(placements, async (piece) => {
+    const rows = piece.map(({ groupId, agentId, stage, ...place }) => [
+      ...[groupId, agentId, stage ? 1 : 0, place.state, place.appliedRevision],
+      ...[place.candidateState, place.error, place.deployedAt],
+    ])
+    await sql`
+      with given("groupId", "agentId", stage, state, applied, candidate, error, at)
+        as (${listGiven(reportedTypes, rows)})
+      update placements set state = given.state, "appliedRevision" = given.applied,
+        "candidateState" = given.candidate, error = given.error, "deployedAt" = given.at
+      from given where placements."groupId" = given."groupId"
+        and placements."agentId" = given."agentId" and placements.stage = given.stage`.execute(
+      queries,
+    )
+    return []
+  })
 }
 
-const keys = ['groupId', 'agentId', 'stage', 'organizationId']
-/** What changes of a place. */
-const asInserted = Object.fromEntries(
-  Object.keys(placementTables.placements.columns)
-    .filter((column) => !keys.includes(column))
-    .map((column) => [column, sql.ref<never>(`excluded.${column}`)]),
-)
+const reportedTypes: readonly GivenType[] = [
+  ...(['bigint', 'bigint', 'bigint', 'text', 'bigint'] as const),
+  ...(['text', 'text', 'bigint'] as const),
+]
 
 export async function deletePlacements(
   queries: Queries,

@@ -337,9 +337,7 @@ export class AgentSession implements LinkReceiver, Recipient {
         ...this.#offer,
         answer: { atMs: performance.now(), isRefusal: result === 'refused' },
       }
-    const { newest } = this.#condition
-    if (result === 'applied' && newest)
-      this.#learn({ ...newest, heldRevision: revision, effectiveRevision: revision })
+    if (result === 'applied') this.#condition.learnApplied(revision)
   }
 
   #ask({ question, traceId, timeoutMs }: InstructionRequest): Promise<InstructionReply> {

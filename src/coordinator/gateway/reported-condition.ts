@@ -77,7 +77,14 @@ export class ReportedCondition {
     this.record()
   }
 
-  record(): void {
+  /** It holds this revision, as its report says. */
+  learnApplied(revision: number): void {
+    if (!this.#newest) return
+    this.#newest = { ...this.#newest, heldRevision: revision, effectiveRevision: revision }
+    this.record(true)
+  }
+
+  record(isReported = false): void {
     const condition = this.#newest
     if (!condition) return
     const { heartbeats, delivery } = this.#parts
@@ -87,6 +94,7 @@ export class ReportedCondition {
     heartbeats.record(
       { agentId: this.#agentId, readOnly: this.#readOnly },
       isBehind ? { ...condition, ...catchesUp } : condition,
+      isReported,
     )
   }
 }

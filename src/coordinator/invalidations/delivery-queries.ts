@@ -127,7 +127,7 @@ export async function moveCursors(
     const rows = filled.map(({ agentId, position, trouble }) => [agentId, position, trouble])
     await sql`
       with given("agentId", position, trouble)
-        as (values ${listGiven(['bigint', 'bigint', 'text'], rows)})
+        as (${listGiven(['bigint', 'bigint', 'text'], rows)})
       insert into "invalidationCursors" ("agentId", position, "movedAt", trouble)
       select given."agentId", given.position, cast(${now} as bigint), given.trouble
       from given inner join agents on agents.id = given."agentId" where true

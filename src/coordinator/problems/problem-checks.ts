@@ -1,6 +1,7 @@
 /** Objects whose problems are to be found anew. Noted with the events of what changed; taken by the problem follower. */
 import type { ChangeKind } from '../../resources/event.js'
 import type { ProblemBearer } from '../../resources/problem.js'
+import { listIds } from '../store/given-rows.js'
 import { inPieces } from '../store/in-pieces.js'
 import type { Queries } from '../store/store.js'
 
@@ -75,7 +76,7 @@ export async function takeChecks(
   await queries
     .deleteFrom('problemChecks')
     .where('objectType', '=', objectType)
-    .where('objectId', 'in', ids)
+    .where('objectId', 'in', listIds(ids))
     .execute()
   return ids.map((objectId) => ({ objectType, objectId }))
 }

@@ -15,7 +15,7 @@ import {
 import type { ReportedCertificate } from '../../vcl/desired-certificates.js'
 import type { Drift } from '../../messages/agent-to-coordinator.js'
 import { readAttempts, writeAttempts, writeDrift } from '../fleet/condition-queries.js'
-import { readPlacements, savePlacementStates } from '../fleet/placement-queries.js'
+import { readPlacements, writeReportedPlaces } from '../fleet/placement-queries.js'
 import { readStages } from '../fleet/stage-queries.js'
 import type { Queries } from '../store/store.js'
 import { readGroups } from '../fleet/group-queries.js'
@@ -41,6 +41,8 @@ type Waiting =
 /** Reports of agents that finish together share a transaction. */
 const batchMs = 10
 const batchSize = 200
+/** While a fleet reports it takes half of the time at most: the longer a batch takes, the more share the next one. */
+const longestRestMs = 50
 const retryMs = 1000
 /** Reports kept while the store is unavailable; dropped ones are requested again, since the revisions still differ. */
 const waitingLimit = 20_000
@@ -52,6 +54,7 @@ export function createReportRecorder(service: StateService, log: Logger): Report
     waitMs: batchMs,
     retryMs,
     atOnce: batchSize,
+    restMs: (tookMs) => Math.min(tookMs, longestRestMs),
     waitingMost: waitingLimit,
     write: async (batch) => {
       await writeBatch(service, batch)
@@ -104,7 +107,7 @@ async function judgeAndSave(
   )
   const before = new Set([...known.values()].flatMap(({ placements }) => placements))
   const placements = changed.flatMap((reported) => reported.placements)
-  await savePlacementStates(
+  await writeReportedPlaces(
     queries,
     placements.filter((placement) => !before.has(placement)),
   )

@@ -21,8 +21,11 @@ import { createBatcher } from '../../runtime/batcher.js'
 export type RecordedAgent = RecordedHeartbeat
 
 export interface HeartbeatRecorder {
-  /** Keeps the newest of each agent until it is written; never waits. */
-  record(agent: LiveAgent, condition: EngineCondition): void
+  /**
+   * Keeps the newest of each agent until it is written; never waits. `isReported`: what is new about it is written with the
+   * agent's report (agent-reports.ts) already.
+   */
+  record(agent: LiveAgent, condition: EngineCondition, isReported?: boolean): void
   /** The session of this agent ended: what it said last is still written. */
   forget(agentId: number): void
   /** Writes what is waiting. Rejects never: what could not be written waits for the next time. */
@@ -69,9 +72,9 @@ export function createHeartbeatRecorder(
 
   return { record, forget, flush: () => batcher.flush(), close: () => batcher.close() }
 
-  function record(agent: LiveAgent, condition: EngineCondition): void {
+  function record(agent: LiveAgent, condition: EngineCondition, isReported = false): void {
     const row = { id: agent.agentId, at: service.now(), ...toCondition(condition, agent) }
-    batcher.add(row, isWritten(row) ? batchMs : changeMs)
+    batcher.add(row, isReported || isWritten(row) ? batchMs : changeMs)
   }
 
   function forget(agentId: number): void {

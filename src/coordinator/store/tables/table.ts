@@ -1,6 +1,7 @@
 /** How a table is described: once, for the statement that makes it and for the types that queries are checked by. */
 import type { Generated } from 'kysely'
 import type { DialectSql } from '../database.js'
+import type { GivenType } from '../given-rows.js'
 
 type ColumnKind = 'id' | 'integer' | 'text'
 
@@ -16,6 +17,11 @@ class Column<Value> {
     this.#kind = kind
     this.#isNullable = isNullable
     this.#rules = rules
+  }
+
+  /** What a parameter is cast to. */
+  get given(): GivenType {
+    return this.#kind === 'text' ? 'text' : 'bigint'
   }
 
   orNull(): Column<Value | null> {
@@ -62,7 +68,7 @@ export const times = { createdAt: integer(), updatedAt: integer() }
 
 type Columns = Readonly<Record<string, Column<unknown>>>
 
-interface Table<C extends Columns = Columns> {
+export interface Table<C extends Columns = Columns> {
   readonly columns: C
   readonly keys: Keys
 }
