@@ -59,6 +59,8 @@ const leftMost = 10_000
 export class InvalidationDelivery {
   readonly #log: Logger
   readonly #deliveries = new Map<number, Delivery>()
+  /** Agents that have not reported all that they were sent. */
+  readonly #awaited = new Set<number>()
   /** What was sent and is not recorded of agents that left. */
   readonly #unrecorded = createBoundedCache<number, ReadonlySet<number>>(leftMost)
   readonly #reads = new Semaphore({ permits: readsMost })
@@ -97,6 +99,7 @@ export class InvalidationDelivery {
     const delivery = this.#deliveries.get(agentId)
     if (delivery?.recipient !== recipient) return
     this.#deliveries.delete(agentId)
+    this.#awaited.delete(agentId)
     if (delivery.retry) clearTimeout(delivery.retry)
     const { inFlight } = delivery.window
     if (inFlight.length > 0) this.#unrecorded.set(agentId, new Set(inFlight))
@@ -151,7 +154,10 @@ export class InvalidationDelivery {
       known.flatMap(({ position }) => delivery.setsInFlight.get(position) ?? []),
     )
     delivery.reported = known.at(-1)?.position ?? delivery.reported
+    if (trouble !== null || delivery.reported >= lastSent(delivery.window))
+      this.#awaited.delete(agentId)
     this.#recorder.record({ agentId, results: known, trouble, setIds })
+    if (this.#awaited.size === 0) this.#recorder.hurry()
     if (trouble === null) return
     this.#log.warn(
       { agentId, traceId, why: trouble },
@@ -279,6 +285,7 @@ export class InvalidationDelivery {
       const positions = orders.map(({ entry }) => entry.position)
       delivery.window = noteSent(delivery.window, positions)
       for (const { entry } of orders) setsInFlight.set(entry.position, entry.attemptSetId)
+      this.#awaited.add(agentId)
       this.#noteRepeated(agentId, positions)
       recipient.send(message)
     }

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { InvalidationContent } from './invalidation.js'
 import { listGiven } from '../store/given-rows.js'
 import { inPieces } from '../store/in-pieces.js'
+import { prepareQuery } from '../store/prepared-query.js'
 import type { Queries } from '../store/store.js'
 
 /** An entry as it is delivered. */
@@ -26,22 +27,39 @@ const delivered = [
   'invalidations.traceId',
 ] as const
 
+const selectAfter = prepareQuery((queries) =>
+  queries
+    .selectFrom('invalidations')
+    .select(delivered)
+    .where('position', '>', 0)
+    .where('outcome', 'is', null)
+    .orderBy('position')
+    .limit(1),
+)
+
 /** For whomever they are, in their order; those that ended are left out. */
 export async function readLogAfter(
   queries: Queries,
   position: number,
   limit: number,
 ): Promise<LogEntry[]> {
-  const rows = await queries
-    .selectFrom('invalidations')
-    .select(delivered)
-    .where('position', '>', position)
-    .where('outcome', 'is', null)
-    .orderBy('position')
-    .limit(limit)
-    .execute()
-  return rows.map(toEntry)
+  return (await selectAfter(queries, [position, limit])).map(toEntry)
 }
+
+const selectOfAgent = prepareQuery((queries) =>
+  queries
+    .selectFrom('invalidations')
+    .innerJoin('invalidationMembers', (join) =>
+      join
+        .onRef('invalidationMembers.setId', '=', 'invalidations.attemptSetId')
+        .on('invalidationMembers.agentId', '=', 0),
+    )
+    .select(delivered)
+    .where('invalidations.position', '>', 0)
+    .where('invalidations.outcome', 'is', null)
+    .orderBy('invalidations.position')
+    .limit(1),
+)
 
 /** Those for one agent. */
 export async function readLogOfAgent(
@@ -50,20 +68,7 @@ export async function readLogOfAgent(
   after: number,
   limit: number,
 ): Promise<LogEntry[]> {
-  const rows = await queries
-    .selectFrom('invalidations')
-    .innerJoin('invalidationMembers', (join) =>
-      join
-        .onRef('invalidationMembers.setId', '=', 'invalidations.attemptSetId')
-        .on('invalidationMembers.agentId', '=', agentId),
-    )
-    .select(delivered)
-    .where('invalidations.position', '>', after)
-    .where('invalidations.outcome', 'is', null)
-    .orderBy('invalidations.position')
-    .limit(limit)
-    .execute()
-  return rows.map(toEntry)
+  return (await selectOfAgent(queries, [agentId, after, limit])).map(toEntry)
 }
 
 /** Whether the log has something that this agent has not done. */
@@ -73,13 +78,15 @@ export async function hasMissedEntries(queries: Queries, agentId: number): Promi
   return missed.length > 0
 }
 
+const selectEnd = prepareQuery((queries) =>
+  queries.selectFrom('invalidationLog').select('position'),
+)
+
 /** The newest position. */
 export async function readLogEnd(queries: Queries): Promise<number> {
-  const { position } = await queries
-    .selectFrom('invalidationLog')
-    .select('position')
-    .executeTakeFirstOrThrow()
-  return position
+  const [row] = await selectEnd(queries, [])
+  if (!row) throw new Error('the invalidation log has no end')
+  return row.position
 }
 
 interface CursorRow {
@@ -106,38 +113,25 @@ export interface Progress {
   readonly trouble: string | null
 }
 
-/**
- * Rows a statement: each text is prepared once and kept, and a burst is written in a few of them. What is left over is
- * filled up with rows of nobody.
- */
-const movesPerStatement = [64, 16, 4, 1]
-const nobody: Progress = { agentId: 0, position: 0, trouble: null }
-
 /** Cursors never go back. Agents that are gone are left out. */
 export async function moveCursors(
   queries: Queries,
   progress: readonly Progress[],
   now: number,
 ): Promise<void> {
-  const [most = 1] = movesPerStatement
-  for (let start = 0; start < progress.length; start += most) {
-    const given = progress.slice(start, start + most)
-    const length = movesPerStatement.findLast((rows) => rows >= given.length) ?? most
-    const filled = Array.from({ length }, (_, index) => given[index] ?? nobody)
-    const rows = filled.map(({ agentId, position, trouble }) => [agentId, position, trouble])
-    await sql`
-      with given("agentId", position, trouble)
-        as (${listGiven(['bigint', 'bigint', 'text'], rows)})
-      insert into "invalidationCursors" ("agentId", position, "movedAt", trouble)
-      select given."agentId", given.position, cast(${now} as bigint), given.trouble
-      from given inner join agents on agents.id = given."agentId" where true
-      on conflict ("agentId") do update set
-        "movedAt" = case when excluded.position > "invalidationCursors".position
-          then excluded."movedAt" else "invalidationCursors"."movedAt" end,
-        position = case when excluded.position > "invalidationCursors".position
-          then excluded.position else "invalidationCursors".position end,
-        trouble = excluded.trouble`.execute(queries)
-  }
+  const rows = progress.map(({ agentId, position, trouble }) => [agentId, position, trouble])
+  await sql`
+    with given("agentId", position, trouble)
+      as (${listGiven(['bigint', 'bigint', 'text'], rows)})
+    insert into "invalidationCursors" ("agentId", position, "movedAt", trouble)
+    select given."agentId", given.position, cast(${now} as bigint), given.trouble
+    from given inner join agents on agents.id = given."agentId" where true
+    on conflict ("agentId") do update set
+      "movedAt" = case when excluded.position > "invalidationCursors".position
+        then excluded."movedAt" else "invalidationCursors"."movedAt" end,
+      position = case when excluded.position > "invalidationCursors".position
+        then excluded.position else "invalidationCursors".position end,
+      trouble = excluded.trouble`.execute(queries)
 }
 
 export interface EndedEntry {
@@ -157,10 +151,22 @@ export async function endWhatIsDone(
   now: number,
 ): Promise<EndedEntry[]> {
   if (setIds?.length === 0) return []
+  const [setId] = setIds ?? []
+  const rows =
+    setId !== undefined && setIds?.length === 1
+      ? await endOfSet(queries, [Number.MAX_SAFE_INTEGER, setId, now, now])
+      : (await composeEnd(setIds, now).execute(queries)).rows
+  return rows.map(({ failed, ...row }) => ({ ...row, hasFailed: failed === 1 }))
+}
+
+/** What agents report is mostly of one set. */
+const endOfSet = prepareQuery((queries) => ({ compile: () => composeEnd([0], 0).compile(queries) }))
+
+function composeEnd(setIds: readonly number[] | null, now: number) {
   const open = setIds
     ? sql`(select id as "setId" from "invalidationSets" where id in (${sql.join(setIds)}))`
     : sql`(select distinct "attemptSetId" as "setId" from invalidations where outcome is null)`
-  const { rows } = await sql<{ id: number; createdAt: number; failed: 0 | 1 }>`
+  return sql<{ id: number; createdAt: number; failed: 0 | 1 }>`
     with reached("setId", position) as (
       select open."setId", coalesce(
         min(coalesce(cursor.position, case when member."agentId" is null then null else 0 end)), ${Number.MAX_SAFE_INTEGER})
@@ -173,8 +179,7 @@ export async function endWhatIsDone(
     from reached
     where invalidations."attemptSetId" = reached."setId" and invalidations.outcome is null
       and invalidations.position <= reached.position
-    returning invalidations.id, invalidations."createdAt", invalidations.failed`.execute(queries)
-  return rows.map(({ failed, ...row }) => ({ ...row, hasFailed: failed === 1 }))
+    returning invalidations.id, invalidations."createdAt", invalidations.failed`
 }
 
 /** Of groups, for purges: `purgeSecret` is made of it. */

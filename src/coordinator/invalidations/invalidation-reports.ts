@@ -24,6 +24,8 @@ interface InvalidationReport {
 interface InvalidationRecorder {
   /** Never waits; `recorded` is called when it is in the store. */
   record(report: InvalidationReport): void
+  /** Nobody else is about to report: what waits is written at once. */
+  hurry(): void
   /** Writes what is waiting, once, and starts no timer any more. */
   close(): Promise<void>
 }
@@ -59,6 +61,9 @@ export function createInvalidationRecorder(
   return {
     record: (report) => {
       batcher.add(report)
+    },
+    hurry: () => {
+      void batcher.flush() // never rejects
     },
     close: () => batcher.close(),
   }
