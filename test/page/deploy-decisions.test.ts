@@ -69,11 +69,15 @@ void t.test('each cache is told once, with what changes on it and why', (t) => {
 const errorOf = (status: number, errorMsg = 'no') => ({
   ...{ status, errorMsg, errorKey: 'deploy', traceId: '', retryAfterSeconds: null },
 })
+const tests = [{ id: 9, name: 'cart.test.yaml' }]
 const changes = ['added', 'no change', 'waiting', 'removed', 'not placed'] as const
 const checks: fc.Arbitrary<CompileCheck> = fc.oneof(
   fc.constantFrom<CompileCheck>({ state: 'unknown' }, { state: 'checking' }),
-  fc.record({ state: fc.constant('compiles' as const), on: fc.nat(), isOnEach: fc.boolean() }),
-  fc.constantFrom(409, 422, 429, 503, 504, 0).map((status) => judgeRefusal(errorOf(status))),
+  fc.record({
+    ...{ state: fc.constant('compiles' as const), on: fc.nat(), isOnEach: fc.boolean() },
+    warnings: fc.constant([]),
+  }),
+  fc.constantFrom(409, 422, 429, 503, 504, 0).map((status) => judgeRefusal(errorOf(status), tests)),
 )
 const plans = fc.record({
   group: fc.record({
@@ -114,7 +118,11 @@ void t.test('the line of a plan counts what is changed, where, and whether it co
   const place = (id: number, change: PlannedPlace['change']): PlannedPlace => ({
     ...{ id, change, name: `edge-${id}`, deployment: 'eu', reason: '' },
   })
-  const compiles = { state: 'compiles', on: 2, isOnEach: true } as const
+  const plan = {
+    ...{ group: { mainVCL: { id: 1, name: 'main.vcl' }, deployments: [{ id: 1, name: 'eu' }] } },
+    ...{ shortage: null, places: [] },
+  }
+  const compiles = { state: 'compiles', on: 2, isOnEach: true, warnings: [] } as const
   const say = (plan: Partial<Parameters<typeof summarizePlan>[0]>) =>
     summarizePlan({
       ...{ changed: { files: 2, domains: 0 }, check: compiles },
@@ -128,8 +136,12 @@ void t.test('the line of a plan counts what is changed, where, and whether it co
   )
   const ofRelease = { ...compiles, on: 1, isOnEach: false }
   t.match(say({ check: ofRelease }), /compiles on 1 cache, one of each release$/)
-  t.match(say({ check: judgeRefusal(errorOf(422)) }), /does not compile$/)
-  t.match(say({ check: judgeRefusal(errorOf(503)) }), /not checked whether it compiles$/)
+  t.match(say({ check: judgeRefusal(errorOf(422), tests) }), /does not compile$/)
+  t.match(say({ check: judgeRefusal(errorOf(503), tests) }), /not checked whether it compiles$/)
+  const refused = errorOf(422, 'cart.test.yaml line 7: step 3: expected status 200, got 503\n…')
+  const tested = judgeRefusal(refused, tests)
+  t.match(say({ check: tested }), /its tests fail$/)
+  t.match(findHindrances({ ...plan, check: tested }), ['Its tests fail. Mend what is told below.'])
   t.match(say({ changed: { files: null, domains: 0 } }), /^2 caches now/)
   fc.assert(fc.property(plans, (plan) => /^[A-Z\d]/.test(summarizePlan(plan))))
   t.end()

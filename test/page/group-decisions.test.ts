@@ -196,11 +196,11 @@ void t.test('what may not be read is not written', (t) => {
 
   t.same(toGroupBody(fields, { file: true, domain: true, deployment: true }), {
     ...{ name: 'shop', keepOnFailure: true, mainVCL: { id: 1, version: null }, includes: [] },
-    releases: null,
+    ...{ releases: null, tests: [], requireTests: false, rollout: null },
     ...{ domains: [{ id: 2 }], deployments: [{ id: 3 }] },
   })
   t.same(toGroupBody(fields, { file: false, domain: false, deployment: false }), {
-    ...{ name: 'shop', keepOnFailure: true, releases: null },
+    ...{ name: 'shop', keepOnFailure: true, releases: null, requireTests: false, rollout: null },
   })
   t.equal(readGroupFields(null).name, '')
   t.end()

@@ -12,7 +12,7 @@ import {
 } from '../support/browser.js'
 import { startCoordinator } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
-import { watchRollout } from './watch-rollout.js'
+import { watchRollout, writePolicy } from './watch-rollout.js'
 
 const hostile = '<img src=x onerror=alert(1)>'
 const caches = 3
@@ -44,6 +44,9 @@ void t.test('what groups are made of, in the page', async (t) => {
   await t.test('what is staged is seen beside what serves, then promoted', (t) => stage(t, harness))
   await t.test('a deploy in waves is watched, paused, advanced and aborted', (t) =>
     watchRollout(t, harness),
+  )
+  await t.test('a policy is written, and what is wrong with it told at its input', (t) =>
+    writePolicy(t, harness),
   )
   await t.test('a deployment that would leave a group short asks once more', () => shrink(harness))
   await t.test('a deploy that finds too few caches is begun, and made when there are enough', (t) =>

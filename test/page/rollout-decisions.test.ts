@@ -1,13 +1,17 @@
 /** What the page decides about rollouts without a browser: words, what may be said to one, its bake, its marks. */
 import fc from 'fast-check'
 import t from 'tap'
+import { completePolicy } from '../../src/coordinator/rollouts/policy.js'
 import { judgeVerb } from '../../src/coordinator/rollouts/next-step.js'
 import {
   agentInWaveStates,
   gateNames,
+  rolloutPolicy,
   rolloutStateName,
   rolloutStates,
   type GateResult,
+  type GateRule,
+  type GivenPolicy,
   type Rollout,
   type Wave,
 } from '../../src/resources/rollout.js'
@@ -25,6 +29,12 @@ import {
   sortGates,
   wordOfState,
 } from '../../src/page/views/group/rollout/describe-rollout.js'
+import {
+  describeWaves,
+  listInputs,
+  readPolicyFields,
+  toPolicy,
+} from '../../src/page/views/group/rollout/policy-fields.js'
 import { findReason, nameResult } from '../../src/page/views/group/read-result.js'
 
 const begun = '2026-11-24T12:00:00Z'
@@ -151,5 +161,79 @@ void t.test('the history says in a word how it went, and in a line why', (t) => 
   t.equal(findReason(back), 'Errors on all: 0.0789, limit 0.02')
   t.equal(nameResult('site.vcl line 3 pos 1: expected'), 'failed')
   t.equal(findReason('site.vcl line 3 pos 1: x\nmore'), 'site.vcl line 3 pos 1: x')
+  t.end()
+})
+
+const limits: Readonly<Record<GateRule['name'], fc.Arbitrary<Omit<GateRule, 'name'>>>> = {
+  errors: fc.oneof(
+    fc.integer({ min: 0, max: 1000 }).map((permille) => ({ max: permille / 1000 })),
+    fc.integer({ min: 1, max: 100 }).map((factor) => ({ factor })),
+  ),
+  hitRatio: fc.integer({ min: 0, max: 100 }).map((points) => ({ drop: points / 100 })),
+  backendFailures: fc.constant({}),
+  firstByte: fc.record({ percentile: fc.constantFrom(50, 99.9), maxMs: fc.constant(250) }),
+  backendsHealthy: fc.record({ min: fc.integer({ min: 1, max: 9 }) }),
+  restarts: fc.constant({}),
+  probe: fc.constant({ path: '/health', host: '127.0.0.1', status: 204, bodyContains: '7' }),
+  webhook: fc.constant({ webhook: { id: 3 } }),
+}
+const gates = fc
+  .constantFrom(...gateNames)
+  .chain((name) => limits[name].map((limit): GateRule => ({ name, ...limit })))
+const waves = fc.oneof(
+  fc
+    .uniqueArray(fc.integer({ min: 1, max: 100 }), { minLength: 1, maxLength: 5 })
+    .map((all) => all.toSorted((a, b) => a - b).map((percent) => ({ percent }))),
+  fc.constant([{ count: 1 }, { tags: [{ id: 4 }] }, { agents: [{ id: 5 }, { id: 6 }] }]),
+)
+const policies: fc.Arbitrary<GivenPolicy> = fc.record({
+  ...{ waves, bake: fc.nat(600), gates: fc.array(gates, { maxLength: 5 }) },
+  onFailure: fc.constantFrom('rollback' as const, 'pause' as const),
+  onInconclusive: fc.constantFrom('continue' as const, 'pause' as const),
+  banOnRollback: fc.boolean(),
+})
+
+/** They are always watched. */
+const withoutRestarts = ({ gates = [], ...rest }: GivenPolicy): GivenPolicy => ({
+  ...{ ...rest, gates: gates.filter(({ name }) => name !== 'restarts') },
+})
+
+void t.test(
+  'a policy that goes through the form is the same, as it is given and as it is answered',
+  (t) => {
+    const owner = { errorKey: 'vclgroup', fqdns: [] } as const
+    fc.assert(
+      fc.property(policies, (given) => {
+        const answered = completePolicy(given, owner)
+        for (const policy of [given, answered])
+          t.same(toPolicy(readPolicyFields(policy)), withoutRestarts(policy))
+      }),
+    )
+    t.end()
+  },
+)
+
+void t.test('what a form begins with is taken, and what is no number is left to the API', (t) => {
+  const owner = { errorKey: 'vclgroup', fqdns: [] } as const
+  const fields = readPolicyFields(null)
+  t.equal(completePolicy(toPolicy(fields), owner).bake, 60)
+  const odd = toPolicy({
+    ...{ ...fields, waves: [{ kind: 'percent', amount: 'half', ids: [] }], bake: '1,5' },
+    gates: [{ name: 'errors', texts: { max: 'x', for: '' } }],
+  })
+  t.match(odd, { waves: [{ percent: 'half' }], bake: 1.5, gates: [{ name: 'errors', max: 'x' }] })
+  t.end()
+})
+
+void t.test('each limit that the API knows has an input', (t) => {
+  const inputs = new Set(gateNames.flatMap((name) => listInputs(name).map(({ key }) => key)))
+  const known = Object.keys(rolloutPolicy.gates.of.fields).filter((key) => key !== 'name')
+  t.same([...inputs].toSorted(), known.toSorted())
+  t.end()
+})
+
+void t.test('waves are told in a line', (t) => {
+  const told = describeWaves([{ count: 1 }, { percent: 10 }, { tags: [] }, { agents: [] }])
+  t.equal(told, '1 cache, 10 %, caches by tags, named caches, then the rest')
   t.end()
 })

@@ -40,6 +40,9 @@ export async function watchRollout(t: Test, { page, api }: Harness): Promise<voi
   await page.getByRole('button', { name: 'Deploy', exact: true }).click()
   await dialog.getByText(/: Paused, wave 1 of 2, begun by root\. All caches go back/).waitFor()
   await dialog.getByRole('button', { name: 'Cancel' }).click()
+  // What is behind a dialog takes no key.
+  await dialog.waitFor({ state: 'detached' })
+  t.equal(await page.getByRole('alert').count(), 0, 'who leaves it so is told nothing more')
   await region.getByRole('button', { name: 'Resume' }).press('Enter')
   await region.getByText(/^Observed for/).waitFor()
   await region.getByRole('button', { name: 'Advance…' }).click()
@@ -68,6 +71,45 @@ export async function watchRollout(t: Test, { page, api }: Harness): Promise<voi
   await keepScreenshot(page, 'rollout-past')
   t.same(await findBarriers(page), [])
   await page.keyboard.press('Escape')
+}
+
+/** A policy is written in the form of the group, and what is wrong with it told where it was written. */
+export async function writePolicy(t: Test, { page, api }: Harness): Promise<void> {
+  const group = await findId(api, '/vclgroups?name=shop')
+  const dialog = page.getByRole('dialog')
+  await api.makeFile(
+    'cart.test.yaml',
+    'steps:\n  - request: { url: / }\n    expect: { status: 200 }\n',
+    4,
+  )
+  await page.goto(`/groups/${group}`)
+  await page.getByRole('button', { name: 'Edit' }).click()
+  await dialog.getByRole('checkbox', { name: 'cart.test.yaml' }).check()
+  await dialog.getByRole('checkbox', { name: /^Require tests/ }).check()
+  await dialog.getByRole('checkbox', { name: /^Deploy in waves/ }).check()
+  await dialog.getByRole('button', { name: '+ Hit ratio' }).click()
+  await dialog.getByLabel('May drop by, points').fill('120')
+  await dialog.getByRole('button', { name: 'Save' }).press('Enter')
+  await dialog.getByText('rollout.gates[2]: drop is 1.2; 0 to 1 is right').waitFor()
+  t.equal(await dialog.getByRole('alert').count(), 0, 'it is told once')
+  await keepScreenshot(page, 'rollout-policy')
+  t.same(await findBarriers(page), [])
+  await dialog.getByLabel('May drop by, points').fill('7')
+  await dialog.getByRole('button', { name: 'Remove wave 3' }).click()
+  await dialog.getByRole('button', { name: 'Save' }).click()
+
+  await page.getByText('1 cache, 10 %, then the rest').waitFor()
+  await page.getByText('no deploy without them').waitFor()
+  const saved = await api.call('GET', `/vclgroups/${group}`)
+  t.match(saved.body, {
+    ...{ requireTests: true, tests: [{ name: 'cart.test.yaml' }] },
+    rollout: {
+      waves: [{ count: 1 }, { percent: 10 }],
+      gates: [{ name: 'errors' }, { name: 'backendFailures' }, { name: 'hitRatio', drop: 0.07 }],
+    },
+  })
+  await api.call('PUT', `/vclgroups/${group}`, { rollout: null, tests: [], requireTests: false })
+  await page.getByText('1 cache, 10 %, then the rest').waitFor({ state: 'detached' })
 }
 
 async function findId(api: ApiClient, path: string): Promise<number> {

@@ -13,9 +13,14 @@ interface ErrorNoteProps {
 
 export function ErrorNote({ error, onRetry, retryTitle = 'Try again' }: ErrorNoteProps) {
   const { errorMsg, traceId, retryAfterSeconds } = error
+  // They may be many, and are scrolled.
+  const hasLines = errorMsg.includes('\n')
   return (
     <div class="error-note tone-bad" role="alert">
-      <p class={`error-note-text${errorMsg.includes('\n') ? ' error-note-lines' : ''}`}>
+      <p
+        class={`error-note-text${hasLines ? ' error-note-lines' : ''}`}
+        tabIndex={hasLines ? 0 : undefined}
+      >
         {startSentence(errorMsg)}
         {retryAfterSeconds !== null && ` (again in ${retryAfterSeconds} s)`}
       </p>

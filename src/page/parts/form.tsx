@@ -8,7 +8,7 @@ import { isAbout } from './is-about.js'
 import { Trace } from './trace.js'
 
 interface FormProps {
-  readonly mutation: Mutation
+  readonly mutation: Pick<Mutation, 'error' | 'isBusy'>
   /** The verb on its button: "Save". */
   readonly verb: string
   readonly onSubmit: () => void

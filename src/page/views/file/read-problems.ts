@@ -1,4 +1,7 @@
-/** The places in the message of the API's 422: `shop.vcl line 3 pos 5: Expected …`, `at shared.vcl line 2 pos 1`. */
+/**
+ * The places in the message of the API's 422: `shop.vcl line 3 pos 5: Expected …`, `at shared.vcl line 2 pos 1`; of a test
+ * `cart.test.yaml line 7: step 3: …`.
+ */
 
 export interface Problem {
   readonly file: string
@@ -11,7 +14,7 @@ export interface Problem {
 const problemsMost = 100
 /** A compiler's message is a few lines, then the line that it is about, then marks below that. */
 const linesMost = 8
-const place = / line (?<line>\d{1,9}) pos (?<position>\d{1,9})(?:: (?<words>.*))?$/s
+const place = / line (?<line>\d{1,9})(?: pos (?<position>\d{1,9})|(?=: step ))(?:: (?<words>.*))?$/s
 
 /** Only in these files: a quoted source line may look like a place. */
 export function readProblems(text: string, files: ReadonlySet<string>): readonly Problem[] {
@@ -26,7 +29,7 @@ export function readProblems(text: string, files: ReadonlySet<string>): readonly
     if (words !== undefined) message = joinMessage(words, lines.slice(at + 1, at + 1 + linesMost))
     const problem = {
       line: Number(match.groups['line']),
-      position: Number(match.groups['position']),
+      position: Number(match.groups['position'] ?? 1),
     }
     problems.push({ file, ...problem, message })
     if (problems.length === problemsMost) break

@@ -7,7 +7,9 @@ import { readProblems } from '../file/read-problems.js'
 export function CompileErrors({ group, text }: { readonly group: Group; readonly text: string }) {
   if (!mayRead('file')) return null
   const files = new Map(
-    [group.mainVCL, ...group.includes].flatMap((file) => (file ? [[file.name, file.id]] : [])),
+    [group.mainVCL, ...group.includes, ...group.tests].flatMap((file) =>
+      file ? [[file.name, file.id]] : [],
+    ),
   )
   // Where in the line matters to the editor only.
   const lines = new Map(

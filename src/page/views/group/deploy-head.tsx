@@ -1,9 +1,12 @@
 /** What a deploy would do, or how far it is, with its buttons: stays in sight while the details are scrolled. */
 import { useSignal, type Signal } from '@preact/signals'
+import type { GivenPolicy } from '../../../resources/rollout.js'
 import type { Group, HistoryEntry } from '../../../resources/vclgroup.js'
 import { Button } from '../../parts/button.js'
-import { SelectField } from '../../parts/field.js'
+import { CheckField, SelectField } from '../../parts/field.js'
 import { useDialog } from '../../parts/use-dialog.js'
+import { DeployInWaves } from './rollout/deploy-in-waves.js'
+import { describeWaves } from './rollout/policy-fields.js'
 import { describeRollout } from './rollout/describe-rollout.js'
 import type { Rollouts } from './rollout/use-rollouts.js'
 import { CancelDeploy } from './cancel-deploy.js'
@@ -43,9 +46,11 @@ export function DeployHead(props: DeployHeadProps) {
   const percent = useSignal('100')
   const isDeploying = group.stateName === 'Deploying' && !running
   const isGoing = isDeploying || verbs.isBusy
-  const deploy = (): void => {
+  const isAtOnce = useSignal(false)
+  const deploy = (rollout?: GivenPolicy | null): void => {
     const query = { wait: wait.value, percent: percent.value }
-    verbs.act(group, { name: 'deploy', query, done: `${group.name} deployed.` })
+    const body = rollout === undefined ? {} : { body: { rollout } }
+    verbs.act(group, { name: 'deploy', query, ...body, done: `${group.name} deployed.` })
     onDeploy()
   }
   return (
@@ -68,7 +73,9 @@ export function DeployHead(props: DeployHeadProps) {
               kind="main"
               isBusy={isGoing}
               disabled={plan.hindrances.length > 0}
-              onClick={deploy}
+              onClick={() => {
+                deploy(isAtOnce.value ? null : undefined)
+              }}
             >
               {plan.waiting === null ? 'Deploy' : 'Deploy when caches fit'}
             </Button>
@@ -76,7 +83,7 @@ export function DeployHead(props: DeployHeadProps) {
         )}
       </div>
       {!isGoing && <Hindrances plan={plan} />}
-      {mayChangeGroup(group) && <Options wait={wait} percent={percent} />}
+      {mayChangeGroup(group) && <Options {...{ group, verbs, wait, percent, isAtOnce, deploy }} />}
     </section>
   )
 }
@@ -119,12 +126,15 @@ function RollBack({ group, verbs, history }: Pick<DeployHeadProps, 'group' | 've
   )
 }
 
-interface OptionsProps {
+interface OptionsProps extends Pick<DeployHeadProps, 'group' | 'verbs'> {
   readonly wait: Signal<string>
   readonly percent: Signal<string>
+  readonly isAtOnce: Signal<boolean>
+  readonly deploy: (rollout: GivenPolicy) => void
 }
 
-function Options({ wait, percent }: OptionsProps) {
+function Options({ group, verbs, wait, percent, isAtOnce, deploy }: OptionsProps) {
+  const { rollout, deployed } = group
   return (
     <details class="group-options">
       <summary>Options</summary>
@@ -137,6 +147,14 @@ function Options({ wait, percent }: OptionsProps) {
           <SelectField label="Wait" value={wait} options={waits} />
           <SelectField label="Until" value={percent} options={percents} />
         </div>
+        {rollout && (
+          <CheckField
+            label="All caches at once"
+            hint={`Otherwise in waves: ${describeWaves(rollout.waves)}`}
+            value={isAtOnce}
+          />
+        )}
+        {deployed && <DeployInWaves group={group} verbs={verbs} deploy={deploy} />}
       </div>
     </details>
   )

@@ -17,6 +17,8 @@ import { PickField } from '../../parts/pick-field.js'
 import { filterOwned } from '../../parts/filter-owned.js'
 import { mayRead, readWho } from '../../session/rights.js'
 import { ProposedIncludes } from './proposed-includes.js'
+import { listPolicyNames, PolicyInputs } from './rollout/policy-inputs.js'
+import { usePolicyForm } from './rollout/use-policy-form.js'
 import { readGroupFields, toGroupBody, type Choosable, type GroupFields } from './group-fields.js'
 
 export interface GroupFormProps {
@@ -44,7 +46,7 @@ export function GroupForm({ before, onSaved, onClose }: GroupFormProps) {
       <Form
         mutation={mutation}
         verb={was ? 'Save' : 'Create'}
-        names={['name', 'releases', mainName]}
+        names={['name', 'releases', mainName, ...listPolicyNames(fields.policy)]}
         onSubmit={() => void mutation.run(save, onSaved)}
         onCancel={onClose}
       >
@@ -73,6 +75,19 @@ export function GroupForm({ before, onSaved, onClose }: GroupFormProps) {
           hint="Otherwise the group is removed from that cache"
           value={fields.keepOnFailure}
         />
+        <CheckField
+          label="Require tests"
+          hint="No deploy where no cache can run them; otherwise that is a warning"
+          value={fields.requireTests}
+        />
+        <CheckField
+          label="Deploy in waves"
+          hint="Each is watched, and undone if a gate fails; otherwise all caches switch at once"
+          value={fields.isRolledOut}
+        />
+        {fields.isRolledOut.value && (
+          <PolicyInputs form={fields.policy} error={mutation.error} owner={owner} />
+        )}
         {isDeployed && <p class="quiet">Caches do not change until the next deploy.</p>}
       </Form>
     </Dialog>
@@ -104,6 +119,10 @@ function useGroupFields(was: Group | null) {
   const deployments = useSignal(start.deployments)
   const keepOnFailure = useSignal(start.keepOnFailure)
   const releases = useSignal(start.releases)
+  const tests = useSignal(start.tests)
+  const requireTests = useSignal(start.requireTests)
+  const isRolledOut = useSignal(start.rollout !== null)
+  const policy = usePolicyForm(start.rollout)
   const read = (): GroupFields => ({
     name: name.value,
     main: main.value,
@@ -113,8 +132,14 @@ function useGroupFields(was: Group | null) {
     deployments: deployments.value,
     keepOnFailure: keepOnFailure.value,
     releases: releases.value,
+    tests: tests.value,
+    requireTests: requireTests.value,
+    rollout: isRolledOut.value ? policy.read() : null,
   })
-  return { name, main, version, includes, domains, deployments, keepOnFailure, releases, read }
+  return {
+    ...{ name, main, version, includes, tests, requireTests, domains, deployments },
+    ...{ keepOnFailure, releases, isRolledOut, policy, read },
+  }
 }
 
 type Owner = Group['organization']
@@ -125,15 +150,16 @@ interface FileFieldsProps {
   readonly main: Ids
   readonly version: Signal<string>
   readonly includes: Ids
+  readonly tests: Ids
   readonly error: CallError | null
 }
 
-function FileFields({ owner, main, version, includes, error }: FileFieldsProps) {
+function FileFields({ owner, main, version, includes, tests, error }: FileFieldsProps) {
   const { rows, phase } = useList<FleetFile>('/files', {
-    query: { fileType: '1,2', sort: 'name' },
+    query: { fileType: '1,2,4', sort: 'name' },
   })
   const files = filterOwned(rows, owner)
-  const isNone = phase === 'ready' && files.length === 0
+  const isNone = phase === 'ready' && !files.some(({ fileType }) => fileType === 1)
   const chosen = files.find(({ id }) => id === main.value[0])
   return (
     <>
@@ -162,6 +188,12 @@ function FileFields({ owner, main, version, includes, error }: FileFieldsProps) 
         />
         {chosen && <ProposedIncludes main={chosen} version={version.value} includes={includes} />}
       </div>
+      <PickField
+        label="Tests"
+        options={files.filter(({ id, fileType }) => fileType === 4 || tests.value.includes(id))}
+        value={tests}
+        hint="Test files, which every deploy runs first"
+      />
     </>
   )
 }

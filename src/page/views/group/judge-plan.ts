@@ -10,16 +10,25 @@ export type CompileCheck =
   | { readonly state: 'unknown' }
   | { readonly state: 'checking' }
   /** `isOnEach`: on every cache that fits, else on one of each release. */
-  | { readonly state: 'compiles'; readonly on: number; readonly isOnEach: boolean }
-  | { readonly state: 'fails'; readonly error: CallError }
+  | {
+      readonly state: 'compiles'
+      readonly on: number
+      readonly isOnEach: boolean
+      /** What a deploy would leave undone. */
+      readonly warnings: readonly string[]
+    }
+  /** `isTested`: it compiles, and a test of it fails. */
+  | { readonly state: 'fails'; readonly error: CallError; readonly isTested: boolean }
   /** Something else was in the way. */
   | { readonly state: 'unchecked'; readonly error: CallError }
 
 /** Of a check that was refused: is the VCL, or the placement, to blame, so that a deploy would be refused too? */
-export function judgeRefusal(error: CallError): CompileCheck {
+export function judgeRefusal(error: CallError, tests: Group['tests']): CompileCheck {
   const isVcl = error.status === 422
   const isPlacement = error.status === 409
-  return { state: isVcl || isPlacement ? 'fails' : 'unchecked', error }
+  if (!isVcl && !isPlacement) return { state: 'unchecked', error }
+  const isTested = isVcl && tests.some(({ name }) => error.errorMsg.startsWith(`${name} line `))
+  return { state: 'fails', error, isTested }
 }
 
 interface DeployPlan {
@@ -61,7 +70,8 @@ function countOf(count: number, noun: string): string {
 
 function describeCheck(check: CompileCheck): string {
   if (check.state === 'checking') return 'checking whether it compiles…'
-  if (check.state === 'fails') return check.error.status === 422 ? 'does not compile' : ''
+  if (check.state === 'fails' && check.error.status !== 422) return ''
+  if (check.state === 'fails') return check.isTested ? 'its tests fail' : 'does not compile'
   if (check.state === 'unchecked') return 'not checked whether it compiles'
   if (check.state === 'unknown') return ''
   const count = formatCount(check.on)
@@ -85,9 +95,10 @@ export function findHindrances(plan: Omit<DeployPlan, 'changed'>): readonly stri
   if (shortage !== null && findWaiting({ shortage, check }) === null)
     return [startSentence(shortage)]
   if (check.state !== 'fails') return []
+  if (check.error.status !== 422) return [startSentence(check.error.errorMsg)]
   return [
-    check.error.status === 422
-      ? 'The VCL does not compile. Mend the errors below.'
-      : startSentence(check.error.errorMsg),
+    check.isTested
+      ? 'Its tests fail. Mend what is told below.'
+      : 'The VCL does not compile. Mend the errors below.',
   ]
 }

@@ -12,6 +12,7 @@ import { mayRead } from '../../session/rights.js'
 import { compareFiles, compareNames, isChanged } from './compare-pins.js'
 import { CompileErrors } from './compile-errors.js'
 import { Places } from './places.js'
+import { describeWaves } from './rollout/policy-fields.js'
 import { useNextPins } from './use-next-pins.js'
 import type { Verbs } from './use-verbs.js'
 
@@ -92,6 +93,7 @@ const idsOf = (all: readonly { readonly id: number }[]) => all.map(({ id }) => S
 function GroupFacts({ group }: { readonly group: Group }) {
   const { mainVCL, includes, domains, deployments, releases, keepOnFailure, managedBy, updated } =
     group
+  const { tests, requireTests, rollout } = group
   const nowhere = group.console
     ? 'its caches are named in the console'
     : 'it cannot be deployed yet'
@@ -115,6 +117,10 @@ function GroupFacts({ group }: { readonly group: Group }) {
           ['Main VCL', mainVCL?.version === undefined ? main : [main, <Pinned {...mainVCL} />]],
           ['Includes', list(includes, ['file', '/files'], 'None')],
           [
+            'Tests',
+            tests.length > 0 && [list(tests, ['file', '/files'], ''), requireTests && <Required />],
+          ],
+          [
             'Domains',
             list(
               names,
@@ -128,6 +134,7 @@ function GroupFacts({ group }: { readonly group: Group }) {
             'If a deploy fails',
             keepOnFailure ? 'keep the old VCL' : 'remove the group from that cache',
           ],
+          ['In waves', rollout !== null && describeWaves(rollout.waves)],
           ['Managed by', managedBy !== null && <ManagedBy set={managedBy} />],
           ['Changed', <Time at={updated} />],
         ]}
@@ -138,6 +145,10 @@ function GroupFacts({ group }: { readonly group: Group }) {
 
 function Pinned({ version }: { readonly version?: number }) {
   return <span class="quiet">always version {version}</span>
+}
+
+function Required() {
+  return <span class="quiet">no deploy without them</span>
 }
 
 function ManagedBy({ set }: { readonly set: string }) {

@@ -1,9 +1,10 @@
 /** Asks real caches whether a group would compile as it would be deployed: when its workspace opens, and when that changes. */
 import { useSignal } from '@preact/signals'
-import type { Group, Pins } from '../../../resources/vclgroup.js'
+import type { Group } from '../../../resources/vclgroup.js'
 import { useAnswer } from '../../api/answer.js'
 import { call } from '../../api/call.js'
 import { judgeRefusal, type CompileCheck } from './judge-plan.js'
+import type { NextPins } from './use-next-pins.js'
 
 /** A larger fleet is asked for one cache of each release: the same text on the same release has the same answer. */
 const eachMost = 50
@@ -26,24 +27,28 @@ interface Reach {
 /** `next`: the files that it would pin; null while they are not known. */
 export function useCompileCheck(
   group: Group,
-  next: { readonly pins: Pins | null; readonly isKnown: boolean },
+  next: NextPins,
   { caches, isShort }: Reach,
 ): CompileChecking {
   /** Counts the times that somebody asked. */
   const asked = useSignal(0)
-  const { id, mainVCL, includes, domains, deployments, releases } = group
+  const { id, mainVCL, includes, tests, domains, deployments, releases } = group
   const isOnEach = caches <= eachMost || asked.value > 0
   const isAsked =
     next.isKnown && mainVCL !== null && deployments.length > 0 && (caches > 0 || isShort)
-  const what = [next.pins ?? [mainVCL, includes], domains, deployments, releases, isShort]
+  const files = [next.pins ?? [mainVCL, includes], tests, next.testVersions, group.requireTests]
+  const what = [files, domains, deployments, releases, isShort]
   const key = isAsked ? JSON.stringify([id, what, isOnEach, asked.value]) : null
   const ask = async (signal: AbortSignal): Promise<Answer> => {
     const agents = isOnEach ? 'all' : 'one'
     const path = `/vclgroups/${id}/validate?agents=${agents}`
-    const outcome = await call<{ readonly compiledOn: number }>('PUT', path, { signal })
+    const outcome = await call<Validated>('PUT', path, { signal })
     const check: CompileCheck = outcome.ok
-      ? { state: 'compiles', on: outcome.value.compiledOn, isOnEach }
-      : judgeRefusal(outcome.error)
+      ? {
+          ...{ state: 'compiles', on: outcome.value.compiledOn, isOnEach },
+          warnings: outcome.value.warnings ?? [],
+        }
+      : judgeRefusal(outcome.error, tests)
     return { key, check }
   }
   const answer = useAnswer<Answer>(key, nothing, ask, { delayMs: settleMs })
@@ -54,6 +59,11 @@ export function useCompileCheck(
       asked.value++
     },
   }
+}
+
+interface Validated {
+  readonly compiledOn: number
+  readonly warnings?: readonly string[]
 }
 
 interface Answer {

@@ -5,20 +5,25 @@ import { useObject } from '../../api/object.js'
 import { mayRead } from '../../session/rights.js'
 import { pinGroup } from './compare-pins.js'
 
-interface NextPins {
+export interface NextPins {
   /** Null: not for this person. */
   readonly pins: Pins | null
   /** False: on its way. */
   readonly isKnown: boolean
+  /** Of its tests, which are run in their newest. */
+  readonly testVersions: readonly number[]
 }
 
-export function useNextPins({ mainVCL, includes }: Group): NextPins {
-  const ids = [mainVCL, ...includes].flatMap((file) => file?.id ?? [])
+export function useNextPins({ mainVCL, includes, tests }: Group): NextPins {
+  const ids = [mainVCL, ...includes, ...tests].flatMap((file) => file?.id ?? [])
   const isAsked = mayRead('file') && ids.length > 0
   const path = isAsked ? `/files?id=${ids.join(',')}` : null
   const files = useObject<readonly FleetFile[]>(path, { follow: 'file' })
   return {
     pins: files.value && pinGroup({ mainVCL, includes }, files.value),
+    testVersions: (files.value ?? [])
+      .filter(({ id }) => tests.some((test) => test.id === id))
+      .map(({ version }) => version),
     isKnown: !isAsked || files.value !== null || files.error !== null,
   }
 }

@@ -18,6 +18,8 @@ interface VerbRequest {
 }
 
 export interface Verbs extends Omit<Mutation, 'run'> {
+  /** What the last one left undone. */
+  readonly warnings: readonly string[]
   /** The one that is on its way, or was last. */
   readonly last: { readonly name: VerbName; readonly revisionBefore: number } | null
   readonly act: (group: Group, request: VerbRequest) => void
@@ -27,41 +29,53 @@ export interface Verbs extends Omit<Mutation, 'run'> {
 export function useVerbs(reload: () => void): Verbs {
   const mutation = useMutation()
   const last = useSignal<Verbs['last']>(null)
+  const warnings = useSignal<readonly string[]>([])
   const act = (group: Group, { name, query = {}, body, done }: VerbRequest): void => {
     if (mutation.isBusy) return
     last.value = { name, revisionBefore: group.revision }
-    const ask = (asked: NonNullable<VerbRequest['query']>): Promise<Outcome<Group>> => {
+    warnings.value = []
+    let isLeft = false
+    const ask = (asked: NonNullable<VerbRequest['query']>): Promise<Outcome<Done>> => {
       const words = new URLSearchParams(asked).toString()
       const path = `/vclgroups/${group.id}/${name}${words === '' ? '' : `?${words}`}`
-      return call<Group>('PUT', path, body === undefined ? {} : { body })
+      return call<Done>('PUT', path, body === undefined ? {} : { body })
     }
     const work = mutation.run(
       async () => {
         const outcome = await ask(query)
         if (outcome.ok) return outcome
-        if (await offerAbort(outcome.error)) return ask({ ...query, abort: 'true' })
+        const isAborted = await offerAbort(outcome.error)
+        if (isAborted === true) return ask({ ...query, abort: 'true' })
+        isLeft = isAborted === false
         return outcome.error.status === 503 ? readPending(group, outcome) : outcome
       },
       (after) => {
+        warnings.value = after.warnings ?? []
         toast(isGoingOn(after, group) ? 'It continues in the background.' : done)
       },
     )
-    // What was refused is in the group and its history too.
-    void work.then(reload)
+    void work.then(() => {
+      // Who left it so knows why.
+      if (isLeft) mutation.forget()
+      // What was refused is in the group and its history too.
+      reload()
+    })
   }
   const rollBack = (group: Group, revision: number | null): void => {
     const done = `${group.name} rolled back to revision ${revision ?? ''}.`
     act(group, { name: 'rollback', body: { revision }, done })
   }
   const { isBusy, error, forget } = mutation
-  return { isBusy, error, forget, last: last.value, act, rollBack }
+  return { isBusy, error, forget, last: last.value, warnings: warnings.value, act, rollBack }
 }
+
+type Done = Group & { readonly warnings?: readonly string[] }
 
 /** A deploy that finds too few caches is refused, and kept until enough fit. */
 async function readPending<Refused>(
   { id }: Group,
   refused: Refused,
-): Promise<Outcome<Group> | Refused> {
+): Promise<Outcome<Done> | Refused> {
   const now = await call<Group>('GET', `/vclgroups/${id}`)
   return now.ok && now.value.wish?.pending === true ? now : refused
 }

@@ -7,6 +7,7 @@ import { Empty } from '../../parts/empty.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { LoadedPart } from '../../parts/loaded-part.js'
 import { Loading } from '../../parts/loading.js'
+import { startSentence } from '../../parts/start-sentence.js'
 import { now } from '../../parts/time.js'
 import { useAddressField } from '../../shell/address.js'
 import { CachesTab } from './caches-tab.js'
@@ -58,6 +59,7 @@ export function Workspace({ group, verbs, rollouts, reload }: WorkspaceProps) {
         }}
       />
       <Outcome group={group} verbs={verbs} plan={plan} />
+      <Warnings verbs={verbs} plan={plan} />
       {rollout && (
         <LoadedPart
           key={rollout.id}
@@ -110,6 +112,16 @@ function Tab({ name, ...props }: TabProps & { readonly name: string }) {
     )
   if (name === 'routing' && !props.group.root) return <RoutingTab group={props.group} />
   return <FilesTab group={props.group} next={props.plan.next} />
+}
+
+/** What was, or would be, left undone by a deploy that is taken. */
+function Warnings({ verbs, plan: { check } }: Pick<TabProps, 'verbs' | 'plan'>) {
+  const expected = check.state === 'compiles' ? check.warnings : []
+  return [...new Set([...verbs.warnings, ...expected])].map((text) => (
+    <p key={text} class="group-note tone-warn">
+      {startSentence(text)}
+    </p>
+  ))
 }
 
 /** Why a deploy was refused, or would be; below the buttons, which stay under the pointer. */

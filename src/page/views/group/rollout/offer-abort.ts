@@ -5,11 +5,11 @@ import type { CallError } from '../../../api/http.js'
 import { confirmDestruction } from '../../../parts/confirm.js'
 import { describeRollout } from './describe-rollout.js'
 
-/** Answers whether to ask again with `abort=true`. What is going back already is only waited for. */
-export async function offerAbort({ status, rolloutId }: CallError): Promise<boolean> {
-  if (status !== 409 || rolloutId === undefined) return false
+/** Whether to ask again with `abort=true`; null: that is not the matter, or what is going back already has to be waited for. */
+export async function offerAbort({ status, rolloutId }: CallError): Promise<boolean | null> {
+  if (status !== 409 || rolloutId === undefined) return null
   const found = await call<Rollout>('GET', `/rollouts/${rolloutId}`)
-  if (!found.ok || found.value.state >= rolloutStates.RollingBack) return false
+  if (!found.ok || found.value.state >= rolloutStates.RollingBack) return null
   const { vclGroup, fromRevision, account } = found.value
   return confirmDestruction({
     title: `Abort the rollout of ${vclGroup.name} first?`,
