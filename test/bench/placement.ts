@@ -12,7 +12,7 @@ const agentCount = 10_000
 const groupCount = 1_000
 const regions = 20
 const rounds = 7
-const goalMs = 200
+const goalMs = 150
 const running = 1
 
 type Group = PlacementGroup & { readonly fqdns: readonly string[] }

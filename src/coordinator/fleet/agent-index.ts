@@ -54,7 +54,7 @@ export interface IndexedAgent extends Pick<
   readonly groupIds: Set<number>
   rootGroupId: number | null
   /** Name → the group that has it here, as far as `noteDomains` was called. */
-  readonly domains: Map<string, number>
+  domains: ReadonlyMap<string, number>
 }
 
 /** A run over a large fleet asks each agent that fits, for each group: ids and counts lie flat, so that it touches few of the agents. */
@@ -70,13 +70,16 @@ export interface AgentIndex {
   readonly byTag: ReadonlyMap<number, readonly number[]>
 }
 
+/** Of most agents, where a map of their own each would be most of the index. */
+const noDomains: ReadonlyMap<string, number> = new Map()
+
 export function indexAgents(placementAgents: Iterable<PlacementAgent>): AgentIndex {
   const byTag = new Map<number, number[]>()
   const agents: IndexedAgent[] = []
   for (const agent of placementAgents) {
     const slot = agents.length
     const tagIds = new Set(agent.tagIds)
-    agents.push({ ...agent, slot, tagIds, groupIds: new Set(agent.groupIds), domains: new Map() })
+    agents.push({ ...agent, slot, tagIds, groupIds: new Set(agent.groupIds), domains: noDomains })
     for (const tagId of tagIds) {
       const bearers = byTag.get(tagId)
       if (bearers) bearers.push(slot)
@@ -91,8 +94,10 @@ export function indexAgents(placementAgents: Iterable<PlacementAgent>): AgentInd
 
 /** What the placement of groups with domains is to look at. */
 export function noteDomains(index: AgentIndex, domains: readonly DomainOnAgent[]): void {
-  for (const { agentId, fqdn, groupId } of domains)
-    index.byId.get(agentId)?.domains.set(fqdn, groupId)
+  for (const { agentId, fqdn, groupId } of domains) {
+    const agent = index.byId.get(agentId)
+    if (agent) ownDomains(agent).set(fqdn, groupId)
+  }
 }
 
 /** Takes the outcome of a group's placement over, before the next group of the same run is placed. */
@@ -118,7 +123,7 @@ export function recordPlacement(
     agent.groupIds.add(group.id)
     index.groupCounts[agent.slot] = agent.groupIds.size
     if (group.root) agent.rootGroupId = group.id
-    for (const fqdn of group.fqdns ?? []) agent.domains.set(fqdn, group.id)
+    for (const fqdn of group.fqdns ?? []) ownDomains(agent).set(fqdn, group.id)
   }
 }
 
@@ -126,5 +131,10 @@ function removeGroup(index: AgentIndex, agent: IndexedAgent, groupId: number): v
   agent.groupIds.delete(groupId)
   index.groupCounts[agent.slot] = agent.groupIds.size
   if (agent.rootGroupId === groupId) agent.rootGroupId = null
-  for (const [fqdn, holder] of agent.domains) if (holder === groupId) agent.domains.delete(fqdn)
+  for (const [fqdn, holder] of agent.domains) if (holder === groupId) ownDomains(agent).delete(fqdn)
+}
+
+function ownDomains(agent: IndexedAgent): Map<string, number> {
+  if (agent.domains === noDomains) agent.domains = new Map()
+  return agent.domains as Map<string, number> // one of its own, made above
 }

@@ -4,18 +4,28 @@
  */
 import type { AgentIndex, IndexedAgent } from '../fleet/agent-index.js'
 
-/** At most `limit` of those that may be taken, the best first. `mayTake` is asked only for those that would be among them. */
+/** At most `limit` of those that may be taken, the best first. */
 export function chooseBest(
   index: AgentIndex,
   slots: readonly number[],
   order: Order,
   mayTake: (agent: IndexedAgent) => boolean,
 ): IndexedAgent[] {
-  const { agents, ids, groupCounts } = index
-  const { groupId, limit } = order
-  if (limit >= slots.length) return sortAll(index, slots, order, mayTake)
+  if (order.limit === 0) return []
+  if (order.limit >= slots.length) return sortAll(index, slots, order, mayTake)
+  // Mostly all of the best may be taken: those that others drive out again are not asked about.
+  const best = rankSome(index, slots, order, () => true)
+  return best.every(mayTake) ? best : rankSome(index, slots, order, mayTake)
+}
+
+/** `mayTake` is asked only for those that would be among them. */
+function rankSome(
+  { agents, ids, groupCounts }: AgentIndex,
+  slots: readonly number[],
+  { groupId, limit }: Order,
+  mayTake: (agent: IndexedAgent) => boolean,
+): IndexedAgent[] {
   const best: Ranked[] = []
-  if (limit === 0) return []
   // The last of a full list; in a large fleet the comparison with it is the end of it for nearly all.
   let worst: Omit<Ranked, 'agent'> = { groupCount: Infinity, hash: Infinity }
   for (const slot of slots) {
