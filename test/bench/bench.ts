@@ -30,6 +30,7 @@ import { measureStart } from './start.js'
 import { measureStatistics } from './statistics.js'
 import { measureSwap } from './swap.js'
 import { measureTrafficFigures } from './traffic-figures.js'
+import { measureWebhooks } from './webhooks.js'
 
 type Benchmark = (t: TestEnd, report: Report) => Promise<void>
 
@@ -48,6 +49,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   'fleet-5000': fleetOf(5_000, null),
   arrival: measureAgentsArriving,
   coordinators: measureCoordinators,
+  webhooks: measureWebhooks,
   invalidations: measureInvalidations,
   swap: measureSwap,
   certificates: measureCertificates,

@@ -1,5 +1,6 @@
 /** Sends what waits for one webhook, one after the other, until nothing waits or an attempt fails. */
 import { FleetError } from '../../errors.js'
+import { pauseFor } from '../../runtime/pause.js'
 import type { StateService } from '../service.js'
 import { holdsLease, type Lease } from '../store/lease-queries.js'
 import {
@@ -17,6 +18,8 @@ import { openTarget, sendMessage, type Target, type WebhookTools } from './webho
 const atOnce = 50
 /** Outcomes are written together; what a coordinator had not written when it died is sent again, with the same ids. */
 const writeAfterMs = 500
+/** It rests as long as it works, so that the deploy that makes the events is not slowed by it. */
+const longestRestMs = 500
 
 interface Outcome {
   readonly delivery: WaitingDelivery
@@ -36,6 +39,7 @@ export async function deliverQueue(
     if (!webhook || webhook.retryAt > now()) return
     const waiting = await readWaiting(store.queries, id, atOnce)
     if (waiting.length === 0) return
+    const startedAt = performance.now()
     const outcomes = await sendSome(tools, webhook, { waiting, signal })
     const isGoingOn = await store.transaction(async (queries) => {
       // Whoever slept through its lease leaves the judgement, and these once more, to the other one.
@@ -43,6 +47,7 @@ export async function deliverQueue(
       return writeOutcomes({ ...tools.service, store: { ...store, queries } }, webhook, outcomes)
     })
     if (!isGoingOn) return
+    await pauseFor(Math.min(performance.now() - startedAt, longestRestMs), signal)
   }
 }
 
