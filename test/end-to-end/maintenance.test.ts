@@ -189,7 +189,7 @@ async function checkReplacing(t: Test, { api, port }: CoordinatorProcess): Promi
   t.equal((await api.findAgent('front'))?.id, lost.id, 'whatever its agent calls itself')
 }
 
-async function checkFreeze(t: Test, { api, base }: CoordinatorProcess): Promise<void> {
+async function checkFreeze(t: Test, { api, base, daemon }: CoordinatorProcess): Promise<void> {
   const password = 'a password of tests'
   const organization = await api.make('/organizations', { name: 'red' })
   const [anna, bert] = [
@@ -246,6 +246,57 @@ async function checkFreeze(t: Test, { api, base }: CoordinatorProcess): Promise<
 
   t.match(JSON.parse((await api.call('PUT', path, { frozen: null })).text), { frozen: null })
   t.equal((await regular.act(group, 'undeploy')).status, 200)
+  await t.test('a deploy that waits goes on with the end of a freeze', (t) =>
+    checkHeldDeploy(t, { api, daemon, administrator, path, file }),
+  )
+}
+
+interface Held extends Pick<CoordinatorProcess, 'api' | 'daemon'> {
+  readonly administrator: ApiClient
+  /** Of the organization. */
+  readonly path: string
+  readonly file: number
+}
+
+async function checkHeldDeploy(
+  t: Test,
+  { api, daemon, administrator, path, file: mainFile }: Held,
+): Promise<void> {
+  const deployment = await administrator.makeDeployment('late', await api.findTag('simulated'))
+  const group = await administrator.makeGroup({ name: 'late', mainFile, deployment })
+  const freeze = async (seconds: number | null): Promise<void> => {
+    const until = Math.floor(Date.now() / 1000) + (seconds ?? 0)
+    const frozen = seconds === null ? null : { until, reason: 'the sale' }
+    t.equal((await api.call('PUT', path, { frozen })).status, 200)
+  }
+  const agents = (await api.listAgents()).filter(({ name }) => name.includes('-sim-'))
+  const forAll = async (verb: string, body?: object): Promise<void> => {
+    for (const { id } of agents)
+      t.equal((await api.call('PUT', `/agents/${id}/${verb}`, body)).status, 200)
+  }
+  const untilServing = (): Promise<unknown> =>
+    eventually('it serves', async () => (await servingOf(api, group)).length === 1)
+
+  await forAll('drain', { reason: 'nobody is free' })
+  t.equal((await administrator.act(group, 'deploy')).status, 503)
+  await freeze(3600)
+  await forAll('undrain')
+  await eventually('it would go there', async () => {
+    const { text } = await api.call('GET', `/vclgroups/${group}/placement`)
+    return (JSON.parse(text) as { chosen: boolean }[]).some(({ chosen }) => chosen)
+  })
+  t.same(await servingOf(api, group), [])
+  await freeze(null)
+  await untilServing()
+  t.equal((await administrator.act(group, 'undeploy')).status, 200)
+
+  await forAll('drain', { reason: 'nobody is free' })
+  t.equal((await administrator.act(group, 'deploy')).status, 503)
+  await freeze(4)
+  await forAll('undrain')
+  await untilServing()
+  t.notMatch(daemon.output(), /a pending deploy failed/, 'to wait for it is no failure')
+  t.equal((await administrator.act(group, 'undeploy')).status, 200)
 }
 
 async function servingOf(api: ApiClient, group: number): Promise<readonly string[]> {

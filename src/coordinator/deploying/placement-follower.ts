@@ -11,7 +11,7 @@ import type { Actor } from '../../resources/permission.js'
 import { FleetError } from '../../errors.js'
 import { placementAccount } from '../fleet/history-queries.js'
 import type { GroupRecord } from '../fleet/group-queries.js'
-import { readFreeze, refuseFrozen } from '../identity/freeze.js'
+import { readFreeze, readFrozenUntil, refuseFrozen } from '../identity/freeze.js'
 import { notifyAgentsDrained, notifyDesiredChanged } from '../agents/agent-hints.js'
 import { createTextJudge, recallSources } from '../groups/recall-sources.js'
 import { missedHeartbeats } from '../reports/heartbeat.js'
@@ -68,13 +68,16 @@ interface ReconcileTools {
   readonly pendingDeploys: PendingDeploys
 }
 
-/** Answers when Down agents are to be judged again. */
+/** Answers when Down agents are to be judged again, or a freeze ends. */
 async function reconcile(
   service: StateService,
   context: Context,
   { limits, pendingDeploys }: ReconcileTools,
 ): Promise<number | null> {
+  const frozen = await readFrozenUntil(service.store.queries, service.now())
+  // What waits for the end of a freeze has not failed: it is tried with that end.
   const isDue = (group: GroupRecord): boolean =>
+    !frozen.has(group.organizationId ?? 0) &&
     pendingDeploys.isDue(group.id, describeRelease(group), service.now())
   const { agentIds, ready, undrained, againAt } = await followPlacements(service, {
     ...limits,
@@ -91,7 +94,9 @@ async function reconcile(
       0,
     )
   // Who was left where he is for a deploy that did not come goes then.
-  return tried.length > 0 ? service.now() + gatherMs : againAt
+  if (tried.length > 0) return service.now() + gatherMs
+  const ends = [againAt, ...frozen.values()].filter((at) => at !== null)
+  return ends.length === 0 ? null : Math.min(...ends)
 }
 
 /** A changed release is tried again at once. */

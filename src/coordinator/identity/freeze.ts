@@ -30,6 +30,20 @@ export async function readFreeze(
   return parseFreeze(row?.frozen ?? null, nowMs)
 }
 
+/** Organizations that are frozen now, each with the end of it in milliseconds since 1970. */
+export async function readFrozenUntil(
+  queries: Queries,
+  nowMs: number,
+): Promise<ReadonlyMap<number, number>> {
+  const rows = await queries
+    .selectFrom('organizations')
+    .select(['id', 'frozen'])
+    .where('frozen', 'is not', null)
+    .execute()
+  const ends = rows.map(({ id, frozen }) => [id, parseFreeze(frozen, nowMs)?.until] as const)
+  return new Map(ends.flatMap(([id, until]) => (until === undefined ? [] : [[id, until * 1000]])))
+}
+
 export function refuseFrozen(frozen: Frozen): FleetError {
   return new FleetError(
     'conflict',

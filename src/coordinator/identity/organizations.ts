@@ -11,6 +11,7 @@ import { isSame, mergeWritten, toRow } from '../store/resource-rows.js'
 import type { Queries } from '../store/store.js'
 import { isForeignKeyViolation } from '../store/violation.js'
 import { deleteRow, insertRow, updateRow } from '../store/write-rows.js'
+import { placementInputsSubject } from '../bus/subjects.js'
 import { notThere, withUniqueName } from '../api/find-references.js'
 import type { GivenBody, UpdateBody } from '../api/resource-schemas.js'
 import { scopeOf, type StateService } from '../service.js'
@@ -51,6 +52,8 @@ export async function updateOrganization(
     store.transaction((queries) => updateRow(queries, 'organizations', before.id, row)),
   )
   notifyCredentialsChanged(service)
+  // A freeze that ends lets pending deploys go.
+  if (frozen !== before.frozen) service.bus.publish(placementInputsSubject, {})
   return organizationReading.readAgain(service, actor, before.id)
 }
 
