@@ -4,6 +4,7 @@ import { exitCodes } from '../../src/cli/cli-error.js'
 import type { AgentView, GroupView } from '../support/api-client.js'
 import { makeStateDir, startCoordinator, startDaemon, type Daemon } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
+import { checkUntested } from './untested-group.js'
 import { call, endOf, makeHome, startClient, type Environment, type Ran } from './run-cli.js'
 
 const main = 'vcl 4.1;\nbackend default none;\n'
@@ -133,9 +134,8 @@ void t.test('deploying', async (t) => {
   })
 
   await t.test('shows one live line on a terminal', async (t) => {
-    const { environment } = harness
     await cli('files', 'update', 'all.vcl', '--source', `${main}# two\n`)
-    const ran = await call(['vg', 'deploy', 'all'], { environment, terminal: true })
+    const ran = await call(['vg', 'deploy', 'all'], { ...harness, terminal: true })
     t.equal(ran.code, 0)
     t.match(ran.err, /^\r\x1b\[Kdeploying/)
     t.match(ran.err, /\r\x1b\[K$/, 'it is gone at the end')
@@ -217,6 +217,8 @@ void t.test('deploying', async (t) => {
     }
     t.match(await cli('vg', 'deploy', '987654'), { code: 1, err: /987654 was not found/ })
   })
+
+  await t.test('tests that nobody can run are told', (t) => checkUntested(t, harness))
 
   await t.test('with too few agents is exit 1', async (t) => {
     await harness.makeGroup('few', [live], { min: 1 })
