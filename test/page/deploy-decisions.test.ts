@@ -182,16 +182,21 @@ void t.test(
       { counter: 'MAIN.cache_miss', values: rows(1, 1, 0, 5, 5) },
       { counter: 'MAIN.client_req', values: rows(10, 10, 99, 10, 10) },
       { counter: 'MAIN.fetch_failed', values: rows(0, 0, 99, 1, 3) },
+      { counter: 'status_2xx', values: rows(10, 10, 99, 6, 6) },
+      { counter: 'status_5xx', values: rows(0, 0, 99, 2, 2) },
+      { counter: 'p95', values: rows(20, 20, 999, 50, 50) },
     ]
 
     const compared = compareFigures(series, 115)
 
     t.same(compared, {
-      before: { hitRatio: 0.9, requests: 10, failedFetches: 0 },
-      after: { hitRatio: 0.5, requests: 10, failedFetches: 2 },
+      before: { hitRatio: 0.9, requests: 10, failedFetches: 0, errors: 0, firstByte: 20 },
+      after: { hitRatio: 0.5, requests: 10, failedFetches: 2, errors: 0.25, firstByte: 50 },
     })
-    t.same([...findWorse(compared)], ['hitRatio', 'failedFetches'])
-    const nothing = { hitRatio: null, requests: null, failedFetches: null }
+    t.same([...findWorse(compared)], ['hitRatio', 'failedFetches', 'errors', 'firstByte'])
+    const nothing = {
+      ...{ hitRatio: null, requests: null, failedFetches: null, errors: null, firstByte: null },
+    }
     t.same(compareFigures([], 115), { before: nothing, after: nothing })
     const swapped = { before: compared.after, after: compared.before }
     t.equal(findWorse(swapped).size, 0, 'better is not worse')
@@ -199,6 +204,8 @@ void t.test(
       hitRatio: fc.option(fc.double({ min: 0, max: 1, noNaN: true })),
       requests: fc.option(fc.double({ min: 0, max: 1e6, noNaN: true })),
       failedFetches: fc.option(fc.double({ min: 0, max: 1e6, noNaN: true })),
+      errors: fc.option(fc.double({ min: 0, max: 1, noNaN: true })),
+      firstByte: fc.option(fc.double({ min: 0, max: 1e6, noNaN: true })),
     })
     fc.assert(fc.property(figures, (same) => findWorse({ before: same, after: same }).size === 0))
     t.end()

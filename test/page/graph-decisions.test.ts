@@ -1,6 +1,8 @@
 /** What invalidations and graphs decide without a browser: what is sent, where it is wrong, ranges, gaps. */
 import fc from 'fast-check'
 import t from 'tap'
+import type { Mark } from '../../src/resources/mark.js'
+import { keepGroups } from '../../src/page/views/graphs/describe-marks.js'
 import { parseBanExpression } from '../../src/vcl/ban-expression.js'
 import { alignSeries } from '../../src/page/charts/align-series.js'
 import { listActions } from '../../src/page/views/invalidation/list-actions.js'
@@ -211,5 +213,22 @@ void t.test('a share of nothing is not known, a sum is of what is known', (t) =>
   const hits = [series('MAIN.cache_hit', 3, 0, 1), series('MAIN.cache_miss', 1, 0, 0)]
   t.same(columnsOf(shown, hits), { times: [0, 20], values: [[0.75, 1]] })
   t.same(columnsOf(storage, [series('SMF.s0.g_bytes', 5)]).values, [[5], [null], [null]])
+  t.end()
+})
+
+void t.test('graphs of a domain mark deploys of its own groups only', (t) => {
+  const mark = (type: 'vclgroup' | 'invalidation' | 'agent', id: number): Mark => ({
+    ...{ at: '2026-01-01T00:00:00Z', kind: 'deploy', failed: false, account: null, revision: 1 },
+    object: { type, id, name: 'shop' },
+  })
+  const marks = [
+    mark('vclgroup', 1),
+    mark('vclgroup', 2),
+    mark('invalidation', 2),
+    mark('agent', 2),
+  ]
+
+  t.same(keepGroups(marks, new Set([1])), [marks[0], marks[2], marks[3]])
+  t.same(keepGroups(marks, null), marks)
   t.end()
 })

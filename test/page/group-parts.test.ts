@@ -145,7 +145,7 @@ async function keepDomain({ page, api }: Harness): Promise<void> {
   await page.getByText('Not on any cache.').waitFor()
 }
 
-async function showRouting({ page }: Harness): Promise<void> {
+async function showRouting({ page, api }: Harness): Promise<void> {
   await page.getByRole('link', { name: 'Deploy…' }).click()
   const parts = page.getByRole('group', { name: 'Parts of the deploy' })
   await page.getByText('1 file changes, 1 domain changes, 2 caches now').waitFor()
@@ -157,6 +157,12 @@ async function showRouting({ page }: Harness): Promise<void> {
   await page.getByText('2 added').waitFor()
   await page.getByText('1 not placed').waitFor()
   await page.getByText('the deployments it fits have their max').first().waitFor()
+  const pair = await findId(api, '/deployments?name=pair')
+  await api.call('PUT', `/deployments/${pair}`, { max: 3 })
+  await page.getByText('1 file changes, 1 domain changes, 3 caches now').waitFor()
+  await page.getByText('3 added').waitFor()
+  await api.call('PUT', `/deployments/${pair}`, { max: 2 })
+  await page.getByText('1 not placed').waitFor()
 
   await page.getByRole('button', { name: 'Deploy', exact: true }).click()
 

@@ -35,6 +35,11 @@ export function describeMark({ at, kind, failed, revision, object, account }: Ma
   }
 }
 
+/** Without deploys of other groups than these; null: of all. */
+export function keepGroups(marks: readonly Mark[], ids: ReadonlySet<number> | null) {
+  return marks.filter(({ object: { type, id } }) => type !== 'vclgroup' || (ids?.has(id) ?? true))
+}
+
 /** A while is shaded where at least half of the caches were gone; of fewer it is a moment like others. */
 export function describeOutage({ from, to, measured, of }: Outage): Happening {
   const caches = of === 1 ? 'cache' : 'caches'

@@ -1,7 +1,12 @@
 /** What happened in the range that is shown. */
+import { useMemo } from 'preact/hooks'
 import { useAnswer } from '../../api/answer.js'
 import { call } from '../../api/call.js'
+import { useObject } from '../../api/object.js'
+import { mayRead } from '../../session/rights.js'
 import type { Marks } from '../../../resources/mark.js'
+import type { Group } from '../../../resources/vclgroup.js'
+import { keepGroups } from './describe-marks.js'
 import { marksPath, type Subject } from './subject.js'
 
 const none: Marks = { marks: [], more: false }
@@ -18,11 +23,24 @@ export function useMarks(
     marksPath(subject, { from: range.from, to: Math.ceil(range.to / everySeconds) * everySeconds })
   // The beginning of a live range moves with each reading.
   const key = path === null ? null : path.replace(/\/\d+\//, `/${roundDown(range?.from ?? 0)}/`)
-  return useAnswer<Marks>(key, none, async (signal, before) => {
+  const read = useAnswer<Marks>(key, none, async (signal, before) => {
     if (path === null) return none
     const outcome = await call<Marks>('GET', path, { signal })
     return outcome.ok ? outcome.value : before
   })
+  const groups = useGroups(subject)
+  return useMemo(() => ({ ...read, marks: keepGroups(read.marks, groups) }), [read, groups])
+}
+
+/** Which answer for a domain: deploys of others are none of its; null: all count. */
+function useGroups({ kind, ids: [id = 0] }: Subject): ReadonlySet<number> | null {
+  const isAsked = kind === 'domains' && mayRead('vclgroup')
+  const path = `/vclgroups?domains.id=${id}`
+  const { value, error } = useObject<readonly Group[]>(isAsked ? path : null)
+  return useMemo(() => {
+    if (!isAsked || error) return null
+    return new Set(value?.map((group) => group.id))
+  }, [isAsked, value, error])
 }
 
 function roundDown(seconds: number): number {

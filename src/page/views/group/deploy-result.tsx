@@ -7,12 +7,14 @@ import { Button } from '../../parts/button.js'
 import { now, Time } from '../../parts/time.js'
 import { mayRead } from '../../session/rights.js'
 import { findRollback } from '../overview/find-rollback.js'
+import { readTraffic } from '../graphs/use-series.js'
 import { mayChangeGroup } from './may-change-group.js'
 import {
   compareFigures,
   countersWatched,
   findRecent,
   findWorse,
+  trafficWatched,
   watchedSeconds,
   type Figures,
   type WatchedSeries,
@@ -70,10 +72,16 @@ function useFigures({ id }: Group, entry: HistoryEntry | null): readonly Watched
     const to = Math.min(Math.floor(Date.now() / 1000), at + watchedSeconds)
     const range = `${at - watchedSeconds}/${Math.max(to, at + 1)}`
     const path = `/vclgroups/${id}/stats/AVERAGE/${range}?counters=${countersWatched.join(',')}`
-    const outcome = await call<{ readonly stats: readonly WatchedSeries[] }>('GET', path, {
-      signal,
-    })
-    return outcome.ok ? outcome.value.stats : before
+    const [outcome, traffic] = await Promise.all([
+      call<{ readonly stats: readonly WatchedSeries[] }>('GET', path, { signal }),
+      readTraffic(
+        { kind: 'vclgroups', ids: [id] },
+        { from: at - watchedSeconds, to: Math.max(to, at + 1) },
+        signal,
+        trafficWatched,
+      ),
+    ])
+    return outcome.ok ? [...outcome.value.stats, ...traffic] : before
   }
   return useAnswer<readonly WatchedSeries[]>(key, nothing, ask, { repeatMs: rereadMs })
 }
@@ -88,12 +96,21 @@ const shown: readonly {
   { of: 'hitRatio', title: 'Hit ratio', unit: 'share' },
   { of: 'failedFetches', title: 'Failed fetches', unit: 'rate' },
   { of: 'requests', title: 'Requests', unit: 'rate' },
+  { of: 'errors', title: 'Errors (5xx)', unit: 'share' },
+  { of: 'firstByte', title: '95 % begin within', unit: 'milliseconds' },
 ]
+/** Without the logs of its caches they are left out. */
+const logged: readonly (keyof Figures)[] = ['errors', 'firstByte']
 
 interface FigureTableProps {
   readonly series: readonly WatchedSeries[]
   /** Seconds since 1970. */
   readonly deployedAt: number
+}
+
+function listShown({ before, after }: ReturnType<typeof compareFigures>) {
+  const isKnown = (of: keyof Figures): boolean => before[of] !== null || after[of] !== null
+  return shown.filter(({ of }) => !logged.includes(of) || isKnown(of))
 }
 
 function FigureTable({ series, deployedAt }: FigureTableProps) {
@@ -109,7 +126,7 @@ function FigureTable({ series, deployedAt }: FigureTableProps) {
         </tr>
       </thead>
       <tbody>
-        {shown.map(({ of, title, unit }) => (
+        {listShown(compared).map(({ of, title, unit }) => (
           <tr key={of}>
             <th scope="row">{title}</th>
             <td>{formatValue(unit, compared.before[of])}</td>

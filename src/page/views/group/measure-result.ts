@@ -8,7 +8,11 @@ const [hits, misses] = ['MAIN.cache_hit', 'MAIN.cache_miss']
 const [requests, failed] = ['MAIN.client_req', 'MAIN.fetch_failed']
 export const countersWatched = [hits, misses, requests, failed] as const
 
-/** As `/stats/AVERAGE/…` answers it: events per second in each row. */
+/** Of `/graph/{name}/AVERAGE/…`: the status of answers, and the time to their first byte. */
+export const trafficWatched = ['status', 'firstbyte'] as const
+const classes = [1, 2, 3, 4, 5].map((digit) => `status_${digit}xx`)
+
+/** As `/stats/AVERAGE/…` and `/graph/…` answer it: events per second in each row, or milliseconds. */
 export interface WatchedSeries {
   readonly counter: string
   /** `time`: the end of the row, seconds since 1970. */
@@ -21,6 +25,10 @@ export interface Figures {
   /** Per second. */
   readonly requests: number | null
   readonly failedFetches: number | null
+  /** 5xx of all answers to the group's requests. Null: none, or no log of the caches was read. */
+  readonly errors: number | null
+  /** Milliseconds within which 95 % of them began. */
+  readonly firstByte: number | null
 }
 
 interface Compared {
@@ -54,10 +62,13 @@ function toFigures(series: readonly WatchedSeries[], isWanted: (time: number) =>
   }
   const [hit, missed] = [meanOf(hits), meanOf(misses)]
   const lookups = (hit ?? 0) + (missed ?? 0)
+  const answers = classes.reduce((sum, counter) => sum + (meanOf(counter) ?? 0), 0)
   return {
     hitRatio: lookups > 0 ? (hit ?? 0) / lookups : null,
     requests: meanOf(requests),
     failedFetches: meanOf(failed),
+    errors: answers > 0 ? (meanOf('status_5xx') ?? 0) / answers : null,
+    firstByte: meanOf('p95'),
   }
 }
 
@@ -66,6 +77,8 @@ const hitRatioDrop = 0.1
 const failedFactor = 2
 /** Fewer of the requests are noise. */
 const failedShareLeast = 0.001
+/** Less is as good as at once. */
+const firstByteLeastMs = 5
 
 /** Which figures are clearly worse than before. */
 export function findWorse({ before, after }: Compared): ReadonlySet<keyof Figures> {
@@ -75,6 +88,10 @@ export function findWorse({ before, after }: Compared): ReadonlySet<keyof Figure
   const [was, is] = [before.failedFetches ?? 0, after.failedFetches ?? 0]
   if (is > was * failedFactor && is > (after.requests ?? 0) * failedShareLeast)
     worse.add('failedFetches')
+  const isMore = (of: 'errors' | 'firstByte', least: number): boolean =>
+    (after[of] ?? 0) > Math.max(least, (before[of] ?? Infinity) * failedFactor)
+  if (isMore('errors', failedShareLeast)) worse.add('errors')
+  if (isMore('firstByte', firstByteLeastMs)) worse.add('firstByte')
   return worse
 }
 

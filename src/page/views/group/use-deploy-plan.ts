@@ -1,4 +1,5 @@
 /** What a deploy of a group as it is now would do: its files, where it would go and why, and whether it compiles. */
+import { useEffect, useRef } from 'preact/hooks'
 import type { Group, PlacementReason, Pins } from '../../../resources/vclgroup.js'
 import type { CallError } from '../../api/http.js'
 import { useObject } from '../../api/object.js'
@@ -31,8 +32,8 @@ export interface DeployPlan {
 
 export function useDeployPlan(group: Group): DeployPlan {
   const next = useNextPins(group)
-  const reasons = useReasons(group)
   const preview = usePlacementPreview(group)
+  const reasons = useReasons(group, preview.asked)
   const held = new Set(group.agentStates.map(({ agent }) => agent.id))
   const places = planPlaces(preview.value, reasons.value ?? [], held)
   const now = countPlanned(places, 'no change', 'added')
@@ -58,10 +59,16 @@ export function useDeployPlan(group: Group): DeployPlan {
   }
 }
 
-function useReasons(group: Group) {
+/** `asked`: what the preview is of. */
+function useReasons(group: Group, asked: string | null) {
   const path = group.console ? null : `/vclgroups/${group.id}/placement`
   const reasons = useObject<readonly PlacementReason[]>(path)
   useSettled(group, reasons.reload)
+  const before = useRef(asked)
+  useEffect(() => {
+    if (before.current !== null && before.current !== asked) reasons.reload()
+    before.current = asked
+  }, [asked])
   return { ...reasons, isKnown: reasons.value !== null || reasons.error !== null }
 }
 

@@ -18,6 +18,8 @@ interface Foreseen {
 interface PlacementPreview extends Foreseen {
   /** False: it is on its way. */
   readonly isKnown: boolean
+  /** What was asked; null: nothing yet. */
+  readonly asked: string | null
 }
 
 export function usePlacementPreview(group: Group): PlacementPreview {
@@ -28,6 +30,8 @@ export function usePlacementPreview(group: Group): PlacementPreview {
   const isAsked = isOwn && mayRead('deployment') && ids.length > 0
   const deployments = useObject<readonly Deployment[]>(
     isAsked ? `/deployments?id=${ids.join(',')}` : null,
+    // Somebody may edit their limits.
+    { follow: 'deployment', concerns: (data) => ids.includes(data.id) },
   )
   useSettled(group, deployments.reload)
   const ill = useIllAgents()
@@ -42,7 +46,8 @@ export function usePlacementPreview(group: Group): PlacementPreview {
       : { value: null, error: outcome.error }
   })
   const isAnswered = [answer.value, answer.error, deployments.error].some((one) => one !== null)
-  return { ...answer, isKnown: !isAsked || isAnswered }
+  const asked = body && JSON.stringify(body)
+  return { ...answer, asked, isKnown: !isAsked || isAnswered }
 }
 
 function toPlan({ id, name, domains, releases }: Group, all: readonly Deployment[]): object {
