@@ -25,6 +25,8 @@ const visitEveryMs = 25
 const linesShown = 12
 /** Until what was done last is drawn, and checked by a cache. */
 const drawnMs = 3000
+/** Until gates have seen enough to say something. */
+const bakedMs = 30_000
 const execute = promisify(execFile)
 
 const backends = `probe health {
@@ -219,9 +221,30 @@ async function takePictures() {
     await page.goto(`${base}/log?vclGroup=1`)
     await page.getByRole('row').nth(linesShown).waitFor()
     await take(page, 'log')
+    await rollOut(page)
+    await take(page, 'rollout')
   } finally {
     await browser.close()
   }
+}
+
+/** Of what serves on one real cache and simulated ones: a change of the cart, watched in its second wave. */
+async function rollOut(page) {
+  const text = cart.replace('return (pass);', 'set req.http.X-Cart = "1";\n    return (pass);')
+  await run('files', 'update', 'cart.vcl', '--source', `@${write('cart.vcl', text)}`)
+  const gates = [
+    'errors.max=1%',
+    'hitRatio.drop=10%',
+    'firstByte.factor=3',
+    'backendsHealthy.min=1',
+  ]
+  const policy = ['--waves', '10%,50%', '--bake', '45s', '--max-bake', '10m']
+  const flags = [...policy, ...gates.flatMap((gate) => ['--gate', gate])]
+  await run('vclgroups', 'deploy', 'shop', '--wait', '0', ...flags)
+  await page.goto(`${base}/groups/1/deploy`)
+  await page.getByText('Observed for').waitFor()
+  await page.setViewportSize({ width: 1280, height: 1200 })
+  await pause(bakedMs)
 }
 
 /** The start of a variable: the editor proposes how it goes on, and a cache says that it is not whole. */

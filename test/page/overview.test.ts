@@ -63,7 +63,8 @@ void t.test('the button does what the person may, or leads to what is ill', (t) 
   t.match(choose('agent-locked', cache), [{ title: 'Unlock…' }, { title: 'Open' }])
   t.equal(choose('drift', { ...cache, type: 'else' })[0], null)
   const paused = { type: 'rollout', id: 9, name: 'rollout 9 of shop' }
-  t.match(choose('rollout-paused', paused, { objects: [group] }), [open, open])
+  const deploy = { ...open, href: '/groups/3/deploy' }
+  t.match(choose('rollout-paused', paused, { objects: [group] }), [deploy, deploy])
   t.end()
 })
 

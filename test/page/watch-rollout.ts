@@ -108,6 +108,11 @@ export async function writePolicy(t: Test, { page, api }: Harness): Promise<void
       gates: [{ name: 'errors' }, { name: 'backendFailures' }, { name: 'hitRatio', drop: 0.07 }],
     },
   })
+  await api.call('PUT', `/vclgroups/${group}`, { requireTests: false })
+  await page.goto(`/groups/${group}/deploy`)
+  await page.getByText(/^The tests of shop were not run: /).waitFor()
+  await page.goto(`/groups/${group}`)
+  await page.getByText('1 cache, 10 %, then the rest').waitFor()
   await api.call('PUT', `/vclgroups/${group}`, { rollout: null, tests: [], requireTests: false })
   await page.getByText('1 cache, 10 %, then the rest').waitFor({ state: 'detached' })
 }

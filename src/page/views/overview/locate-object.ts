@@ -38,12 +38,14 @@ export function locateObject({
   return { href: `${home}/${id}${section}`, icon }
 }
 
-/** A rollout is shown with its group, which its problems name. */
+/** A rollout is shown where its group, which its problems name, is deployed. */
 export function locateProblem({
   object,
   objects,
 }: Pick<OverviewProblem, 'object' | 'objects'>): Located | null {
-  return [object, ...objects].map(locateObject).find((place) => place !== null) ?? null
+  const place = [object, ...objects].map(locateObject).find((one) => one !== null) ?? null
+  const isRollout = object.type === 'rollout'
+  return place && isRollout ? { ...place, href: `${place.href}/deploy` } : place
 }
 
 function isPlaced(type: string): type is keyof typeof places {
