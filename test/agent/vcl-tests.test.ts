@@ -48,14 +48,29 @@ async function startAll(t: Test) {
   return { coordinator, cache, agent, run }
 }
 
+interface TestProcess {
+  readonly words: string
+  readonly nice: number
+  /** Most that it may write to. */
+  readonly dataBytes: number
+}
+
 /** Of private caches of this agent, their tools, and what they wait for. */
-async function listProcesses(stateDir: string): Promise<readonly string[]> {
+async function listProcesses(stateDir: string): Promise<readonly TestProcess[]> {
   const mark = createHash('sha256').update(`tests of ${stateDir}`).digest('hex').slice(0, 12)
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
-  const words = await Promise.all(
-    pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')),
+  const found = await Promise.all(
+    pids.map(async (pid): Promise<TestProcess[]> => {
+      const read = (file: string) => readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '')
+      const words = (await read('cmdline')).replaceAll('\0', ' ')
+      if (!words.includes(`cachefleet-check-${mark}-`)) return []
+      const [, dataBytes] = /^Max data size +(\d+)/m.exec(await read('limits')) ?? []
+      // proc(5): the 19th field, the first behind the name being the third.
+      const nice = (await read('stat')).split(') ').at(-1)?.split(' ')[16]
+      return nice === undefined ? [] : [{ words, nice: Number(nice), dataBytes: Number(dataBytes) }]
+    }),
   )
-  return words.filter((line) => line.includes(`cachefleet-check-${mark}-`))
+  return found.flat()
 }
 
 void t.test('a test runs as the group would, and tells what failed with its log', async (t) => {
@@ -178,21 +193,33 @@ const hostile: readonly (Asked & { readonly does: string; readonly ends: RegExp 
     ends: /the time for tests is over/,
   },
   {
-    does: 'fills the memory',
+    does: 'keeps what it asks for, and answers all of it',
     vcl: `vcl 4.1;
 backend default { .host = "www.example.com"; }
 sub vcl_recv { set req.url = "/" + req.xid; return (hash); }
-sub vcl_backend_error { set beresp.status = 200; set beresp.ttl = 1h; synthetic({"${'x'.repeat(1_500_000)}"}); return (deliver); }
+sub vcl_backend_response {
+  set beresp.do_esi = true;
+  set beresp.ttl = 1h;
+  set beresp.storage = storage.Transient;
+}
 `,
-    test: `steps: [{repeat: 250, steps: [{request: {url: /}, expect: {status: 200}}]}]\n`,
-    ends: /step \d+: /,
+    test: `backends: {default: [{respond: {body: '${'<esi:include src="/"/>'.repeat(50)}${'x'.repeat(50_000)}'}}]}\n${getRoot}`,
+    ends: /the answer has more than 8388608 bytes/,
   },
 ]
 
 void t.test('what a hostile test wants ends at its bounds, and leaves nothing', async (t) => {
   const { agent, run } = await startAll(t)
   for (const { does, ends, ...asked } of hostile) {
-    const { result, error } = await run(asked)
+    const running = run(asked)
+    const seen = await eventually('its cache runs', async () => {
+      const all = await listProcesses(agent.stateDir)
+      return all.length >= 3 ? all : undefined
+    })
+    for (const { words, nice } of seen) t.equal(nice, 19, `${does}: ${words}`)
+    const caches = seen.filter(({ words }) => words.includes('-S none'))
+    t.ok(caches.length > 0 && caches.every(({ dataBytes }) => dataBytes === 256 << 20), does)
+    const { result, error } = await running
     t.match(result ? listFailures(result).join('\n') : error, ends, does)
     t.same(await listCheckFolders(`tests of ${agent.stateDir}`), [], `${does}: no folder is left`)
     const isGone = async () => (await listProcesses(agent.stateDir)).length === 0
