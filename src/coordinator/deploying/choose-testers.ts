@@ -1,4 +1,4 @@
-/** Which agents may run the tests of a group: one of each release, a release of the group's caches first. */
+/** Which agents may run the tests of a group: some of each release, a release of the group's caches first. */
 import { agentStates } from '../../resources/agent-state.js'
 import { isOfRelease, isOfReleases, type CacheRelease } from '../../resources/cache-release.js'
 import type { GroupRecord } from '../fleet/group-queries.js'
@@ -33,24 +33,25 @@ function isSame(a: CacheRelease, b: CacheRelease): boolean {
   return a.product === b.product && a.version === b.version
 }
 
-/** The first of each owner and release: there are as many answers as these, however large the fleet is. */
+/**
+ * The first and the last of each owner and release: there are as many answers as these, however large the fleet is, and a second
+ * one where the first cannot.
+ */
 async function readTesters(queries: Queries, owner: number | null): Promise<readonly Tester[]> {
+  const outermost = (which: 'min' | 'max') =>
+    queries
+      .selectFrom('agents')
+      .select((e) => e.fn[which]('id').as('id'))
+      .where(visibleAgents(scopeOfOwner(owner)))
+      .where('state', '=', agentStates.Running)
+      // A JSON array of words.
+      .where('capabilities', 'like', '%"tests"%')
+      .groupBy(['organizationId', 'engineProduct', 'engineVersion'])
   const rows = await queries
     .selectFrom('agents')
     .select(['id', 'name', 'organizationId'])
     .select(['engineProduct as product', 'engineVersion as version'])
-    .where(
-      'id',
-      'in',
-      queries
-        .selectFrom('agents')
-        .select((e) => e.fn.min('id').as('id'))
-        .where(visibleAgents(scopeOfOwner(owner)))
-        .where('state', '=', agentStates.Running)
-        // A JSON array of words.
-        .where('capabilities', 'like', '%"tests"%')
-        .groupBy(['organizationId', 'engineProduct', 'engineVersion']),
-    )
+    .where((e) => e.or([e('id', 'in', outermost('min')), e('id', 'in', outermost('max'))]))
     .orderBy('id')
     .execute()
   return rows.map(({ product, version, ...agent }) => ({ ...agent, release: { product, version } }))
