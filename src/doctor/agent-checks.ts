@@ -23,6 +23,8 @@ const isOwnState = prepareGuard(
   Type.Object({ stateName: text, engineError: orNull(text), lockedBecause: orNull(text) }),
 )
 
+const isHealth = prepareGuard(Type.Object({ status: text, reasons: Type.Array(text) }))
+
 export async function checkAgent(
   settings: Settings,
   service: Service,
@@ -36,7 +38,31 @@ export async function checkAgent(
     ...(await checkKeys([keyFile, ...tokenFiles])),
     ...(await checkCoordinator(settings, keyFile)),
     ...(await checkCache(settings, service.user?.name ?? 'of the agent')),
+    ...(settings.healthListen === null ? [] : [await checkHealth(settings.healthListen)]),
   ]
+}
+
+/** As a load balancer asks. */
+async function checkHealth({
+  host,
+  port,
+}: NonNullable<Settings['healthListen']>): Promise<Finding> {
+  const there = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+  const address = `${there.includes(':') ? `[${there}]` : there}:${port}`
+  try {
+    const signal = AbortSignal.timeout(answerTimeoutMs)
+    const answer = await fetch(`http://${address}/health`, { signal })
+    const health = parseFitting(await answer.text(), isHealth)
+    if (!health) return problem('ports', 'healthAway', { address, reason: 'it answers no health' })
+    const { status, reasons: why } = health
+    return status === 'healthy'
+      ? ok('ports', `load balancers are told at ${address} to use the cache`)
+      : problem('ports', 'unhealthy', { reasons: why.join(', ') })
+  } catch (error) {
+    const { cause } = error as { readonly cause?: unknown } // of fetch
+    const reason = reasons[codeOf(cause ?? error)] ?? textOf(cause ?? error)
+    return problem('ports', 'healthAway', { address, reason })
+  }
 }
 
 async function checkCoordinator(settings: Settings, keyFile: string): Promise<readonly Finding[]> {

@@ -131,6 +131,14 @@ export const checks = {
         'the cache is to serve clients at {address}, and nothing listens there',
         "set engineHttp (--engine-http) to the cache's -a: purges go there",
       ),
+      healthAway: warn(
+        'the agent does not answer load balancers at {address}: {reason}',
+        'start its service; when another program listens there, set healthListen (--health-listen)',
+      ),
+      unhealthy: warn(
+        'load balancers are told to leave this cache alone: {reasons}',
+        'mend what the reasons say; draining ends with cachefleet agents undrain NAME',
+      ),
       stopped: warn(
         'no coordinator listens at {address}',
         'systemctl start cachefleet-coordinator; journalctl -u cachefleet-coordinator says why not',

@@ -21,6 +21,7 @@ import { readServiceUnit } from '../../src/systemd-unit.js'
 import { agentName, startHarness, untilAgent } from '../end-to-end/harness.js'
 import { beside } from '../support/beside.js'
 import { makeStateDir, runDaemon, startCoordinator, type Ending } from '../support/daemon.js'
+import { eventually } from '../support/eventually.js'
 import { findFreePort } from '../support/free-port.js'
 import { startManagementProxy } from '../support/management-proxy.js'
 import { startPostgres } from '../support/postgres.js'
@@ -70,9 +71,10 @@ async function picture(folder: string): Promise<unknown> {
 }
 
 void t.test('an agent and its cache in order', beside(120_000), async (t) => {
-  const harness = await startHarness(t)
-  await untilAgent(harness, 'Running')
-  const { cache, link, agentStateDir } = harness
+  const health = `127.0.0.1:${await findFreePort()}`
+  const harness = await startHarness(t, { agentWords: ['--health-listen', health] })
+  const { id } = await untilAgent(harness, 'Running')
+  const { api, cache, link, agentStateDir } = harness
   // Of its own: what passes is the doctor's.
   const port = await startManagementProxy(t, cache)
   const wordsWith = (changed: Readonly<Record<string, string>> = {}): readonly string[] =>
@@ -107,6 +109,22 @@ void t.test('an agent and its cache in order', beside(120_000), async (t) => {
       .toSorted(),
   )
 
+  await t.test('and what its load balancers are told', async (t) => {
+    const withHealth = wordsWith({ '--health-listen': health })
+    const untilTold = (what: RegExp | undefined): Promise<unknown> =>
+      eventually(String(what), async () => {
+        const { ports } = troubles(await ask(withHealth))
+        return what ? what.test(ports ?? '') : ports === undefined
+      })
+    await untilTold(undefined)
+    await api.call('PUT', `/agents/${id}/drain`, { reason: 'kernel update' })
+    await untilTold(/^warn: load balancers are told to leave this cache alone: draining$/)
+    await api.call('PUT', `/agents/${id}/undrain`)
+    await untilTold(undefined)
+    const other = wordsWith({ '--health-listen': `${cache.host}:${cache.httpPort}` })
+    t.match(troubles(await ask(other))['ports'], /^warn: the agent does not answer .* no health$/)
+  })
+
   await t.test('and what may be wrong with it', async (t) => {
     await harness.agent.stop()
     const before = await picture(agentStateDir)
@@ -122,6 +140,7 @@ void t.test('an agent and its cache in order', beside(120_000), async (t) => {
         /^fail: the secret \/no\/file cannot be re/,
       ],
       [{ '--engine-address': closed }, 'cache', /^fail: the management port .* does not answer/],
+      [{ '--health-listen': closed }, 'ports', /^warn: the agent does not answer load balancers/],
       [{ '--engine-http': closed }, 'ports', /^fail: the cache is to serve clients at/],
       [
         { '--engine-name': '/no/folder' },
