@@ -25,6 +25,7 @@ import { measureOverview } from './overview.js'
 import { measurePage } from './page.js'
 import { measurePageOverview } from './page-overview.js'
 import { measurePlacement } from './placement.js'
+import { measureRolloutOfCache, measureRolloutsOfFleet } from './rollouts.js'
 import { measureSampling } from './sampling.js'
 import { measureStart } from './start.js'
 import { measureStatistics } from './statistics.js'
@@ -54,6 +55,8 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   swap: measureSwap,
   certificates: measureCertificates,
   'certificates-fleet': measureCertificatesOfFleet,
+  rollouts: measureRolloutsOfFleet,
+  'rollouts-cache': measureRolloutOfCache,
   placement: measurePlacement,
   statistics: measureStatistics,
   figures: measureTrafficFigures,

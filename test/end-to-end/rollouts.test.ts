@@ -11,7 +11,14 @@ import { startReceiver } from '../coordinator/webhooks/receiver.js'
 import { fetchMark } from '../support/observe-cache.js'
 import { expectDone, startHarness, startTraffic, untilAgent, type Harness } from './harness.js'
 import { startOrigin } from './origin.js'
-import { checkStored, type Fleet } from './rollout-faults.js'
+import {
+  checkAgentAway,
+  checkBad,
+  checkCacheKilled,
+  checkNoTraffic,
+  checkStored,
+  type Fleet,
+} from './rollout-faults.js'
 
 const gates = [{ name: 'errors', max: 0.02, for: 2, minRequests: 50 }]
 const waves = [{ count: 1 }, { count: 2 }]
@@ -163,12 +170,23 @@ void t.test('rollouts', { timeout: 300_000 }, async (t) => {
   })
 
   const site: Fleet = {
-    ...{ caches: fleet, origin: await startOrigin(t, 'site') },
+    ...{ caches: fleet, api, deployment, origin: await startOrigin(t, 'site') },
     ...{ rollOut, untilEnded, untilPaused, read, untilAll },
   }
   await t.test('what a bad VCL stored is banned where the policy says so', (t) =>
     checkStored(t, site),
   )
+  await checkBad(t, site)
+  await t.test('who is away is not judged, and waited for on the way back', (t) =>
+    checkAgentAway(t, site),
+  )
+  await t.test('a cache that is killed meanwhile fails its rollout', (t) =>
+    checkCacheKilled(t, site),
+  )
+  await t.test('without traffic the policy decides', async (t) => {
+    for (const one of traffic) await one.stop()
+    await checkNoTraffic(t, site)
+  })
 
   function client(words: readonly string[]): Promise<Ran> {
     const { base } = coordinator

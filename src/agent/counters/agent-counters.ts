@@ -1,6 +1,11 @@
 /** An agent's counters: one reader of the cache, for samples to the coordinator and for Prometheus, and one of its purges. */
 import type { Logger } from 'pino'
-import { selectCounters, type CounterSelection } from './counter-selection.js'
+import {
+  isBackendFailure,
+  narrowReading,
+  selectCounters,
+  type CounterSelection,
+} from './counter-selection.js'
 import { purgeCounter } from '../invalidate/purge-outcome.js'
 import type { WatchOrder } from '../../messages/coordinator-to-agent.js'
 import type { SavedState } from '../apply/saved-state.js'
@@ -33,6 +38,7 @@ export class AgentCounters {
   readonly purges: CounterReader
   readonly #options: AgentCountersOptions
   readonly #reader: CounterReader
+  readonly #isTold: CounterSelection
   readonly #sampler: CounterSampler
   readonly #observer: GroupObserver
   #listener: Listener | null = null
@@ -41,7 +47,10 @@ export class AgentCounters {
   constructor(options: AgentCountersOptions) {
     const { link } = options
     this.#options = options
-    this.#reader = createReader(options, selectCounters(options.config.furtherCounters))
+    const isSelected = selectCounters(options.config.furtherCounters)
+    const isSimulated = options.config.engine.mode === 'simulated'
+    this.#isTold = isSimulated ? () => true : isSelected
+    this.#reader = createReader(options, (name) => isSelected(name) || isBackendFailure(name))
     this.purges = createReader(options, (name) => name === purgeCounter)
     this.#observer = new GroupObserver({
       ...options,
@@ -55,6 +64,7 @@ export class AgentCounters {
         this.#observer.note(now)
       },
       reader: this.#reader,
+      isTold: this.#isTold,
       send: (samples) => link.send(samples),
       isLinked: () => link.isLive,
       figures: options.figures,
@@ -66,8 +76,14 @@ export class AgentCounters {
   async listen(): Promise<void> {
     const { config, log } = this.#options
     const { metricsListen: listen } = config
-    if (listen !== null)
-      this.#listener = await startMetricsListener({ listen, reader: this.#reader, log })
+    if (listen === null) return
+    const reader: CounterReader = {
+      read: async () => {
+        const reading = await this.#reader.read()
+        return reading && narrowReading(reading, this.#isTold)
+      },
+    }
+    this.#listener = await startMetricsListener({ listen, reader, log })
   }
 
   /** With each welcome. */

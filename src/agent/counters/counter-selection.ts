@@ -1,6 +1,7 @@
 /** Which counters of a cache are read: the usual ones, some of each backend and storage, and what a setting adds. */
 import { FleetError } from '../../errors.js'
 import { defaultCounters, resolveCounter } from '../../resources/counters.js'
+import type { CounterReading } from './counter-rates.js'
 
 /** Whether a counter is read, by the cache's own name for it. */
 export type CounterSelection = (name: string) => boolean
@@ -24,6 +25,18 @@ export function selectCounters(further: readonly string[] = []): CounterSelectio
     if (series === null) return false
     return selected.has(series) || selected.has(nameOfEach(series))
   }
+}
+
+/**
+ * Why no connection to a backend was made, or none tried: read for rollouts, not kept. Since 6.0 a backend that refuses counts here
+ * alone, and `fail` stays 0 (cache_backend.c, cache_conn_pool.c).
+ */
+export function isBackendFailure(name: string): boolean {
+  return name.startsWith('VBE.') && /^(?:fail_\w+|helddown|busy)$/.test(fieldOf(name))
+}
+
+export function narrowReading(reading: CounterReading, isWanted: CounterSelection): CounterReading {
+  return { ...reading, values: new Map([...reading.values].filter(([name]) => isWanted(name))) }
 }
 
 /** `VBE.boot.default.busy` is one of `VBE.*.busy`. */

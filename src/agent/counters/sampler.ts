@@ -5,6 +5,7 @@
 import type { Logger } from 'pino'
 import { newTraceId } from '../../context.js'
 import { computeRates, type CounterReading } from './counter-rates.js'
+import { narrowReading, type CounterSelection } from './counter-selection.js'
 import type { Samples } from '../../messages/agent-to-coordinator.js'
 import type { Unsent } from '../link/coordinator-link.js'
 import type { CounterReader } from './counter-reader.js'
@@ -26,6 +27,8 @@ interface SamplerOptions {
   readonly send: (samples: Unsent<Samples>) => boolean
   readonly isLinked: () => boolean
   readonly figures: SampledFigures
+  /** Other counters are read, and not sent. */
+  readonly isTold: CounterSelection
   /** Each reading of the interval, whoever wants samples. */
   readonly onReading: (now: CounterReading) => void
   readonly log: Logger
@@ -81,7 +84,7 @@ export class CounterSampler {
 
   #send(now: CounterReading, before: CounterReading | null, live: boolean): void {
     if (!this.#options.isLinked()) return
-    const counters = computeRates(before, now)
+    const counters = computeRates(before, narrowReading(now, this.#options.isTold))
     if (counters.size === 0) return
     const hasFigures = this.#takesFigures && !live
     const rates = hasFigures ? new Map([...counters, ...this.#takeFigures(now)]) : counters

@@ -171,15 +171,26 @@ function readFigures(
 
 /** Of the VCL's own backends; a simulated cache has one for all. */
 function countBackends(before: CounterReading, now: CounterReading, program: string) {
-  let [made, failed] = [0, 0]
+  let made = 0
+  const failures = new Map<string, number>()
   for (const name of now.values.keys()) {
     if (!name.startsWith('VBE.')) continue
     if (!name.startsWith(`VBE.${program}.`) && name.split('.').length > 3) continue
     const field = name.slice(name.lastIndexOf('.') + 1)
-    if (field !== 'req' && field !== 'fail' && field !== 'unhealthy') continue
+    const kind = findFailure(field)
+    if (field !== 'req' && kind === null) continue
     const count = Number(countSince(before, now, name) ?? 0n)
-    if (field === 'req') made += count
-    else failed += count
+    if (kind === null) made += count
+    else failures.set(kind, (failures.get(kind) ?? 0) + count)
   }
+  // Of a connection that failed some releases count that it did, others why.
+  const [one, other] = [failures.get('fail') ?? 0, failures.get('why') ?? 0]
+  const failed = Math.max(one, other) + (failures.get('untried') ?? 0)
   return { backendRequests: made + failed, backendFailures: failed }
+}
+
+function findFailure(field: string): 'fail' | 'why' | 'untried' | null {
+  if (field === 'fail') return 'fail'
+  if (field.startsWith('fail_')) return 'why'
+  return field === 'unhealthy' || field === 'helddown' || field === 'busy' ? 'untried' : null
 }
