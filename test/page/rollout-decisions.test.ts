@@ -115,6 +115,7 @@ void t.test('gates have names and units, and what fails stands first', (t) => {
   t.equal(nameGate('of-a-later-version'), 'of-a-later-version')
   t.equal(formatFigure('errors', 0.0789), '7.9%')
   t.equal(formatFigure('firstByte', 250), '250 ms')
+  t.equal(formatFigure('firstByte', 41.234), '41 ms')
   t.equal(formatFigure('probe', 1), '–')
   t.equal(formatFigure('errors', null), '–')
   const gate = (verdict: GateResult['verdict'], name: GateResult['name']): GateResult => ({

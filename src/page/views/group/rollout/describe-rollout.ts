@@ -100,7 +100,8 @@ export function nameGate(name: string): string {
 export function formatFigure(name: string, value: number | null): string {
   const unit = gateKinds[name]?.unit ?? null
   if (value === null || unit === null) return unknown
-  return formatValue(unit, value)
+  // Beside each other parts of a millisecond say nothing.
+  return formatValue(unit, unit === 'milliseconds' && value >= 10 ? Math.round(value) : value)
 }
 
 /** Those that fail first, then those that say nothing; else as in the policy. */
