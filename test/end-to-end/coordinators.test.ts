@@ -167,6 +167,25 @@ await t.test('webhooks are served by one, and by the other when it is killed', (
   checkWebhookHandover(t, started),
 )
 
+await t.test('a drain that one is asked for the other shows, and ends', async (t) => {
+  const agent = await there.coordinator.api.findAgent(here.agentName)
+  const at = `/agents/${agent?.id ?? 0}`
+  const readReasons = () =>
+    Promise.all(
+      apisOf(pair).map(async (api) => {
+        const { text } = await api.call('GET', at)
+        return (JSON.parse(text) as { draining: { reason: string } | null }).draining?.reason
+      }),
+    )
+  const drain = await there.coordinator.api.call('PUT', `${at}/drain`, { reason: 'kernel update' })
+  t.equal(drain.status, 200, drain.text)
+  t.same(await readReasons(), ['kernel update', 'kernel update'])
+  // Its place cannot move: the deployment needs both.
+  await untilServed(pair, site, 'deployed-again')
+  t.equal((await here.coordinator.api.call('PUT', `${at}/undrain`)).status, 200)
+  t.same(await readReasons(), [undefined, undefined])
+})
+
 await t.test('a coordinator that stops hands over its agents and tasks', async () => {
   await there.coordinator.daemon.stop()
   await untilAgent(here.coordinator, 'Running', 'left')
