@@ -171,26 +171,23 @@ function readFigures(
 
 /** Of the VCL's own backends; a simulated cache has one for all. */
 function countBackends(before: CounterReading, now: CounterReading, program: string) {
-  let made = 0
-  const failures = new Map<string, number>()
+  const counts: Record<BackendCount, number> = { made: 0, failed: 0, why: 0, untried: 0 }
   for (const name of now.values.keys()) {
     if (!name.startsWith('VBE.')) continue
     if (!name.startsWith(`VBE.${program}.`) && name.split('.').length > 3) continue
-    const field = name.slice(name.lastIndexOf('.') + 1)
-    const kind = findFailure(field)
-    if (field !== 'req' && kind === null) continue
-    const count = Number(countSince(before, now, name) ?? 0n)
-    if (kind === null) made += count
-    else failures.set(kind, (failures.get(kind) ?? 0) + count)
+    const kind = findKind(name.slice(name.lastIndexOf('.') + 1))
+    if (kind !== null) counts[kind] += Number(countSince(before, now, name) ?? 0n)
   }
   // Of a connection that failed some releases count that it did, others why.
-  const [one, other] = [failures.get('fail') ?? 0, failures.get('why') ?? 0]
-  const failed = Math.max(one, other) + (failures.get('untried') ?? 0)
-  return { backendRequests: made + failed, backendFailures: failed }
+  const failed = Math.max(counts.failed, counts.why) + counts.untried
+  return { backendRequests: counts.made + failed, backendFailures: failed }
 }
 
-function findFailure(field: string): 'fail' | 'why' | 'untried' | null {
-  if (field === 'fail') return 'fail'
+type BackendCount = 'made' | 'failed' | 'why' | 'untried'
+
+function findKind(field: string): BackendCount | null {
+  if (field === 'req') return 'made'
+  if (field === 'fail') return 'failed'
   if (field.startsWith('fail_')) return 'why'
   return field === 'unhealthy' || field === 'helddown' || field === 'busy' ? 'untried' : null
 }
