@@ -5,6 +5,7 @@
 import { isEnded, rolloutStates } from '../resources/rollout.js'
 import { isFields, requireFields, requireList, type Fields } from './api-shapes.js'
 import { exitCodes, type ExitCode } from './cli-error.js'
+import { readForce } from './deploy.js'
 import { openObject } from './find-object.js'
 import { isRefusal } from './follow-events.js'
 import { showObject } from './output.js'
@@ -24,7 +25,11 @@ export async function changeRollout(
   verb: string,
 ): Promise<undefined> {
   const { api, path } = await openObject(invocation, rollout)
-  const { body } = await api.call({ method: 'PUT', path: `${path}/${verb}` })
+  const { body } = await api.call({
+    method: 'PUT',
+    path: `${path}/${verb}`,
+    query: readForce(invocation),
+  })
   showRollout(invocation, requireFields(body))
   return undefined
 }

@@ -12,6 +12,7 @@ import {
 } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
 import { answering } from '../support/observe-cache.js'
+import { checkFrozenRollout } from './frozen-rollout.js'
 
 /** Long beside the wait of the client that is to end before. */
 const compileMs = 2_000
@@ -248,6 +249,10 @@ async function checkFreeze(t: Test, { api, base, daemon }: CoordinatorProcess): 
   t.equal((await regular.act(group, 'undeploy')).status, 200)
   await t.test('a deploy that waits goes on with the end of a freeze', (t) =>
     checkHeldDeploy(t, { api, daemon, administrator, path, file }),
+  )
+  const tag = await api.findTag('simulated')
+  await t.test('a rollout that runs is paused, and only an administrator lets it go on', (t) =>
+    checkFrozenRollout(t, { administrator, regular, path, tag }),
   )
 }
 

@@ -3,6 +3,7 @@ import { rollout as resource } from '../../resources/rollout.js'
 import { getVerb, listVerb } from '../object-verbs.js'
 import { toNounParts } from '../resource-noun.js'
 import type { Noun, Verb } from '../verb.js'
+import { forceFlag } from './vclgroups.js'
 
 const rollout = toNounParts(resource, {
   summary: 'deploys that switch in waves, and go back where a gate fails',
@@ -15,6 +16,9 @@ const summaries = {
   advance: 'ends the bake, or a pause, as passed: the next wave begins',
   abort: 'aborts it: all agents go back to the release before',
 } as const
+
+/** While its organization is frozen an administrator alone says them. */
+const changesCaches = new Set(['resume', 'advance'])
 
 export const rollouts: Noun = {
   ...rollout,
@@ -33,6 +37,7 @@ export const rollouts: Noun = {
       name,
       summary,
       arguments: ['<id>'],
+      ...(changesCaches.has(name) && { flags: [forceFlag] }),
       example: `rollouts ${name} 7`,
       run: async (invocation) =>
         (await import('../watch-rollout.js')).changeRollout(invocation, rollout, name),

@@ -41,7 +41,7 @@ const replaceFlags: readonly Flag[] = [
   },
 ]
 
-const forceFlag: Flag = {
+export const forceFlag: Flag = {
   form: '--force',
   summary: 'also while the organization is frozen; for administrators',
 }

@@ -6,6 +6,7 @@ import { idSchema, initSchema, orNull, referencesMost } from '../api/references.
 import { answerSchema, givenBody } from '../api/resource-schemas.js'
 import { waitSchema } from '../api/wait.js'
 import { groupSchema } from '../groups/group-views.js'
+import { forceKey } from '../identity/require-thawed.js'
 
 const closed = { additionalProperties: false }
 
@@ -41,12 +42,6 @@ const replaceQuery = {
 const abortKey = {
   abort: Type.Optional(
     Type.Boolean({ description: 'Aborts the rollout of the group that runs, and waits for it' }),
-  ),
-}
-
-const forceKey = {
-  force: Type.Optional(
-    Type.Boolean({ description: 'Also while the organization is frozen; for administrators' }),
   ),
 }
 

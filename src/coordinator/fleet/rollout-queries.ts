@@ -32,6 +32,8 @@ export interface WaveRecord {
   readonly verdict: GateVerdict | null
   /** The last time. */
   readonly pausedAt?: number
+  /** When an administrator let it go on whatever freeze there was; the last time. */
+  readonly forcedAt?: number
 }
 
 export interface GateRecord {

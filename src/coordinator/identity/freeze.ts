@@ -1,5 +1,5 @@
 /** Organizations whose groups are not deployed for a while (docs/behaviour.md, Freeze). */
-import { FleetError } from '../../errors.js'
+import { FleetError, type ErrorKey } from '../../errors.js'
 import type { Frozen } from '../../resources/freeze.js'
 import type { Actor } from '../../resources/permission.js'
 import type { Queries } from '../store/store.js'
@@ -44,11 +44,11 @@ export async function readFrozenUntil(
   return new Map(ends.flatMap(([id, until]) => (until === undefined ? [] : [[id, until * 1000]])))
 }
 
-export function refuseFrozen(frozen: Frozen): FleetError {
+export function refuseFrozen(frozen: Frozen, errorKey: ErrorKey = 'deploy'): FleetError {
   return new FleetError(
     'conflict',
-    'deploy',
-    `${describeFreeze(frozen)}; ?force=true of an administrator deploys all the same`,
+    errorKey,
+    `${describeFreeze(frozen)}; ?force=true of an administrator does it all the same`,
   )
 }
 

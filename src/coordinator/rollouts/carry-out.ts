@@ -42,7 +42,7 @@ interface CarriedOut {
 interface Chosen {
   readonly step: CourseStep
   /** Why, as far as it was seen. */
-  readonly seen?: Pick<RolloutRecord, 'gates' | 'bakedSeconds'>
+  readonly seen?: Partial<Pick<RolloutRecord, 'gates' | 'bakedSeconds' | 'waves'>>
 }
 
 /** Undefined: somebody decided otherwise since it was read, or `choose` finds nothing to do. */

@@ -1,7 +1,7 @@
 /** What people say to a rollout that runs: pause, resume, advance, abort. */
 import type { Context } from '../../context.js'
 import { FleetError } from '../../errors.js'
-import type { RolloutRecord } from '../fleet/rollout-queries.js'
+import type { RolloutRecord, WaveRecord } from '../fleet/rollout-queries.js'
 import type { StateService } from '../service.js'
 import { carryOut } from './carry-out.js'
 import { judgeVerb, type RolloutVerb } from './next-step.js'
@@ -10,6 +10,8 @@ import { toCourse, type CourseStep } from './rollout-course.js'
 interface Said {
   readonly verb: RolloutVerb
   readonly account: string
+  /** By an administrator: also while its organization is frozen. */
+  readonly isForced: boolean
 }
 
 /** Throws 'conflict' where that cannot be. */
@@ -21,9 +23,15 @@ export async function changeRollout(
 ): Promise<RolloutRecord> {
   const changed = await carryOut(service, context, id, (rollout) => ({
     step: chooseSaid(rollout, said),
+    ...(said.isForced && { seen: { waves: markForced(rollout, service.now()) } }),
   }))
   if (!changed) throw new FleetError('not-found', 'rollout', `${id} was not found`)
   return changed
+}
+
+/** A freeze that stood by then holds it no more. */
+function markForced({ waves, wave }: RolloutRecord, forcedAt: number): readonly WaveRecord[] {
+  return waves.map((one, at) => (at === wave - 1 ? { ...one, forcedAt } : one))
 }
 
 function chooseSaid(rollout: RolloutRecord, { verb, account }: Said): CourseStep {

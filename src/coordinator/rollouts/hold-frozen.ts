@@ -5,7 +5,10 @@ import { describeFreeze, readFreeze } from '../identity/freeze.js'
 import type { StateService } from '../service.js'
 import type { CourseStep } from './rollout-course.js'
 
-type HeldRollout = Pick<RolloutRecord, 'state' | 'reason' | 'organizationId' | 'startedAt'>
+type HeldRollout = Pick<
+  RolloutRecord,
+  'state' | 'reason' | 'organizationId' | 'startedAt' | 'waves'
+>
 
 /** What a pause for a freeze is told from that of a person or a gate by. */
 const held = 'held: '
@@ -20,13 +23,15 @@ export function isHeldByFreeze({
 /** Undefined: a freeze has nothing to do with it. One that an administrator forced, during the freeze, goes on. */
 export async function findFreezeStep(
   { store, now }: Pick<StateService, 'store' | 'now'>,
-  { state, reason, organizationId, startedAt }: HeldRollout,
+  { state, reason, organizationId, startedAt, waves }: HeldRollout,
 ): Promise<CourseStep | undefined> {
   const { Switching, Baking } = rolloutStates
   const isHeld = isHeldByFreeze({ state, reason })
   if (!isHeld && state !== Switching && state !== Baking) return undefined
   const frozen = await readFreeze(store.queries, organizationId, now())
   if (isHeld) return frozen === null ? { do: 'bakeAnew' } : undefined
-  if (frozen === null || startedAt >= frozen.since) return undefined
+  if (frozen === null) return undefined
+  const forcedAt = Math.max(startedAt, ...waves.map((wave) => wave.forcedAt ?? 0))
+  if (forcedAt >= frozen.since) return undefined
   return { do: 'pause', verdict: null, reason: `${held}${describeFreeze(frozen)}` }
 }

@@ -1,8 +1,10 @@
 /** `/rollouts`: deploys that switch in waves: what they are at, and what people say to them (docs/behaviour.md, Rollouts). */
+import { Type } from 'typebox'
 import { rollout } from '../../resources/rollout.js'
 import { getRoute, listRoute } from '../api/resource-routes.js'
 import { findRollout } from '../fleet/rollout-queries.js'
 import { route, type Route } from '../http/route.js'
+import { forceKey, requireThawed } from '../identity/require-thawed.js'
 import { scopeOf, type StateService } from '../service.js'
 import { changeRollout } from './change-rollout.js'
 import type { RolloutVerb } from './next-step.js'
@@ -14,12 +16,23 @@ import {
   viewRollout,
 } from './rollout-view.js'
 
-const verbs: Readonly<Record<RolloutVerb, string>> = {
-  pause: 'Pauses it: its waves stay as they are',
-  resume: 'Resumes what is paused: its wave bakes anew',
-  advance: 'Ends the bake, or a pause, as passed: the next wave begins, or it has succeeded',
-  abort: 'Aborts it: all agents go back to the release before',
+interface VerbOfRollout {
+  readonly summary: string
+  /** Caches change with it: in a freeze an administrator alone does it. */
+  readonly isThawed: boolean
 }
+
+const verbs: Readonly<Record<RolloutVerb, VerbOfRollout>> = {
+  pause: { summary: 'Pauses it: its waves stay as they are', isThawed: false },
+  resume: { summary: 'Resumes what is paused: its wave bakes anew', isThawed: true },
+  advance: {
+    summary: 'Ends the bake, or a pause, as passed: the next wave begins, or it has succeeded',
+    isThawed: true,
+  },
+  abort: { summary: 'Aborts it: all agents go back to the release before', isThawed: false },
+}
+
+const forceQuery = Type.Object(forceKey, { additionalProperties: false })
 
 export function rolloutRoutes(service: StateService): readonly Route[] {
   const rollouts = { resource: rollout, title: 'Rollout' } as const
@@ -39,7 +52,7 @@ export function rolloutRoutes(service: StateService): readonly Route[] {
       view: viewRollout,
       toAnswer: toRolloutView,
     }),
-    ...Object.entries(verbs).map(([verb, summary]) =>
+    ...Object.entries(verbs).map(([verb, { summary, isThawed }]) =>
       route({
         method: 'PUT',
         path: `/rollouts/{id}/${verb}`,
@@ -47,11 +60,17 @@ export function rolloutRoutes(service: StateService): readonly Route[] {
         summary: `${summary}; 409 where that cannot be`,
         errorKey: 'rollout',
         permission: { type: 'vclgroup', access: 'write' },
+        ...(isThawed && { query: forceQuery }),
         find: (_, actor, id) => findRollout(service.store.queries, scopeOf(actor), id),
         answers: { 200: rolloutSchema },
-        handle: async ({ context, actor, object }) => {
-          const asked = { verb: verb as RolloutVerb, account: actor.accountName }
-          const changed = await changeRollout(service, context, object.id, asked)
+        handle: async (call) => {
+          const { context, actor, object } = call
+          const { id, organizationId, groupName: name } = object
+          const ofGroup = { ...call, object: { organizationId, name } }
+          if (isThawed) await requireThawed(service, ofGroup, 'rollout')
+          const isForced = call.query.force === true
+          const asked = { verb: verb as RolloutVerb, account: actor.accountName, isForced }
+          const changed = await changeRollout(service, context, id, asked)
           return { status: 200, body: toRolloutView(await viewRollout(service, changed)) }
         },
       }),

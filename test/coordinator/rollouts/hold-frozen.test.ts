@@ -4,6 +4,7 @@ import { findFreezeStep } from '../../../src/coordinator/rollouts/hold-frozen.js
 import { rolloutStates } from '../../../src/resources/rollout.js'
 import { startService } from '../gateway/service.js'
 import { addOrganization } from '../store/rows.js'
+import { makeRollout } from './made-rollout.js'
 
 const { Loading, Switching, Baking, Paused, RollingBack } = rolloutStates
 
@@ -20,7 +21,7 @@ void t.test('a freeze pauses what runs, and what it paused goes on when it ends'
       .execute()
   }
   const until = Math.ceil(now / 1000) + 60
-  const before = { state: Baking, organizationId, startedAt: now - 1000, reason: null }
+  const before = { state: Baking, organizationId, startedAt: now - 1000, reason: null, waves: [] }
   const find = (change: Partial<Parameters<typeof findFreezeStep>[1]>) =>
     findFreezeStep(service, { ...before, ...change })
 
@@ -31,6 +32,10 @@ void t.test('a freeze pauses what runs, and what it paused goes on when it ends'
     t.match(await find({ state }), { do: 'pause', verdict: null, reason: /the sale/ })
   for (const state of [Loading, RollingBack]) t.equal(await find({ state }), undefined)
   t.equal(await find({ state: Baking, startedAt: now + 1 }), undefined, 'it was forced')
+  const { waves } = makeRollout({ groupId: 1, groupName: 'site', organizationId })
+  const forced = (forcedAt: number) => waves.map((wave) => ({ ...wave, forcedAt }))
+  t.equal(await find({ state: Baking, waves: forced(now) }), undefined, 'to go on was forced')
+  t.match(await find({ state: Baking, waves: forced(now - 1) }), { do: 'pause' }, 'an earlier one')
 
   const step = await find({ state: Baking })
   const held = { state: Paused, reason: step?.do === 'pause' ? step.reason : '' } as const

@@ -1,9 +1,21 @@
 /** While an organization is frozen its groups stay as they are, unless an administrator forces it (docs/behaviour.md, Freeze). */
-import { FleetError } from '../../errors.js'
-import type { GroupRecord } from '../fleet/group-queries.js'
+import { Type } from 'typebox'
+import { FleetError, type ErrorKey } from '../../errors.js'
 import type { Call } from '../http/route.js'
-import { administrates, describeFreeze, readFreeze, refuseFrozen } from '../identity/freeze.js'
+import { administrates, describeFreeze, readFreeze, refuseFrozen } from './freeze.js'
 import type { StateService } from '../service.js'
+
+/** Of the query of whatever is refused while frozen. */
+export const forceKey = {
+  force: Type.Optional(
+    Type.Boolean({ description: 'Also while the organization is frozen; for administrators' }),
+  ),
+}
+
+interface ChangedGroup {
+  readonly organizationId: number | null
+  readonly name: string
+}
 
 /** Answers the query; throws 'conflict', or 'forbidden' for whoever may not force it. What was forced is in the api log. */
 export async function requireThawed<Query>(
@@ -13,7 +25,8 @@ export async function requireThawed<Query>(
     object,
     query,
     note,
-  }: Pick<Call<unknown, Query, GroupRecord>, 'actor' | 'object' | 'query' | 'note'>,
+  }: Pick<Call<unknown, Query, ChangedGroup>, 'actor' | 'object' | 'query' | 'note'>,
+  errorKey: ErrorKey = 'deploy',
 ): Promise<Query> {
   const { organizationId, name } = object
   const frozen = await readFreeze(service.store.queries, organizationId, service.now())
@@ -22,11 +35,11 @@ export async function requireThawed<Query>(
     readonly force?: boolean
     readonly replace?: boolean
   }
-  if (!force) throw refuseFrozen(frozen)
+  if (!force) throw refuseFrozen(frozen, errorKey)
   if (!administrates(actor, organizationId))
     throw new FleetError(
       'forbidden',
-      'deploy',
+      errorKey,
       `${describeFreeze(frozen)}; only an administrator forces it`,
     )
   note({ warning: `forced on group ${JSON.stringify(name)}, though ${describeFreeze(frozen)}` })
