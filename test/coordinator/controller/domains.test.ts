@@ -80,6 +80,16 @@ void t.test('root follows the domains, and says nothing else', async (t) => {
   t.match(cleared, { root: true, domains: [] }, 'left out it follows')
   t.match(await client.expect(200, 'PUT', at, { domains, root: false }), { root: false })
   t.match(await client.expect(200, 'PUT', at, { name: 'other' }), { root: false })
+  const probe = { name: 'probe', path: '/', host: 'bank.example' }
+  const rollout = { waves: [{ count: 1 }], gates: [probe] }
+  for (const [path, body, errorKey] of [
+    [at, { rollout }, 'vclgroup'],
+    [`${at}/deploy`, { rollout }, 'deploy'],
+  ] as const)
+    t.match(await client.expect(400, 'PUT', path, body), {
+      errorKey,
+      errorMsg: /host is "bank.example"; a name that the group answers for is right/,
+    })
 
   t.equal((await client.list(`/vclgroups?domains.fqdn=shop.*&root=false`)).length, 1)
   t.equal((await client.list(`/vclgroups?domains.id=${String(domain['id'])}`)).length, 1)
