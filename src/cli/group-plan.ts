@@ -8,6 +8,7 @@ import { CliError, exitCodes, usageError, type ExitCode } from './cli-error.js'
 import { openObject } from './find-object.js'
 import { readTests, showWarnings, testTimeOf } from './group-tests.js'
 import { joinSome } from './join-some.js'
+import { nameFlags } from './name-flags.js'
 import { showText } from './output.js'
 import { withClock } from './status-line.js'
 import { diffTexts } from './text-diff.js'
@@ -53,7 +54,7 @@ export async function planVerb(
     ...requireList(plan['agents']).flatMap(describeMove),
     ...diffRouting(requireList(plan['routing'])),
     ...tests.map((test) => `test ${nameOf(test) ?? ''} runs before\n`),
-    ...(typeof refusal === 'string' ? [`it cannot be done now: ${refusal}\n`] : []),
+    ...(typeof refusal === 'string' ? [`it cannot be done now: ${nameFlags(refusal)}\n`] : []),
   ].join('')
   const none = changes === true ? again[verb] : 'it would change nothing'
   showText(invocation.output, `${aim}${text === '' ? none : text}`, { ...plan, files, refusal })
