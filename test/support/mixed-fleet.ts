@@ -1,5 +1,6 @@
 /** A coordinator with agents beside simulated caches of several releases. */
 import { runTestAgent } from '../agent/run-agent.js'
+import type { SimulatedEngine } from '../../protocol/simulator/simulated-engine.js'
 import { startCoordinator, type CoordinatorProcess, type TestEnd } from './daemon.js'
 import { eventually } from './eventually.js'
 import { createSimulatedEngine } from './simulated-engine.js'
@@ -8,6 +9,8 @@ export interface MixedFleet {
   readonly coordinator: CoordinatorProcess
   /** The cache of this agent ends, and comes back as this release. */
   readonly replaceCache: (name: string, release: string) => void
+  /** Of all caches, as they are now. */
+  readonly engines: () => readonly SimulatedEngine[]
 }
 
 const secret = Buffer.from('secret')
@@ -20,7 +23,7 @@ export async function startMixedFleet(
   const coordinator = await startCoordinator(t, { words: ['--no-agent', '--heartbeat', '1'] })
   const names = Object.keys(releases)
   const token = await coordinator.api.makeJoinToken(names.length)
-  const caches = new Map<string, ReturnType<typeof createSimulatedEngine>>()
+  const caches = new Map<string, SimulatedEngine>()
   const replaceCache = (name: string, release: string): void => {
     const before = caches.get(name)
     caches.set(name, createSimulatedEngine({ version: release, secret }))
@@ -51,5 +54,5 @@ export async function startMixedFleet(
       agents.length === names.length && agents.every(({ stateName }) => stateName === 'Running')
     )
   })
-  return { coordinator, replaceCache }
+  return { coordinator, replaceCache, engines: () => [...caches.values()] }
 }
