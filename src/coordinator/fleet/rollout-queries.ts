@@ -218,7 +218,7 @@ export async function writeRevisionOfPlaces(
       wantedRevision: revision,
       appliedRevision: sql<
         number | null
-      >`case when "appliedRevision" is null then null else ${revision} end`,
+      >`case when "appliedRevision" is null then null else cast(${revision} as bigint) end`,
     })
     .where('groupId', '=', groupId)
     .where('stage', '=', 0)
