@@ -10,6 +10,7 @@ import { measureApi } from './api.js'
 import { measureAgentsArriving } from './arrival.js'
 import { measureBundle } from './bundle.js'
 import { measureCertificates, measureCertificatesOfFleet } from './certificates.js'
+import { measureChecks } from './checks.js'
 import { measureCommandLine } from './command-line.js'
 import { measureCoordinators } from './coordinators.js'
 import { measureCounters } from './counters.js'
@@ -53,6 +54,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   webhooks: measureWebhooks,
   invalidations: measureInvalidations,
   swap: measureSwap,
+  checks: measureChecks,
   certificates: measureCertificates,
   'certificates-fleet': measureCertificatesOfFleet,
   rollouts: measureRolloutsOfFleet,

@@ -6,7 +6,7 @@ import { formatMs, median, type Report } from './figure.js'
 
 const rounds = 15
 const goalMs = 120
-const client = fileURLToPath(new URL('../../dist/bin/cachefleet.js', import.meta.url))
+export const client = fileURLToPath(new URL('../../dist/bin/cachefleet.js', import.meta.url))
 
 export async function measureCommandLine(_: TestEnd, report: Report): Promise<void> {
   const calls: readonly (readonly [string, readonly string[]])[] = [
