@@ -21,6 +21,10 @@ interface SeenFigures {
   readonly firstByte: readonly number[]
 }
 
+export function hasRestarted({ restarts }: Seconds): boolean {
+  return restarts > 0
+}
+
 /** Figures are null where none of the spans has some. */
 export function addUp(spans: readonly Seconds[]): Seconds {
   const [only] = spans

@@ -11,7 +11,7 @@ import { findBelowMin } from './find-below-min.js'
 import { findProgress } from './find-progress.js'
 import { judgeGates, judgeTogether, type ObservedAgent } from './judge-gates.js'
 import type { JudgedGate } from './judged-gate.js'
-import { addUp } from './observed-seconds.js'
+import { addUp, hasRestarted } from './observed-seconds.js'
 import { runInSteps } from '../../in-steps.js'
 import type { AgentProgress, RolloutSeen, SeenAgent } from './next-step.js'
 import type { Observations } from './observations.js'
@@ -91,12 +91,16 @@ async function judgeObserved(
   for (const [agentId, how] of progress) {
     const agent = states.get(agentId)
     if (!agent) continue
-    const isThere = agent.state === agentStates.Running
-    if (how === 'switched') {
+    const isRunning = agent.state === agentStates.Running
+    if (how === 'switched' || how === 'switching') {
       const seen = observations.read(rollout, agentId)
+      // A cache that dies again and again may neither be found running nor say that it has switched.
+      const hasDied = agent.state !== agentStates.Down && seen.since.some(hasRestarted)
+      if (how === 'switching' && !hasDied) continue
       const healthyBackends = healthy.get(agentId) ?? null
+      const isThere = isRunning || hasDied
       switched.push({ ...seen, healthyBackends, agentId, name: agent.name, isThere })
-    } else if (how === 'waiting' && isThere)
+    } else if (how === 'waiting' && isRunning)
       control.push(addUp(observations.readControl(rollout, agentId)))
   }
   const { gates } = rollout.policy
