@@ -15,6 +15,7 @@ import {
   untilServed,
   untilSettled,
 } from './coordinator-pair.js'
+import { checkRolloutHandover } from './rollout-handover.js'
 import { checkWebhookHandover } from './webhook-handover.js'
 import { deploySite, editSite, expectDone, readRefusal, untilAgent } from './harness.js'
 
@@ -167,6 +168,11 @@ await t.test('webhooks are served by one, and by the other when it is killed', (
   checkWebhookHandover(t, started),
 )
 
+await t.test(
+  'a rollout whose coordinator is killed while it bakes the other brings to its end',
+  (t) => checkRolloutHandover(t, started),
+)
+
 await t.test('a drain that one is asked for the other shows, and ends', async (t) => {
   const agent = await there.coordinator.api.findAgent(here.agentName)
   const at = `/agents/${agent?.id ?? 0}`
@@ -181,7 +187,7 @@ await t.test('a drain that one is asked for the other shows, and ends', async (t
   t.equal(drain.status, 200, drain.text)
   t.same(await readReasons(), ['kernel update', 'kernel update'])
   // Its place cannot move: the deployment needs both.
-  await untilServed(pair, site, 'deployed-again')
+  await untilServed(pair, site, 'handed-over')
   t.equal((await here.coordinator.api.call('PUT', `${at}/undrain`)).status, 200)
   t.same(await readReasons(), [undefined, undefined])
 })

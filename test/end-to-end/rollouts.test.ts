@@ -2,11 +2,13 @@
  * Rollouts on three real caches under traffic: a VCL that fails a share of requests is undone in its first wave, and the others
  * never served it; one that is fine succeeds, also when its coordinator is killed while it bakes (docs/behaviour.md, Rollouts).
  */
-import t from 'tap'
+import { setTimeout as pause } from 'node:timers/promises'
+import t, { type Test } from 'tap'
 import type { Rollout } from '../../src/resources/rollout.js'
 import { run, type Ran } from '../cli/run-cli.js'
 import { startCoordinator } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
+import { findFreePort } from '../support/free-port.js'
 import { startReceiver } from '../coordinator/webhooks/receiver.js'
 import { fetchMark } from '../support/observe-cache.js'
 import { expectDone, startHarness, startTraffic, untilAgent, type Harness } from './harness.js'
@@ -43,8 +45,14 @@ void t.test('rollouts', { timeout: 300_000 }, async (t) => {
   const words = ['--no-agent', '--heartbeat', '3']
   const coordinator = await startCoordinator(t, { words })
   const shared = { coordinator, linked: coordinator }
+  const health = await Promise.all([1, 2, 3].map(async () => `127.0.0.1:${await findFreePort()}`))
   const fleet = await Promise.all(
-    [1, 2, 3].map((n) => startHarness(t, { shared, agentName: `edge-${n}` })),
+    health.map((listen, at) =>
+      startHarness(t, {
+        ...{ shared, agentName: `edge-${at + 1}` },
+        agentWords: ['--health-listen', listen],
+      }),
+    ),
   )
   for (const one of fleet) await untilAgent(one, 'Running')
   const [{ api }] = fleet as [Harness, Harness, Harness]
@@ -162,10 +170,17 @@ void t.test('rollouts', { timeout: 300_000 }, async (t) => {
       const { stateName, bakedSeconds } = await read(id)
       return stateName === 'Baking' && bakedSeconds >= 1
     })
+    const told = health.map((listen) => pollHealth(t, listen))
     await coordinator.daemon.kill()
+    for (const { codes } of told)
+      await eventually('its health is told without a coordinator', () => codes.length >= 5)
     await coordinator.start()
     const ended = await untilEnded(id)
     t.match(ended, { stateName: 'Succeeded', wave: 2 })
+    for (const { codes, stop } of told) {
+      await stop()
+      t.same([...new Set(codes)], [200], 'no cache is unhealthy for that')
+    }
     await untilAll('third')
   })
 
@@ -232,6 +247,29 @@ void t.test('rollouts', { timeout: 300_000 }, async (t) => {
     })
   }
 })
+
+const healthPauseMs = 100
+
+/** What load balancers are told, until the test ends. */
+function pollHealth(t: Test, listen: string) {
+  const codes: number[] = []
+  let isOn = true
+  const run = async (): Promise<void> => {
+    while (isOn) {
+      const answer = await fetch(`http://${listen}/health`)
+      await answer.body?.cancel()
+      codes.push(answer.status)
+      await pause(healthPauseMs)
+    }
+  }
+  const running = run()
+  const stop = async (): Promise<void> => {
+    isOn = false
+    await running
+  }
+  t.teardown(stop)
+  return { codes, stop }
+}
 
 function states({ waves }: Rollout): (string | undefined)[] {
   return waves.flatMap(({ agents = [] }) => agents.map(({ state }) => state))
