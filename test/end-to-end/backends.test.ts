@@ -45,8 +45,8 @@ void t.test('a group whose origin dies is never well without a word', async (t) 
   const events = await listen(t, coordinator.base, { token: api.token, query: '?also=backend' })
   expectDone(await api.act(group, 'deploy'))
 
-  const read = async () => {
-    const { text } = await api.call('GET', '/backends?vclGroup.name=shop&sort=name')
+  const read = async (rest = '') => {
+    const { text } = await api.call('GET', `/backends?vclGroup.name=shop&sort=name${rest}`)
     return JSON.parse(text) as { name: string; healthy: number; sick: number }[] // the API's own
   }
   const problemsOf = async () => {
@@ -91,6 +91,16 @@ void t.test('a group whose origin dies is never well without a word', async (t) 
   await harness.agent.stop()
   await untilAgent(harness, 'Down')
   t.same(await read(), [], 'what a Down agent saw last does not count')
+  const last = await read(`&seenBy=${id}`)
+  t.match(last, [
+    { name: 'images', healthy: 0, sick: 1, agents: [{ id, name }], since: /^20\d\d-/ },
+    { name: 'origin', healthy: 0, sick: 1, agents: [{ id, name }] },
+  ])
+  t.same(await read(`&seenBy=${id + 1}`), [])
+  for (const wrong of ['0', 'edge', `${id},${id}`, '*']) {
+    const { status, text } = await api.call('GET', `/backends?seenBy=${wrong}`)
+    t.match({ status, text }, { status: 400, text: 'must be the id of one agent' }, wrong)
+  }
 
   harness.startAgent()
   await untilSick(2)
@@ -103,6 +113,10 @@ void t.test('a group whose origin dies is never well without a word', async (t) 
     const [user, password] = ['others', 'others-password']
     await api.make('/accounts', { name: user, password, organization })
     const { token } = await logIn(coordinator.base, { user, password, org: 'others' })
+    const theirs = await fetch(`${coordinator.base}/api/v1/backends?seenBy=${id}`, {
+      headers: { authorization: `Bearer ${token}` },
+    })
+    t.same(await theirs.json(), [], 'the agent is shared, what it serves of others is not')
     const others = await listen(t, coordinator.base, { token })
     const all = await listen(t, coordinator.base, { token: api.token })
     const told = (client: typeof all, type: string, how: 'opened' | 'closed', codes: string[]) =>

@@ -271,12 +271,25 @@ void t.test('the fleet', async (t) => {
         t,
         [
           ...['--no-agent', '--simulate', '1', '--name', 'lost', '--state-dir', stateDir],
-          ...['--coordinator-url', `ws://127.0.0.1:${port}`],
+          ...['--coordinator-url', `ws://127.0.0.1:${port}`, '--tags', 'lost'],
         ],
         { CACHEFLEET_JOIN_TOKEN: await api.makeJoinToken() },
       )
       const find = () => api.findAgent('lost-sim-00001')
       await eventually('it runs', async () => (await find())?.state === 1)
+      const group = await api.makeGroup({
+        name: 'lost-shop',
+        mainFile: await api.makeFile(
+          'lost.vcl',
+          'vcl 4.1; backend origin { .host = "192.0.2.1"; }',
+        ),
+        deployment: await api.makeDeployment('lost', await api.findTag('lost')),
+      })
+      t.equal((await api.act(group, 'deploy', '?wait=300s')).status, 200)
+      await eventually('it reported its backends', async () => {
+        const { text } = await api.call('GET', '/backends')
+        return text.includes('origin')
+      })
       const { page, wrongs } = await openPage(t, browser, base, { path: '/caches' })
       await logInPage(page)
       const row = page.getByRole('row').filter({ hasText: 'lost-sim-00001' })
@@ -305,6 +318,13 @@ void t.test('the fleet', async (t) => {
       await page.getByRole('link', { name: 'Backends', exact: true }).last().click()
       await page.getByText(/The cache cannot be asked: its agent was last heard/).waitFor()
       t.equal(await page.getByText('Trace').count(), 0, 'what is wrong stands above, once')
+      await page.getByText(/^As of .+, cache is Down:$/).waitFor()
+      const known = page.getByRole('table', { name: 'Backends as last reported' })
+      const origin = known.getByRole('row').filter({ hasText: 'origin' })
+      await origin.getByText('lost-shop').waitFor()
+      await origin.getByText('Healthy', { exact: true }).waitFor()
+      await keepScreenshot(page, 'cache-down-backends')
+      t.same(await findBarriers(page), [])
       t.same(wrongs, [])
     },
   )

@@ -1,4 +1,5 @@
 /** `GET /backends`: one row for each backend of each VCL group, the worst first. */
+import { FleetError } from '../../errors.js'
 import { backend, sickAgentsMost, type Backend } from '../../resources/backend.js'
 import {
   matchesPattern,
@@ -28,7 +29,7 @@ const agentFields = {
   'agents.id': { type: 'nested' },
   'agents.name': { type: 'nested' },
 } as const satisfies ListFields
-const listFields = { ...ownFields, ...agentFields }
+const listFields = { ...ownFields, ...agentFields, seenBy: { type: 'nested' } } as const
 
 export const backendListFields = Object.keys(listFields)
 
@@ -39,15 +40,30 @@ export async function listBackends(
   query: ListParameters,
 ): Promise<ListAnswer<Backend>> {
   const list = parseListQuery(query, listFields, backend.noun)
+  const agentId = readSeenBy(list.filters)
   const ofAgents = list.filters.filter(({ field }) => field in agentFields)
-  const rows = await readRows(queries, scope, ofAgents)
+  const rows = await readRows(queries, { scope, agentId }, ofAgents)
   const chosen = rows.filter(({ met }) => met.size === ofAgents.length)
-  const filters = list.filters.filter((filter) => !ofAgents.includes(filter))
+  const filters = list.filters.filter(({ field }) => field in ownFields)
   const { rows: taken, total } = takeFromList(chosen, { ...list, filters }, ({ row }, field) => [
     valueOf(row, field as keyof typeof ownFields), // what the list was parsed by
   ])
   return { rows: taken.map(({ row }) => row), total }
 }
+
+/** The agent whose report alone counts; null: those of all that answer. */
+function readSeenBy(filters: readonly Filter[]): number | null {
+  const seenBy = filters.find(({ field }) => field === 'seenBy')
+  if (!seenBy) return null
+  const [id = ''] =
+    seenBy.anyOf.length === 1 && seenBy.anyOf[0]?.length === 1 ? seenBy.anyOf[0] : []
+  if (!idPattern.test(id))
+    throw new FleetError('invalid', backend.noun, '"seenBy" must be the id of one agent, such as 7')
+  return Number(id)
+}
+
+/** docs/behaviour.md, Calls. */
+const idPattern = /^[1-9][0-9]{0,15}$/
 
 interface ListedBackend {
   readonly row: Backend
@@ -57,15 +73,15 @@ interface ListedBackend {
 
 async function readRows(
   queries: Queries,
-  scope: Scope,
+  of: { readonly scope: Scope; readonly agentId: number | null },
   ofAgents: readonly Filter[],
 ): Promise<readonly ListedBackend[]> {
-  const served = await readServed(queries, { scope })
+  const served = await readServed(queries, of)
   const sick = new Map<string, SickBackend>()
-  await readSick(queries, { scope }, (row) => {
+  await readSick(queries, of, (row) => {
     addSick(sick, row, ofAgents)
   })
-  const groups = await readNames(queries, scope, [...served.keys()])
+  const groups = await readNames(queries, of.scope, [...served.keys()])
   const rows = groups.flatMap((vclGroup) =>
     [...(served.get(vclGroup.id)?.agents ?? [])].map(([name, agents]) =>
       toRow(vclGroup, { name, agents }, sick.get(keyOf(vclGroup.id, name))),

@@ -1,6 +1,7 @@
 /**
  * How the backends of VCL groups are, as the agents that serve these see them. An agent that is Down, or whose cache does not
- * run, does not count. Rows are read in pieces and others served between them: ten thousand agents may see the same origin sick.
+ * run, counts only when it is asked for by its id: then it is what it reported last. Rows are read in pieces and others served
+ * between them: ten thousand agents may see the same origin sick.
  */
 import { setImmediate as servedOthers } from 'node:timers/promises'
 import { sql, type SqlBool } from 'kysely'
@@ -34,7 +35,11 @@ export interface SickOnAgent {
 /** All that is sick in these groups; without `groupIds` in all of the scope. `take` is given some rows at a time, by agent. */
 export async function readSick(
   queries: Queries,
-  of: { readonly scope: Scope; readonly groupIds?: ReadonlySet<number> },
+  of: {
+    readonly scope: Scope
+    readonly groupIds?: ReadonlySet<number>
+    readonly agentId?: number | null
+  },
   take: (row: SickOnAgent) => void,
 ): Promise<void> {
   let after: readonly [number, string, string] = [0, '', '']
@@ -46,7 +51,7 @@ export async function readSick(
       .select(['sickBackends.agentId', 'sickBackends.vcl', 'sickBackends.backend'])
       .select(['sickBackends.since', 'agents.name as agentName', 'placements.groupId'])
       .where(servesAs('sickBackends'))
-      .where(isAnswering)
+      .where(reportedBy(of.agentId ?? null))
       .where(within(of.scope, 'placements'))
       .where(sql<SqlBool>`("sickBackends"."agentId", "sickBackends".vcl, "sickBackends".backend)
         > (${sql.join(after)})`)
@@ -75,7 +80,11 @@ export interface ServedBackends {
 /** By group; without `groupIds` of all in the scope. */
 export async function readServed(
   queries: Queries,
-  of: { readonly scope: Scope; readonly groupIds?: readonly number[] },
+  of: {
+    readonly scope: Scope
+    readonly groupIds?: readonly number[]
+    readonly agentId?: number | null
+  },
 ): Promise<ReadonlyMap<number, ServedBackends>> {
   const found = new Map<number, ServedCounts>()
   if (of.groupIds?.length === 0) return found
@@ -88,7 +97,7 @@ export async function readServed(
       .select(['placements.groupId', 'placements.agentId', 'servedVcls.vcl'])
       .select(['servedVcls.backends', 'servedVcls.omittedHealthy', 'servedVcls.omittedSick'])
       .where(servesAs('servedVcls'))
-      .where(isAnswering)
+      .where(reportedBy(of.agentId ?? null))
       .where(within(of.scope, 'placements'))
     if (of.groupIds) query = query.where('placements.groupId', 'in', [...of.groupIds])
     const rows = await query
@@ -113,6 +122,11 @@ export async function readServed(
 function servesAs(table: 'sickBackends' | 'servedVcls') {
   return sql<SqlBool>`placements.stage = 0 and ${sql.ref(`${table}.vcl`)}
     in (placements."currentName", placements."candidateName", placements."previousName")`
+}
+
+/** Null: all that answer now. */
+function reportedBy(agentId: number | null) {
+  return agentId === null ? isAnswering : sql<SqlBool>`agents.id = ${agentId}`
 }
 
 const isAnswering = sql<SqlBool>`agents.state <> ${sql.lit(agentStates.Down)} and agents."engineState" = 'running'`

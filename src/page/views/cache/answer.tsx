@@ -18,6 +18,8 @@ interface CacheAnswerProps {
   readonly icon: IconName
   /** When it is empty. */
   readonly title: string
+  /** What is known of it otherwise: shown while it is Down and was not read before. */
+  readonly known?: ComponentChildren
   readonly children: ComponentChildren
 }
 
@@ -29,11 +31,17 @@ export function CacheAnswer({
   isEmpty,
   icon,
   title,
+  known,
   children,
 }: CacheAnswerProps) {
   // What is wrong stands above; there is nothing to try again before it is back.
   if (agent.state === agentStates.Down)
-    return <Away agent={agent}>{value !== null && children}</Away>
+    return (
+      <>
+        <Away agent={agent}>{value !== null && children}</Away>
+        {value === null && known}
+      </>
+    )
   return (
     <>
       {error && <ErrorNote error={error} onRetry={reload} />}

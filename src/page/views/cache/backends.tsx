@@ -14,6 +14,7 @@ import { isNarrow } from '../../parts/window-width.js'
 import { CacheAnswer } from './answer.js'
 import type { SectionProps } from './cache.js'
 import { nameForHealth, readHealthSet } from './engine-rows.js'
+import { LastBackends } from './last-backends.js'
 import { groupIdOf } from './name-vcls.js'
 import { useVclNames } from './vcls.js'
 
@@ -121,6 +122,7 @@ export function BackendsSection({ agent, isChangeable }: SectionProps) {
         isEmpty={rows?.length === 0}
         icon="cache"
         title="The cache has no backends"
+        known={<LastBackends agent={agent} />}
       >
         {rows && <Table label="Backends" rows={rows} columns={columns} />}
       </CacheAnswer>
