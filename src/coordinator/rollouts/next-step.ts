@@ -8,6 +8,8 @@
  *   Loading --> Switching: loaded
  *   Loading --> Failed: too few loaded
  *   Switching --> Baking: the wave has switched
+ *   Switching --> Switching: the same, where waves do not bake
+ *   Switching --> Succeeded: the same, it was the last wave
  *   Baking --> Switching: passed, the next wave
  *   Baking --> Succeeded: passed, it was the last wave
  *   Switching --> RollingBack: a gate failed, or below min
@@ -79,7 +81,9 @@ export function chooseStep(rollout: RolloutCourse, seen: RolloutSeen): RolloutSt
   const { Switching, Baking, RollingBack } = rolloutStates
   switch (rollout.state) {
     case Switching:
-      return findFailure(rollout, seen) ?? (hasSwitched(rollout, seen) ? { do: 'bake' } : wait)
+      return (
+        findFailure(rollout, seen) ?? (hasSwitched(rollout, seen) ? endSwitch(rollout, seen) : wait)
+      )
     case Baking:
       return findFailure(rollout, seen) ?? judgeBake(rollout, seen)
     case RollingBack:
@@ -104,6 +108,12 @@ function hasSwitched({ wave, waves }: RolloutCourse, { agents }: RolloutSeen): b
     ({ agentId, progress, isThere }) =>
       !own.has(agentId) || !isThere || (progress !== 'switching' && progress !== 'waiting'),
   )
+}
+
+/** A wave that does not bake has passed when it has switched. */
+function endSwitch(rollout: RolloutCourse, seen: RolloutSeen): RolloutStep {
+  const step = judgeBake(rollout, { ...seen, bakedSeconds: 0 })
+  return step.do === 'next' || step.do === 'succeed' ? step : { do: 'bake' }
 }
 
 function judgeBake(rollout: RolloutCourse, seen: RolloutSeen): RolloutStep {

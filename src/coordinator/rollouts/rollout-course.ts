@@ -40,10 +40,10 @@ export function moveOn<Record extends RolloutRecord>(
         bakedSeconds: 0,
       }
     case 'next':
-      return beginWave(endWave(rollout, step.verdict, now), rollout.wave + 1, now)
+      return beginWave(passWave(rollout, step.verdict, now), rollout.wave + 1, now)
     case 'succeed':
       return {
-        ...endWave(rollout, step.verdict, now),
+        ...passWave(rollout, step.verdict, now),
         state: Succeeded,
         endedAt: now,
         reason: null,
@@ -77,6 +77,17 @@ function beginWave<Record extends RolloutRecord>(
 ): Record {
   const begun = { ...rollout, wave, state: rolloutStates.Switching, bakedSeconds: 0, reason: null }
   return changeWave(begun, { startedAt: now })
+}
+
+/** One that does not bake was switching until now. */
+function passWave<Record extends RolloutRecord>(
+  rollout: Record,
+  verdict: GateVerdict,
+  now: number,
+): Record {
+  const isSwitching = rollout.state === rolloutStates.Switching
+  const switched = isSwitching ? changeWave(rollout, { switchedAt: now }) : rollout
+  return endWave(switched, verdict, now)
 }
 
 function endWave<Record extends RolloutRecord>(

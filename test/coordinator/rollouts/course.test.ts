@@ -72,6 +72,7 @@ void t.test(
     const beginnings = fc.record({
       agents: fc.integer({ min: 1, max: 12 }),
       waves: rules,
+      bake: fc.constantFrom(0, 10),
       onFailure: fc.constantFrom('rollback' as const, 'pause' as const),
       min: fc.nat({ max: 12 }),
     })
@@ -84,6 +85,7 @@ void t.test(
         for (const event of happenings) {
           happen(world, event)
           requireWaves(world)
+          requireBake(world)
           if (event.do === 'see') requireMin(world)
           const { state } = world.rollout
           const isOver = state === rolloutStates.RollingBack || state >= rolloutStates.RolledBack
@@ -126,14 +128,15 @@ function settle(world: World): void {
 interface Beginning {
   readonly agents: number
   readonly waves: readonly WaveRule[]
+  readonly bake: number
   readonly onFailure: 'rollback' | 'pause'
   readonly min: number
 }
 
-function begin({ agents, waves, onFailure, min: wanted }: Beginning): World {
+function begin({ agents, waves, bake, onFailure, min: wanted }: Beginning): World {
   const min = Math.min(wanted, agents)
   const policy = completePolicy(
-    { waves, bake: 10, onFailure, banOnRollback: true },
+    { waves, bake, onFailure, banOnRollback: true },
     { errorKey: 'rollout', fqdns: [] },
   )
   const made = makeRollout({ groupId: 7, groupName: 'site', organizationId: null, policy })
@@ -290,6 +293,15 @@ function requireMin(world: World): void {
   if (isGoingOn && findShort(world) !== null) throw new Error('it goes on below min')
   const idle = world.places.filter((place) => !isServing(place) && place.state !== 'failed')
   if (idle.length > 0) throw new Error(`agent ${idle[0]?.agentId ?? 0} serves nothing`)
+}
+
+/** Without a bake the next wave begins with the decision that the last one has switched. */
+function requireBake({ rollout: { state, policy, waves } }: World): void {
+  if (policy.bake === 0 && state === rolloutStates.Baking) throw new Error('it bakes for nothing')
+  const hasUntimed = waves.some(({ verdict, switchedAt, pausedAt }) =>
+    verdict === 'pass' && pausedAt === undefined ? switchedAt === null : false,
+  )
+  if (hasUntimed) throw new Error('a wave has passed, and nobody knows when it had switched')
 }
 
 function requireWaves({ rollout, places }: World): void {
