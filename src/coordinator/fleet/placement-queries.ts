@@ -115,7 +115,7 @@ export async function deletePlacements(
   )
 }
 
-function program(
+export function toProgram(
   name: string | null,
   sha: string | null,
   fqdns: string | null,
@@ -138,10 +138,10 @@ function fromRow(row: Selectable<Tables['placements']>): PlacementRecord {
     state: row.state as PlacementState, // written by savePlacements and the report recorder only
     wantedRevision: row.wantedRevision,
     appliedRevision: row.appliedRevision,
-    current: program(row.currentName, row.currentSha, row.currentFqdns),
-    candidate: program(row.candidateName, row.candidateSha, row.candidateFqdns),
+    current: toProgram(row.currentName, row.currentSha, row.currentFqdns),
+    candidate: toProgram(row.candidateName, row.candidateSha, row.candidateFqdns),
     candidateState: row.candidateState as CandidateState | null, // as above
-    previous: program(row.previousName, row.previousSha, row.previousFqdns),
+    previous: toProgram(row.previousName, row.previousSha, row.previousFqdns),
     error: row.error,
     deployedAt: row.deployedAt,
     keptDown: row.keptDown === 1,

@@ -32,6 +32,7 @@ import type { Queries } from '../store/store.js'
 import { tellProgress } from './find-progress.js'
 import { goBack, loadNewcomers, switchWave } from './move-places.js'
 import { moveOn, type CourseStep } from './rollout-course.js'
+import { readSeenPlaces } from './seen-places.js'
 
 interface CarriedOut {
   readonly rollout: RolloutRecord
@@ -81,10 +82,8 @@ export async function takeStep(
   step: CourseStep,
   now: number,
 ): Promise<CarriedOut> {
-  const { groupId } = before
-  const placements = await readPlacements(queries, { groupIds: [groupId], stage: false })
   const moved = moveOn(before, step, now)
-  const agentIds = await movePlaces(queries, moved, step, { placements, now })
+  const agentIds = await movePlaces(queries, moved, step, now)
   const rollout = await tellAgents(queries, moved)
   if (!(await writeRollout(queries, rollout))) throw new Error(`rollout ${rollout.id} was changed`)
   if (rollout.state >= rolloutStates.Succeeded) await noteEnd(queries, rollout, now)
@@ -96,26 +95,21 @@ async function movePlaces(
   queries: Queries,
   rollout: RolloutRecord,
   step: CourseStep,
-  placed: Placed,
+  now: number,
 ): Promise<readonly number[]> {
-  if (step.do === 'begin' || step.do === 'next') return beginWave(queries, rollout, placed)
-  if (step.do === 'rollBack') return returnAll(queries, rollout, placed)
-  if (step.do === 'ban') await banReturned(queries, rollout, step.agentIds, placed.now)
+  if (step.do === 'begin' || step.do === 'next') return beginWave(queries, rollout, now)
+  if (step.do === 'rollBack') return returnAll(queries, rollout)
+  if (step.do === 'ban') await banReturned(queries, rollout, step.agentIds, now)
   return []
-}
-
-/** Of the group, as they are. */
-interface Placed {
-  readonly placements: readonly PlacementRecord[]
-  readonly now: number
 }
 
 async function beginWave(
   queries: Queries,
   rollout: RolloutRecord,
-  { placements, now }: Placed,
+  now: number,
 ): Promise<readonly number[]> {
   const { groupId, wave, waves, revision, sources } = rollout
+  const placements = await readPlacements(queries, { groupIds: [groupId], stage: false })
   const states = await readAgentStates(queries, groupId)
   const agentIds = new Set(waves[wave - 1]?.agents.map(({ id }) => id))
   const switching = switchWave(placements, {
@@ -152,12 +146,9 @@ function findOthers(
   return placements.filter(({ agentId, replacedBy }) => !known.has(agentId) && replacedBy === null)
 }
 
-async function returnAll(
-  queries: Queries,
-  rollout: RolloutRecord,
-  { placements }: Placed,
-): Promise<readonly number[]> {
+async function returnAll(queries: Queries, rollout: RolloutRecord): Promise<readonly number[]> {
   const { groupId, wave, waves, fromSources } = rollout
+  const placements = await readPlacements(queries, { groupIds: [groupId], stage: false })
   const { save, leave } = goBack(placements, rollout)
   if (wave === waves.length) await writeWish(queries, rollout, fromSources)
   await savePlacements(queries, save)
@@ -197,9 +188,7 @@ async function writeWish(
 
 /** Its waves keep how far each agent was when it was written last. */
 async function tellAgents(queries: Queries, rollout: RolloutRecord): Promise<RolloutRecord> {
-  const { groupId } = rollout
-  const placements = await readPlacements(queries, { groupIds: [groupId], stage: false })
-  return tellProgress(rollout, new Map(placements.map((place) => [place.agentId, place])))
+  return tellProgress(rollout, await readSeenPlaces(queries, rollout.groupId))
 }
 
 function describeReturn({ isAborted, reason }: RolloutRecord): string {

@@ -7,10 +7,12 @@ interface MinOfDeployment {
   readonly min: number
 }
 
+type CountedPlace = Pick<PlacementRecord, 'agentId' | 'deploymentId' | 'current' | 'state'>
+
 /** Null: nowhere. One that had too few places from the start is not the rollout's. `placements`: of the group. */
 export function findBelowMin(
   deployments: readonly MinOfDeployment[],
-  placements: readonly PlacementRecord[],
+  placements: readonly CountedPlace[],
   isThere: (agentId: number) => boolean,
 ): string | null {
   for (const { id, name, min } of deployments) {

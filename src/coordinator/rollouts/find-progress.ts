@@ -1,15 +1,15 @@
 /** How far each agent of a rollout is, by its place. Pure. */
-import type { PlacementRecord } from '../fleet/placement-queries.js'
 import { findHeld, type RolloutRecord } from '../fleet/rollout-queries.js'
 import { programOf } from '../fleet/vcl-group.js'
 import { rolloutStates } from '../../resources/rollout.js'
 import { progressOf, toWaveAgent } from './move-places.js'
 import type { AgentProgress } from './next-step.js'
+import type { PlaceProgress } from './seen-places.js'
 
 /** `places`: of the group, by agent. */
 export function findProgress(
   rollout: RolloutRecord,
-  places: ReadonlyMap<number, PlacementRecord>,
+  places: ReadonlyMap<number, PlaceProgress>,
 ): ReadonlyMap<number, AgentProgress> {
   const program = programOf(rollout.sources)
   const isGoingBack = rollout.state === rolloutStates.RollingBack
@@ -26,7 +26,7 @@ export function findProgress(
 /** Its waves tell how far each agent is; of one that went back, also once it has ended. */
 export function tellProgress(
   rollout: RolloutRecord,
-  places: ReadonlyMap<number, PlacementRecord>,
+  places: ReadonlyMap<number, PlaceProgress>,
 ): RolloutRecord {
   const { RollingBack, RolledBack, Aborted } = rolloutStates
   const isBack = rollout.state === RolledBack || rollout.state === Aborted

@@ -15,6 +15,7 @@ import {
   switchPlacement,
 } from '../placement/placing.js'
 import type { AgentProgress } from './next-step.js'
+import type { PlaceProgress } from './seen-places.js'
 
 export interface WaveToSwitch {
   readonly agentIds: ReadonlySet<number>
@@ -118,7 +119,7 @@ interface ProgressAsked {
 
 /** How far the agent of a wave is; without a place any more it is gone. */
 export function progressOf(
-  place: PlacementRecord | undefined,
+  place: PlaceProgress | undefined,
   { program, isGoingBack, isHeld }: ProgressAsked,
 ): AgentProgress {
   if (!place) return 'gone'
@@ -130,7 +131,7 @@ export function progressOf(
   return state === 'applied' ? 'switched' : 'switching'
 }
 
-function isBack({ current, candidate, state }: PlacementRecord, program: PlacedProgram): boolean {
+function isBack({ current, candidate, state }: PlaceProgress, program: PlacedProgram): boolean {
   const isLoading = candidate !== null && !isSameProgram(candidate, program)
   return !isSameProgram(current, program) && !isLoading && state !== 'applying'
 }
@@ -139,7 +140,7 @@ function isBack({ current, candidate, state }: PlacementRecord, program: PlacedP
 export function toWaveAgent(
   agent: AgentOfWave,
   progress: AgentProgress,
-  place: PlacementRecord | undefined,
+  place: PlaceProgress | undefined,
   wasBegun: boolean,
 ): AgentOfWave {
   const isBack = progress === 'back'

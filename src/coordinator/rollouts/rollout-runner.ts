@@ -16,12 +16,15 @@ import { chooseStep } from './next-step.js'
 import { toCourse } from './rollout-course.js'
 import { createObservations, type Observations } from './observations.js'
 import { seeRollout } from './see-rollout.js'
+import { isAnySwitching } from './seen-places.js'
 import { createWebhookGates, type AskWebhook, type WebhookGates } from './webhook-gates.js'
 
 /** Reports within this time share a look. */
 const gatherMs = 30
 /** While one runs; gates are judged as often. */
 const lookEveryMs = 1000
+/** While agents switch all is read so often, and when the last of them has. */
+const wholeEveryMs = 500
 /** Without any: hints say when one begins. */
 const idleMs = 15_000
 /** So often the bake is written down, for whoever goes on with it. */
@@ -35,6 +38,7 @@ export function startRolloutRunner(
   const observations = createObservations(service.bus, service.now)
   const webhooks = createWebhookGates(askWebhook, log)
   const bakes = createBakeClock()
+  const lookedAtMs = new Map<number, number>()
   const loop = startHintedLoop(service.bus, {
     hints: [rolloutsChangedSubject, agentChangedSubject],
     gatherMs,
@@ -44,7 +48,7 @@ export function startRolloutRunner(
     retryMs: lookEveryMs,
     pass: async ({ context, nextIn }) => {
       const running = await service.leases.run('rollouts', () =>
-        lookAtAll(service, context, { observations, webhooks, bakes }),
+        lookAtAll(service, context, { observations, webhooks, bakes, lookedAtMs }),
       )
       if (running === undefined) {
         observations.observe([])
@@ -67,6 +71,8 @@ interface Tools {
   readonly observations: Observations
   readonly webhooks: WebhookGates
   readonly bakes: BakeClock
+  /** When each was looked at as a whole. */
+  readonly lookedAtMs: Map<number, number>
 }
 
 /** Answers how many run. */
@@ -75,6 +81,8 @@ async function lookAtAll(service: StateService, context: Context, tools: Tools):
   tools.observations.observe(running)
   tools.webhooks.ask(running)
   tools.bakes.keepOnly(running.map(({ id }) => id))
+  for (const id of tools.lookedAtMs.keys())
+    if (!running.some((rollout) => rollout.id === id)) tools.lookedAtMs.delete(id)
   for (const rollout of running)
     await lookAt(service, context, rollout, tools).catch((error: unknown) => {
       // Others go on; this one is looked at again.
@@ -98,6 +106,7 @@ async function lookAt(
     return
   }
   if (rollout.state === rolloutStates.Paused) return
+  if (await isToBeLeft(service, rollout, tools.lookedAtMs)) return
   const bakedSeconds = bakes.read(rollout)
   const { seen, gates } = await seeRollout(service, { ...rollout, bakedSeconds }, tools)
   const step = chooseStep(toCourse(rollout), seen)
@@ -110,6 +119,20 @@ async function lookAt(
   }
   if (rollout.state === rolloutStates.Baking && bakes.isToBeWritten(id))
     await writeBake(service.store.queries, { id, epoch, gates, bakedSeconds: seen.bakedSeconds })
+}
+
+/** Each agent that switches is a hint: the last one of a wave is worth reading all. */
+async function isToBeLeft(
+  { store }: StateService,
+  { id, groupId, state }: RolloutRecord,
+  lookedAtMs: Map<number, number>,
+): Promise<boolean> {
+  const nowMs = performance.now()
+  const isNew = nowMs - (lookedAtMs.get(id) ?? Number.NEGATIVE_INFINITY) < wholeEveryMs
+  const isMoving = state === rolloutStates.Switching || state === rolloutStates.RollingBack
+  if (isNew && isMoving && (await isAnySwitching(store.queries, groupId))) return true
+  lookedAtMs.set(id, nowMs)
+  return false
 }
 
 type BakeClock = ReturnType<typeof createBakeClock>

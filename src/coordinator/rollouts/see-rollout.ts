@@ -1,9 +1,7 @@
 /** What a rollout's next step is chosen from: its places, its agents, what they observe, and what its gates make of it. */
 import { agentStates } from '../../resources/agent-state.js'
 import { rolloutStates } from '../../resources/rollout.js'
-import { readPlacements } from '../fleet/placement-queries.js'
 import type { GateRecord, RolloutRecord } from '../fleet/rollout-queries.js'
-import { readAgentStates, type AgentStateRow } from '../fleet/state-queries.js'
 import { readDeploymentsOfGroup } from '../fleet/target-queries.js'
 import type { StateService } from '../service.js'
 import { countHealthy } from './count-healthy.js'
@@ -15,6 +13,7 @@ import { addUp, hasRestarted } from './observed-seconds.js'
 import { runInSteps } from '../../in-steps.js'
 import type { AgentProgress, RolloutSeen, SeenAgent } from './next-step.js'
 import type { Observations } from './observations.js'
+import { readSeenPlaces, type SeenPlace } from './seen-places.js'
 import type { WebhookGates } from './webhook-gates.js'
 
 interface Look {
@@ -37,15 +36,13 @@ export async function seeRollout(
 ): Promise<Look> {
   const { queries } = service.store
   const { groupId } = rollout
-  const placements = await readPlacements(queries, { groupIds: [groupId], stage: false })
-  const states = await readAgentStates(queries, groupId)
-  const places = new Map(placements.map((place) => [place.agentId, place]))
+  const places = await readSeenPlaces(queries, groupId)
   const progress = findProgress(rollout, places)
   const written = new Map(
     rollout.waves.flatMap(({ agents }) => agents.map(({ id, state }) => [id, state])),
   )
   const agents = [...progress].map(([agentId, how]): SeenAgent => {
-    const isThere = states.get(agentId)?.state === agentStates.Running
+    const isThere = isRunning(places.get(agentId))
     const isNewlyBack = how === 'back' && written.get(agentId) === 'switching'
     return { agentId, progress: how, isThere, isNewlyBack }
   })
@@ -57,7 +54,7 @@ export async function seeRollout(
     return { seen: { agents, isReturnLong, ...nothing }, gates: rollout.gates }
   }
   const healthy = await countHealthy(queries, rollout)
-  const judged = await judgeObserved(rollout, { progress, states, healthy, ...sources })
+  const judged = await judgeObserved(rollout, { progress, places, healthy, ...sources })
   const now = service.now()
   const bakedSeconds = Math.max(rollout.bakedSeconds, sources.observations.bakedSeconds(rollout))
   return {
@@ -65,8 +62,8 @@ export async function seeRollout(
       agents,
       belowMin: findBelowMin(
         await readDeploymentsOfGroup(queries, groupId, rollout.fromSources.deploymentIds),
-        placements,
-        (agentId) => states.get(agentId)?.state === agentStates.Running,
+        [...places.values()],
+        (agentId) => isRunning(places.get(agentId)),
       ),
       ...judgeTogether(judged),
       ...{ bakedSeconds, isReturnLong: false },
@@ -75,32 +72,35 @@ export async function seeRollout(
   }
 }
 
+function isRunning(place: SeenPlace | undefined): boolean {
+  return place?.agentState === agentStates.Running
+}
+
 interface Observing extends Sources {
   readonly progress: ReadonlyMap<number, AgentProgress>
-  readonly states: ReadonlyMap<number, AgentStateRow>
+  readonly places: ReadonlyMap<number, SeenPlace>
   /** By agent, of the VCL that it serves. */
   readonly healthy: ReadonlyMap<number, number>
 }
 
 async function judgeObserved(
   rollout: RolloutRecord,
-  { progress, states, observations, webhooks, healthy }: Observing,
+  { progress, places, observations, webhooks, healthy }: Observing,
 ): Promise<readonly JudgedGate[]> {
   const switched: ObservedAgent[] = []
   const control = []
   for (const [agentId, how] of progress) {
-    const agent = states.get(agentId)
-    if (!agent) continue
-    const isRunning = agent.state === agentStates.Running
+    const place = places.get(agentId)
+    if (!place) continue
     if (how === 'switched' || how === 'switching') {
       const seen = observations.read(rollout, agentId)
       // A cache that dies again and again may neither be found running nor say that it has switched.
-      const hasDied = agent.state !== agentStates.Down && seen.since.some(hasRestarted)
+      const hasDied = place.agentState !== agentStates.Down && seen.since.some(hasRestarted)
       if (how === 'switching' && !hasDied) continue
       const healthyBackends = healthy.get(agentId) ?? null
-      const isThere = isRunning || hasDied
-      switched.push({ ...seen, healthyBackends, agentId, name: agent.name, isThere })
-    } else if (how === 'waiting' && isRunning)
+      const isThere = isRunning(place) || hasDied
+      switched.push({ ...seen, healthyBackends, agentId, name: place.agentName, isThere })
+    } else if (how === 'waiting' && isRunning(place))
       control.push(addUp(observations.readControl(rollout, agentId)))
   }
   const { gates } = rollout.policy
