@@ -22,15 +22,15 @@ import {
   type Fleet,
 } from './rollout-faults.js'
 
-const gates = [{ name: 'errors', max: 0.02, for: 2, minRequests: 50 }]
+const gates = [{ name: 'errors', max: 0.01, for: 2, minRequests: 50 }]
 const waves = [{ count: 1 }, { count: 2 }]
 
-/** Answers 503 to one of ten. */
+/** Answers 503 to 5 %. */
 const failing = (mark: string): string => `vcl 4.1;
 import std;
 backend none none;
 sub vcl_recv {
-  if (std.random(0, 10) < 1) { return (synth(503)); }
+  if (std.random(0, 20) < 1) { return (synth(503)); }
   return (synth(200));
 }
 sub vcl_synth { set resp.http.X-Marker = "${mark}"; return (deliver); }
@@ -68,7 +68,7 @@ void t.test('rollouts', { timeout: 300_000 }, async (t) => {
     const bad = await rollOut(failing('bad'), { waves, bake: 120, gates })
     const ended = await untilEnded(bad)
     t.match(ended, { stateName: 'RolledBack', wave: 1, revision: 2, fromRevision: 1 })
-    t.match(ended.reason, /^errors on (?:edge-\d|all): 0\.\d+, limit 0\.02$/)
+    t.match(ended.reason, /^errors on (?:edge-\d|all): 0\.\d+, limit 0\.01$/)
     t.equal(ended.waves[0]?.verdict, 'fail')
     t.match(states(ended), ['rolledBack', 'waiting', 'waiting'])
     await untilAll('first')
