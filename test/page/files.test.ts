@@ -116,6 +116,20 @@ void t.test('files', async (t) => {
     await text.waitFor()
   })
 
+  await t.test('one that is opened while the coordinator is away comes by itself', async () => {
+    await page.getByRole('link', { name: 'VCL', exact: true }).first().click()
+    const link = page.getByRole('link', { name: 'shop.vcl' })
+    await link.waitFor()
+    await page.context().setOffline(true)
+    await link.click()
+    await page.getByRole('button', { name: 'Try again' }).waitFor()
+
+    await page.context().setOffline(false)
+
+    await text.waitFor()
+    await page.getByRole('button', { name: 'Try again' }).waitFor({ state: 'detached' })
+  })
+
   await t.test('what is typed is completed, explained and indented', async (t) => {
     await text.press('Control+End')
     await page.keyboard.type('sub vcl_deliver {\nset resp.ht', { delay: 20 })

@@ -166,7 +166,8 @@ void t.test('groups are found by what they consist of', (t) => {
     t.same(filterGroups([group], { text, state: 'Active' }), [group], text)
   t.same(filterGroups([group], { text: 'us', state: '' }), [])
   t.same(filterGroups([group], { text: '', state: 'Error' }), [])
-  t.same(countPlaces(group), { applied: 1, all: 2 })
+  t.same(countPlaces(group, new Map()), { applied: 1, all: 2 })
+  t.same(countPlaces(group, new Map([[1, agentStates.Down]])), { applied: 0, all: 2 })
   t.end()
 })
 

@@ -38,9 +38,9 @@ export function describeShortages(
       ? `; other groups hold the agents it would need: ${held}`
       : `: ${describeFitting(shortage, held, isOfMembers)}`
     if (isOfMembers)
-      return `the group needs ${min} running cache, ${placed} of its caches can be used${why}`
+      return `the group needs ${min} running ${min === 1 ? 'cache' : 'caches'}, ${placed} of its caches can be used${why}`
     const name = JSON.stringify(deployment?.name ?? String(deploymentId))
-    return `deployment ${name} needs ${min} running agents with all of its tags, ${placed} can be used${why}`
+    return `deployment ${name} needs ${min} running ${min === 1 ? 'agent' : 'agents'} with all of its tags, ${placed} can be used${why}`
   })
   return { kind: isConflict ? 'conflict' : 'unavailable', message: texts.join('. ') }
 }

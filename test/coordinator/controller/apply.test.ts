@@ -93,7 +93,7 @@ void t.test('tags that are to be made fit nobody, and what is not there is refus
     })
   const both = [{ id: tags['web'] }, { name: 'new' }]
   const answer = await ask(200, { deployments: [{ ...deployment, tags: both }] })
-  t.match(answer, { groups: [{ agents: [], shortage: /needs 1 running agents/ }] })
+  t.match(answer, { groups: [{ agents: [], shortage: /needs 1 running agent/ }] })
   t.match(await ask(200, { groups: [{ ...group, deployments: [] }] }), {
     groups: [{ shortage: /has no deployments/ }],
   })

@@ -101,7 +101,7 @@ void t.test('a group goes to caches of its releases, as it was deployed with the
   const other = { ...body, name: 'other', releases: ['8'] }
   const { id: otherId } = await client.expect(201, 'POST', '/vclgroups', other)
   t.match(await client.expect(503, 'PUT', `/vclgroups/${String(otherId)}/deploy?wait=0`), {
-    errorMsg: /deployment "web" needs 1 running agents .* its release is Vinyl 9\.0\.1/,
+    errorMsg: /deployment "web" needs 1 running agent .* its release is Vinyl 9\.0\.1/,
   })
   t.match(await client.expect(200, 'GET', `/vclgroups/${String(otherId)}`), {
     wish: { releases: ['8'], pending: true },

@@ -65,7 +65,7 @@ function Away({
         The cache cannot be asked: its agent was last heard <Time at={agent.lastHeartbeat} isAgo />.
         {children ? ' Below is what it answered before.' : ''}
       </p>
-      <div class="cache-before">{children}</div>
+      {children && <div class="cache-before">{children}</div>}
     </>
   )
 }

@@ -6,6 +6,7 @@ import type { EditorState } from '@codemirror/state'
 import { computed, signal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
 import { call } from '../../api/call.js'
+import { startRetries } from '../../api/connection.js'
 import type { WholeFile } from '../../../resources/file.js'
 import type { CallError, Outcome } from '../../api/http.js'
 import { whenChanged } from '../../api/object.js'
@@ -63,7 +64,8 @@ export class EditedFile {
 
   async load(): Promise<void> {
     const found = await this.#read()
-    if (!found) return
+    // Of two readings the first counts: somebody may write by now.
+    if (!found || this.newest.peek()) return
     const draft = readDraft(this.#draftKey)
     if (!draft || isSameText(draft.text, found.file.source)) {
       this.#restart(found)
@@ -218,8 +220,18 @@ export function useEditedFile(id: string): EditedFile {
   const edited = useMemo(() => new EditedFile(id), [id])
   useEffect(() => saveByKey(edited), [edited])
   useEffect(() => {
-    void edited.load()
-    return whenChanged(['file'], Number(id), () => void edited.follow())
+    const load = async (): Promise<void> => {
+      if (edited.newest.peek()) return
+      await edited.load()
+      retries.note(edited.newest.peek() ? null : edited.error.peek())
+    }
+    const retries = startRetries(() => void load())
+    void load()
+    const stopFollowing = whenChanged(['file'], Number(id), () => void edited.follow())
+    return () => {
+      retries.stop()
+      stopFollowing()
+    }
   }, [edited])
   useUnsaved(id, () => edited.readUnsaved())
   return edited

@@ -1,4 +1,6 @@
 /** Which groups the filters of the address show, and how far each is: values in, values out. */
+import type { AgentState } from '../../../resources/agent-state.js'
+import { placeStateName } from '../../../resources/place-state.js'
 import type { Group } from '../../../resources/vclgroup.js'
 
 interface GroupFilter {
@@ -33,11 +35,16 @@ function wordsOf({ name, mainVCL, includes, domains, deployments }: Filtered): r
   ]
 }
 
-/** `applied` of `all` caches have what the group wants of them. */
-export function countPlaces({ agentStates }: Pick<Group, 'agentStates'>): {
+/** `applied` of `all` caches have what the group wants of them; one that is Down or otherwise `ill` has not. */
+export function countPlaces(
+  { agentStates }: Pick<Group, 'agentStates'>,
+  ill: ReadonlyMap<number, AgentState>,
+): {
   readonly applied: number
   readonly all: number
 } {
-  const applied = agentStates.filter(({ state }) => state === 'applied').length
+  const applied = agentStates.filter(
+    ({ agent, state }) => placeStateName(state, ill.get(agent.id)) === 'applied',
+  ).length
   return { applied, all: agentStates.length }
 }

@@ -1,5 +1,7 @@
 /** All VCL groups: their state, and on how many caches they are. */
+import { useMemo } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
+import type { AgentState } from '../../../resources/agent-state.js'
 import type { Group } from '../../../resources/vclgroup.js'
 import { useList } from '../../api/list.js'
 import { Choices } from '../../parts/choices.js'
@@ -10,6 +12,7 @@ import { readOwner } from '../../parts/owner.js'
 import { formatCount, unknown } from '../../parts/quantity.js'
 import { Labels, StateChip } from '../../parts/state-chip.js'
 import type { Column } from '../../parts/table.js'
+import { useIllAgents } from '../../parts/use-ill-agents.js'
 import { mayWrite } from '../../session/rights.js'
 import { useAddressField, useSearchText } from '../../shell/address.js'
 import { countStates } from '../caches/filter-agents.js'
@@ -24,6 +27,8 @@ export function View() {
   const text = useSearchText()
   const [state, setState] = useAddressField('state')
   const [, go] = useLocation()
+  const ill = useIllAgents()
+  const columns = useMemo(() => listColumns(ill), [ill])
   return (
     <ListView
       list={list}
@@ -57,22 +62,30 @@ export function View() {
   )
 }
 
-const columns: readonly Column<Group>[] = [
-  textColumn('Name', ({ name }) => name),
-  {
-    title: 'State',
-    width: 'min(16.5rem, 40vw)',
-    show: (group) => <GroupState group={group} />,
-    sortBy: rankGroup,
-  },
-  {
+type IllAgents = ReadonlyMap<number, AgentState>
+
+function listColumns(ill: IllAgents): readonly Column<Group>[] {
+  const places: Column<Group> = {
     title: 'Caches',
     width: '6.5rem',
     from: 'medium',
     isEnd: true,
-    show: formatPlaces,
+    show: (group) => formatPlaces(group, ill),
     sortBy: ({ agentStates }) => agentStates.length,
-  },
+  }
+  return [nameColumn, stateColumn, places, ...furtherColumns]
+}
+
+const nameColumn = textColumn<Group>('Name', ({ name }) => name)
+
+const stateColumn: Column<Group> = {
+  title: 'State',
+  width: 'min(16.5rem, 40vw)',
+  show: (group) => <GroupState group={group} />,
+  sortBy: rankGroup,
+}
+
+const furtherColumns: readonly Column<Group>[] = [
   countColumn('Revision', ({ revision }) => revision || null, {
     from: 'medium',
     sortBy: ({ revision }) => revision,
@@ -115,8 +128,8 @@ function GroupState({ group: { stateName, problems } }: { readonly group: Group 
   )
 }
 
-function formatPlaces(group: Group): string {
-  const { applied, all } = countPlaces(group)
+function formatPlaces(group: Group, ill: IllAgents): string {
+  const { applied, all } = countPlaces(group, ill)
   return all === 0 ? unknown : `${formatCount(applied)} of ${formatCount(all)}`
 }
 
