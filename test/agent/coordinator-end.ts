@@ -59,6 +59,8 @@ export interface CoordinatorEnd {
   sendRaw(text: string): void
   /** Reads nothing of the link any more, as a host that is gone. */
   mute(): void
+  /** Reads on. */
+  unmute(): void
   /** Ends the link, and refuses new ones until `open`. */
   close(): Promise<void>
   open(): Promise<void>
@@ -166,6 +168,10 @@ class End implements CoordinatorEnd {
 
   mute(): void {
     this.#socket?.pause()
+  }
+
+  unmute(): void {
+    this.#socket?.resume()
   }
 
   async close(): Promise<void> {

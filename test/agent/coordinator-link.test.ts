@@ -4,9 +4,14 @@ import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { pino } from 'pino'
 import t from 'tap'
 import type { AgentConfig } from '../../src/agent/agent-config.js'
+import { CoordinatorLink } from '../../src/agent/link/coordinator-link.js'
+import { newTraceId } from '../../src/context.js'
 import { encodeMessage } from '../../src/messages/codec.js'
+import { describe, runningCondition } from '../coordinator/gateway/link-agent.js'
 import { eventually } from '../support/eventually.js'
 import { root } from '../support/root.js'
 import { idle } from '../support/observe-cache.js'
@@ -178,4 +183,47 @@ void t.test('a newer apply supersedes the one that waits; each ends in one repor
     error: /does not load it/,
   })
   t.equal(agent.condition().heldRevision, 4, 'what contradicts itself is not held')
+})
+
+void t.test('what may be left out waits for nobody, and keeps nothing else waiting', async (t) => {
+  const coordinator = await startCoordinatorEnd(t)
+  const link = new CoordinatorLink({
+    ...{ address: { url: coordinator.url, caFile: null }, name: 'edge-1', key: 'f'.repeat(64) },
+    joinToken: () => Promise.resolve(undefined),
+    describe: () => describe('edge-1', 'f'.repeat(64)),
+    condition: () => runningCondition,
+    welcome: () => Promise.resolve(),
+    receive: () => undefined,
+    log: pino({ level: 'silent' }),
+  })
+  link.start()
+  t.teardown(() => link.stop())
+  await eventually('linked', () => link.isLive)
+  coordinator.mute()
+  const request = { at: 0, method: 'GET', url: `/${'u'.repeat(1_000)}`, host: '', status: 200 }
+  const how = { bytes: 0, ttfbMs: 1, durationMs: 1, handling: 'hit', backend: '-' } as const
+  const one = { ...request, ...how, xid: 1, client: '', groupId: null }
+  const transactions = Array.from({ length: 200 }, () => one)
+  const lines = {
+    kind: 'logLines',
+    traceId: newTraceId(),
+    stream: 's',
+    transactions,
+    dropped: 0,
+  } as const
+  let sent = 0
+  // More than the limit at which a link is given up, and than two kernels keep between them.
+  for (let at = 0; at < 400; at++) {
+    if (link.sendIfClear(lines)) sent += 1
+    await nextTurn()
+  }
+  t.ok(sent > 0 && sent < 400, `${sent} were sent`)
+  link.sendCondition()
+  coordinator.unmute()
+  await eventually('the heartbeat comes behind what was sent', () =>
+    coordinator.received.some(({ kind }) => kind === 'heartbeat'),
+  )
+  t.equal(coordinator.received.filter(({ kind }) => kind === 'logLines').length, sent)
+  t.ok(link.sendIfClear(lines), 'and it is clear again')
+  t.equal(coordinator.authorizations.length, 1, 'it is the same link')
 })

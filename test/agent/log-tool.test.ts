@@ -9,6 +9,7 @@ import { pino } from 'pino'
 import { LogChildren } from '../../src/agent/log/log-children.js'
 import type { LogTool } from '../../src/agent/log/log-child.js'
 import { LogStreams } from '../../src/agent/log/log-streams.js'
+import { toRun } from '../../src/agent/log/wanted-log.js'
 import { ServedGroups } from '../../src/agent/log/served-groups.js'
 import type {
   LogEnded,
@@ -16,6 +17,7 @@ import type {
   LogLines,
   WantedLog,
 } from '../../src/messages/live-log.js'
+import { parseLogLine, type LogLine } from '../../src/traffic/log-line.js'
 import type { Unsent } from '../../src/agent/link/coordinator-link.js'
 import { answering } from '../support/observe-cache.js'
 import { cacheProgram } from '../support/cache-program.js'
@@ -33,6 +35,7 @@ const everything: WantedLog = {
 const forMs = 600_000
 
 interface Reading {
+  readonly children: LogChildren
   readonly messages: (Unsent<LogLines> | Unsent<LogEnded>)[]
   readonly streams: LogStreams
   /** Of this stream. */
@@ -41,7 +44,17 @@ interface Reading {
   readonly ended: () => string[]
 }
 
-function startReading(t: Test, cache: Varnishd, tool: Partial<LogTool> = {}): Reading {
+interface ReadingSetup {
+  readonly tool?: Partial<LogTool>
+  /** Whether the link takes what it is given now. */
+  readonly isClear?: (message: Reading['messages'][number]) => boolean
+}
+
+function startReading(
+  t: Test,
+  cache: Varnishd,
+  { tool = {}, isClear = () => true }: ReadingSetup = {},
+): Reading {
   const { logTool, recordTool, logVariables } = cacheProgram.product
   const children = new LogChildren({
     findTool: ({ format }) =>
@@ -56,20 +69,24 @@ function startReading(t: Test, cache: Varnishd, tool: Partial<LogTool> = {}): Re
     children,
     groups: new ServedGroups({ readDesired: () => null, readSource: () => Promise.resolve('') }),
     masking: { headers: [], masksQuery: false },
-    send: (message) => messages.push(message) > 0,
+    send: (message) => isClear(message) && messages.push(message) > 0,
     log,
   })
   t.teardown(async () => {
     streams.stop()
     await children.stop()
   })
-  const lines = () => messages.filter((one) => one.kind === 'logLines')
+  const lines = () => messages.filter(isLines)
   return {
-    ...{ messages, streams },
+    ...{ children, messages, streams },
     of: (stream) => lines().flatMap((one) => (one.stream === stream ? [...one.transactions] : [])),
     dropped: () => lines().reduce((sum, one) => sum + one.dropped, 0),
     ended: () => messages.flatMap((one) => (one.kind === 'logEnded' ? [one.reason] : [])),
   }
+}
+
+function isLines(message: Reading['messages'][number]): message is Unsent<LogLines> {
+  return message.kind === 'logLines'
 }
 
 function send({ host, httpPort }: Varnishd, bytes: Buffer): Promise<void> {
@@ -97,7 +114,11 @@ async function untilRead(cache: Varnishd, reading: Reading, stream: string): Pro
 }
 
 void t.test('the log of a real cache', async (t) => {
-  const cache = await startVarnishd(t, { vcl: answering('a') })
+  const cache = await startVarnishd(t, {
+    vcl: answering('a'),
+    // Of all requests that a test sends none is overwritten before it is read.
+    args: ['-l', '64m'],
+  })
 
   await t.test('every byte that a client may send is told, and forges nothing', async (t) => {
     const reading = startReading(t, cache)
@@ -133,31 +154,55 @@ void t.test('the log of a real cache', async (t) => {
   })
 
   await t.test('a sample is those that began at such a microsecond, a part as large', async (t) => {
-    const reading = startReading(t, cache)
-    const { streams } = reading
-    streams.take({ stream: 'all', forMs, wanted: { ...everything, withRecords: true } })
-    streams.take({ stream: 'some', forMs, wanted: { ...everything, sample: 10 } })
-    await Promise.all(['all', 'some'].map((one) => untilRead(cache, reading, one)))
-    const count = 600
-    for (let at = 0; at < count; at++) await ask(cache, `/sampled/${at}`)
-    await eventually('all are read', () =>
-      reading.of('all').some(({ url }) => url === `/sampled/${count - 1}`),
-    )
-    const digit = ({ parts }: LoggedTransaction): string | undefined =>
-      parts?.[0]?.records
-        .find(({ tag, text }) => tag === 'Timestamp' && text.startsWith('Start:'))
-        ?.text.split(' ')[1]
-        ?.at(-1)
-    const wanted = reading
-      .of('all')
-      .filter((one) => one.url.startsWith('/sampled/') && digit(one) === '7')
-      .map(({ xid }) => xid)
-    const sampled = () =>
-      reading.of('some').flatMap(({ url, xid }) => (url.startsWith('/sampled/') ? [xid] : []))
-    await eventually('the sample is read', () => sampled().length >= wanted.length)
-    t.same(new Set(sampled()), new Set(wanted), 'those and no others')
-    // Six standard deviations of so many with one in ten.
-    t.ok(Math.abs(wanted.length - count / 10) < 6 * Math.sqrt(count * 0.09), `${wanted.length}`)
+    const { children } = startReading(t, cache)
+    const groups = new ServedGroups({
+      readDesired: () => null,
+      readSource: () => Promise.resolve(''),
+    })
+    const samples = [1, 10, 100, 1000] as const
+    const read = samples.map((sample): LogLine[] => {
+      const lines: LogLine[] = []
+      const leave = children.read(toRun({ ...everything, sample }, groups), {
+        onLine: (text) => {
+          const line = parseLogLine(text)
+          if (line !== null) lines.push(line)
+        },
+        onEnd: (why) => {
+          throw new Error(why)
+        },
+      })
+      t.teardown(leave)
+      return lines
+    })
+    const batch = 100
+    const askBatch = async (path: string) => {
+      const head = `GET ${path} HTTP/1.1\r\nHost: a.example\r\n`
+      await send(
+        cache,
+        Buffer.from(`${`${head}\r\n`.repeat(batch - 1)}${head}Connection: close\r\n\r\n`),
+      )
+    }
+    await eventually('all read', async () => {
+      await askBatch('/begin')
+      return read.every(({ length }) => length > 0)
+    })
+    const count = 12_000
+    for (let at = 0; at < count; at += batch) await askBatch('/sampled')
+    const [all = []] = read
+    const sampledOf = (lines: readonly LogLine[]) => lines.filter(({ url }) => url === '/sampled')
+    await eventually('all are read', () => sampledOf(all).length === count)
+    for (const [at, lines] of read.entries()) {
+      const sample = samples[at] ?? 1
+      const digits = { 1: '', 10: '7', 100: '37', 1000: '137' }[sample]
+      const wanted = sampledOf(all).filter(({ startedAtSeconds }) =>
+        startedAtSeconds.endsWith(digits),
+      )
+      await eventually('the sample is read', () => sampledOf(lines).length >= wanted.length)
+      const ids = (some: readonly LogLine[]) => some.map(({ vxid }) => vxid).sort()
+      t.same(ids(sampledOf(lines)), ids(wanted), `those of 1 in ${sample}, and no others`)
+      const sigma = Math.sqrt((count / sample) * (1 - 1 / sample))
+      t.ok(Math.abs(wanted.length - count / sample) <= 6 * sigma, `${wanted.length} of ${count}`)
+    }
   })
 
   await t.test('a hundred readers of the same lines have one tool', async (t) => {
@@ -195,9 +240,9 @@ void t.test('the log of a real cache', async (t) => {
   )
 
   await t.test('a tool that is not there, or does not take the query, is told', async (t) => {
-    const missing = startReading(t, cache, { program: '/nowhere/varnishncsa' })
+    const missing = startReading(t, cache, { tool: { program: '/nowhere/varnishncsa' } })
     missing.streams.take({ stream: 'missing', forMs, wanted: everything })
-    const odd = startReading(t, cache, { folder: join(cache.workDir, 'nowhere') })
+    const odd = startReading(t, cache, { tool: { folder: join(cache.workDir, 'nowhere') } })
     odd.streams.take({ stream: 'odd', forMs, wanted: { ...everything, query: 'RespStatus ~ "("' } })
     await eventually('both have ended', () => missing.ended().length + odd.ended().length > 1)
     t.match(missing.ended(), [/ENOENT/])
@@ -215,11 +260,46 @@ void t.test('the log of a real cache', async (t) => {
         `#!/bin/sh\necho run >> ${count}\nprintf 'no\\tline\\n\\377\\000\\n'\nhead -c 300000 /dev/zero\necho\nsleep 3\nexit 3\n`,
       )
       await chmod(program, 0o755)
-      const reading = startReading(t, cache, { program })
+      const reading = startReading(t, cache, { tool: { program } })
       reading.streams.take({ stream: 'garbage', forMs, wanted: everything })
       await eventually('it was started again', () => reading.dropped() >= 4)
       t.same(reading.ended(), [])
       t.same(reading.of('garbage'), [])
+    },
+  )
+
+  await t.test(
+    'all streams together send what a link bears; each line is told, or counted as left out',
+    async (t) => {
+      const folder = await makeFolder(t)
+      const program = join(folder, 'busy')
+      const lines = 6_000
+      const url = `/${'u'.repeat(1_500)}`
+      const fields = ['c', '1', '-', 'rxreq', '1700000000.000137', 'GET', url, 'a.example', '200']
+      const line = [...fields, '1', '0.001', '100', 'hit', '-', '127.0.0.1'].join('\\t')
+      await writeFile(
+        program,
+        `#!/bin/sh\nsleep 1\nyes "$(printf '${line}')" | head -n ${lines}\nexec sleep 600\n`,
+      )
+      await chmod(program, 0o755)
+      let refused = 0
+      const reading = startReading(t, cache, {
+        tool: { program },
+        isClear: ({ stream }) => stream !== 'stream 0' || refused++ > 0,
+      })
+      const streams = Array.from({ length: 20 }, (_, at) => `stream ${at}`)
+      const startedAtMs = performance.now()
+      for (const stream of streams) reading.streams.take({ stream, forMs, wanted: everything })
+      await eventually('all are accounted for', () => {
+        const told = streams.reduce((sum, stream) => sum + reading.of(stream).length, 0)
+        return told + reading.dropped() === streams.length * lines
+      })
+      const seconds = Math.ceil((performance.now() - startedAtMs) / 1000)
+      const bytes = Buffer.byteLength(JSON.stringify(reading.messages.filter(isLines)))
+      const counts = streams.slice(1).map((stream) => reading.of(stream).length)
+      t.ok(bytes > 0 && bytes < 2_200_000 * (seconds + 1), `${bytes} bytes in ${seconds} s`)
+      t.ok(reading.messages.length < 200 * (seconds + 1), `${reading.messages.length} messages`)
+      t.ok(Math.min(...counts) > 0, `each has its share: ${counts.join(' ')}`)
     },
   )
 })

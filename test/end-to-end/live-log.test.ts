@@ -2,12 +2,12 @@
  * The live log of a real cache that two organizations share: who reads what, and what leaves the host (docs/behaviour.md, Live log).
  * Asked at one coordinator for an agent that is linked to another.
  */
-import { readdir, readFile, stat } from 'node:fs/promises'
 import { connect } from 'node:net'
 import t from 'tap'
 import { logIn, type ApiClient } from '../support/api-client.js'
 import { eventually } from '../support/eventually.js'
 import { heard, listen, type EventClient } from '../support/event-client.js'
+import { findLogTools, runsFor } from '../support/log-tools.js'
 import type { LoggedPart } from '../../src/resources/logged-transaction.js'
 import { logging } from './logging-vcl.js'
 import { startOrigin } from './origin.js'
@@ -211,6 +211,33 @@ void t.test('the live log of a shared cache', { timeout: 200_000 }, async (t) =>
     ])
   })
 
+  await t.test('a hundred readers end no link and hold up no deploy', async (t) => {
+    const readers = await Promise.all(
+      Array.from({ length: 100 }, () => read(api, '?limit=1000&detail=true')),
+    )
+    const [quick, slow] = [readers.slice(0, 50), readers.slice(50)]
+    for (const reader of slow) reader.pause()
+    await eventually('they read', async () => {
+      await ask('azure.example', '/crowd')
+      return quick.every(({ events }) => events.length > 0)
+    })
+    harness.link.forget()
+    const startedAtMs = performance.now()
+    const over = new AbortController()
+    const asking = (async () => {
+      while (!over.signal.aborted) await ask('azure.example', '/crowd')
+    })()
+    for (let round = 0; round < 3; round++) expectDone(await azure.api.act(azure.group, 'reload'))
+    await eventually('the agent tells that it is there', () => harness.link.count('heartbeat') > 0)
+    over.abort()
+    await asking
+    const seconds = (performance.now() - startedAtMs) / 1000
+    const messages = harness.link.count('logLines')
+    t.ok(messages > 0 && messages < 200 * (seconds + 1), `${messages} messages in ${seconds} s`)
+    t.equal(harness.link.count('hello'), 0, 'it is the same link')
+    for (const reader of readers) reader.close()
+  })
+
   await t.test('what is over the limit is counted', async (t) => {
     const reader = await read(azure.api, '?limit=1')
     await eventually('lines are dropped', async () => {
@@ -232,15 +259,18 @@ void t.test('the live log of a shared cache', { timeout: 200_000 }, async (t) =>
         })
       await reads('/before')
       // One that ended at once would not be started again.
-      await eventually('it has run for a while', () => olderThan(cache.workDir, 2))
-      for (const pid of await findTools(cache.workDir)) process.kill(pid, 'SIGKILL')
+      await eventually('it has run for a while', () => runsFor(cache.workDir, 2))
+      for (const pid of await findLogTools(cache.workDir)) process.kill(pid, 'SIGKILL')
       await reads('/after-the-tool')
       await cache.restart()
       await untilAgent(harness, 'Running')
       await reads('/after-the-cache')
       t.same(reader.of('ended'), [])
       reader.close()
-      await eventually('no tool is left', async () => (await findTools(cache.workDir)).length === 0)
+      await eventually(
+        'no tool is left',
+        async () => (await findLogTools(cache.workDir)).length === 0,
+      )
     },
   )
 })
@@ -308,23 +338,4 @@ function send(port: number, head: string): Promise<void> {
       .resume()
     socket.end(`${head}Connection: close\r\n\r\n`)
   })
-}
-
-/** Runs of the log tool for the cache with this working directory. */
-async function findTools(workDir: string): Promise<number[]> {
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
-  const found = await Promise.all(
-    pids.map(async (pid) => {
-      const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
-      return words.includes('ncsa\0') && words.includes(`\0${workDir}\0`) ? [Number(pid)] : []
-    }),
-  )
-  return found.flat()
-}
-
-async function olderThan(workDir: string, seconds: number): Promise<boolean> {
-  const [pid] = await findTools(workDir)
-  if (pid === undefined) return false
-  const { ctimeMs } = await stat(`/proc/${pid}`)
-  return Date.now() - ctimeMs > seconds * 1000
 }

@@ -52,6 +52,8 @@ const retries = { firstMs: 2_000, longestMs: 8_000 }
 const shortestSilenceMs = 6_000
 /** The link to a coordinator that does not read is closed. */
 const unsentLimitBytes = 16 << 20
+/** While more waits, nothing is sent that may be left out. */
+const behindBytes = 256 << 10
 
 export class CoordinatorLink {
   readonly #options: LinkOptions
@@ -84,6 +86,11 @@ export class CoordinatorLink {
   /** False when there is no link: what matters is sent again after the next welcome. */
   send(message: Unsent): boolean {
     return this.#session?.isLive === true && this.#session.send(message)
+  }
+
+  /** For what may be left out. False, too, while the link is behind: it keeps nothing else waiting. */
+  sendIfClear(message: Unsent): boolean {
+    return this.#session?.isBehind === false && this.send(message)
   }
 
   /** A heartbeat ahead of time: the condition changed. */
@@ -193,6 +200,10 @@ class Session {
 
   get isLive(): boolean {
     return this.#welcomed && this.#socket.readyState === this.#socket.OPEN
+  }
+
+  get isBehind(): boolean {
+    return this.#socket.bufferedAmount > behindBytes
   }
 
   /** Says hello; resolves when the welcome was dealt with. */

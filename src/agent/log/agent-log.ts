@@ -21,7 +21,7 @@ interface AgentLogOptions extends Pick<SoughtCache, 'cachePid' | 'product'> {
   readonly config: Pick<AgentConfig, 'engine' | 'maskHeaders' | 'maskQuery' | 'sampleRate'>
   readonly state: SavedState
   readonly sources: Sources
-  readonly link: Pick<CoordinatorLink, 'send'>
+  readonly link: Pick<CoordinatorLink, 'send' | 'sendIfClear'>
   readonly log: Logger
 }
 
@@ -71,7 +71,8 @@ export class AgentLog {
           })
     this.#streams = new LogStreams({
       ...this.#parts,
-      send: (message) => link.send(message),
+      send: (message) =>
+        message.kind === 'logLines' ? link.sendIfClear(message) : link.send(message),
       log,
     })
   }

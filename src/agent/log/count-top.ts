@@ -36,6 +36,7 @@ export async function countTop(
     masking: { ...masking, masksClients: true },
     groupOf: (host) => groups.groupOf(host),
     isWanted: (group) => isWanted(wanted, group),
+    hasRoom: () => true,
     take: (transaction) => {
       const counted = toCounted(by, transaction)
       if (counted === null) return

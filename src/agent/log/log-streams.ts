@@ -12,6 +12,7 @@ import type { LogChildren } from './log-children.js'
 import type { ServedGroups } from './served-groups.js'
 import { isWanted, judgeWanted, ownNames, toRun } from './wanted-log.js'
 import { RecordReader } from './record-reader.js'
+import { SendBudget, type Spent } from './send-budget.js'
 import {
   TransactionReader,
   type GroupedTransaction,
@@ -23,21 +24,19 @@ interface LogStreamsOptions {
   readonly children: LogChildren
   readonly groups: ServedGroups
   readonly masking: Omit<Masking, 'masksClients'>
+  /** False: it was not sent, and will not be. */
   readonly send: (message: Unsent<LogLines> | Unsent<LogEnded>) => boolean
   readonly log: Logger
 }
 
-/** A transaction is with its reader half a second later at most. */
-const flushEveryMs = 100
 const linesPerMessage = 250
-/** As JSON, in UTF-16 units: a message has 1 MiB at most, and a unit three bytes. */
-const charactersPerMessage = 300_000
-/** Whole records of requests are long: what is more is dropped, as lines over their limit are. */
-const charactersPerSecond = 2_000_000
+/** Between coordinators a hint has 512 KiB at most. */
+const bytesPerMessage = 400_000
 
 export class LogStreams {
   readonly #options: LogStreamsOptions
   readonly #open = new Map<string, LogStream>()
+  readonly #budget = new SendBudget(() => this.#open.size)
 
   constructor(options: LogStreamsOptions) {
     this.#options = options
@@ -46,7 +45,7 @@ export class LogStreams {
   /** Begins, renews or, with 0 ms, ends a stream. */
   take({ stream, forMs, wanted }: Pick<LogOrder, 'stream' | 'forMs' | 'wanted'>): void {
     const known = this.#open.get(stream)
-    if (known) known.renew(forMs)
+    if (known) known.renew(forMs, wanted.linesPerSecond)
     else if (forMs > 0) void this.#begin(stream, forMs, wanted) // catches all
   }
 
@@ -56,9 +55,10 @@ export class LogStreams {
 
   async #begin(name: string, forMs: number, wanted: WantedLog): Promise<void> {
     const { groups, log } = this.#options
-    const stream = new LogStream(this.#options, name, wanted, () => this.#open.delete(name))
+    const options = { ...this.#options, budget: this.#budget }
+    const stream = new LogStream(options, name, wanted, () => this.#open.delete(name))
     this.#open.set(name, stream)
-    stream.renew(forMs)
+    stream.renew(forMs, wanted.linesPerSecond)
     try {
       judgeWanted(wanted, this.#options.masking)
       await groups.refresh()
@@ -70,8 +70,12 @@ export class LogStreams {
   }
 }
 
+interface LogStreamOptions extends LogStreamsOptions {
+  readonly budget: SendBudget
+}
+
 class LogStream {
-  readonly #options: LogStreamsOptions
+  readonly #options: LogStreamOptions
   readonly #name: string
   readonly #wanted: WantedLog
   readonly #forget: () => void
@@ -79,28 +83,29 @@ class LogStream {
   #lease: NodeJS.Timeout | undefined
   #flushing: NodeJS.Timeout | undefined
   #leave: (() => Promise<void>) | null = null
-  #waiting: { readonly transaction: GroupedTransaction; readonly characters: number }[] = []
+  #linesPerSecond: number
+  #waiting: { readonly transaction: GroupedTransaction; readonly bytes: number }[] = []
   #dropped = 0
-  /** Of the second that began then. */
-  #second = { atMs: 0, lines: 0, characters: 0 }
+  #spent: Spent | null = null
   #isClosed = false
 
-  constructor(options: LogStreamsOptions, name: string, wanted: WantedLog, forget: () => void) {
+  constructor(options: LogStreamOptions, name: string, wanted: WantedLog, forget: () => void) {
     this.#options = options
     this.#name = name
     this.#wanted = wanted
+    this.#linesPerSecond = wanted.linesPerSecond
     this.#forget = forget
     const { groups, masking } = options
     const reading: LineReaderOptions = {
       masking: { ...masking, masksClients: wanted.masksClients },
       groupOf: (host) => groups.groupOf(host),
       isWanted: (group) => isWanted(wanted, group),
+      hasRoom: () => this.#hasRoom(0),
       take: (transaction) => {
         this.#take(transaction)
       },
       drop: () => {
-        this.#dropped += 1
-        this.#flushSoon()
+        this.#drop(1)
       },
     }
     this.#reader = wanted.withRecords
@@ -108,8 +113,10 @@ class LogStream {
       : new TransactionReader(reading)
   }
 
-  renew(forMs: number): void {
+  /** Readers that come and go change how many lines each gets. */
+  renew(forMs: number, linesPerSecond: number): void {
     clearTimeout(this.#lease)
+    this.#linesPerSecond = linesPerSecond
     void this.#options.groups.refresh().catch(() => undefined) // as it was
     if (forMs === 0) this.close()
     else
@@ -152,43 +159,59 @@ class LogStream {
   }
 
   #take(transaction: GroupedTransaction): void {
-    const nowMs = performance.now()
-    if (nowMs - this.#second.atMs >= 1000) this.#second = { atMs: nowMs, lines: 0, characters: 0 }
-    const second = this.#second
-    const isOver = second.lines >= this.#wanted.linesPerSecond
-    const characters = isOver ? 0 : JSON.stringify(transaction).length
-    second.lines += 1
-    second.characters += characters
-    if (isOver || second.characters > charactersPerSecond) this.#dropped += 1
-    else this.#waiting.push({ transaction, characters })
+    const bytes = Buffer.byteLength(JSON.stringify(transaction))
+    if (!this.#hasRoom(bytes)) {
+      this.#drop(1)
+      return
+    }
+    this.#options.budget.spend(this.#readSpent(), bytes)
+    this.#waiting.push({ transaction, bytes })
+    this.#flushSoon()
+  }
+
+  #hasRoom(bytes: number): boolean {
+    const spent = this.#readSpent()
+    return spent.lines < this.#linesPerSecond && this.#options.budget.hasRoom(spent, bytes)
+  }
+
+  #readSpent(): Spent {
+    return (this.#spent = this.#options.budget.spentBy(this.#spent))
+  }
+
+  /** It is told with the next lines. */
+  #drop(count: number): void {
+    this.#dropped += count
     this.#flushSoon()
   }
 
   #flushSoon(): void {
+    if (this.#isClosed) return
     this.#flushing ??= setTimeout(() => {
       this.#flushing = undefined
       this.#flush()
-    }, flushEveryMs)
+    }, this.#options.budget.flushEveryMs)
   }
 
   #flush(): void {
-    let dropped = this.#dropped
-    this.#dropped = 0
-    const send = (transactions: readonly GroupedTransaction[]): void => {
-      const message = { transactions, dropped, stream: this.#name }
-      this.#options.send({ kind: 'logLines', traceId: newTraceId(), ...message })
-      dropped = 0
-    }
     let [some, size]: [GroupedTransaction[], number] = [[], 0]
-    for (const { transaction, characters } of this.#waiting.splice(0)) {
-      const isFull = some.length === linesPerMessage || size + characters > charactersPerMessage
+    for (const { transaction, bytes } of this.#waiting.splice(0)) {
+      const isFull = some.length === linesPerMessage || size + bytes > bytesPerMessage
       if (isFull && some.length > 0) {
-        send(some)
+        this.#send(some)
         ;[some, size] = [[], 0]
       }
       some.push(transaction)
-      size += characters
+      size += bytes
     }
-    if (some.length > 0 || dropped > 0) send(some)
+    if (some.length > 0 || this.#dropped > 0) this.#send(some)
+  }
+
+  /** What the link does not take is dropped: the newest lines are worth more. */
+  #send(transactions: readonly GroupedTransaction[]): void {
+    const dropped = this.#dropped
+    this.#dropped = 0
+    const message = { transactions, dropped, stream: this.#name }
+    const isSent = this.#options.send({ kind: 'logLines', traceId: newTraceId(), ...message })
+    if (!isSent) this.#drop(dropped + transactions.length)
   }
 }

@@ -26,17 +26,17 @@ export class RecordReader implements LineReader {
   }
 
   #take(group: RecordGroup): void {
-    const { masking, groupOf, isWanted, take, drop } = this.#options
+    const { masking, groupOf, isWanted, hasRoom, take, drop } = this.#options
     const answered = findAnswered(group)
     if (answered === null) return
     const line = toLogLine(answered, group.parts)
-    const transaction = toTransaction(line, line.backend, masking)
+    const served = groupOf(line.host)
+    if (!isWanted(served)) return
+    const transaction = hasRoom() ? toTransaction(line, line.backend, masking) : null
     if (transaction === null) {
       drop()
       return
     }
-    const served = groupOf(transaction.host)
-    if (!isWanted(served)) return
     const names = this.#ownNames()
     const told = names === null ? group.parts : keepParts(group.parts, names)
     const parts = told.map((part) => toShown(part, masking))

@@ -25,13 +25,18 @@ export interface LineReaderOptions {
   readonly masking: Masking
   readonly groupOf: (host: string) => ServedGroup | null
   readonly isWanted: (group: ServedGroup | null) => boolean
+  /** Whether the next one would be taken: what would not is dropped before any more is made of it. */
+  readonly hasRoom: () => boolean
   readonly take: (transaction: GroupedTransaction) => void
-  /** A line that is none of the format. */
+  /** One that is none of the format, or too many. */
   readonly drop: () => void
 }
 
 /** The lines of a request's fetches come with its own: the tool writes them together, unless its buffer is full in between. */
 const togetherMs = 100
+
+/** All readers of one tool are given the same line, one after the other. */
+const parse = rememberLast(parseLogLine)
 
 export class TransactionReader implements LineReader {
   readonly #options: LineReaderOptions
@@ -44,7 +49,7 @@ export class TransactionReader implements LineReader {
   }
 
   read(text: string): void {
-    const line = parseLogLine(text)
+    const line = parse(text)
     if (line === null) this.#options.drop()
     else if (line.side === 'c') {
       // A part of a page may stand before the fetch of that page.
@@ -61,20 +66,27 @@ export class TransactionReader implements LineReader {
   flush(): void {
     const line = this.#request
     if (line === null) return
-    const { masking, groupOf, isWanted, take, drop } = this.#options
-    const transaction = toTransaction(line, this.#backend, masking)
+    const { masking, groupOf, isWanted, hasRoom, take, drop } = this.#options
+    const backend = this.#backend
     this.#request = null
     this.#backend = '-'
-    if (transaction === null) {
-      drop()
-      return
-    }
-    const group = groupOf(transaction.host)
-    if (isWanted(group)) take({ ...transaction, groupId: group?.groupId ?? null })
+    const group = groupOf(line.host)
+    if (!isWanted(group)) return
+    const transaction = hasRoom() ? toTransaction(line, backend, masking) : null
+    if (transaction === null) drop()
+    else take({ ...transaction, groupId: group?.groupId ?? null })
   }
 
   stop(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
+  }
+}
+
+function rememberLast<Value>(make: (text: string) => Value): (text: string) => Value {
+  let last: { readonly text: string; readonly value: Value } | undefined
+  return (text) => {
+    if (last?.text !== text) last = { text, value: make(text) }
+    return last.value
   }
 }

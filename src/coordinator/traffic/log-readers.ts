@@ -27,6 +27,7 @@ interface LogReadersOptions {
 /** docs/behaviour.md, Live log. */
 const readersOfOrganization = 20
 const readersMost = 200
+const cachesMost = 10_000
 const linesPerSecondMost = 5_000
 const longestMs = 30 * 60_000
 /** A reader with more unread bytes gets no lines until it has read them. */
@@ -55,12 +56,14 @@ export class LogReaders {
   }
 
   /** Throws FleetError 'limited'. */
-  requireRoom({ organizationId }: Actor): void {
+  requireRoom({ organizationId }: Actor, caches: number): void {
     const held = [...this.#open].filter((one) => one.organizationId === organizationId).length
     if (organizationId !== null && held >= readersOfOrganization)
       throw limited(`this organization reads the log ${readersOfOrganization} times here already`)
     if (this.#open.size >= readersMost)
       throw limited(`this coordinator has ${readersMost} readers of the log already`)
+    if (this.#options.streams.size + caches > cachesMost)
+      throw limited(`with these ${caches} caches, more than ${cachesMost} logs would be read here`)
   }
 
   listen(reader: NewReader, connection: EventStream): void {

@@ -61,7 +61,7 @@ export function logRoutes({ service, readers, authenticator }: LogParts): readon
         const { limit: linesPerSecond = 100, detail: withRecords = false } = query
         const wanted = { ...readWanted(actor, query), linesPerSecond, withRecords }
         const selected = await selectCaches(service, actor, query)
-        readers.requireRoom(actor)
+        readers.requireRoom(actor, selected.caches.length)
         const token = readToken(headers, 'bearer') ?? '' // the call was let in by it
         const { expiresAtMs } = await authenticator.recognize(token, sourceAddress)
         const names = await nameGroups(service, actor)

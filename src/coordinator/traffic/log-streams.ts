@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { LogEnded, LogLines, WantedLog } from '../../messages/live-log.js'
 import { startLoop } from '../../runtime/loop.js'
-import type { Bus } from '../bus/bus.js'
+import type { Bus, Subscription } from '../bus/bus.js'
 import { logOrderSubject, logPartSubject, type LogPart } from '../bus/subjects.js'
 
 export interface AskedLog {
@@ -11,53 +11,106 @@ export interface AskedLog {
 }
 
 export interface LogStreams {
+  /** Logs of caches that are read here, each once for each who reads it. */
+  readonly size: number
   /** Until the answered function is called. */
   open(asked: readonly AskedLog[], onPart: (part: LogPart) => void): () => void
   close(): Promise<void>
 }
 
 /** What an agent is told, and how often again: one lost message ends nothing, and an agent whose reader is gone stops by itself. */
-const forMs = 30_000
+const leaseMs = 30_000
 const renewEveryMs = 10_000
 /** A hint that is shared between processes has a bound. */
 const ordersPerHint = 50
+/**
+ * Of all streams together: a line costs some 15 µs of the thread that deploys and heartbeats need, too. As much as two readers may get.
+ */
+const linesPerSecondMost = 10_000
+
+type Receive = (part: LogPart) => void
+/** Of one agent, by stream: what it tells is taken off the bus once, however many read. */
+interface Heard {
+  readonly receivers: Map<string, Receive>
+  readonly subscription: Subscription
+}
 
 export function createLogStreams(bus: Bus): LogStreams {
   const open = new Map<string, readonly AskedLog[]>()
+  const heard = new Map<number, Heard>()
+  const count = (): number => [...open.values()].reduce((sum, asked) => sum + asked.length, 0)
   const renewing = startLoop({
     log: null,
     everyMs: null,
     pass: ({ nextIn }) => {
-      for (const [stream, asked] of open) publishOrders(bus, stream, asked, forMs)
+      const most = shareOf(count())
+      for (const [stream, asked] of open)
+        publishOrders(bus, stream, asked, { most, forMs: leaseMs })
       nextIn(open.size > 0 ? renewEveryMs : null)
     },
   })
+  const hear = (agentId: number, stream: string, receive: Receive): void => {
+    const known = heard.get(agentId)
+    if (known) {
+      known.receivers.set(stream, receive)
+      return
+    }
+    const receivers = new Map([[stream, receive]])
+    const subscription = bus.subscribe(logPartSubject(agentId), (part) => {
+      receivers.get(part.stream)?.(part)
+    })
+    heard.set(agentId, { receivers, subscription })
+  }
+  const unhear = (agentId: number, stream: string): void => {
+    const known = heard.get(agentId)
+    known?.receivers.delete(stream)
+    if (known?.receivers.size !== 0) return
+    known.subscription.close()
+    heard.delete(agentId)
+  }
   return {
+    get size() {
+      return count()
+    },
     open: (asked, onPart) => {
       const stream = randomUUID()
-      const subscriptions = asked.map(({ agentId }) =>
-        bus.subscribe(logPartSubject(agentId), (part) => {
-          if (part.stream === stream) onPart(part)
-        }),
-      )
+      for (const { agentId } of asked) hear(agentId, stream, onPart)
       open.set(stream, asked)
-      publishOrders(bus, stream, asked, forMs)
+      publishOrders(bus, stream, asked, { most: shareOf(count()), forMs: leaseMs })
       renewing.wake(renewEveryMs)
       return () => {
         if (!open.delete(stream)) return
-        for (const subscription of subscriptions) subscription.close()
-        publishOrders(bus, stream, asked, 0)
+        for (const { agentId } of asked) unhear(agentId, stream)
+        publishOrders(bus, stream, asked, { most: 1, forMs: 0 })
       }
     },
     close: () => renewing.close(),
   }
 }
 
-function publishOrders(bus: Bus, stream: string, asked: readonly AskedLog[], ms: number): void {
-  for (let from = 0; from < asked.length; from += ordersPerHint) {
-    const some = asked.slice(from, from + ordersPerHint)
-    bus.publish(logOrderSubject, { orders: some.map((one) => ({ ...one, stream, forMs: ms })) })
-  }
+/** With the next renewal those that read already have it, too. */
+function shareOf(streams: number): number {
+  return Math.max(1, Math.floor(linesPerSecondMost / streams))
+}
+
+interface OrderLimits {
+  /** Lines a second of each. */
+  readonly most: number
+  readonly forMs: number
+}
+
+function publishOrders(
+  bus: Bus,
+  stream: string,
+  asked: readonly AskedLog[],
+  { most, forMs }: OrderLimits,
+): void {
+  const orders = asked.map(({ agentId, wanted }) => {
+    const linesPerSecond = Math.min(wanted.linesPerSecond, most)
+    return { agentId, stream, forMs, wanted: { ...wanted, linesPerSecond } }
+  })
+  for (let from = 0; from < orders.length; from += ordersPerHint)
+    bus.publish(logOrderSubject, { orders: orders.slice(from, from + ordersPerHint) })
 }
 
 /** What a session got of its agent. */

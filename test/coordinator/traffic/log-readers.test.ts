@@ -31,10 +31,14 @@ async function startFleet(t: Test) {
     description: { capabilities: ['report', 'deploy', 'log'] },
   })
   const streams = new Set<string>()
+  /** Lines a second that the agent may send of each, as it was told last. */
+  const shares = new Map<string, number>()
   service.bus.subscribe(logOrderSubject, ({ orders }) => {
-    for (const { stream, forMs } of orders)
+    for (const { stream, forMs, wanted } of orders) {
+      shares.set(stream, wanted.linesPerSecond)
       if (forMs > 0) streams.add(stream)
       else streams.delete(stream)
+    }
   })
   const tell = (count: number): void => {
     for (const stream of streams)
@@ -43,9 +47,9 @@ async function startFleet(t: Test) {
         transactions: Array.from({ length: count }, () => request),
       })
   }
-  const read = (token: string) =>
-    listen(t, tenants.controller.base, { token, path: '/logs', query: '' })
-  return { ...tenants, streams, tell, read }
+  const read = (token: string, query = '') =>
+    listen(t, tenants.controller.base, { token, path: '/logs', query })
+  return { ...tenants, streams, shares, tell, read }
 }
 
 void t.test('who takes nothing gets less, is told so, and is cut off after a while', async (t) => {
@@ -90,8 +94,14 @@ void t.test('why a chosen cache cannot be read is in the answer', async (t) => {
 })
 
 void t.test('a coordinator has two hundred readers and no more', async (t) => {
-  const { system, streams, read } = await startFleet(t)
-  const readers = await Promise.all(Array.from({ length: 200 }, () => read(system.token)))
+  const { system, streams, shares, read } = await startFleet(t)
+  const first = await read(system.token, '?limit=1000')
+  await eventually('it is told to the agent', () => shares.size === 1)
+  t.same([...shares.values()], [1_000])
+  const others = await Promise.all(
+    Array.from({ length: 199 }, () => read(system.token, '?limit=1000')),
+  )
+  const readers = [first, ...others]
   t.ok(readers.every(({ status }) => status === 200))
   const refused = await read(system.token)
   t.equal(refused.status, 429)
@@ -99,6 +109,10 @@ void t.test('a coordinator has two hundred readers and no more', async (t) => {
   readers[0]?.close()
   await eventually('room again', async () => (await read(system.token)).status === 200)
   await eventually('each has its stream', () => streams.size === 200)
+  await eventually('they share what a coordinator takes', () => {
+    const all = [...streams].map((stream) => shares.get(stream) ?? 0)
+    return all.every((share) => share === 50)
+  })
 })
 
 function dropped(client: Awaited<ReturnType<typeof listen>>): number {
