@@ -50,6 +50,47 @@ export async function testBounds(t: Test, makeUrl: () => Promise<string>): Promi
     await archive.close()
   })
 
+  await t.test(
+    'beyond half of all series only counters begin new ones, up to the last',
+    async (t) => {
+      const archive = await openArchive(await makeUrl(), { seriesMost: 1000 })
+      const groups = Array.from({ length: 52 }, (_, at) => at)
+      const listSeries = (name: string, length: number) =>
+        Array.from({ length }, (_, at) => name.replace('*', String(at)))
+      const countKept = async (agentId: number, list: readonly string[], steps: number) => {
+        const endMs = begin + steps * stepMs
+        const range = { consolidation: 'AVERAGE', startMs: begin, endMs, nowMs: endMs } as const
+        const caches = [{ agentId, hidden: null, groups: new Set(groups) }]
+        const { series } = await archive.readSeries({ ...range, caches, names: list })
+        return series.filter(({ isKnown }) => isKnown).length
+      }
+      const domains = listSeries('DOMAIN.1:d*.example.requests', 300)
+      const first = [...listSeries('VBE.b*.conn', 300), ...domains]
+      await record(archive, 1, { from: 0, to: 2, list: first })
+      const figures = listSeries('GROUP.*.requests', 50)
+      const second = [...figures, ...listSeries('VBE.b*.conn', 100)]
+      await record(archive, 2, { from: 0, to: 2, list: second })
+      t.same(
+        [
+          await countKept(1, first, 2),
+          await countKept(2, figures, 2),
+          await countKept(2, second, 2),
+        ],
+        [600, 0, 100],
+      )
+      t.match(archive.warnings, [/^half of the series .* figures of further groups and domains/])
+      const third = listSeries('VBE.b*.conn', 400)
+      await record(archive, 3, { from: 0, to: 2, list: third })
+      t.equal(await countKept(3, third, 2), 300, 'a thousand in all')
+      t.match(archive.warnings.slice(1), [/^all series .* taken/])
+      await record(archive, 1, { from: 2, to: 4, list: [...first, 'GROUP.51.requests'] })
+      t.equal(await countKept(1, domains, 4), 300, 'what was begun goes on')
+      t.equal(await countKept(1, ['GROUP.51.requests'], 4), 0)
+      t.equal(planArchive(stepMs).seriesMost, 250_000)
+      await archive.close()
+    },
+  )
+
   await t.test('lists of series that no row can have any more are forgotten', async (t) => {
     const archive = await openArchive(await makeUrl())
     const away = ['VBE.away.conn', ...names]

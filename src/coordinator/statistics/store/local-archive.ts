@@ -196,13 +196,15 @@ export class LocalArchive implements StatisticsArchive {
         takesFigures: kept.total() < seriesMost / 2,
         unwritten: this.#rowsThatWait(kept.total()),
       })
-      kept.add(organizationId, cache.state.series - before)
+      const added = cache.state.series - before
+      kept.add(organizationId, added)
       if (refused === 0) continue
       const isOfCache = cache.state.series >= seriesPerCacheMost
       const isFull = kept.total() >= seriesMost
+      const isOfShare = added === room
       this.#complaints.ofSeries(
         { agentId, organizationId, refused, seriesMost },
-        isOfCache ? 'cache' : isFull ? 'total' : 'share',
+        isOfCache ? 'cache' : isFull ? 'total' : isOfShare ? 'share' : 'figures',
       )
     }
   }
