@@ -1,14 +1,14 @@
-/** What the page weighs, packed: all that index.html names (issue: at most 80 KB), and with an editor (at most 220 KB). */
+/** What the page weighs, packed: all that index.html names (at most 45 KB), and with an editor (at most 220 KB). */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { root } from '../support/root.js'
 
 const folder = join(root, 'dist/page/')
-const firstLoadMost = 80_000
+const firstLoadMost = 45_000
 const withEditorMost = 220_000
 
-void t.test('the first load is at most 80 KB', (t) => {
+void t.test('the first load is at most 45 KB', (t) => {
   const parts = listFirstLoad()
   const bytes = weigh(parts)
 

@@ -15,20 +15,15 @@ export interface DialogProps {
 export function Dialog({ title, children, onClose, isWide = false }: DialogProps) {
   const place = useRef<HTMLDialogElement>(null)
   const titleId = useId()
-  const before = useRef<Element | null>(null)
   // As a reference: effects come after it, and there the fields in it ask for the focus.
   const open = useCallback((dialog: HTMLDialogElement | null) => {
     place.current = dialog
-    if (!dialog) return
-    before.current = document.activeElement
-    dialog.showModal()
+    dialog?.showModal()
   }, [])
+  // It gives the focus back, which nothing behind it can take while it is open.
   useLayoutEffect(
     () => () => {
-      const focused = document.activeElement
-      // Closed by its key it has given the focus back already, and somebody may be elsewhere by now.
-      const isHere = focused === document.body || place.current?.contains(focused)
-      if (isHere && before.current instanceof HTMLElement) before.current.focus()
+      place.current?.close()
     },
     [],
   )

@@ -89,8 +89,9 @@ function useFocusOnArrival(): void {
   const focused = document.activeElement
   useLayoutEffect(() => {
     const now = document.activeElement
-    // A field of the new view may have asked for it.
-    if (before.current !== path && (now === focused || now === document.body)) focusView()
+    // A field of the new view may have asked for it; a dialog that led here gave it back to what is outside.
+    const isInView = document.getElementById(viewId)?.contains(now) === true
+    if (before.current !== path && (now === focused || !isInView)) focusView()
     before.current = path
   }, [path])
 }
