@@ -12,6 +12,8 @@ export function createInProcessBus(): Bus {
   const receivers = new Map<string, Set<Receive>>()
   const responders = new Map<string, Respond>()
   const waiting = new Waiting()
+  /** As over a network: what receives does not run inside the sender's transaction. */
+  const outside = new AsyncResource('cachefleet.bus')
   let closed = false
 
   const requireOpen = (): void => {
@@ -32,9 +34,9 @@ export function createInProcessBus(): Bus {
 
     subscribe({ name, isHint }, receive) {
       requireOpen()
-      const received = inOwnContext((value: unknown) => {
-        if (isHint(value)) receive(value)
-      })
+      const received = (value: unknown): void => {
+        if (isHint(value)) outside.runInAsyncScope(receive, undefined, value)
+      }
       const all = receivers.get(name) ?? new Set<Receive>()
       receivers.set(name, all.add(received))
       return {
@@ -48,7 +50,8 @@ export function createInProcessBus(): Bus {
     respond({ name, isAsked }, answer) {
       requireOpen()
       if (responders.has(name)) throw new Error(`the bus has a responder of ${name} already`)
-      const answered = inOwnContext((value: unknown) => answer(requireFitting(isAsked, value)))
+      const answered = (value: unknown) =>
+        outside.runInAsyncScope(() => answer(requireFitting(isAsked, value)))
       responders.set(name, answered)
       return {
         close: () => {
@@ -80,11 +83,6 @@ export function createInProcessBus(): Bus {
       return Promise.resolve()
     },
   }
-}
-
-/** As over a network: what receives does not run inside the sender's transaction. */
-function inOwnContext<Value, Result>(work: (value: Value) => Result): (value: Value) => Result {
-  return AsyncResource.bind(work)
 }
 
 async function ask(respond: Respond | undefined, value: unknown): Promise<unknown> {

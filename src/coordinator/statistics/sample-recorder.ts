@@ -3,6 +3,7 @@ import { liveSampleSubject, type LiveSample } from '../bus/subjects.js'
 import { resolveCounter } from '../../resources/counters.js'
 import type { Samples } from '../../messages/agent-to-coordinator.js'
 import { MalformedMessage } from '../../messages/codec.js'
+import { createBoundedCache } from '../../runtime/bounded-cache.js'
 import type { StateService } from '../service.js'
 
 interface SampledAgent {
@@ -26,13 +27,19 @@ interface Link {
   readonly sampledAt: number | null
 }
 
+type NameLists = ReturnType<typeof createBoundedCache<string, readonly string[]>>
+
+/** Lists of names kept; caches of the same release and storage share one. */
+const listsMost = 1000
+
 export function createSampleRecorder(service: StateService): SampleRecorder {
   const links = new Map<number, Link>()
+  const lists = createBoundedCache<string, readonly string[]>(listsMost)
   return {
     take: ({ agentId, organizationId }, samples) => {
       const { at, live, values } = samples
       const link = links.get(agentId)
-      const names = findNames(samples, link)
+      const names = findNames(samples, link, lists)
       const offsetMs = alignClock(link?.offsetMs ?? null, { at, receivedAt: service.now() })
       const before = link?.sampledAt ?? null
       links.set(agentId, { names, offsetMs, sampledAt: live ? before : at })
@@ -48,14 +55,26 @@ export function createSampleRecorder(service: StateService): SampleRecorder {
   }
 }
 
-/** What is stored and shown has the form of a counter's name, whatever the agent says. */
-function findNames({ names: sent, values }: Samples, link: Link | undefined): readonly string[] {
-  const odd = sent?.find((name) => resolveCounter(name) === null)
-  if (odd !== undefined)
-    throw new MalformedMessage(`${JSON.stringify(odd.slice(0, 80))} is not a name of a counter`)
-  const names = sent ?? link?.names ?? []
+/** What is stored and shown has the form of a counter's name, whatever the agent says. Equal lists are one. */
+function findNames(
+  { names: sent, values }: Samples,
+  link: Link | undefined,
+  lists: NameLists,
+): readonly string[] {
+  const names = sent ? shareNames(sent, lists) : (link?.names ?? [])
   if (names.length === values.length) return names
   throw new MalformedMessage(`${values.length} values came for ${names.length} names of counters`)
+}
+
+function shareNames(sent: readonly string[], lists: NameLists): readonly string[] {
+  const text = JSON.stringify(sent)
+  const known = lists.get(text)
+  if (known) return known
+  const odd = sent.find((name) => resolveCounter(name) === null)
+  if (odd !== undefined)
+    throw new MalformedMessage(`${JSON.stringify(odd.slice(0, 80))} is not a name of a counter`)
+  lists.set(text, sent)
+  return sent
 }
 
 /** Samples that came so much too early or late mean that a clock was set. */

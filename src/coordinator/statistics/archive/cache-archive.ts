@@ -3,8 +3,16 @@
  * restart, makes no difference to the rows.
  */
 import { spanOf, stepsPerRow, type Grid } from './archives.js'
-import { clearRow, closeRow, foldStep, makeOpenRow, type OpenRow } from './fold.js'
-import { addToStep, closeStep, openStep, reopenStep, type OpenStep } from './open-step.js'
+import {
+  clearRow,
+  closeRow,
+  foldStep,
+  makeOpenRows,
+  pickSeries,
+  readIndex,
+  type OpenRows,
+} from './fold.js'
+import { addToStep, closeStep, openStep, pickStep, reopenStep, type OpenStep } from './open-step.js'
 import type { Columns, Row } from './row.js'
 
 export interface CacheState {
@@ -16,7 +24,7 @@ export interface CacheState {
   folded: number
   step: OpenStep | null
   /** Of the archives from the second on. */
-  readonly open: readonly OpenRow[]
+  open: OpenRows
 }
 
 /** Rates without a span of their own hold for at most this many steps since the previous sample. */
@@ -28,8 +36,8 @@ const spanSteps = 6
 const setBackMs = 60_000
 
 export function createCacheState(grid: Grid, series: number): CacheState {
-  const open = stepsPerRow.slice(1, grid.archives).map(() => makeOpenRow(series))
-  return { grid, series, last: null, folded: 0, step: null, open }
+  const rows = stepsPerRow.slice(1, grid.archives).length
+  return { grid, series, last: null, folded: 0, step: null, open: makeOpenRows(rows, series) }
 }
 
 export interface Sample {
@@ -105,17 +113,8 @@ export function widenSeries(state: CacheState, series: number): void {
 /** For each series from now on: which it was before; -1: it is new. */
 export function keepSeries(state: CacheState, before: readonly number[]): void {
   state.series = before.length
-  for (const row of state.open) {
-    row.sum = pick(row.sum, before, new Float64Array(before.length))
-    row.known = pick(row.known, before, new Float64Array(before.length))
-    row.minimum = pick(row.minimum, before, new Float32Array(before.length))
-    row.maximum = pick(row.maximum, before, new Float32Array(before.length))
-    row.last = pick(row.last, before, new Float32Array(before.length))
-  }
-  const { step } = state
-  if (!step) return
-  step.sum = pick(step.sum, before, new Float64Array(before.length))
-  step.knownMs = pick(step.knownMs, before, new Float64Array(before.length))
+  state.open = pickSeries(state.open, before)
+  if (state.step) state.step = pickStep(state.step, before)
 }
 
 function finishStep(state: CacheState, finished: Row[]): void {
@@ -129,23 +128,25 @@ function finishStep(state: CacheState, finished: Row[]): void {
 }
 
 function foldIntoAll(state: CacheState, index: number, columns: Columns, finished: Row[]): void {
-  for (const [at, row] of state.open.entries()) {
-    const steps = stepsPerRow[at + 1] ?? 1
-    const rowIndex = Math.floor(index / steps)
-    if (row.index >= 0 && row.index !== rowIndex) finishRow(state, at + 1, finished)
-    row.index = rowIndex
-    foldStep(row, columns)
-    if ((index + 1) % steps === 0) finishRow(state, at + 1, finished)
+  const { open } = state
+  const findIndex = (row: number): number => Math.floor(index / (stepsPerRow[row + 1] ?? 1))
+  // Those that have not this step go first: what is newest of a series is kept once for all rows.
+  for (let row = 0; row < open.rows; row++) {
+    const before = readIndex(open, row)
+    if (before >= 0 && before !== findIndex(row)) finishRow(state, row, finished)
+  }
+  for (let row = 0; row < open.rows; row++) {
+    foldStep(open, row, findIndex(row), columns)
+    if ((index + 1) % (stepsPerRow[row + 1] ?? 1) === 0) finishRow(state, row, finished)
   }
   state.folded = index + 1
 }
 
-function finishRow({ grid, open }: CacheState, archive: number, finished: Row[]): void {
-  const row = open[archive - 1]
-  if (!row) return
+function finishRow({ grid, open }: CacheState, row: number, finished: Row[]): void {
+  const archive = row + 1
   const spanMs = spanOf(grid, archive)
-  const endsAt = (row.index + 1) * spanMs
-  const columns = closeRow(row)
+  const endsAt = (readIndex(open, row) + 1) * spanMs
+  const columns = closeRow(open, row)
   if (columns) finished.push({ archive, endsAt, spanMs, knownUntil: endsAt, columns })
 }
 
@@ -154,24 +155,13 @@ function beginAnew(state: CacheState): void {
   state.last = null
   state.step = null
   state.folded = 0
-  for (const row of state.open) clearRow(row)
+  for (let row = 0; row < state.open.rows; row++) clearRow(state.open, row)
 }
 
 /** A step that was written when there were fewer series. */
 function widenStep(state: CacheState): void {
   const { step, series } = state
-  if (!step || step.sum.length >= series) return
-  const wide = openStep(step.index, series)
-  wide.sum.set(step.sum)
-  wide.knownMs.set(step.knownMs)
-  state.step = wide
-}
-
-function pick<Run extends Float64Array | Float32Array>(
-  run: Run,
-  before: readonly number[],
-  picked: Run,
-): Run {
-  for (const [column, was] of before.entries()) if (was >= 0) picked[column] = run[was] ?? 0
-  return picked
+  if (!step || step.series >= series) return
+  const before = Array.from({ length: series }, (_, column) => (column < step.series ? column : -1))
+  state.step = pickStep(step, before)
 }

@@ -4,19 +4,32 @@
  */
 import type { Grid } from './archives.js'
 import { createCacheState, type CacheState } from './cache-archive.js'
+import { findRuns, readIndex, type OpenRows } from './fold.js'
 
 const format = 1
 /** format, step, series, last, folded. */
 const headNumbers = 5
+/** Sum, known time, minimum, maximum, last; of each row its index before them. */
+const runsOfRow = 5
 const bytesPerNumber = 8
 
 /** Little-endian doubles: not many are written, and single precision would change the sums. */
 export function encodeCheckpoint({ grid, series, last, folded, open }: CacheState): Uint8Array {
-  const numbers = [format, grid.stepMs, series, last ?? -1, folded]
-  for (const { index, sum, known, minimum, maximum, last } of open)
-    numbers.push(index, ...sum, ...known, ...minimum, ...maximum, ...last)
-  const view = new DataView(new ArrayBuffer(numbers.length * bytesPerNumber))
-  for (const [at, number] of numbers.entries()) view.setFloat64(at * bytesPerNumber, number, true)
+  const length = headNumbers + open.rows * (1 + runsOfRow * series)
+  const view = new DataView(new ArrayBuffer(length * bytesPerNumber))
+  let at = 0
+  const put = (number: number): void => {
+    view.setFloat64(at++ * bytesPerNumber, number, true)
+  }
+  for (const number of [format, grid.stepMs, series, last ?? -1, folded]) put(number)
+  for (let row = 0; row < open.rows; row++) {
+    const runs = findRuns(open, row)
+    put(readIndex(open, row))
+    for (const from of [runs.sum, runs.known])
+      for (let column = 0; column < series; column++) put(open.doubles[from + column] ?? 0)
+    for (const from of [runs.minimum, runs.maximum, runs.last])
+      for (let column = 0; column < series; column++) put(open.singles[from + column] ?? 0)
+  }
   return new Uint8Array(view.buffer)
 }
 
@@ -31,15 +44,26 @@ export function decodeCheckpoint(grid: Grid, bytes: Uint8Array): CacheState | un
   const next = (): number => view.getFloat64(at++ * bytesPerNumber, true)
   const [wasFormat, stepMs, series, last, folded] = [next(), next(), next(), next(), next()]
   if (wasFormat !== format || stepMs !== grid.stepMs) return undefined
-  const saved = (bytes.byteLength / bytesPerNumber - headNumbers) / (1 + 5 * series)
+  const saved = (bytes.byteLength / bytesPerNumber - headNumbers) / (1 + runsOfRow * series)
   if (!Number.isInteger(saved)) return undefined
   const state = createCacheState(grid, series)
   state.last = last < 0 ? null : last
   state.folded = folded
-  for (const row of state.open.slice(0, saved)) {
-    row.index = next()
-    for (const run of [row.sum, row.known, row.minimum, row.maximum, row.last])
-      for (let column = 0; column < series; column++) run[column] = next()
-  }
+  for (let row = 0; row < Math.min(saved, state.open.rows); row++) readRow(state.open, row, next)
   return state
+}
+
+function readRow(open: OpenRows, row: number, next: () => number): void {
+  const { series, doubles, singles } = open
+  const runs = findRuns(open, row)
+  doubles[row] = next()
+  for (const from of [runs.sum, runs.known])
+    for (let column = 0; column < series; column++) doubles[from + column] = next()
+  for (const from of [runs.minimum, runs.maximum])
+    for (let column = 0; column < series; column++) singles[from + column] = next()
+  // The same in all rows that know the series.
+  for (let column = 0; column < series; column++) {
+    const newest = next()
+    if ((doubles[runs.known + column] ?? 0) > 0) singles[runs.last + column] = newest
+  }
 }

@@ -4,69 +4,134 @@
  */
 import { makeColumns, type Columns } from './row.js'
 
-/** An archive's row in the making. */
-export interface OpenRow {
-  /** Counts rows of its archive since 1970; -1: none is open. */
-  index: number
-  /** Value times seconds, and seconds; for each series. */
-  sum: Float64Array
-  known: Float64Array
-  minimum: Float32Array
-  maximum: Float32Array
-  last: Float32Array
+/**
+ * A cache's rows in the making, one for each archive from the second on, in one piece of memory: as objects of their own they
+ * would take three times as much.
+ */
+export interface OpenRows {
+  readonly rows: number
+  readonly series: number
+  /**
+   * First which row is open in each archive, counted since 1970; -1: none. Then of each row the sums of value times seconds,
+   * and the seconds, for each series.
+   */
+  readonly doubles: Float64Array
+  /** Of each row the minima and the maxima, for each series; at the end the newest values, which all rows have in common. */
+  readonly singles: Float32Array
 }
 
-export function makeOpenRow(series: number): OpenRow {
+export function makeOpenRows(rows: number, series: number): OpenRows {
+  const doubles = rows + rows * 2 * series
+  const singles = rows * 2 * series + series
+  const buffer = new ArrayBuffer(
+    doubles * Float64Array.BYTES_PER_ELEMENT + singles * Float32Array.BYTES_PER_ELEMENT,
+  )
+  const open: OpenRows = {
+    rows,
+    series,
+    doubles: new Float64Array(buffer, 0, doubles),
+    singles: new Float32Array(buffer, doubles * Float64Array.BYTES_PER_ELEMENT),
+  }
+  open.doubles.fill(-1, 0, rows)
+  return open
+}
+
+/** -1: none is open. */
+export function readIndex({ doubles }: OpenRows, row: number): number {
+  return numberAt(doubles, row)
+}
+
+/** Where the runs of a row begin, each of `series` numbers. */
+export interface RunsOfRow {
+  /** In `doubles`. */
+  readonly sum: number
+  readonly known: number
+  /** In `singles`. */
+  readonly minimum: number
+  readonly maximum: number
+  readonly last: number
+}
+
+export function findRuns({ rows, series }: OpenRows, row: number): RunsOfRow {
+  const sum = rows + row * 2 * series
+  const minimum = row * 2 * series
   return {
-    index: -1,
-    sum: new Float64Array(series),
-    known: new Float64Array(series),
-    minimum: new Float32Array(series),
-    maximum: new Float32Array(series),
-    last: new Float32Array(series),
+    sum,
+    known: sum + series,
+    minimum,
+    maximum: minimum + series,
+    last: rows * 2 * series,
   }
 }
 
-export function foldStep(row: OpenRow, step: Columns): void {
-  const { sum, known, minimum, maximum, last } = row
-  for (let column = 0; column < step.average.length; column++) {
-    const seconds = numberAt(step.knownSeconds, column)
+/** `index`: of the row that has the step. */
+export function foldStep(open: OpenRows, row: number, index: number, step: Columns): void {
+  const { doubles, singles } = open
+  const { average, knownSeconds } = step
+  const runs = findRuns(open, row)
+  doubles[row] = index
+  for (let column = 0; column < average.length; column++) {
+    const seconds = numberAt(knownSeconds, column)
     if (seconds <= 0) continue
-    const value = numberAt(step.average, column)
-    const before = numberAt(known, column)
-    if (before === 0 || value < numberAt(minimum, column)) minimum[column] = value
-    if (before === 0 || value > numberAt(maximum, column)) maximum[column] = value
-    last[column] = value
-    sum[column] = numberAt(sum, column) + value * seconds
-    known[column] = before + seconds
+    const value = numberAt(average, column)
+    const before = numberAt(doubles, runs.known + column)
+    if (before === 0 || value < numberAt(singles, runs.minimum + column))
+      singles[runs.minimum + column] = value
+    if (before === 0 || value > numberAt(singles, runs.maximum + column))
+      singles[runs.maximum + column] = value
+    // A row that knows a series has all steps up to the newest.
+    singles[runs.last + column] = value
+    doubles[runs.sum + column] = numberAt(doubles, runs.sum + column) + value * seconds
+    doubles[runs.known + column] = before + seconds
   }
 }
 
 /** The finished row, and an empty one in its place; undefined when nothing was known in it. */
-export function closeRow(row: OpenRow): Columns | undefined {
-  const { sum, known, minimum, maximum, last } = row
-  const columns = makeColumns(sum.length)
+export function closeRow(open: OpenRows, row: number): Columns | undefined {
+  const { series, doubles, singles } = open
+  const runs = findRuns(open, row)
+  const columns = makeColumns(series)
+  const { average, minimum, maximum, last, knownSeconds } = columns
   let isKnown = false
-  for (let column = 0; column < sum.length; column++) {
-    const seconds = numberAt(known, column)
+  for (let column = 0; column < series; column++) {
+    const seconds = numberAt(doubles, runs.known + column)
     if (seconds <= 0) continue
     isKnown = true
-    const low = numberAt(minimum, column)
-    const high = numberAt(maximum, column)
-    columns.average[column] = clamp(numberAt(sum, column) / seconds, low, high)
-    columns.minimum[column] = low
-    columns.maximum[column] = high
-    columns.last[column] = numberAt(last, column)
-    columns.knownSeconds[column] = seconds
+    const low = numberAt(singles, runs.minimum + column)
+    const high = numberAt(singles, runs.maximum + column)
+    average[column] = clamp(numberAt(doubles, runs.sum + column) / seconds, low, high)
+    minimum[column] = low
+    maximum[column] = high
+    last[column] = numberAt(singles, runs.last + column)
+    knownSeconds[column] = seconds
   }
-  clearRow(row)
+  clearRow(open, row)
   return isKnown ? columns : undefined
 }
 
-export function clearRow(row: OpenRow): void {
-  row.index = -1
-  row.sum.fill(0)
-  row.known.fill(0)
+export function clearRow(open: OpenRows, row: number): void {
+  const { series, doubles } = open
+  doubles[row] = -1
+  const { sum } = findRuns(open, row)
+  doubles.fill(0, sum, sum + 2 * series)
+}
+
+/** The same rows of other series: for each of them which it was before; -1: it is new. */
+export function pickSeries(open: OpenRows, before: readonly number[]): OpenRows {
+  const picked = makeOpenRows(open.rows, before.length)
+  picked.doubles.set(open.doubles.subarray(0, open.rows))
+  for (let row = 0; row < open.rows; row++) {
+    const [from, to] = [findRuns(open, row), findRuns(picked, row)]
+    for (const [column, was] of before.entries()) {
+      if (was < 0) continue
+      picked.doubles[to.sum + column] = numberAt(open.doubles, from.sum + was)
+      picked.doubles[to.known + column] = numberAt(open.doubles, from.known + was)
+      picked.singles[to.minimum + column] = numberAt(open.singles, from.minimum + was)
+      picked.singles[to.maximum + column] = numberAt(open.singles, from.maximum + was)
+      picked.singles[to.last + column] = numberAt(open.singles, from.last + was)
+    }
+  }
+  return picked
 }
 
 /** The sum of many equal values may differ from them in its last bit. */
@@ -74,6 +139,6 @@ function clamp(value: number, low: number, high: number): number {
   return Math.min(high, Math.max(low, value))
 }
 
-function numberAt(run: Float32Array | Float64Array, column: number): number {
-  return run[column] ?? 0
+function numberAt(run: Float32Array | Float64Array, at: number): number {
+  return run[at] ?? 0
 }

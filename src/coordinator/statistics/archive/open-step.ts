@@ -4,39 +4,44 @@ import { makeColumns, type Columns } from './row.js'
 export interface OpenStep {
   /** Counts steps since 1970. */
   readonly index: number
-  /** Value times milliseconds, and the milliseconds in which it was known; for each series. */
-  sum: Float64Array
-  knownMs: Float64Array
+  readonly series: number
+  /** For each series value times milliseconds, and then for each the milliseconds in which it was known. */
+  readonly numbers: Float64Array
 }
 
 export function openStep(index: number, series: number): OpenStep {
-  return { index, sum: new Float64Array(series), knownMs: new Float64Array(series) }
+  return { index, series, numbers: new Float64Array(2 * series) }
 }
 
 /** NaN: not known. */
-export function addToStep(step: OpenStep, values: Float64Array, forMs: number): void {
+export function addToStep(
+  { series, numbers }: OpenStep,
+  values: Float64Array,
+  forMs: number,
+): void {
   for (let column = 0; column < values.length; column++) {
     const value = values[column] ?? Number.NaN
     if (Number.isNaN(value)) continue
-    step.sum[column] = (step.sum[column] ?? 0) + value * forMs
-    step.knownMs[column] = (step.knownMs[column] ?? 0) + forMs
+    numbers[column] = (numbers[column] ?? 0) + value * forMs
+    numbers[series + column] = (numbers[series + column] ?? 0) + forMs
   }
 }
 
 /** The step as a row of the finest archive; undefined when nothing was known in it. */
-export function closeStep({ sum, knownMs }: OpenStep): Columns | undefined {
-  const columns = makeColumns(sum.length)
+export function closeStep({ series, numbers }: OpenStep): Columns | undefined {
+  const columns = makeColumns(series)
+  const { average, minimum, maximum, last, knownSeconds } = columns
   let isKnown = false
-  for (let column = 0; column < sum.length; column++) {
-    const known = knownMs[column] ?? 0
+  for (let column = 0; column < series; column++) {
+    const known = numbers[series + column] ?? 0
     if (known <= 0) continue
     isKnown = true
-    const average = (sum[column] ?? 0) / known
-    columns.average[column] = average
-    columns.minimum[column] = average
-    columns.maximum[column] = average
-    columns.last[column] = average
-    columns.knownSeconds[column] = known / 1000
+    const value = (numbers[column] ?? 0) / known
+    average[column] = value
+    minimum[column] = value
+    maximum[column] = value
+    last[column] = value
+    knownSeconds[column] = known / 1000
   }
   return isKnown ? columns : undefined
 }
@@ -46,8 +51,22 @@ export function reopenStep(index: number, { average, knownSeconds }: Columns): O
   const step = openStep(index, average.length)
   for (let column = 0; column < average.length; column++) {
     const known = (knownSeconds[column] ?? 0) * 1000
-    step.knownMs[column] = known
-    step.sum[column] = (average[column] ?? 0) * known
+    step.numbers[column] = (average[column] ?? 0) * known
+    step.numbers[step.series + column] = known
   }
   return step
+}
+
+/** The same step of other series: for each of them which it was before; -1: it is new. */
+export function pickStep(
+  { index, series, numbers }: OpenStep,
+  before: readonly number[],
+): OpenStep {
+  const picked = openStep(index, before.length)
+  for (const [column, was] of before.entries()) {
+    if (was < 0) continue
+    picked.numbers[column] = numbers[was] ?? 0
+    picked.numbers[picked.series + column] = numbers[series + was] ?? 0
+  }
+  return picked
 }

@@ -67,14 +67,40 @@ export function readValue(bytes: Uint8Array, column: number): Value | undefined 
 }
 
 function viewColumns(all: Float32Array): Columns {
-  const series = all.length / runs
-  const run = (at: number): Float32Array => all.subarray(at * series, (at + 1) * series)
-  return {
-    average: run(0),
-    minimum: run(1),
-    maximum: run(2),
-    last: run(3),
-    knownSeconds: run(4),
+  return new ViewedColumns(all)
+}
+
+/** Views are made when they are asked for: of each cache the newest row is kept, and those of some seconds. */
+class ViewedColumns implements Columns {
+  readonly #all: Float32Array
+
+  constructor(all: Float32Array) {
+    this.#all = all
+  }
+
+  get average(): Float32Array {
+    return this.#view(0)
+  }
+
+  get minimum(): Float32Array {
+    return this.#view(1)
+  }
+
+  get maximum(): Float32Array {
+    return this.#view(2)
+  }
+
+  get last(): Float32Array {
+    return this.#view(3)
+  }
+
+  get knownSeconds(): Float32Array {
+    return this.#view(4)
+  }
+
+  #view(run: number): Float32Array {
+    const series = this.#all.length / runs
+    return this.#all.subarray(run * series, (run + 1) * series)
   }
 }
 

@@ -42,8 +42,8 @@ export interface ArchiveOptions extends Grid {
   readonly unwrittenMost: number
 }
 
-/** 5,000 caches with 50 series each. */
-const seriesMost = 250_000
+/** 10,000 caches with 50 series each; one takes some 400 bytes. */
+const seriesMost = 500_000
 /** About 200 MB while the database is unavailable: nine minutes of 1,000 caches with 40 series every 10 s. */
 const unwrittenMost = 5_000_000
 /** Unwritten rows of one cache, at most and at least. */
