@@ -25,6 +25,7 @@ interface AgentLogOptions extends Pick<SoughtCache, 'cachePid' | 'product'> {
   readonly log: Logger
 }
 
+const simulatedHasNone = 'a simulated cache has no log'
 const checkEveryMs = 60_000
 /** Its memory is there once the child runs. */
 const retryEveryMs = 2_000
@@ -37,7 +38,8 @@ export class AgentLog {
   readonly #parts: Parameters<typeof countTop>[0]
   readonly #findTool: () => Promise<LogTool>
   readonly #logger: Logger
-  #trouble: LogTrouble | null = { why: 'the cache was not seen yet', isLacking: false }
+  readonly #isSimulated: boolean
+  #trouble: LogTrouble | null
   #checked: { readonly cachePid: number | null; readonly atMs: number } = {
     cachePid: null,
     atMs: Number.NEGATIVE_INFINITY,
@@ -46,6 +48,9 @@ export class AgentLog {
   constructor({ config, state, sources, link, log, ...cache }: AgentLogOptions) {
     const { engine, maskHeaders = [], maskQuery = false, sampleRate = 0 } = config
     this.#logger = log
+    this.#isSimulated = engine.mode === 'simulated'
+    const why = this.#isSimulated ? simulatedHasNone : 'the cache was not seen yet'
+    this.#trouble = { why, isLacking: false }
     this.#findTool = () => findLogTool(engine, cache, 'logTool')
     this.#children = new LogChildren({
       findTool: ({ format }) =>
@@ -60,15 +65,14 @@ export class AgentLog {
       }),
       masking: { headers: maskHeaders, masksQuery: maskQuery },
     }
-    this.figures =
-      engine.mode === 'simulated'
-        ? new SimulatedFigures(this.#parts.groups)
-        : new TrafficFigures({
-            ...this.#parts,
-            canRead: () => this.#trouble === null,
-            linesPerSecond: sampleRate,
-            log,
-          })
+    this.figures = this.#isSimulated
+      ? new SimulatedFigures(this.#parts.groups)
+      : new TrafficFigures({
+          ...this.#parts,
+          canRead: () => this.#trouble === null,
+          linesPerSecond: sampleRate,
+          log,
+        })
     this.#streams = new LogStreams({
       ...this.#parts,
       send: (message) =>
@@ -92,6 +96,7 @@ export class AgentLog {
    * and again, since both may be given while it runs. Calls when that has changed.
    */
   checkAgain(cachePid: number | null, changed: () => void): void {
+    if (this.#isSimulated) return
     const nowMs = performance.now()
     const everyMs = this.#trouble === null ? checkEveryMs : retryEveryMs
     if (cachePid === this.#checked.cachePid && nowMs < this.#checked.atMs + everyMs) return
@@ -126,7 +131,7 @@ async function findLogTool(
   sought: Pick<SoughtCache, 'cachePid' | 'product'>,
   tool: 'logTool' | 'recordTool',
 ): Promise<LogTool> {
-  if (engine.mode === 'simulated') throw new Error('a simulated cache has no log')
+  if (engine.mode === 'simulated') throw new Error(simulatedHasNone)
   const place = await findCachePlace({ ...sought, workingDirectory: engine.workingDirectory })
   if (place === null)
     throw new Error('the working directory of the cache is not known: --engine-name')

@@ -6,7 +6,8 @@ import { Semaphore } from '../../runtime/semaphore.js'
 import { runAgent, type RunningAgent } from '../agent.js'
 import type { AgentResources } from '../agent-resources.js'
 import { certificateFilesInMemory } from '../certificates/certificate-files.js'
-import { createCaPin } from '../link/ca-pin.js'
+import { createReadCache } from '../../runtime/bounded-cache.js'
+import { createCaPin, type CaPin } from '../link/ca-pin.js'
 import { spreadAddress } from '../link/coordinator-address.js'
 import type { CoordinatorAddress } from '../link/coordinator-http.js'
 import { keyOf } from '../link/key.js'
@@ -18,6 +19,8 @@ import { createStateInMemory, type SharedSources } from '../apply/state-in-memor
 const dialsLimit = 32
 /** Agents that are started side by side. */
 const startsLimit = 16
+/** For so long a pinned CA is not looked for again. */
+const pinBelievedMs = 1_000
 /** After this a refused token is fetched again. */
 const tokenLifeMs = 60_000
 
@@ -52,7 +55,7 @@ async function simulate(port: MessagePort, order: SimulationOrder): Promise<void
   })
   const shared = createShared()
   const { caFile } = order
-  const pin = caFile === null ? {} : { pin: createCaPin({ file: caFile, joinToken: tokens.get }) }
+  const pin = caFile === null ? {} : { pin: sharePin({ file: caFile, joinToken: tokens.get }) }
   const coordinator = { ...order.coordinator, ...pin }
   const waiting = [...order.agents]
   const startSome = async (): Promise<void> => {
@@ -102,6 +105,21 @@ function startOne(
     },
     log.child({ agent: agent.name }),
   )
+}
+
+/** All dial the same coordinators: the file is read for those that come together once. */
+function sharePin(options: Parameters<typeof createCaPin>[0]): CaPin {
+  const pin = createCaPin(options)
+  const found = createReadCache<{ readonly ca: string | null }>({
+    ...{ most: 100, now: Date.now, believedMs: pinBelievedMs },
+  })
+  return {
+    ...pin,
+    find: async (url) => {
+      const { ca } = await found.read(url.href, async () => ({ ca: await pin.find(url) }))
+      return ca
+    },
+  }
 }
 
 function createShared(): Shared {

@@ -23,6 +23,8 @@ export interface CacheState {
   /** Steps below this are in the open rows. */
   folded: number
   step: OpenStep | null
+  /** The step before, for its memory. */
+  spent: OpenStep | null
   /** Of the archives from the second on. */
   open: OpenRows
 }
@@ -37,7 +39,8 @@ const setBackMs = 60_000
 
 export function createCacheState(grid: Grid, series: number): CacheState {
   const rows = stepsPerRow.slice(1, grid.archives).length
-  return { grid, series, last: null, folded: 0, step: null, open: makeOpenRows(rows, series) }
+  const open = makeOpenRows(rows, series)
+  return { grid, series, last: null, folded: 0, step: null, spent: null, open }
 }
 
 export interface Sample {
@@ -60,7 +63,8 @@ export function addSample(state: CacheState, { at, spanMs, values }: Sample): re
   for (let index = Math.floor(from / stepMs); index * stepMs < at; index++) {
     if (state.step?.index !== index) {
       finishStep(state, finished)
-      state.step = openStep(index, state.series)
+      state.step = openStep(index, state.series, state.spent)
+      state.spent = null
     }
     const begins = Math.max(from, index * stepMs)
     const ends = Math.min(at, (index + 1) * stepMs)
@@ -120,6 +124,7 @@ export function keepSeries(state: CacheState, before: readonly number[]): void {
 function finishStep(state: CacheState, finished: Row[]): void {
   const { step, grid } = state
   state.step = null
+  state.spent = step
   const columns = step === null ? undefined : closeStep(step)
   if (step === null || columns === undefined) return
   const endsAt = (step.index + 1) * grid.stepMs

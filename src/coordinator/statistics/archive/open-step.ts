@@ -9,8 +9,10 @@ export interface OpenStep {
   readonly numbers: Float64Array
 }
 
-export function openStep(index: number, series: number): OpenStep {
-  return { index, series, numbers: new Float64Array(2 * series) }
+/** `spent`: one that is needed no more, whose memory is taken where it fits. */
+export function openStep(index: number, series: number, spent: OpenStep | null = null): OpenStep {
+  const numbers = spent?.series === series ? spent.numbers.fill(0) : new Float64Array(2 * series)
+  return { index, series, numbers }
 }
 
 /** NaN: not known. */

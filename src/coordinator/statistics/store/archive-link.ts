@@ -30,6 +30,9 @@ const retryAfterSeconds = 5
 /** Of what waits for the thread's first word; questions have the numbers after it. */
 const readyId = 0
 
+/** What samples leave behind is outside the heap: it is given back only as often as the young generation is full. */
+const youngMegabytes = 6
+
 /** Rejects with FleetError 'unavailable' when the archive cannot be opened. */
 export async function linkArchive(setup: ArchiveSetup): Promise<ArchiveLink> {
   const link = new ArchiveLink(setup)
@@ -55,6 +58,7 @@ export class ArchiveLink {
     this.#events = events
     this.#worker = new Worker(thread ?? new URL('./archive-thread.js', import.meta.url), {
       workerData: order,
+      resourceLimits: { maxYoungGenerationSizeMb: youngMegabytes },
     })
     this.ended = new Promise((resolve) => (this.#resolveEnded = resolve))
     this.#exited = new Promise((resolve) => {

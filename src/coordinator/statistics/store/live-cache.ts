@@ -103,6 +103,9 @@ interface Room {
   readonly unwritten: number
 }
 
+/** Of one sample at a time: its values by column. */
+const scratch = new Float64Array(seriesPerCacheMost)
+
 /** Answers how many series are refused, when that is new. */
 export function takeSample(
   cache: LiveCache,
@@ -115,7 +118,7 @@ export function takeSample(
     fitLayout(cache, names, room)
   }
   const columns = cache.sent?.columns ?? new Int32Array()
-  const byColumn = new Float64Array(cache.state.series).fill(Number.NaN)
+  const byColumn = scratch.subarray(0, cache.state.series).fill(Number.NaN)
   let refused = 0
   for (const [index, column] of columns.entries())
     if (column >= 0) byColumn[column] = values[index] ?? Number.NaN
