@@ -3,10 +3,11 @@ import type { Selectable } from 'kysely'
 import { agentStates } from '../../resources/agent-state.js'
 import { listIds } from '../store/given-rows.js'
 import { inPieces } from '../store/in-pieces.js'
+import { prepareQuery } from '../store/prepared-query.js'
 import { holdQuota } from '../store/quotas.js'
 import type { Tables } from '../store/schema.js'
 import type { Queries } from '../store/store.js'
-import { deleteRow, insertRow } from '../store/write-rows.js'
+import { deleteRow, prepareInsert } from '../store/write-rows.js'
 
 interface AgentIdentity {
   readonly id: number
@@ -17,12 +18,15 @@ interface AgentIdentity {
   readonly linkId: string | null
 }
 
+const selectByKey = prepareQuery((queries) => selectIdentity(queries).where('keyDigest', '=', ''))
+const selectByName = prepareQuery((queries) => selectIdentity(queries).where('name', '=', ''))
+
 /** Whose key this is. The digest is looked up whole: no comparison that a clock could watch. */
 export async function findAgentByKey(
   queries: Queries,
   keyDigest: string,
 ): Promise<AgentIdentity | undefined> {
-  return await selectIdentity(queries).where('keyDigest', '=', keyDigest).executeTakeFirst()
+  return (await selectByKey(queries, [keyDigest]))[0]
 }
 
 /** Names of agents are unique over all organizations (docs/behaviour.md, Names). */
@@ -30,7 +34,7 @@ export async function findAgentByName(
   queries: Queries,
   name: string,
 ): Promise<AgentIdentity | undefined> {
-  return await selectIdentity(queries).where('name', '=', name).executeTakeFirst()
+  return (await selectByName(queries, [name]))[0]
 }
 
 /** By id; null: shared. Agents that are gone are left out. */
@@ -73,22 +77,23 @@ const registeredColumns = [
 ] as const
 export type RegisteredRow = Readonly<Pick<AgentRow, (typeof registeredColumns)[number]>>
 
+const selectRegistered = prepareQuery((queries) =>
+  queries.selectFrom('agents').select(registeredColumns).where('id', '=', 0),
+)
+
 export async function findRegistered(
   queries: Queries,
   id: number,
 ): Promise<RegisteredRow | undefined> {
-  return await queries
-    .selectFrom('agents')
-    .select(registeredColumns)
-    .where('id', '=', id)
-    .executeTakeFirst()
+  return (await selectRegistered(queries, [id]))[0]
 }
 
 /** What the row says of a moment: written at registration, then by condition-queries.ts. */
-export type ConditionColumns = Pick<
-  AgentRow,
-  'state' | 'engineState' | 'engineError' | 'effectiveRevision' | 'lockedBecause' | 'cachePid'
->
+const conditionColumns = [
+  ...(['state', 'engineState', 'engineError', 'effectiveRevision'] as const),
+  ...(['lockedBecause', 'cachePid'] as const),
+] as const
+export type ConditionColumns = Pick<AgentRow, (typeof conditionColumns)[number]>
 
 interface NewAgent extends DescribedColumns, ConditionColumns {
   readonly organizationId: number | null
@@ -97,12 +102,21 @@ interface NewAgent extends DescribedColumns, ConditionColumns {
   /** JSON of DesiredEngine. */
   readonly desired: string
   /** What its cache runs is to be adopted first. */
-  readonly adopting?: 0 | 1
+  readonly adopting: 0 | 1
 }
 
+const insertRegistered = prepareInsert('agents', [
+  ...describedColumns,
+  ...conditionColumns,
+  ...(['organizationId', 'keyDigest', 'desiredRevision', 'desired', 'adopting'] as const),
+  ...(['awaitsPlacement', 'lastHeartbeatAt', 'lastStateChangeAt'] as const),
+  ...(['createdAt', 'updatedAt'] as const),
+])
+
 export async function insertAgent(queries: Queries, agent: NewAgent, now: number): Promise<number> {
-  const begun = { awaitsPlacement: true, lastHeartbeatAt: now, lastStateChangeAt: now }
-  const id = await insertRow(queries, 'agents', { ...agent, ...begun }, now)
+  const begun = { awaitsPlacement: 1, lastHeartbeatAt: now, lastStateChangeAt: now } as const
+  const times = { createdAt: now, updatedAt: now }
+  const id = await insertRegistered(queries, { ...agent, ...begun, ...times })
   await holdQuota(queries, agent.organizationId, 'agents')
   return id
 }

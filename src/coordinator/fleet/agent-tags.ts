@@ -1,8 +1,9 @@
 /** Which agent bears which tag, and why: sent by the agent itself (static), given through the API (assigned), or both. */
+import { sql } from 'kysely'
 import { groupBy } from '../../group-by.js'
 import { prepareQuery } from '../store/prepared-query.js'
 import { holdQuota } from '../store/quotas.js'
-import { listIds } from '../store/given-rows.js'
+import { listGiven, listIds } from '../store/given-rows.js'
 import { inPieces } from '../store/in-pieces.js'
 import type { Queries } from '../store/store.js'
 
@@ -71,15 +72,17 @@ function toAgentTag({ id, name, createdAt, updatedAt, ...row }: TagRow): AgentTa
   return { id, name, static: row.static === 1, assigned: row.assigned === 1, createdAt, updatedAt }
 }
 
-export async function readStaticTagNames(queries: Queries, agentId: number): Promise<string[]> {
-  const rows = await queries
+const selectStaticNames = prepareQuery((queries) =>
+  queries
     .selectFrom('agentTags')
     .innerJoin('tags', 'tags.id', 'agentTags.tagId')
     .select('tags.name')
-    .where('agentTags.agentId', '=', agentId)
-    .where('agentTags.static', '=', 1)
-    .execute()
-  return rows.map((row) => row.name)
+    .where('agentTags.agentId', '=', 0)
+    .where('agentTags.static', '=', 1),
+)
+
+export async function readStaticTagNames(queries: Queries, agentId: number): Promise<string[]> {
+  return (await selectStaticNames(queries, [agentId, 1])).map((row) => row.name)
 }
 
 /** The ids of these names in one organization; tags that are missing are made. One tag of a name exists there. */
@@ -91,19 +94,32 @@ export async function keepTags(
 ): Promise<number[]> {
   if (names.length === 0) return []
   const wanted = [...new Set(names)]
+  const known = await readTagIds(queries, organizationId, wanted)
+  if (known.length === wanted.length) return known
   const made = await queries
     .insertInto('tags')
     .values(wanted.map((name) => ({ organizationId, name, createdAt: now, updatedAt: now })))
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst()
   if (made.numInsertedOrUpdatedRows) await holdQuota(queries, organizationId, 'tags')
-  const rows = await queries
-    .selectFrom('tags')
-    .select('id')
-    .where('organizationId', organizationId === null ? 'is' : '=', organizationId)
-    .where('name', 'in', wanted)
-    .orderBy('id')
-    .execute()
+  return readTagIds(queries, organizationId, wanted)
+}
+
+async function readTagIds(
+  queries: Queries,
+  organizationId: number | null,
+  names: readonly string[],
+): Promise<number[]> {
+  const owned =
+    organizationId === null
+      ? sql`"organizationId" is null`
+      : sql`"organizationId" = ${organizationId}`
+  const given = listGiven(
+    ['text'],
+    names.map((name) => [name]),
+  )
+  const { rows } = await sql<{ readonly id: number }>`
+    select id from tags where ${owned} and name in (${given}) order by id`.execute(queries)
   return rows.map((row) => row.id)
 }
 
@@ -162,6 +178,15 @@ export async function removeStaticTag(
   await forgetUnborne(queries, agentId)
 }
 
+/** Of an agent that bears none yet. */
+export function addStaticTags(
+  queries: Queries,
+  agentId: number,
+  tagIds: readonly number[],
+): Promise<void> {
+  return addTags(queries, agentId, tagIds, { static: 1 })
+}
+
 export function addAssignedTags(
   queries: Queries,
   agentId: number,
@@ -178,12 +203,18 @@ export async function addTags(
   because: { readonly static: 1 } | { readonly assigned: 1 },
 ): Promise<void> {
   if (tagIds.length === 0) return
-  const nothing = { static: 0, assigned: 0 } as const
-  await queries
-    .insertInto('agentTags')
-    .values(tagIds.map((tagId) => ({ agentId, tagId, ...nothing, ...because })))
-    .onConflict((conflict) => conflict.columns(['agentId', 'tagId']).doUpdateSet(because))
-    .execute()
+  const isStatic = 'static' in because
+  const given = listGiven(
+    ['bigint'],
+    tagIds.map((id) => [id]),
+  )
+  await sql`
+    with given("tagId") as (${given})
+    insert into "agentTags" ("agentId", "tagId", static, assigned)
+    select cast(${agentId} as bigint), "tagId", ${sql.raw(isStatic ? '1, 0' : '0, 1')} from given where true
+    on conflict ("agentId", "tagId") do update set ${sql.raw(isStatic ? 'static' : 'assigned')} = 1`.execute(
+    queries,
+  )
 }
 
 /** Static tags stay, and listing one does not assign it (docs/behaviour.md, Tags). */

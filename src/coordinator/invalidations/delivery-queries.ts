@@ -2,7 +2,6 @@
 import { sql } from 'kysely'
 import type { InvalidationContent } from './invalidation.js'
 import { listGiven } from '../store/given-rows.js'
-import { inPieces } from '../store/in-pieces.js'
 import { prepareQuery } from '../store/prepared-query.js'
 import type { Queries } from '../store/store.js'
 
@@ -73,7 +72,7 @@ export async function readLogOfAgent(
 
 /** Whether the log has something that this agent has not done. */
 export async function hasMissedEntries(queries: Queries, agentId: number): Promise<boolean> {
-  const [cursor] = await readCursors(queries, [agentId])
+  const cursor = await readCursor(queries, agentId)
   const missed = await readLogOfAgent(queries, agentId, cursor?.position ?? 0, 1)
   return missed.length > 0
 }
@@ -96,14 +95,16 @@ interface CursorRow {
   readonly trouble: string | null
 }
 
-/** Of those that have one: nobody else was ever told of an entry. */
-export async function readCursors(
+const selectCursor = prepareQuery((queries) =>
+  queries.selectFrom('invalidationCursors').selectAll().where('agentId', '=', 0),
+)
+
+/** How far the agent is; undefined: it was never told of an entry. */
+export async function readCursor(
   queries: Queries,
-  agentIds: readonly number[],
-): Promise<CursorRow[]> {
-  return inPieces(agentIds, (ids) =>
-    queries.selectFrom('invalidationCursors').selectAll().where('agentId', 'in', ids).execute(),
-  )
+  agentId: number,
+): Promise<CursorRow | undefined> {
+  return (await selectCursor(queries, [agentId]))[0]
 }
 
 export interface Progress {

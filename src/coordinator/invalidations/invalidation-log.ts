@@ -7,7 +7,7 @@ import type { InvalidationOrder, PurgeRequest } from '../../messages/coordinator
 import { readSets } from './target-queries.js'
 import {
   readCacheKeys,
-  readCursors,
+  readCursor,
   readLogAfter,
   readLogEnd,
   readLogOfAgent,
@@ -43,7 +43,7 @@ export function openInvalidationLog({ store }: StateService): InvalidationLog {
     readAfter: async (position, limit) => complete(await readLogAfter(queries, position, limit)),
     readOfAgent: async (agentId, after, limit) =>
       complete(await readLogOfAgent(queries, agentId, after, limit)),
-    readCursor: async (agentId) => (await readCursors(queries, [agentId]))[0]?.position ?? 0,
+    readCursor: async (agentId) => (await readCursor(queries, agentId))?.position ?? 0,
   }
 
   async function complete(entries: readonly LogEntry[]): Promise<readonly DeliverableEntry[]> {

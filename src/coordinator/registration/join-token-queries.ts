@@ -3,6 +3,7 @@ import { expressionBuilder, type Selectable } from 'kysely'
 import { joinToken } from '../../resources/join-token.js'
 import { readingOf } from '../api/noun-reading.js'
 import { readTagNames } from '../fleet/tag-queries.js'
+import { prepareQuery } from '../store/prepared-query.js'
 import type { NamedReference } from '../store/owner.js'
 import { listColumns, rowReader, type StoredRecord } from '../store/resource-rows.js'
 import type { Tables } from '../store/schema.js'
@@ -95,20 +96,32 @@ interface UsableJoinToken {
   readonly tagIds: readonly number[]
 }
 
+const selectUsable = prepareQuery((queries) =>
+  queries
+    .selectFrom('joinTokens')
+    .select(['id', 'organizationId', 'tagIds'])
+    .where('digest', '=', '')
+    .where(isUsable(0)),
+)
+
 /** A token that would let an agent in now. */
 export async function findUsableJoinToken(
   queries: Queries,
   digest: string,
   now: number,
 ): Promise<UsableJoinToken | undefined> {
-  const row = await queries
-    .selectFrom('joinTokens')
-    .select(['id', 'organizationId', 'tagIds'])
-    .where('digest', '=', digest)
-    .where(isUsable(now))
-    .executeTakeFirst()
+  const [row] = await selectUsable(queries, [digest, now])
   return row && { id: row.id, organizationId: row.organizationId, tagIds: tagIdsOf(row) }
 }
+
+const countUse = prepareQuery((queries) =>
+  queries
+    .updateTable('joinTokens')
+    .set((e) => ({ uses: e('uses', '+', 1) }))
+    .where('id', '=', 0)
+    .where(isUsable(0))
+    .returning('id'),
+)
 
 /** Counts a use; answers false when somebody else had the last one, or it expired or was revoked meanwhile. */
 export async function countJoinTokenUse(
@@ -116,13 +129,8 @@ export async function countJoinTokenUse(
   id: number,
   now: number,
 ): Promise<boolean> {
-  const { numUpdatedRows } = await queries
-    .updateTable('joinTokens')
-    .set((e) => ({ uses: e('uses', '+', 1) }))
-    .where('id', '=', id)
-    .where(isUsable(now))
-    .executeTakeFirst()
-  return numUpdatedRows > 0n
+  const counted = await countUse(queries, [1, id, now])
+  return counted.length > 0
 }
 
 function isUsable(now: number) {

@@ -10,6 +10,7 @@ import { FleetError } from '../../errors.js'
 import type { AgentDescription, EngineCondition } from '../../messages/agent-to-coordinator.js'
 import {
   addAssignedTags,
+  addStaticTags,
   keepTags,
   readExistingTags,
   readStaticTagNames,
@@ -78,10 +79,11 @@ export async function registerAgent(
     .transaction(async (queries) => {
       if (!(await countJoinTokenUse(queries, joining.tokenId, now)))
         throw new FleetError('unauthenticated', 'auth', 'the join token can no longer be used')
-      const id = await keepAgent(service, queries, joining, hello)
-      const names = listStaticTags(await findRegistered(queries, id), hello)
+      const { id, isNew } = await keepAgent(service, queries, joining, hello)
+      const before = isNew ? undefined : await findRegistered(queries, id)
+      const names = listStaticTags(before, hello)
       const sent = await keepTags(queries, joining.organizationId, names, now)
-      await replaceStaticTags(queries, id, sent)
+      await (isNew ? addStaticTags : replaceStaticTags)(queries, id, sent)
       await addAssignedTags(queries, id, await readExistingTags(queries, joining.tagIds))
       return findRegistered(queries, id)
     })
@@ -107,23 +109,22 @@ export async function recognizeAgent(
   hello: AgentDescription,
 ): Promise<RegisteredAgent> {
   refuseSkew(hello)
-  await updateDescription(service, context, known.agentId, hello)
-  const row = await findRegistered(service.store.queries, known.agentId)
+  const row = await updateDescription(service, context, known.agentId, hello)
   if (row?.keyDigest !== known.keyDigest)
     throw new FleetError('unauthenticated', 'auth', 'this agent was deleted or taken over')
   return toRegistered(service, row, hello, row.state !== agentStates.Running)
 }
 
-/** Writes what a hello or a full state says other than the row. The condition is written as that of a heartbeat is. */
+/** Writes what a hello or a full state says other than the row, and answers the row. The condition is written as that of a heartbeat is. */
 export async function updateDescription(
   service: StateService,
   context: Context,
   agentId: number,
   described: AgentDescription,
-): Promise<void> {
+): Promise<RegisteredRow | undefined> {
   const { queries } = service.store
   const row = await findRegistered(queries, agentId)
-  if (!row) return
+  if (!row) return undefined
   const isCalledOther = row.toldName === described.name
   const columns = { ...toDescribed(described), ...(isCalledOther && { name: row.name }) }
   const isDescribed = describedColumns.every((name) => row[name] === columns[name])
@@ -133,7 +134,7 @@ export async function updateDescription(
   // What was refused once does not keep groups away again.
   const isAdopting = described.adoption !== undefined && row.adoption === null
   const isMarked = isAdopting === (row.adopting === 1)
-  if (isDescribed && isTagged && isMarked) return
+  if (isDescribed && isTagged && isMarked) return row
   const now = service.now()
   const write = async (changes: Queries): Promise<void> => {
     if (!isDescribed) await describeAgent(changes, agentId, columns, now)
@@ -152,6 +153,7 @@ export async function updateDescription(
   )
   notifyAgentsChanged(service, [agentId])
   context.log.info({ agentId, agent: described.name }, 'agent describes itself anew')
+  return findRegistered(queries, agentId)
 }
 
 /** What the row keeps of a moment. */
@@ -176,13 +178,13 @@ function refuseSkew(hello: AgentDescription): void {
   if (skew !== null) throw new FleetError('invalid', 'agent', skew)
 }
 
-/** Answers the id: of a new row, or of the Down one whose name this is. */
+/** Keeps a new row, or takes over the Down one whose name this is. */
 async function keepAgent(
   service: StateService,
   queries: Queries,
   joining: JoiningAgent,
   hello: AgentDescription,
-): Promise<number> {
+): Promise<{ readonly id: number; readonly isNew: boolean }> {
   const now = service.now()
   const known = await findAgentByName(queries, joining.name)
   const row = known && (await findRegistered(queries, known.id))
@@ -194,8 +196,8 @@ async function keepAgent(
     { readOnly: isReadOnly(hello) },
   )
   const columns = { ...toDescribed(hello), keyDigest: hello.keyDigest }
-  if (!known)
-    return await insertAgent(
+  if (!known) {
+    const id = await insertAgent(
       queries,
       {
         ...columns,
@@ -207,6 +209,8 @@ async function keepAgent(
       },
       now,
     )
+    return { id, isNew: true }
+  }
   const isReplaced =
     mayTakeOver(known, joining.organizationId) &&
     (await replaceAgent(
@@ -222,7 +226,7 @@ async function keepAgent(
     ))
   if (!isReplaced) throw nameTaken(joining.name)
   if (hello.adoption !== undefined) await setAdopting(queries, known.id, true)
-  return known.id
+  return { id: known.id, isNew: false }
 }
 
 async function toRegistered(

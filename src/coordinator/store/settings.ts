@@ -1,4 +1,5 @@
 /** What the store itself remembers of its coordinators: a few named texts. */
+import { prepareQuery } from './prepared-query.js'
 import type { Queries } from './store.js'
 
 /** Answers what stands there; the first of several writers wins. */
@@ -20,13 +21,12 @@ export async function ensureSetting(
   return row.value
 }
 
+const selectSetting = prepareQuery((queries) =>
+  queries.selectFrom('settings').select('value').where('name', '=', ''),
+)
+
 export async function readSetting(queries: Queries, name: string): Promise<string | undefined> {
-  const row = await queries
-    .selectFrom('settings')
-    .select('value')
-    .where('name', '=', name)
-    .executeTakeFirst()
-  return row?.value
+  return (await selectSetting(queries, [name]))[0]?.value
 }
 
 export async function writeSetting(queries: Queries, name: string, value: string): Promise<void> {
