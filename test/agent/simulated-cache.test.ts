@@ -9,7 +9,10 @@ import { faultNames, type FaultName } from '../../protocol/simulator/faults.js'
 import type { SimulatedEngine } from '../../protocol/simulator/simulated-engine.js'
 import { createSimulatedEngine } from '../support/simulated-engine.js'
 import type { AgentConfig } from '../../src/agent/agent-config.js'
-import { startSimulatedAgents } from '../../src/agent/simulated/simulated-agents.js'
+import {
+  describeFewFiles,
+  startSimulatedAgents,
+} from '../../src/agent/simulated/simulated-agents.js'
 import { beside } from '../support/beside.js'
 import { eventually } from '../support/eventually.js'
 import { root } from '../support/root.js'
@@ -236,3 +239,15 @@ async function allHellos(coordinator: CoordinatorEnd, count: number): Promise<He
   await coordinator.hello(count)
   return coordinator.received.filter((message) => message.kind === 'hello')
 }
+
+void t.test('a process that may not open a file for each link says how many it needs', (t) => {
+  const limits = (most: string): string =>
+    `Limit                     Soft Limit           Hard Limit           Units\nMax open files            ${most}                 ${most}                 files\n`
+  const few = describeFewFiles(limits('4096'), { count: 10_000, isOwn: false })
+  t.match(few, /need 10200 open files and this process may have 4096.*ulimit -n 10200/)
+  t.equal(describeFewFiles(limits('10200'), { count: 10_000, isOwn: false }), null)
+  t.match(describeFewFiles(limits('10200'), { count: 10_000, isOwn: true }), /need 20200/)
+  t.equal(describeFewFiles(limits('unlimited'), { count: 10_000, isOwn: true }), null)
+  t.equal(describeFewFiles('', { count: 10_000, isOwn: true }), null, 'where nothing is told')
+  t.end()
+})

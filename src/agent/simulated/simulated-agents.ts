@@ -74,6 +74,9 @@ export async function startSimulatedAgents(
 ): Promise<RunningSimulation> {
   const { agentVersion, count, tags, compileMs, hasTls } = options
   const { pin, ...coordinator } = options.coordinator
+  const limits = await readFile('/proc/self/limits', 'utf8').catch(() => '')
+  const fewFiles = describeFewFiles(limits, { count, isOwn: coordinator.isOwn === true })
+  if (fewFiles !== null) log.warn(fewFiles)
   const names = Array.from({ length: count }, (_, index) => nameSimulated(options.name, index + 1))
   const order: SimulationOrder = {
     agentVersion,
@@ -108,6 +111,23 @@ export async function startSimulatedAgents(
       await ended
     },
   }
+}
+
+/** Beside the links: the store, the log, the listener, callers of the API. */
+const otherFiles = 200
+
+/**
+ * Null: this process may open enough files for them. `limits`: as /proc/self/limits has them; Node has raised what it was given to
+ * the most that it may. `isOwn`: both ends of each link are in this process.
+ */
+export function describeFewFiles(
+  limits: string,
+  { count, isOwn }: { readonly count: number; readonly isOwn: boolean },
+): string | null {
+  const [, most] = /^Max open files +(\d+)/m.exec(limits) ?? []
+  const needed = count * (isOwn ? 2 : 1) + otherFiles
+  if (most === undefined || Number(most) >= needed) return null
+  return `${count} simulated agents need ${needed} open files and this process may have ${most}, so not all will be linked: ulimit -n ${needed}, or LimitNOFILE=${needed} in a service, would be right`
 }
 
 function nameSimulated(name: string, number: number): string {

@@ -17,8 +17,6 @@ import { createStateInMemory, type SharedSources } from '../apply/state-in-memor
 
 /** Concurrent handshakes of this process, so that its agents do not overload the coordinator. */
 const dialsLimit = 32
-/** Agents that are started side by side. */
-const startsLimit = 16
 /** For so long a pinned CA is not looked for again. */
 const pinBelievedMs = 1_000
 /** After this a refused token is fetched again. */
@@ -57,17 +55,22 @@ async function simulate(port: MessagePort, order: SimulationOrder): Promise<void
   const { caFile } = order
   const pin = caFile === null ? {} : { pin: sharePin({ file: caFile, joinToken: tokens.get }) }
   const coordinator = { ...order.coordinator, ...pin }
-  const waiting = [...order.agents]
+  const waiting = order.agents.toReversed()
   const startSome = async (): Promise<void> => {
-    for (let next = waiting.shift(); next && !isStopping; next = waiting.shift())
-      running.push(
-        await startOne({ ...order, coordinator }, next, { ...shared, joinToken: tokens.get }, log),
-      )
+    for (let next = waiting.pop(); next && !isStopping; next = waiting.pop()) {
+      const first = noteFirst(shared.limitDials)
+      const parts = { ...shared, limitDials: first.limitDials, joinToken: tokens.get }
+      running.push(await startOne({ ...order, coordinator }, next, parts, log))
+      await first.dialled
+    }
   }
-  await Promise.all(Array.from({ length: startsLimit }, startSome))
+  await Promise.all(Array.from({ length: dialsLimit }, startSome))
 }
 
-interface Shared extends Required<Pick<AgentResources, 'limitDials' | 'fetchOnce'>> {
+type LimitDials = NonNullable<AgentResources['limitDials']>
+
+interface Shared extends Required<Pick<AgentResources, 'fetchOnce'>> {
+  readonly limitDials: LimitDials
   readonly sources: SharedSources
 }
 
@@ -136,6 +139,16 @@ function createShared(): Shared {
     },
     limitDials: (dial) => semaphore.run(dial),
   }
+}
+
+/** `dialled` resolves when the first dial has ended, however: thousands that wait for it check their caches in vain. */
+function noteFirst(limitDials: LimitDials): {
+  readonly limitDials: LimitDials
+  readonly dialled: Promise<void>
+} {
+  let note: () => void = () => undefined
+  const dialled = new Promise<void>((resolve) => (note = resolve))
+  return { dialled, limitDials: (dial) => limitDials(dial).finally(note) }
 }
 
 interface Tokens {
