@@ -96,7 +96,7 @@ async function recompile(group: Group, verbs: Verbs): Promise<void> {
   const { name } = group
   const isSure = await confirmDestruction({
     title: `Recompile group ${name}?`,
-    text: `Its ${describeCaches(group)} compile what is deployed once more under a new name, and switch to it. Files that changed since are not taken.`,
+    text: `What is deployed is compiled once more under a new name on ${describeCaches(group)}, and takes over there. Files that changed since are not taken.`,
     verb: 'Recompile',
     isHarmless: true,
   })
@@ -110,8 +110,8 @@ function describeCaches({ agentStates: { length } }: Group): string {
 async function undeploy(group: Group, verbs: Verbs): Promise<void> {
   const { name, root, domains } = group
   const what = root
-    ? 'They answer 503 until another group is deployed there.'
-    : `They stop serving ${domains.map(({ fqdn }) => fqdn).join(', ')}.`
+    ? 'Requests are answered with 503 there until another group is deployed.'
+    : `Requests for ${domains.map(({ fqdn }) => fqdn).join(', ')} are not served there any more.`
   const isSure = await confirmDestruction({
     title: `Undeploy group ${name}?`,
     text: `It is removed from ${describeCaches(group)}. ${what} Deploying it again brings it back.`,
