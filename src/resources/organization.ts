@@ -59,7 +59,7 @@ export const organization = {
     },
     locked: {
       kind: 'flag',
-      description: 'nobody logs in to it, and its tokens are worth nothing',
+      description: 'its login and tokens are disabled',
       write: { nullable: true, default: false, summary: 'nobody logs in, tokens stop counting' },
     },
     frozen,

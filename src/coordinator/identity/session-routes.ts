@@ -80,7 +80,7 @@ export function sessionRoutes(identity: Identity): readonly Route[] {
       find: sessionReading.find,
       resource: session,
       title: 'Session',
-      summaries: { delete: 'Ends a session: its tokens are worth nothing within 5 s' },
+      summaries: { delete: 'Ends a session: its tokens are refused within 5 s' },
       remove: (_, { id }) => endSession(service, id),
     }),
   ]
