@@ -50,7 +50,7 @@ export function* judgeGates(
   const agents: DigestedAgent[] = []
   for (const [at, agent] of switched.entries()) {
     if (at % agentsPerStep === agentsPerStep - 1) yield
-    const digest = { sinceSum: addUp(agent.since), beforeSum: addUp(agent.before) }
+    const digest = { sinceSum: addUpOnce(agent.since), beforeSum: addUpOnce(agent.before) }
     if (agent.isThere) agents.push({ ...agent, ...digest })
   }
   const beside = {
@@ -64,10 +64,19 @@ export function* judgeGates(
   return rows
 }
 
+/** The same spans are judged again and again until an agent tells more. */
+const sums = new WeakMap<readonly Seconds[], Seconds>()
+
+function addUpOnce(spans: readonly Seconds[]): Seconds {
+  const sum = sums.get(spans) ?? addUp(spans)
+  sums.set(spans, sum)
+  return sum
+}
+
 type DigestedAgent = ObservedAgent & { readonly sinceSum: Seconds; readonly beforeSum: Seconds }
 
 /** An agent has up to a hundred spans. */
-const agentsPerStep = 50
+export const agentsPerStep = 50
 
 /** Agents that are told of a gate. */
 const rowsMost = 20

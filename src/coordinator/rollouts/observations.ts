@@ -8,8 +8,8 @@ import { rolloutObservedSubject, rolloutObserveSubject } from '../bus/subjects.j
 import type { ObservedSpan, Probed, ProbeOrder } from '../../messages/observations.js'
 import { rolloutStates } from '../../resources/rollout.js'
 import type { RolloutRecord } from '../fleet/rollout-queries.js'
-import type { ObservedAgent, ProbeSeen } from './judge-gates.js'
-import type { Seconds } from './observed-seconds.js'
+import { agentsPerStep, type ObservedAgent, type ProbeSeen } from './judge-gates.js'
+import { addUp, type Seconds } from './observed-seconds.js'
 import {
   countSecondsAfter,
   keepSpans,
@@ -25,10 +25,10 @@ export interface Observations {
   observe(rollouts: readonly RolloutRecord[]): void
   /** Of an agent that has switched. */
   read(rollout: RolloutRecord, agentId: number): Observed
-  /** The newest of an agent that has not switched. */
-  readControl(rollout: RolloutRecord, agentId: number): readonly Seconds[]
-  /** How much of the present bake its agents have observed. */
-  bakedSeconds(rollout: RolloutRecord): number
+  /** The newest of an agent that has not switched; null: nothing was heard. */
+  readControl(rollout: RolloutRecord, agentId: number): Seconds | null
+  /** How much of the present bake its agents have observed. In steps of some ms. */
+  countBakedSeconds(rollout: RolloutRecord): Generator<void, number, void>
   close(): void
 }
 
@@ -46,6 +46,9 @@ interface Heard {
   readonly spans: readonly Span[]
   /** Of this process. */
   readonly atMs: number
+  /** Worked out at the first look: a large fleet is looked at more often than it tells something. */
+  split?: ReturnType<typeof splitAtSwitch> & { readonly program: string }
+  control?: Seconds
 }
 
 interface Watched {
@@ -69,8 +72,14 @@ export function createObservations(bus: Bus, now: () => number): Observations {
     of.agents.set(message.agentId, { spans, atMs: performance.now() })
     of.probes.set(message.agentId, message.probes.map(toProbeSeen))
   })
-  const read = ({ groupId }: RolloutRecord, agentId: number): readonly Span[] =>
-    watched.get(groupId)?.agents.get(agentId)?.spans ?? []
+  const split = ({ groupId, sources }: RolloutRecord, agentId: number) => {
+    const program = sources.programName
+    const heard = watched.get(groupId)?.agents.get(agentId)
+    if (!heard) return { since: [], before: [] }
+    if (heard.split?.program !== program)
+      heard.split = { program, ...splitAtSwitch(heard.spans, program) }
+    return heard.split
+  }
 
   const readProbes = ({ groupId }: RolloutRecord, agentId: number) =>
     watched.get(groupId)?.probes.get(agentId) ?? []
@@ -82,26 +91,28 @@ export function createObservations(bus: Bus, now: () => number): Observations {
       for (const rollout of rollouts) if (rollout.state !== rolloutStates.RollingBack) ask(rollout)
     },
     read: (rollout, agentId) => {
-      const { since, before } = splitAtSwitch(read(rollout, agentId), rollout.sources.programName)
+      const { since, before } = split(rollout, agentId)
       // What came before any second of the new release was of the old one.
       const probes = alignProbes(rollout, since.length > 0 ? readProbes(rollout, agentId) : [])
       return { since, before, probes }
     },
     readControl: ({ groupId }, agentId) => {
       const heard = watched.get(groupId)?.agents.get(agentId)
-      const isNew = heard && performance.now() - heard.atMs < controlSeconds * 1000
-      return isNew ? takeNewest(heard.spans, controlSeconds) : []
+      if (!heard || performance.now() - heard.atMs >= controlSeconds * 1000) return null
+      return (heard.control ??= addUp(takeNewest(heard.spans, controlSeconds)))
     },
-    bakedSeconds: (rollout) => {
+    *countBakedSeconds(rollout) {
       const wave = rollout.waves[rollout.wave - 1]
       const from = wave?.switchedAt ?? null
       if (wave === undefined || from === null) return 0
-      const observed = wave.agents
-        .map(({ id }) => splitAtSwitch(read(rollout, id), rollout.sources.programName).since)
-        .filter((since) => since.length > 0)
       // The last one to switch counts.
-      if (observed.length === 0) return 0
-      return Math.min(...observed.map((since) => countSecondsAfter(since, from)))
+      let least = Number.POSITIVE_INFINITY
+      for (const [at, { id }] of wave.agents.entries()) {
+        if (at % agentsPerStep === agentsPerStep - 1) yield
+        const { since } = split(rollout, id)
+        if (since.length > 0) least = Math.min(least, countSecondsAfter(since, from))
+      }
+      return Number.isFinite(least) ? least : 0
     },
     close: () => {
       subscription.close()

@@ -1,4 +1,5 @@
 /** What a rollout's next step is chosen from: its places, its agents, what they observe, and what its gates make of it. */
+import { setImmediate as servedOthers } from 'node:timers/promises'
 import { agentStates } from '../../resources/agent-state.js'
 import { rolloutStates } from '../../resources/rollout.js'
 import type { GateRecord, RolloutRecord } from '../fleet/rollout-queries.js'
@@ -7,9 +8,9 @@ import type { StateService } from '../service.js'
 import { countHealthy } from './count-healthy.js'
 import { findBelowMin } from './find-below-min.js'
 import { findProgress } from './find-progress.js'
-import { judgeGates, judgeTogether, type ObservedAgent } from './judge-gates.js'
+import { agentsPerStep, judgeGates, judgeTogether, type ObservedAgent } from './judge-gates.js'
 import type { JudgedGate } from './judged-gate.js'
-import { addUp, hasRestarted } from './observed-seconds.js'
+import { hasRestarted } from './observed-seconds.js'
 import { runInSteps } from '../../in-steps.js'
 import type { AgentProgress, RolloutSeen, SeenAgent } from './next-step.js'
 import type { Observations } from './observations.js'
@@ -53,10 +54,13 @@ export async function seeRollout(
     const isReturnLong = sinceMs > longReturnMs
     return { seen: { agents, isReturnLong, ...nothing }, gates: rollout.gates }
   }
+  await servedOthers()
   const healthy = await countHealthy(queries, rollout)
-  const judged = await judgeObserved(rollout, { progress, places, healthy, ...sources })
+  await servedOthers()
+  const judged = await runInSteps(judgeObserved(rollout, { progress, places, healthy, ...sources }))
   const now = service.now()
-  const bakedSeconds = Math.max(rollout.bakedSeconds, sources.observations.bakedSeconds(rollout))
+  const observed = await runInSteps(sources.observations.countBakedSeconds(rollout))
+  const bakedSeconds = Math.max(rollout.bakedSeconds, observed)
   return {
     seen: {
       agents,
@@ -83,13 +87,17 @@ interface Observing extends Sources {
   readonly healthy: ReadonlyMap<number, number>
 }
 
-async function judgeObserved(
+/** In steps of some ms. */
+function* judgeObserved(
   rollout: RolloutRecord,
   { progress, places, observations, webhooks, healthy }: Observing,
-): Promise<readonly JudgedGate[]> {
+): Generator<void, readonly JudgedGate[], void> {
   const switched: ObservedAgent[] = []
   const control = []
+  let agents = 0
   for (const [agentId, how] of progress) {
+    agents += 1
+    if (agents % agentsPerStep === 0) yield
     const place = places.get(agentId)
     if (!place) continue
     if (how === 'switched' || how === 'switching') {
@@ -100,10 +108,12 @@ async function judgeObserved(
       const healthyBackends = healthy.get(agentId) ?? null
       const isThere = isRunning(place) || hasDied
       switched.push({ ...seen, healthyBackends, agentId, name: place.agentName, isThere })
-    } else if (how === 'waiting' && isRunning(place))
-      control.push(addUp(observations.readControl(rollout, agentId)))
+    } else if (how === 'waiting' && isRunning(place)) {
+      const beside = observations.readControl(rollout, agentId)
+      if (beside) control.push(beside)
+    }
   }
   const { gates } = rollout.policy
   const seen = { switched, control, webhooks: webhooks.read(rollout) }
-  return runInSteps(judgeGates(gates, seen))
+  return yield* judgeGates(gates, seen)
 }
