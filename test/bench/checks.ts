@@ -1,20 +1,27 @@
 /** A check of a large VCL beside the cache that serves, and a file of tests: what they take, and what the live manager notices of it. */
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type * as ConnectionModule from '../../protocol/connection.js'
 import type * as ProcessModule from '../../protocol/commands/process.js'
 import type { ApiClient } from '../support/api-client.js'
 import { cacheProgram } from '../support/cache-program.js'
-import { makeStateDir, startAgent, startCoordinator, type TestEnd } from '../support/daemon.js'
+import {
+  makeStateDir,
+  startAgent,
+  startCoordinator,
+  type Daemon,
+  type TestEnd,
+} from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
 import { startVarnishd, type Varnishd } from '../support/varnishd.js'
 import { measureRun } from './bare-node.js'
 import { loadBuilt } from './built.js'
-import { formatMs, median, quantile, type Report } from './figure.js'
+import { formatMegabytes, formatMs, median, quantile, type Report } from './figure.js'
 import { client } from './command-line.js'
+import { watchPeak } from './watch-peak.js'
 
 const sizes = [62_000, 229_000]
 const rounds = 10
@@ -26,28 +33,32 @@ export async function measureChecks(t: TestEnd, report: Report): Promise<void> {
   // Without a secret, so that the bare connection needs no handshake.
   const cache = await startVarnishd(t, { secret: null })
   const { api, base } = await startCoordinator(t)
-  startAgent(t, cache, {
+  const agent = startAgent(t, cache, {
     ...{ coordinatorUrl: base.replace(/^http/, 'ws'), name: 'edge', tags: ['web'] },
     ...{ stateDir: await makeStateDir(t), joinToken: await api.makeJoinToken() },
   })
   await eventually('the agent is Running', async () => {
-    const agent = await api.findAgent('edge')
-    return agent?.stateName === 'Running'
+    const found = await api.findAgent('edge')
+    return found?.stateName === 'Running'
   })
   const folder = await mkdtemp(join(tmpdir(), 'cachefleet-bench-'))
   t.teardown(() => rm(folder, { recursive: true }))
-  for (const bytes of sizes) await measureCheck({ cache, api, folder, report }, bytes)
+  // A cache that root starts reads it as another user.
+  await chmod(folder, 0o755)
+  for (const bytes of sizes) await measureCheck({ cache, agent, api, folder, report }, bytes)
   await measureTestFile(folder, report)
 }
 
 interface Checking {
   readonly cache: Varnishd
+  readonly agent: Daemon
   readonly api: ApiClient
   readonly folder: string
   readonly report: Report
 }
 
-async function measureCheck({ cache, api, folder, report }: Checking, bytes: number) {
+async function measureCheck(checking: Checking, bytes: number): Promise<void> {
+  const { cache, api, folder, report } = checking
   const file = join(folder, 'large.vcl')
   const checked: number[] = []
   const bare: number[] = []
@@ -75,6 +86,41 @@ async function measureCheck({ cache, api, folder, report }: Checking, bytes: num
     baseline: `median ${formatMs(median(pings))}, p99 ${formatMs(quantile(pings, 0.99))}`,
     goal: `<= ${pingGoalMs} ms`,
     isMet: longest <= pingGoalMs,
+  })
+  await measureMemory(checking, bytes)
+}
+
+/** Apart from the times: looking for it takes some. */
+async function measureMemory(
+  { agent, api, folder, report }: Checking,
+  bytes: number,
+): Promise<void> {
+  const file = join(folder, 'large.vcl')
+  const text = writeLarge(bytes, rounds)
+  await writeFile(file, text)
+  const program = basename(cacheProgram.daemon)
+  let bare: number | null = null
+  const alone = await watchPeak(
+    () => bare,
+    program,
+    () =>
+      compileBare(folder, file, {
+        started: (pid) => {
+          bare = pid
+        },
+      }),
+  )
+  const checked = await watchPeak(
+    () => agent.pid,
+    program,
+    () => check(api, text),
+  )
+  report({
+    name: 'checks: its memory, most of a process',
+    measured: formatMegabytes(checked),
+    baseline: `varnishd -C ${formatMegabytes(alone)}`,
+    ratio: checked / alone,
+    goal: null,
   })
 }
 
@@ -117,7 +163,7 @@ async function measureTestFile(folder: string, report: Report): Promise<void> {
   const took: number[] = []
   const compile: number[] = []
   for (let round = 0; round < rounds; round++) {
-    compile.push(await time(() => compileBare(folder, join(folder, 'site.vcl'), [])))
+    compile.push(await time(() => compileBare(folder, join(folder, 'site.vcl'), { words: [] })))
     took.push(await measureRun([client, 'test', file]))
   }
   const beyond = median(took) - median(compile)
@@ -130,17 +176,31 @@ async function measureTestFile(folder: string, report: Report): Promise<void> {
   })
 }
 
-/** Its exit code says that no library was made, where it makes none. */
+const withoutCompiler = ['-p', 'cc_command=exec true']
+
+interface Bare {
+  readonly words?: readonly string[]
+  readonly started?: (pid: number) => void
+}
+
+/** Where it makes no library it ends with that it has none to open. */
 async function compileBare(
   folder: string,
   file: string,
-  words: readonly string[] = ['-p', 'cc_command=exec true'],
+  { words = withoutCompiler, started }: Bare = {},
 ): Promise<void> {
   const given = ['-C', ...words, '-n', join(folder, 'bare'), '-f', file]
-  await new Promise<void>((resolve) => {
-    execFile(cacheProgram.daemon, given, { maxBuffer: 64 << 20 }, () => {
-      resolve()
-    })
+  await new Promise<void>((resolve, reject) => {
+    const child = execFile(
+      cacheProgram.daemon,
+      given,
+      { maxBuffer: 64 << 20 },
+      (error, _, told) => {
+        if (error === null || told.includes('dlopen failed')) resolve()
+        else reject(new Error(told))
+      },
+    )
+    if (child.pid !== undefined) started?.(child.pid)
   })
 }
 
