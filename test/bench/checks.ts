@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type * as ConnectionModule from '../../protocol/connection.js'
 import type * as ProcessModule from '../../protocol/commands/process.js'
@@ -98,7 +98,7 @@ async function measureMemory(
   const file = join(folder, 'large.vcl')
   const text = writeLarge(bytes, rounds)
   await writeFile(file, text)
-  const program = basename(cacheProgram.daemon)
+  const program = cacheProgram.daemon
   let bare: number | null = null
   const alone = await watchPeak(
     () => bare,

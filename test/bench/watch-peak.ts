@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 /** A process that ends between two looks is missed with what it took since the last one. */
 const lookEveryMs = 2
 
-/** Looks from when there is a process until `work` has ended. `program` stands in the command line: what is not started yet is still its parent. */
+/** Looks from when there is a process until `work` has ended. `program` is a word of the command line: what is not started yet is still its parent. */
 export async function watchPeak(
   pid: () => number | null,
   program: string,
@@ -17,7 +17,7 @@ export async function watchPeak(
     while (!state.isOver) {
       const above = pid()
       for (const below of above === null ? [] : listBelow(above))
-        if (read(below, 'cmdline').includes(program))
+        if (read(below, 'cmdline').split('\0').includes(program))
           peakBytes = Math.max(peakBytes, readPeak(below))
       await pause(lookEveryMs)
     }
