@@ -3,6 +3,7 @@ import t from 'tap'
 import { answering, quoted } from '../support/observe-cache.js'
 import { eventually } from '../support/eventually.js'
 import { findFreePort } from '../support/free-port.js'
+import { invalidate, untilEnded } from './invalidation-calls.js'
 import { deploySite, makeSite, startHarness, untilAgent } from './harness.js'
 
 void t.test('the health of a cache', { timeout: 200_000 }, async (t) => {
@@ -62,6 +63,27 @@ void t.test('the health of a cache', { timeout: 200_000 }, async (t) => {
     t.same(await readHealth(), healthy)
     link.setFault('none')
     await untilAgent(harness, 'Running')
+  })
+
+  await t.test('invalidations that it missed, as long as its link lives', async (t) => {
+    link.setFault('refuse')
+    await untilAgent(harness, 'Down')
+    const ban = { type: 'ban', expression: 'obj.status != 0', target: { all: true } }
+    const missed = await invalidate(api, ban)
+    let release = (): void => undefined
+    const gate = new Promise<void>((resume) => (release = resume))
+    const held = { name: 'ban', moment: 'before', fate: 'pass' } as const
+    const sprung = harness.port.trap({ ...held, act: () => gate })
+    link.setFault('none')
+    await untilHealth('behind')
+    t.match(await readHealth(), { code: 503, status: 'unhealthy' })
+    link.setFault('refuse')
+    await untilHealth()
+    link.setFault('none')
+    release()
+    await sprung
+    t.match(await untilEnded(api, missed), { stateName: 'Completed', done: 1 })
+    await untilHealth()
   })
 
   await t.test('a drain, also over a restart without the coordinator', async (t) => {
