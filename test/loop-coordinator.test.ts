@@ -3,14 +3,12 @@ import assert from 'node:assert'
 import { fastify } from 'fastify'
 import { pino } from 'pino'
 import { compileNetworks } from '../src/coordinator/http/networks.js'
-import { seeRollout } from '../src/coordinator/rollouts/see-rollout.js'
 import { foreseeReturn } from '../src/coordinator/placement/foresee-return.js'
 import type { StateService } from '../src/coordinator/service.js'
 import { graphNames } from '../src/coordinator/statistics/archive/graphs.js'
 import { openSeries } from '../src/coordinator/statistics/counter-series.js'
 import { openStore } from '../src/coordinator/store/open-store.js'
 import { networkOf } from '../src/source-network.js'
-import { makeLargeRollout } from './coordinator/rollouts/large-rollout.js'
 import { fillFleet } from './support/fill-fleet.js'
 import { administrator } from './coordinator/gateway/service.js'
 import { fill, holdsFor, holdsForLarge } from './support/event-loop.js'
@@ -56,37 +54,14 @@ for (const name of graphNames)
     JSON.stringify(await series.readGraph(name))
   })
 
-const fleet = prepare(async () => {
-  const { queries } = await openStore('sqlite::memory:', pino({ level: 'silent' }))
-  return { queries, agentId: await fillFleet(queries) }
-})
 holdsForLarge(
   'what an unlock would change, among ten thousand agents',
-  fleet,
+  async () => {
+    const { queries } = await openStore('sqlite::memory:', pino({ level: 'silent' }))
+    return { queries, agentId: await fillFleet(queries) }
+  },
   async ({ queries, agentId }) => {
     const { load } = await foreseeReturn(queries, agentId, { adopting: false })
     assert.equal(load[0]?.name, 'cf-1-00000000-1')
   },
 )
-holdsForLarge(
-  'what a rollout on ten thousand agents is judged by',
-  async () => {
-    const { queries } = await fleet()
-    return { queries, ...(await makeLargeRollout(queries)) }
-  },
-  async ({ queries, rollout, observations }) => {
-    const service = { store: { queries }, now: () => Date.now() } as unknown as StateService // all that is asked of it
-    const { seen } = await seeRollout(service, rollout, {
-      observations,
-      webhooks: { ask: () => undefined, read: () => [], close: () => Promise.resolve() },
-    })
-    assert.equal(seen.agents.length, 10_000)
-    assert.match(seen.why ?? '', /backendsHealthy/)
-  },
-)
-
-/** Made by the first that needs it. */
-function prepare<Made>(make: () => Promise<Made>): () => Promise<Made> {
-  let made: Promise<Made> | null = null
-  return () => (made ??= make())
-}

@@ -26,6 +26,7 @@ import { measureOverview } from './overview.js'
 import { measurePage } from './page.js'
 import { measurePageOverview } from './page-overview.js'
 import { measurePlacement } from './placement.js'
+import { measureRolloutLook } from './rollout-look.js'
 import { measureRolloutOfCache, measureRolloutsOfFleet } from './rollouts.js'
 import { measureSampling } from './sampling.js'
 import { measureStart } from './start.js'
@@ -59,6 +60,7 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   'certificates-fleet': measureCertificatesOfFleet,
   rollouts: measureRolloutsOfFleet,
   'rollouts-cache': measureRolloutOfCache,
+  'rollouts-look': measureRolloutLook,
   placement: measurePlacement,
   statistics: measureStatistics,
   figures: measureTrafficFigures,

@@ -39,6 +39,7 @@ export async function seeRollout(
   const { groupId } = rollout
   const places = await readSeenPlaces(queries, groupId)
   const progress = findProgress(rollout, places)
+  await servedOthers()
   const written = new Map(
     rollout.waves.flatMap(({ agents }) => agents.map(({ id, state }) => [id, state])),
   )
@@ -90,8 +91,9 @@ interface Observing extends Sources {
 /** In steps of some ms. */
 function* judgeObserved(
   rollout: RolloutRecord,
-  { progress, places, observations, webhooks, healthy }: Observing,
+  observing: Observing,
 ): Generator<void, readonly JudgedGate[], void> {
+  const { progress, places, observations, webhooks } = observing
   const switched: ObservedAgent[] = []
   const control = []
   let agents = 0
@@ -100,20 +102,30 @@ function* judgeObserved(
     if (agents % agentsPerStep === 0) yield
     const place = places.get(agentId)
     if (!place) continue
-    if (how === 'switched' || how === 'switching') {
-      const seen = observations.read(rollout, agentId)
-      // A cache that dies again and again may neither be found running nor say that it has switched.
-      const hasDied = place.agentState !== agentStates.Down && seen.since.some(hasRestarted)
-      if (how === 'switching' && !hasDied) continue
-      const healthyBackends = healthy.get(agentId) ?? null
-      const isThere = isRunning(place) || hasDied
-      switched.push({ ...seen, healthyBackends, agentId, name: place.agentName, isThere })
-    } else if (how === 'waiting' && isRunning(place)) {
-      const beside = observations.readControl(rollout, agentId)
-      if (beside) control.push(beside)
-    }
+    const seen = observeSwitched(rollout, place, how, observing)
+    if (seen) switched.push(seen)
+    const beside = how === 'waiting' && isRunning(place)
+    const newest = beside && observations.readControl(rollout, agentId)
+    if (newest) control.push(newest)
   }
   const { gates } = rollout.policy
   const seen = { switched, control, webhooks: webhooks.read(rollout) }
   return yield* judgeGates(gates, seen)
+}
+
+/** Null: it has not switched. */
+function observeSwitched(
+  rollout: RolloutRecord,
+  place: SeenPlace,
+  how: AgentProgress,
+  { observations, healthy }: Observing,
+): ObservedAgent | null {
+  if (how !== 'switched' && how !== 'switching') return null
+  const { agentId, agentName: name } = place
+  const seen = observations.read(rollout, agentId)
+  // A cache that dies again and again may neither be found running nor say that it has switched.
+  const hasDied = place.agentState !== agentStates.Down && seen.since.some(hasRestarted)
+  if (how === 'switching' && !hasDied) return null
+  const healthyBackends = healthy.get(agentId) ?? null
+  return { ...seen, healthyBackends, agentId, name, isThere: isRunning(place) || hasDied }
 }

@@ -1,21 +1,21 @@
 /** A rollout on ten thousand agents that bakes: half of them have switched, and all of them have told what they observe. */
-import type { Bus } from '../../../src/coordinator/bus/bus.js'
+import type { Bus } from '../../src/coordinator/bus/bus.js'
 import {
   insertRollout,
   readRunningRollouts,
   type RolloutRecord,
-} from '../../../src/coordinator/fleet/rollout-queries.js'
+} from '../../src/coordinator/fleet/rollout-queries.js'
 import {
   createObservations,
   type Observations,
-} from '../../../src/coordinator/rollouts/observations.js'
-import { completePolicy } from '../../../src/coordinator/rollouts/policy.js'
-import type { Queries } from '../../../src/coordinator/store/store.js'
-import type { ObservedSpan, ObserveOrder } from '../../../src/messages/observations.js'
-import { agentStates } from '../../../src/resources/agent-state.js'
-import { rolloutStates, type GateName } from '../../../src/resources/rollout.js'
-import { firstByteSeries } from '../../../src/traffic/figures.js'
-import { makeRollout } from './made-rollout.js'
+} from '../../src/coordinator/rollouts/observations.js'
+import { completePolicy } from '../../src/coordinator/rollouts/policy.js'
+import type { Queries } from '../../src/coordinator/store/store.js'
+import type { ObservedSpan, ObserveOrder } from '../../src/messages/observations.js'
+import { agentStates } from '../../src/resources/agent-state.js'
+import { rolloutStates, type GateName } from '../../src/resources/rollout.js'
+import { firstByteSeries } from '../../src/traffic/figures.js'
+import { makeRollout } from '../coordinator/rollouts/made-rollout.js'
 
 const gates = ['errors', 'hitRatio', 'backendFailures', 'firstByte', 'backendsHealthy'] as const
 /** As often as agents of a large fleet tell it, for two minutes. */
