@@ -25,6 +25,9 @@ import { beginDeploy, runDeploy } from './verbs.js'
 
 /** Arrivals and reports within this time share a reconcile run. */
 const gatherMs = 200
+/** A large fleet takes long to read: while it changes, runs take at most a tenth of the time. */
+const restsPerRun = 9
+const longestRestMs = 1000
 /** A reconcile run without any hint, in case one was lost. */
 const withoutHintMs = 15_000
 
@@ -51,6 +54,7 @@ export function startPlacementFollower(service: StateService, log: Logger): Hint
     log,
     trouble: 'placement failed',
     everyMs: withoutHintMs,
+    restMs: (tookMs) => Math.min(restsPerRun * tookMs, longestRestMs),
     pass: async ({ context, nextIn }) => {
       const againAt = await service.leases.run('placement', (lease) => {
         const limits = { graceUntil, lease, judge }

@@ -1,7 +1,8 @@
 /** Changes that are not recorded as events yet. Triggers write them (store/tables/triggers.ts). */
 import type { ChangeKind } from '../../resources/event.js'
 import { groupBy } from '../../group-by.js'
-import { listIds } from '../store/given-rows.js'
+import { listIds, writeIds } from '../store/given-rows.js'
+import { prepareQuery } from '../store/prepared-query.js'
 import type { Queries } from '../store/store.js'
 
 export interface ChangeRow {
@@ -14,31 +15,34 @@ export interface ChangeRow {
 }
 
 export async function hasChanges(queries: Queries): Promise<boolean> {
-  const row = await queries.selectFrom('changes').select('id').limit(1).executeTakeFirst()
-  return row !== undefined
+  return (await findAny(queries, [1])).length > 0
 }
+
+const findAny = prepareQuery((queries) => queries.selectFrom('changes').select('id').limit(1))
 
 /**
  * Those of the objects that changed first, `limit` at most, with all that is noted of them. Call after `lockEventCounter`,
  * so that nobody else takes them too; read the objects afterwards, so that they are as new as what was noted.
  */
 export async function takeChanges(queries: Queries, limit: number): Promise<ChangeRow[]> {
-  const oldest = await queries
-    .selectFrom('changes')
-    .select(['kind', 'objectId'])
-    .orderBy('id')
-    .limit(limit)
-    .execute()
+  const oldest = await selectOldest(queries, [limit])
   const taken: ChangeRow[] = []
   for (const [kind, rows] of groupBy(oldest, (row) => row.kind)) {
     const ids = [...new Set(rows.map(({ objectId }) => objectId))]
-    const deleted = await queries
-      .deleteFrom('changes')
-      .where('kind', '=', kind)
-      .where('objectId', 'in', listIds(ids))
-      .returningAll()
-      .execute()
+    const deleted = await deleteOf(queries, [kind, writeIds(ids)])
     taken.push(...deleted.map((row) => ({ ...row, deleted: row.deleted === 1 })))
   }
   return taken.toSorted((a, b) => a.id - b.id)
 }
+
+const selectOldest = prepareQuery((queries) =>
+  queries.selectFrom('changes').select(['kind', 'objectId']).orderBy('id').limit(1),
+)
+
+const deleteOf = prepareQuery((queries) =>
+  queries
+    .deleteFrom('changes')
+    .where('kind', '=', 'agent')
+    .where('objectId', 'in', listIds([]))
+    .returningAll(),
+)

@@ -1,8 +1,9 @@
 /** Events as rows: numbered under one lock, read once for all who listen, kept for a while. */
-import type { Insertable, Selectable } from 'kysely'
+import { sql, type Insertable, type Selectable } from 'kysely'
 import type { EventType, FleetEvent, EventFilter } from '../../resources/event.js'
 import type { Tables } from '../store/schema.js'
 import { visibleEvents } from '../store/scope.js'
+import { prepareGiven } from '../store/given-rows.js'
 import { inPieces } from '../store/in-pieces.js'
 import type { Queries } from '../store/store.js'
 
@@ -33,14 +34,25 @@ export async function insertEvents(
   events: readonly NewEvent[],
 ): Promise<void> {
   if (events.length === 0) return
-  const numbered = events.map((event, index) => ({ ...event, id: last + 1 + index }))
-  await inPieces(numbered, (piece) => queries.insertInto('events').values(piece).execute())
+  await insertAll(
+    queries,
+    events.map((event, index) => [
+      ...[last + 1 + index, event.createdAt, event.type, event.organizationId ?? null],
+      ...[event.about ?? null, event.data, event.sharedData ?? null],
+    ]),
+  )
   await queries
     .updateTable('eventCounter')
     .set({ last: last + events.length })
     .where('id', '=', counterId)
     .execute()
 }
+
+const insertAll = prepareGiven(
+  ['bigint', 'bigint', 'text', 'bigint', 'text', 'text', 'text'],
+  (given) => sql`
+    insert into events (id, "createdAt", type, "organizationId", about, data, "sharedData") ${given}`,
+)
 
 /** All events after this one, whoever may read them; the oldest first. */
 export async function readEvents(

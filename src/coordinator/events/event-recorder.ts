@@ -31,7 +31,7 @@ const changesAtOnce = 200
  * Recording takes at most a quarter of the time, so that it does not delay the writes it records. Repeated changes
  * of one object meanwhile make one event.
  */
-const restsPerBatch = 3
+const restsPerBatch = 8
 const longestRestMs = 200
 
 /** docs/behaviour.md, Events: events are kept 1 hour. */

@@ -5,7 +5,7 @@ import type { EngineState } from '../../resources/agent-state.js'
 import type { Capability } from '../../resources/capability.js'
 import type { HeldCache } from '../../vcl/held-cache.js'
 import { readTagsOfAgent, readTagsOfAgents, type AgentTag } from './agent-tags.js'
-import { listIds } from '../store/given-rows.js'
+import { listIds, writeIds } from '../store/given-rows.js'
 import { inPieces } from '../store/in-pieces.js'
 import type { NamedReference } from '../store/owner.js'
 import { prepareQuery } from '../store/prepared-query.js'
@@ -190,9 +190,19 @@ export async function readAgents(
   ids: readonly number[],
 ): Promise<AgentRecord[]> {
   return inPieces(ids, async (piece) => {
-    const selected = selectAgents(queries, scope).where('agents.id', 'in', listIds(piece))
-    return toAgentRecords(queries, await selected.orderBy('agents.id').execute())
+    const rows =
+      scope.kind === 'all'
+        ? await selectSome(queries, [writeIds(piece)])
+        : await selectOrdered(queries, scope, piece).execute()
+    return toAgentRecords(queries, rows)
   })
+}
+
+/** Asked with each batch of events. */
+const selectSome = prepareQuery((queries) => selectOrdered(queries, { kind: 'all' }, []))
+
+function selectOrdered(queries: Queries, scope: Scope, ids: readonly number[]) {
+  return selectAgents(queries, scope).where('agents.id', 'in', listIds(ids)).orderBy('agents.id')
 }
 
 const readStored = rowReader(agent.fields)

@@ -1,7 +1,7 @@
 /** The agents' rows as the link writes and reads them: identity, what hello says, the desired state that is sent. */
 import type { Selectable } from 'kysely'
 import { agentStates } from '../../resources/agent-state.js'
-import { listIds } from '../store/given-rows.js'
+import { listIds, writeIds } from '../store/given-rows.js'
 import { inPieces } from '../store/in-pieces.js'
 import { prepareQuery } from '../store/prepared-query.js'
 import { holdQuota } from '../store/quotas.js'
@@ -251,12 +251,13 @@ export async function readDesiredRows(
   queries: Queries,
   ids: readonly number[],
 ): Promise<DesiredRow[]> {
-  return inPieces(ids, (piece) =>
-    queries
-      .selectFrom('agents')
-      .select(['id', 'desiredRevision', 'desired', 'recordedRevision'])
-      .select(['state', 'awaitsPlacement'])
-      .where('id', 'in', listIds(piece))
-      .execute(),
-  )
+  return inPieces(ids, (piece) => selectDesired(queries, [writeIds(piece)]))
 }
+
+const selectDesired = prepareQuery((queries) =>
+  queries
+    .selectFrom('agents')
+    .select(['id', 'desiredRevision', 'desired', 'recordedRevision'])
+    .select(['state', 'awaitsPlacement'])
+    .where('id', 'in', listIds([])),
+)

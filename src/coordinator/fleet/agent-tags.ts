@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { groupBy } from '../../group-by.js'
 import { prepareQuery } from '../store/prepared-query.js'
 import { holdQuota } from '../store/quotas.js'
-import { listGiven, listIds } from '../store/given-rows.js'
+import { listGiven, listIds, writeIds } from '../store/given-rows.js'
 import { inPieces } from '../store/in-pieces.js'
 import type { Queries } from '../store/store.js'
 
@@ -23,9 +23,7 @@ export async function readTagsOfAgents(
   queries: Queries,
   agentIds: readonly number[],
 ): Promise<Map<number, AgentTag[]>> {
-  const rows = await inPieces(agentIds, (ids) =>
-    selectTagsOfAgents(queries).where('agentTags.agentId', 'in', listIds(ids)).execute(),
-  )
+  const rows = await inPieces(agentIds, (ids) => selectSome(queries, [writeIds(ids)]))
   const byAgent = groupBy(rows, ({ agentId }) => agentId)
   return new Map([...byAgent].map(([agentId, tags]) => [agentId, tags.map(toAgentTag)]))
 }
@@ -47,6 +45,10 @@ export async function readNamedAgentTags(
     tagIds: (tags.get(id) ?? []).map((tag) => tag.id),
   }))
 }
+
+const selectSome = prepareQuery((queries) =>
+  selectTagsOfAgents(queries).where('agentTags.agentId', 'in', listIds([])),
+)
 
 const readOne = prepareQuery((queries) =>
   selectTagsOfAgents(queries).where('agentTags.agentId', '=', 0),

@@ -3,8 +3,9 @@ import { sql } from 'kysely'
 import { agentStates } from '../../resources/agent-state.js'
 import { logOfAgent, type ConditionColumns } from './agent-rows.js'
 import { toAttempt, type AttemptRecord, type DriftRecord } from './agent-queries.js'
-import { listGiven, listIds, type GivenType } from '../store/given-rows.js'
+import { listIds, prepareGiven, writeIds } from '../store/given-rows.js'
 import { inPieces } from '../store/in-pieces.js'
+import { prepareQuery } from '../store/prepared-query.js'
 import type { Queries } from '../store/store.js'
 
 export interface HeartbeatRow extends ConditionColumns {
@@ -26,54 +27,58 @@ export interface RecordedHeartbeat {
 }
 
 /** Agents that are gone are left out of the answer. */
-export async function writeConditions(
+export function writeConditions(
   queries: Queries,
   heartbeats: readonly HeartbeatRow[],
 ): Promise<RecordedHeartbeat[]> {
-  return await inPieces(heartbeats, async (piece) => {
-    const rows = piece.map((row) => [
+  return updateConditions(
+    queries,
+    heartbeats.map((row) => [
       ...[row.id, row.at, row.state, row.engineState, row.engineError],
       ...[row.effectiveRevision, row.lockedBecause, row.cachePid],
-    ])
-    const { rows: recorded } = await sql<RecordedHeartbeat>`
-      with given(id, at, state, "engineState", "engineError", "effectiveRevision", "lockedBecause", "cachePid")
-        as (${listGiven(conditionTypes, rows)})
-      update agents set "lastHeartbeatAt" = given.at,
-        "lastStateChangeAt" = case when agents.state = given.state then agents."lastStateChangeAt" else given.at end,
-        state = given.state, "engineState" = given."engineState", "engineError" = given."engineError",
-        "effectiveRevision" = given."effectiveRevision", "lockedBecause" = given."lockedBecause",
-        "cacheRestarted" = case when agents."cachePid" <> given."cachePid" then 1 else agents."cacheRestarted" end,
-        "cachePid" = coalesce(given."cachePid", agents."cachePid"),
-        "awaitsPlacement" = case when agents."lockedBecause" is not null and given."lockedBecause" is null then 1 else agents."awaitsPlacement" end
-      from given where agents.id = given.id returning ${recordedColumns}`.execute(queries)
-    return recorded
-  })
+    ]),
+  )
 }
 
 /** For agents of which nothing but the time is new; the state is set all the same, for a peer may have called them Down. */
-export async function writeHeartbeats(
+export function writeHeartbeats(
   queries: Queries,
   heartbeats: readonly HeartbeatRow[],
 ): Promise<RecordedHeartbeat[]> {
-  return await inPieces(heartbeats, async (piece) => {
-    const rows = piece.map(({ id, at, state }) => [id, at, state])
-    const { rows: recorded } = await sql<RecordedHeartbeat>`
-      with given(id, at, state) as (${listGiven(['bigint', 'bigint', 'bigint'], rows)})
-      update agents set "lastHeartbeatAt" = given.at,
-        "lastStateChangeAt" = case when agents.state = given.state then agents."lastStateChangeAt" else given.at end,
-        state = given.state
-      from given where agents.id = given.id returning ${recordedColumns}`.execute(queries)
-    return recorded
-  })
+  return updateHeartbeats(
+    queries,
+    heartbeats.map(({ id, at, state }) => [id, at, state]),
+  )
 }
 
-const conditionTypes: readonly GivenType[] = [
-  ...(['bigint', 'bigint', 'bigint', 'text', 'text'] as const),
-  ...(['bigint', 'text', 'bigint'] as const),
-]
 const recordedColumns = sql`agents.id, agents."keyDigest", agents."desiredRevision",
   agents."recordedRevision", agents."lastStateChangeAt",
   case when agents."draining" is null then 0 else 1 end as "isDraining"`
+
+const updateConditions = prepareGiven(
+  ['bigint', 'bigint', 'bigint', 'text', 'text', 'bigint', 'text', 'bigint'],
+  (given) => sql<RecordedHeartbeat>`
+    with given(id, at, state, "engineState", "engineError", "effectiveRevision", "lockedBecause", "cachePid")
+      as (${given})
+    update agents set "lastHeartbeatAt" = given.at,
+      "lastStateChangeAt" = case when agents.state = given.state then agents."lastStateChangeAt" else given.at end,
+      state = given.state, "engineState" = given."engineState", "engineError" = given."engineError",
+      "effectiveRevision" = given."effectiveRevision", "lockedBecause" = given."lockedBecause",
+      "cacheRestarted" = case when agents."cachePid" <> given."cachePid" then 1 else agents."cacheRestarted" end,
+      "cachePid" = coalesce(given."cachePid", agents."cachePid"),
+      "awaitsPlacement" = case when agents."lockedBecause" is not null and given."lockedBecause" is null then 1 else agents."awaitsPlacement" end
+    from given where agents.id = given.id returning ${recordedColumns}`,
+)
+
+const updateHeartbeats = prepareGiven(
+  ['bigint', 'bigint', 'bigint'],
+  (given) => sql<RecordedHeartbeat>`
+    with given(id, at, state) as (${given})
+    update agents set "lastHeartbeatAt" = given.at,
+      "lastStateChangeAt" = case when agents.state = given.state then agents."lastStateChangeAt" else given.at end,
+      state = given.state
+    from given where agents.id = given.id returning ${recordedColumns}`,
+)
 
 /** What had failed there is being tried again. */
 export async function forgetRestarts(queries: Queries, ids: readonly number[]): Promise<void> {
@@ -134,12 +139,7 @@ export async function readAttempts(
   queries: Queries,
   ids: readonly number[],
 ): Promise<AttemptRow[]> {
-  const rows = await queries
-    .selectFrom('agents')
-    .select(['id', 'name', 'desiredRevision', 'effectiveRevision', 'recordedRevision'])
-    .select(['attemptedRevision', 'attemptedResult', 'attemptedError', 'attemptedAt'])
-    .where('id', 'in', listIds(ids))
-    .execute()
+  const rows = await selectAttempts(queries, [writeIds(ids)])
   return rows.map((row) => ({
     id: row.id,
     name: row.name,
@@ -150,30 +150,36 @@ export async function readAttempts(
   }))
 }
 
+const selectAttempts = prepareQuery((queries) =>
+  queries
+    .selectFrom('agents')
+    .select(['id', 'name', 'desiredRevision', 'effectiveRevision', 'recordedRevision'])
+    .select(['attemptedRevision', 'attemptedResult', 'attemptedError', 'attemptedAt'])
+    .where('id', 'in', listIds([])),
+)
+
 export async function writeAttempts(
   queries: Queries,
   agents: readonly Omit<AttemptRow, 'name' | 'desiredRevision'>[],
 ): Promise<void> {
-  await inPieces(agents, async (piece) => {
-    const rows = piece.map(({ id, attempted, effectiveRevision, recordedRevision }) => {
+  await updateAttempts(
+    queries,
+    agents.map(({ id, attempted, effectiveRevision, recordedRevision }) => {
       const { revision = null, result = null, error = null, at = null } = attempted ?? {}
       return [id, revision, result, error, at, effectiveRevision, recordedRevision]
-    })
-    await sql`
-      with given(id, revision, result, error, at, effective, recorded)
-        as (${listGiven(attemptTypes, rows)})
-      update agents set "attemptedRevision" = given.revision, "attemptedResult" = given.result,
-        "attemptedError" = given.error, "attemptedAt" = given.at, "effectiveRevision" = given.effective,
-        "recordedRevision" = given.recorded
-      from given where agents.id = given.id`.execute(queries)
-    return []
-  })
+    }),
+  )
 }
 
-const attemptTypes: readonly GivenType[] = [
-  ...(['bigint', 'bigint', 'text', 'text'] as const),
-  ...(['bigint', 'bigint', 'bigint'] as const),
-]
+const updateAttempts = prepareGiven(
+  ['bigint', 'bigint', 'text', 'text', 'bigint', 'bigint', 'bigint'],
+  (given) => sql`
+    with given(id, revision, result, error, at, effective, recorded) as (${given})
+    update agents set "attemptedRevision" = given.revision, "attemptedResult" = given.result,
+      "attemptedError" = given.error, "attemptedAt" = given.at, "effectiveRevision" = given.effective,
+      "recordedRevision" = given.recorded
+    from given where agents.id = given.id`,
+)
 
 /** The last drift is kept with the agent, each has an api log entry of severity 2 (docs/behaviour.md, Drift). */
 export async function writeDrift(

@@ -5,7 +5,7 @@ import { groupBy } from '../../group-by.js'
 import { readDesiredCertificates } from './certificate-places.js'
 import { findOldestPrevious, loadedLimit } from './loaded-limit.js'
 import { readSettings } from './setting-queries.js'
-import { listGiven, listIds } from '../store/given-rows.js'
+import { listIds, prepareGiven } from '../store/given-rows.js'
 import { readPlacements, savePlacements, type PlacementRecord } from './placement-queries.js'
 import { keepRoutings, type AgentRoutings } from './routings.js'
 import { inPieces } from '../store/in-pieces.js'
@@ -22,7 +22,10 @@ export async function recomposeDesired(
 ): Promise<number[]> {
   const changed = await inPieces(agentIds, (ids) => composeSome(queries, ids, anew))
   await keepRoutings(queries, changed)
-  await inPieces(changed, (piece) => writeRevisions(queries, piece))
+  await updateRevisions(
+    queries,
+    changed.map(({ agentId, revision, desired }) => [agentId, revision, desired]),
+  )
   return changed.map(({ agentId }) => agentId)
 }
 
@@ -80,11 +83,10 @@ async function limitLoaded(
   return limited
 }
 
-async function writeRevisions(queries: Queries, changed: readonly Composed[]) {
-  const rows = changed.map(({ agentId, revision, desired }) => [agentId, revision, desired])
-  const written = sql`
-    with changed(id, revision, desired) as (${listGiven(['bigint', 'bigint', 'text'], rows)})
+const updateRevisions = prepareGiven(
+  ['bigint', 'bigint', 'text'],
+  (given) => sql`
+    with changed(id, revision, desired) as (${given})
     update agents set "desiredRevision" = changed.revision, desired = changed.desired
-    from changed where agents.id = changed.id`
-  return (await written.execute(queries)).rows
-}
+    from changed where agents.id = changed.id`,
+)

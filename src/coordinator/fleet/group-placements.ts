@@ -7,6 +7,8 @@ import { noDeployment } from './placement-input.js'
 import type { PlacementState } from './vcl-group.js'
 import { selectHeld, type DeployHold } from './deploy-queries.js'
 import type { CandidateState } from './placement-queries.js'
+import { listIds, writeIds } from '../store/given-rows.js'
+import { prepareQuery } from '../store/prepared-query.js'
 import type { Queries } from '../store/store.js'
 
 export interface GroupPlacement {
@@ -125,12 +127,14 @@ export async function countPlacementsOfGroups(
   queries: Queries,
   groupIds: readonly number[],
 ): Promise<PlacementCount[]> {
-  const rows = await selectAlike(queries)
-    .where('placements.groupId', 'in', [...groupIds])
-    .where('placements.stage', '=', 0)
-    .execute()
-  return rows.map(toAlike)
+  return (await countOfGroups(queries, [writeIds(groupIds), 0])).map(toAlike)
 }
+
+const countOfGroups = prepareQuery((queries) =>
+  selectAlike(queries)
+    .where('placements.groupId', 'in', listIds([]))
+    .where('placements.stage', '=', 0),
+)
 
 function selectAlike(queries: Queries) {
   const hasError = sql<number>`case when ${sql.ref('placements.error')} is null then 0 else 1 end`

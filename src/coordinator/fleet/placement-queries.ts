@@ -5,8 +5,9 @@ import type { PlacedProgram } from '../../vcl/desired-engine.js'
 import { noDeployment } from './placement-input.js'
 import type { PlacementState } from './vcl-group.js'
 import { savePlacementDomains } from './placement-domains.js'
-import { listGiven, listIds, type GivenType } from '../store/given-rows.js'
+import { listIds, prepareGiven, writeIds } from '../store/given-rows.js'
 import { inPieces } from '../store/in-pieces.js'
+import { prepareQuery } from '../store/prepared-query.js'
 import { prepareSave } from '../store/save-rows.js'
 import type { Tables } from '../store/schema.js'
 import { placementTables } from '../store/tables/groups.js'
@@ -50,12 +51,34 @@ export async function readPlacements(
     readonly stage?: boolean
   },
 ): Promise<PlacementRecord[]> {
-  let placements = queries.selectFrom('placements').selectAll()
-  if (of.groupIds) placements = placements.where('groupId', 'in', [...of.groupIds])
-  if (of.agentIds) placements = placements.where('agentId', 'in', listIds(of.agentIds))
-  if (of.stage !== undefined) placements = placements.where('stage', '=', of.stage ? 1 : 0)
-  const rows = await placements.orderBy('groupId').orderBy('stage').orderBy('position').execute()
-  return rows.map(fromRow)
+  return (await selectRows(queries, of)).map(fromRow)
+}
+
+function selectRows(
+  queries: Queries,
+  { groupIds, agentIds, stage }: Parameters<typeof readPlacements>[1],
+) {
+  if (agentIds && !groupIds && stage === undefined)
+    return selectOfAgents(queries, [writeIds(agentIds)])
+  let placements = selectOrdered(queries)
+  if (groupIds) placements = placements.where('groupId', 'in', [...groupIds])
+  if (agentIds) placements = placements.where('agentId', 'in', listIds(agentIds))
+  if (stage !== undefined) placements = placements.where('stage', '=', stage ? 1 : 0)
+  return placements.execute()
+}
+
+/** Asked with each batch of reports. */
+const selectOfAgents = prepareQuery((queries) =>
+  selectOrdered(queries).where('agentId', 'in', listIds([])),
+)
+
+function selectOrdered(queries: Queries) {
+  return queries
+    .selectFrom('placements')
+    .selectAll()
+    .orderBy('groupId')
+    .orderBy('stage')
+    .orderBy('position')
 }
 
 /**
@@ -77,28 +100,24 @@ export async function writeReportedPlaces(
   queries: Queries,
   placements: readonly PlacementRecord[],
 ): Promise<void> {
-  await inPieces(placements, async (piece) => {
-    const rows = piece.map(({ groupId, agentId, stage, ...place }) => [
+  await updateReported(
+    queries,
+    placements.map(({ groupId, agentId, stage, ...place }) => [
       ...[groupId, agentId, stage ? 1 : 0, place.state, place.appliedRevision],
       ...[place.candidateState, place.error, place.deployedAt],
-    ])
-    await sql`
-      with given("groupId", "agentId", stage, state, applied, candidate, error, at)
-        as (${listGiven(reportedTypes, rows)})
-      update placements set state = given.state, "appliedRevision" = given.applied,
-        "candidateState" = given.candidate, error = given.error, "deployedAt" = given.at
-      from given where placements."groupId" = given."groupId"
-        and placements."agentId" = given."agentId" and placements.stage = given.stage`.execute(
-      queries,
-    )
-    return []
-  })
+    ]),
+  )
 }
 
-const reportedTypes: readonly GivenType[] = [
-  ...(['bigint', 'bigint', 'bigint', 'text', 'bigint'] as const),
-  ...(['text', 'text', 'bigint'] as const),
-]
+const updateReported = prepareGiven(
+  ['bigint', 'bigint', 'bigint', 'text', 'bigint', 'text', 'text', 'bigint'],
+  (given) => sql`
+    with given("groupId", "agentId", stage, state, applied, candidate, error, at) as (${given})
+    update placements set state = given.state, "appliedRevision" = given.applied,
+      "candidateState" = given.candidate, error = given.error, "deployedAt" = given.at
+    from given where placements."groupId" = given."groupId"
+      and placements."agentId" = given."agentId" and placements.stage = given.stage`,
+)
 
 export async function deletePlacements(
   queries: Queries,

@@ -1,8 +1,8 @@
 /** Objects whose problems are to be found anew. Noted with the events of what changed; taken by the problem follower. */
+import { sql } from 'kysely'
 import type { ChangeKind } from '../../resources/event.js'
 import type { ProblemBearer } from '../../resources/problem.js'
-import { listIds } from '../store/given-rows.js'
-import { inPieces } from '../store/in-pieces.js'
+import { listIds, prepareGiven } from '../store/given-rows.js'
 import type { Queries } from '../store/store.js'
 
 export interface ProblemCheck {
@@ -34,15 +34,17 @@ export function findChecks(
 
 export async function noteChecks(queries: Queries, checks: readonly ProblemCheck[]): Promise<void> {
   const once = new Map(checks.map((check) => [`${check.objectType} ${check.objectId}`, check]))
-  await inPieces([...once.values()], async (piece) => {
-    await queries
-      .insertInto('problemChecks')
-      .values(piece)
-      .onConflict((conflict) => conflict.doNothing())
-      .execute()
-    return []
-  })
+  await insertChecks(
+    queries,
+    [...once.values()].map(({ objectType, objectId }) => [objectType, objectId]),
+  )
 }
+
+const insertChecks = prepareGiven(
+  ['text', 'bigint'],
+  (given) => sql`
+    insert into "problemChecks" ("objectType", "objectId") ${given} where true on conflict do nothing`,
+)
 
 export async function hasChecks(queries: Queries): Promise<boolean> {
   const row = await queries

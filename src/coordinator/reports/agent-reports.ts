@@ -54,7 +54,7 @@ export function createReportRecorder(service: StateService, log: Logger): Report
     waitMs: batchMs,
     retryMs,
     atOnce: batchSize,
-    restMs: (tookMs) => Math.min(tookMs, longestRestMs),
+    restMs: (tookMs) => Math.min(5 * tookMs, longestRestMs),
     waitingMost: waitingLimit,
     write: async (batch) => {
       await writeBatch(service, batch)

@@ -1,7 +1,6 @@
 /** Whole rows, new ones and changed ones alike, in one statement for many. */
 import { sql, type Insertable, type RawBuilder } from 'kysely'
-import { listGiven } from './given-rows.js'
-import { inPieces } from './in-pieces.js'
+import { prepareGiven } from './given-rows.js'
 import type { Tables } from './schema.js'
 import type { Queries } from './store.js'
 import type { Table } from './tables/table.js'
@@ -16,12 +15,12 @@ export function prepareSave<T extends keyof Tables>(name: T, { columns, keys }: 
   const update = sql`on conflict (${list(primaryKey)}) do update set ${sql.join(
     changing.map((column) => sql`${sql.ref(column)} = excluded.${sql.ref(column)}`),
   )}`
+  const save = prepareGiven(types, (given) => sql`${insert} ${given} where true ${update}`)
   return async (queries: Queries, rows: readonly Insertable<Tables[T]>[]): Promise<void> => {
-    await inPieces(rows, async (piece) => {
-      const given = piece.map((row) => names.map((column) => row[column] as string | number | null))
-      await sql`${insert} ${listGiven(types, given)} where true ${update}`.execute(queries)
-      return []
-    })
+    await save(
+      queries,
+      rows.map((row) => names.map((column) => row[column] as string | number | null)),
+    )
   }
 }
 
