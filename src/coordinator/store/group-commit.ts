@@ -1,6 +1,6 @@
 /**
- * Transactions that wait together share one commit, which is what takes the time: it ends on the disk, and this process does
- * nothing else meanwhile. Each is a savepoint of the group's transaction, so that one that fails takes nothing from the
+ * Transactions that wait together share one commit, which is what takes the time: it ends on the disk, and nobody sees before
+ * what it wrote. Each is a savepoint of the group's transaction, so that one that fails takes nothing from the
  * others; all are answered when the group is committed.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -9,9 +9,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 export interface GroupConnection<Held> {
   /** Resolves when the work has ended; others wait for the connection meanwhile. */
   hold(work: (held: Held) => Promise<void>): Promise<void>
-  /** Durable: on disk before `commit` returns. Waits while another process holds the store. */
-  begin(durable: boolean): Promise<void>
-  commit(): void
+  /** Waits while another process holds the store. */
+  begin(): Promise<void>
+  /** Durable: on disk when it resolves. */
+  commit(durable: boolean): Promise<void>
   /** Unless the database has rolled back by itself. */
   rollback(): void
   /** False when the database has rolled back by itself: the disk is full. */
@@ -93,9 +94,9 @@ export function createGroupCommit<Held>(connection: GroupConnection<Held>): Grou
     await nextTurn()
     const members = waiting.splice(0, membersMost)
     try {
-      await connection.begin(members.some(({ durable }) => durable))
+      await connection.begin()
       const outcomes = await runMembers(members, held)
-      connection.commit()
+      await connection.commit(members.some(({ durable }) => durable))
       for (const { settle } of outcomes) settle()
     } catch (error) {
       connection.rollback()

@@ -25,6 +25,7 @@ import { FleetError } from '../../errors.js'
 import type { Database, DialectSql } from './database.js'
 import { requireRoom } from './disk-room.js'
 import { createGroupCommit, type GroupConnection } from './group-commit.js'
+import { openJournal, type SqliteJournal } from './sqlite-journal.js'
 import { createReadMemory } from './read-memory.js'
 import { mapEach, prepareRow } from './sqlite-row.js'
 import type { Tables } from './schema.js'
@@ -69,7 +70,8 @@ export function openSqlite(path: string): Database {
   const queries = new Kysely<Tables>({
     dialect: new OneConnectionDialect({ database: statementCache(file, writes.note) }, connection),
   })
-  const groups = createGroupCommit(openGroups(connection, queries))
+  const journal = path === inMemory ? null : openJournal(file)
+  const groups = createGroupCommit(openGroups(connection, queries, journal))
   const transaction = async <T>(work: Work<T>, options?: TransactionOptions): Promise<T> => {
     guard.check()
     return groups.run(
@@ -84,13 +86,18 @@ export function openSqlite(path: string): Database {
     transaction,
     decide: transaction,
     migrate: (work) => transaction(work),
-    isUsedElsewhere: () => mutex.run(() => Promise.resolve(isLockedElsewhere(file))),
+    isUsedElsewhere: () =>
+      mutex.run(async () => {
+        await journal?.close() // it is deleted, and made anew
+        return isLockedElsewhere(file)
+      }),
     check: async () => {
       await sql`select 1`.execute(queries)
     },
     checkRoom: () => (path === inMemory ? Promise.resolve() : requireRoom(path)),
     close: async () => {
       await groups.finish()
+      await journal?.close()
       await mutex.run(() => queries.destroy())
     },
   }
@@ -139,10 +146,14 @@ function isLockedElsewhere(file: SqliteFile): boolean {
 
 type Work<T> = (queries: Transaction<Tables>) => Promise<T>
 
-/** How durable it is belongs to the connection, and cannot be changed within a transaction. */
+/**
+ * Committed without waiting for the disk, then synced outside of this thread. How far SQLite syncs belongs to the connection,
+ * and cannot be changed within a transaction.
+ */
 function openGroups(
   connection: Connection,
   queries: Kysely<Tables>,
+  journal: SqliteJournal | null,
 ): GroupConnection<Kysely<Tables>> {
   const { file } = connection
   const begin = file.prepare('begin immediate')
@@ -155,14 +166,15 @@ function openGroups(
   }
   return {
     hold: (work) => queries.connection().execute(work),
-    begin: async (durable) => {
-      if (!durable) unsync.run()
+    begin: async () => {
+      unsync.run()
       await retryWhileBusy(() => translated(() => begin.run()))
       connection.isGrouped = true
     },
-    commit: () => {
+    commit: async (durable) => {
       translated(() => commit.run())
       leave()
+      if (durable) await journal?.sync()
     },
     rollback: () => {
       if (file.inTransaction) file.exec('rollback')
