@@ -30,7 +30,7 @@ import { notifyInvalidationsLogged } from '../invalidations/invalidation-hints.j
 import type { StateService } from '../service.js'
 import type { Queries } from '../store/store.js'
 import { tellProgress } from './find-progress.js'
-import { goBack, loadNewcomers, switchWave } from './move-places.js'
+import { goBack, joinNewcomers, loadNewcomers, switchWave } from './move-places.js'
 import { moveOn, type CourseStep } from './rollout-course.js'
 import { readSeenPlaces } from './seen-places.js'
 
@@ -82,12 +82,18 @@ export async function takeStep(
   step: CourseStep,
   now: number,
 ): Promise<CarriedOut> {
-  const moved = moveOn(before, step, now)
+  const isReturn = step.do === 'rollBack'
+  const moved = moveOn(isReturn ? await joinComers(queries, before) : before, step, now)
   const agentIds = await movePlaces(queries, moved, step, now)
   const rollout = await tellAgents(queries, moved)
   if (!(await writeRollout(queries, rollout))) throw new Error(`rollout ${rollout.id} was changed`)
   if (rollout.state >= rolloutStates.Succeeded) await noteEnd(queries, rollout, now)
   return { rollout: { ...rollout, epoch: rollout.epoch + 1 }, agentIds }
+}
+
+async function joinComers(queries: Queries, rollout: RolloutRecord): Promise<RolloutRecord> {
+  const places = await readSeenPlaces(queries, rollout.groupId)
+  return joinNewcomers(rollout, [...places.values()])
 }
 
 /** Answers the agents whose desired state changed. */

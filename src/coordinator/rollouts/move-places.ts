@@ -66,6 +66,27 @@ export function loadNewcomers(
     }))
 }
 
+/** Who came with the last wave, and serves the new release: it goes back with that wave. */
+export function joinNewcomers(
+  rollout: RolloutRecord,
+  places: readonly (PlaceProgress & { readonly agentId: number; readonly agentName: string })[],
+): RolloutRecord {
+  const program = programOf(rollout.sources)
+  const known = new Set(rollout.waves.flatMap(({ agents }) => agents.map(({ id }) => id)))
+  const joined = places
+    .filter(({ agentId, current }) => !known.has(agentId) && isSameProgram(current, program))
+    .map(({ agentId: id, agentName: name }) => ({
+      id,
+      name,
+      state: 'switched' as const,
+      error: null,
+    }))
+  const waves = rollout.waves.map((wave, at) =>
+    at === rollout.wave - 1 ? { ...wave, agents: [...wave.agents, ...joined] } : wave,
+  )
+  return { ...rollout, waves }
+}
+
 interface WayBack {
   readonly save: readonly PlacementRecord[]
   /** They had nothing of the group before. */

@@ -10,7 +10,7 @@ import { createPlacement, switchPlacement } from '../../../src/coordinator/place
 import { divideIntoWaves } from '../../../src/coordinator/rollouts/divide-waves.js'
 import { findBelowMin, isServing } from '../../../src/coordinator/rollouts/find-below-min.js'
 import { findProgress, tellProgress } from '../../../src/coordinator/rollouts/find-progress.js'
-import { goBack, switchWave } from '../../../src/coordinator/rollouts/move-places.js'
+import { goBack, joinNewcomers, switchWave } from '../../../src/coordinator/rollouts/move-places.js'
 import {
   chooseStep,
   judgeVerb,
@@ -54,6 +54,7 @@ const events = fc.oneof(
     verb: fc.constantFrom<RolloutVerb>('pause', 'resume', 'advance', 'abort'),
   }),
   fc.record({ do: fc.constant('restart' as const) }),
+  fc.record({ do: fc.constant('join' as const) }),
 )
 
 interface World {
@@ -198,6 +199,9 @@ function happen(
       // What another process reads is what was written.
       world.rollout = JSON.parse(JSON.stringify(world.rollout)) as RolloutRecord
       return
+    case 'join':
+      join(world)
+      return
     case 'say':
       say(world, event.verb)
       return
@@ -206,13 +210,29 @@ function happen(
   }
 }
 
+/** One that begins to fit serves the new release once the last wave has begun; before, nobody judges it. */
+function join(world: World): void {
+  const { state, wave, waves, sources, revision } = world.rollout
+  if (state >= rolloutStates.RollingBack || wave < waves.length) return
+  const agentId = world.places.length + 100
+  const place = { group, agentId, deploymentId: 1, position: agentId, revision }
+  const made = createPlacement({ ...place, program: programOf(sources) })
+  const serving = switchPlacement({ ...made, candidateState: 'loaded' }, revision)
+  world.places = [...world.places, { ...serving, state: 'applied', appliedRevision: revision }]
+  world.had.add(agentId)
+}
+
 /** How a switch that was wanted there ended. */
 function change(world: World, agentId: number, state: 'applied' | 'failed'): void {
-  world.places = world.places.map((place) =>
-    place.agentId === agentId && place.state === 'applying'
+  world.places = world.places.map((place) => {
+    if (place.agentId !== agentId) return place
+    // It had to be loaded anew.
+    if (place.state === 'wanted' && place.candidateState === 'pending')
+      return switchPlacement({ ...place, candidateState: 'loaded' }, place.wantedRevision)
+    return place.state === 'applying'
       ? { ...place, state, appliedRevision: place.wantedRevision }
-      : place,
-  )
+      : place
+  })
 }
 
 function say(world: World, verb: RolloutVerb): void {
@@ -255,6 +275,7 @@ function look(world: World, { verdict, baked, isLong }: Look): void {
 
 function take(world: World, step: CourseStep): void {
   if (step.do === 'ban') ban(world, step.agentIds)
+  if (step.do === 'rollBack') world.rollout = joinNewcomers(world.rollout, nameAgents(world.places))
   world.rollout = moveOn(world.rollout, step, 1)
   const { wave, waves, revision } = world.rollout
   const merge = (changed: readonly PlacementRecord[]): void => {
@@ -269,6 +290,10 @@ function take(world: World, step: CourseStep): void {
   for (const { agentId, current } of world.places)
     if (isSameProgram(current, program)) world.had.add(agentId)
   world.rollout = tellProgress(world.rollout, byAgent(world.places))
+}
+
+function nameAgents(places: readonly PlacementRecord[]) {
+  return places.map((place) => ({ ...place, agentName: `edge-${place.agentId}` }))
 }
 
 function ban({ places, banned }: World, agentIds: readonly number[]): void {
@@ -309,7 +334,8 @@ function requireWaves({ rollout, places }: World): void {
     rollout.waves.slice(0, rollout.wave).flatMap(({ agents }) => agents.map(({ id }) => id)),
   )
   const program = programOf(rollout.sources)
+  const isLast = rollout.wave === rollout.waves.length
   for (const { agentId, current } of places)
-    if (isSameProgram(current, program) && !begun.has(agentId))
+    if (isSameProgram(current, program) && !begun.has(agentId) && !isLast)
       throw new Error(`agent ${agentId} has the new release before its wave`)
 }
