@@ -28,7 +28,7 @@ const pollEveryMs = 500
 /** Changes per transaction, a few milliseconds of work. */
 const changesAtOnce = 200
 /**
- * Recording takes at most a quarter of the time, so that it does not delay the writes it records. Repeated changes
+ * Recording takes at most a ninth of the time, so that it does not delay the writes it records. Repeated changes
  * of one object meanwhile make one event.
  */
 const restsPerBatch = 8
