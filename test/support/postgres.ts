@@ -19,6 +19,8 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Client } from 'pg'
+import { pino } from 'pino'
+import { openStore } from '../../src/coordinator/store/open-store.js'
 import { atExit } from './at-exit.js'
 import { eventually } from './eventually.js'
 import { findFreePort } from './free-port.js'
@@ -35,6 +37,8 @@ const logKeptBytes = 8192
 export interface PostgresServer {
   /** Makes a fresh, empty database and answers its URL. */
   url(databaseName?: string): Promise<string>
+  /** Of one that has the store's tables: they are made once and copied, which takes a tenth of the time. */
+  storeUrl(): Promise<string>
   /** Ends every connection at once, as a crash does; the data stay. */
   stop(): Promise<void>
   start(): Promise<void>
@@ -56,6 +60,7 @@ export async function startPostgres(t: Teardown): Promise<PostgresServer> {
   let running: ChildProcess | undefined
   let port = 0
   let databases = 0
+  let withTables: Promise<string> | undefined
 
   const end = async (signal: NodeJS.Signals): Promise<void> => {
     const child = running
@@ -84,10 +89,21 @@ export async function startPostgres(t: Teardown): Promise<PostgresServer> {
     else if (attempt === startAttempts) throw new Error(`PostgreSQL did not start: ${child}`)
   }
 
+  const make = async (name: string, template = 'template1'): Promise<string> => {
+    await administrate(port, `create database "${name}" template "${template}"`)
+    return `postgres://postgres:unused@127.0.0.1:${port}/${name}`
+  }
+  const makeTables = async (name: string): Promise<string> => {
+    const store = await openStore(await make(name), pino({ level: 'silent' }))
+    await store.close()
+    return name
+  }
+
   return {
-    async url(databaseName = `test_${++databases}`) {
-      await administrate(port, `create database "${databaseName}"`)
-      return `postgres://postgres:unused@127.0.0.1:${port}/${databaseName}`
+    url: (databaseName = `test_${++databases}`) => make(databaseName),
+    async storeUrl() {
+      withTables ??= makeTables('with_tables')
+      return make(`test_${++databases}`, await withTables)
     },
     stop: () => end('SIGQUIT'),
     async start() {

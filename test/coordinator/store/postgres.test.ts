@@ -34,7 +34,7 @@ async function open(t: Test, url: string): Promise<Store> {
 }
 
 void t.test('as every store', (t) => {
-  const factory = { open: async (t: Test) => open(t, await server.url()) }
+  const factory = { open: async (t: Test) => open(t, await server.storeUrl()) }
   storeContract(t, factory)
   rowsContract(t, factory)
   listContract(t, factory)
@@ -72,7 +72,7 @@ void t.test('of a release', (t) => {
 })
 
 void t.test('between several coordinators', (t) => {
-  leasesContract(t, { open: async (t) => open(t, await server.url()) })
+  leasesContract(t, { open: async (t) => open(t, await server.storeUrl()) })
   t.end()
 })
 
