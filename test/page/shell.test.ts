@@ -162,6 +162,13 @@ void t.test('the page', async (t) => {
     await page.getByText('Live', { exact: true }).waitFor()
     t.equal(await page.getByRole('alert').count(), 0)
     t.equal((await api.call('DELETE', `/tags/${made}`)).status, 204)
+
+    proxy.setFault('refuse')
+    await away.waitFor()
+    await page.getByRole('link', { name: 'Domains', exact: true }).click()
+    await page.getByText('This part of the page could not be loaded').waitFor()
+    proxy.setFault('none')
+    await page.getByText('No domains yet').waitFor()
     t.same(wrongs, [])
   })
 

@@ -1,8 +1,9 @@
 /** Where the view of the address is shown, once it is loaded. */
 import { useSignal } from '@preact/signals'
 import type { ComponentType } from 'preact'
-import { useEffect, useErrorBoundary } from 'preact/hooks'
+import { useEffect, useErrorBoundary, useRef } from 'preact/hooks'
 import { Redirect, useLocation, useRouter } from 'wouter-preact'
+import { awaySince, noteSilence, whenBack } from '../api/connection.js'
 import { Button, LinkButton } from '../parts/button.js'
 import { Empty } from '../parts/empty.js'
 import { Loading } from '../parts/loading.js'
@@ -47,8 +48,9 @@ function Loaded({ entry, params }: FoundView) {
   return now === 'failed' ? <NotLoaded /> : <Loading />
 }
 
-/** Its file is gone: a newer coordinator has another page. */
+/** Its file is gone, since a newer coordinator has another page, or cannot be had. */
 function NotLoaded() {
+  useReloadOnReturn()
   return (
     <Empty icon="refresh" title="This part of the page could not be loaded">
       <p>The coordinator may have been updated, or cannot be reached.</p>
@@ -62,6 +64,18 @@ function NotLoaded() {
       </Button>
     </Empty>
   )
+}
+
+/** Nothing is shown that would be lost, and what comes back may be a newer page. Not without an absence: it could go on for ever. */
+function useReloadOnReturn(): void {
+  const wasAway = useRef(false)
+  if (awaySince.value !== null) wasAway.current = true
+  useEffect(() => {
+    noteSilence()
+    return whenBack(() => {
+      if (wasAway.current) location.reload()
+    })
+  }, [])
 }
 
 /** A bug in the view: the rest of the page still works. */

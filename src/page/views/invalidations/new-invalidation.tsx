@@ -34,12 +34,16 @@ import { firstKind, TargetFields } from './target-fields.js'
 import { askPreview, usePreview, type Preview } from './use-preview.js'
 
 export function View() {
-  if (!mayWrite('invalidation'))
-    return <Empty icon="invalidation" title="You may not create invalidations" />
   return (
     <>
       <ViewHead title="Clear cache" back={{ href: '/invalidations', title: 'Invalidations' }} />
-      <NewInvalidation />
+      {mayWrite('invalidation') ? (
+        <NewInvalidation />
+      ) : (
+        <Empty icon="invalidation" title="You may not create invalidations">
+          <p>An administrator of your organization can allow it.</p>
+        </Empty>
+      )}
     </>
   )
 }
