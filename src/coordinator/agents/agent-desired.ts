@@ -9,6 +9,7 @@ import type { StateService } from '../service.js'
 export interface DesiredState {
   readonly agentId: number
   readonly desiredRevision: number
+  /** One object for all that hold the same. */
   readonly desired: DesiredEngine
   readonly recordedRevision: number | null
 }
@@ -22,8 +23,11 @@ export async function readDesiredStates(
   agentIds: readonly number[],
 ): Promise<DesiredState[]> {
   const rows = await readDesiredRows(service.store.queries, agentIds)
+  const parsed = new Map<string, DesiredEngine>()
   return rows.flatMap(({ id, desired: text, state, awaitsPlacement, ...revisions }) => {
-    const desired = JSON.parse(text) as DesiredEngine // written by registration and recomposeDesired only
+    // Written by registration and recomposeDesired only.
+    const desired = parsed.get(text) ?? (JSON.parse(text) as DesiredEngine)
+    parsed.set(text, desired)
     const isEmpty = desired.active === idleVclName && desired.load.length === 0
     const isUnseen = awaitsPlacement === 1 || state === agentStates.Locked
     return isEmpty && isUnseen ? [] : [{ agentId: id, ...revisions, desired }]

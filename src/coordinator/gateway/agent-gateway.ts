@@ -52,8 +52,8 @@ export class AgentGateway {
   constructor(service: StateService, log: Logger, options: GatewayOptions = {}) {
     const { bus, settings } = service
     const sessions = new Map<number, AgentSession>()
-    const sender = createDesiredSender(service, log, (state, traceId) => {
-      sessions.get(state.agentId)?.offer(state, traceId)
+    const sender = createDesiredSender(service, log, (state, traceId, write) => {
+      sessions.get(state.agentId)?.offer(state, traceId, write)
     })
     const revoke = (agentIds: readonly number[]): void => {
       for (const agentId of agentIds)

@@ -44,6 +44,7 @@ import {
   type RegisteredAgent,
 } from '../registration/registration.js'
 import { isNewerMinor } from '../../resources/version-skew.js'
+import type { WriteApply } from './apply-message.js'
 import { needsApply, type KnownRevisions, type Offer } from './apply-offer.js'
 import { closeCodes, toEnd } from './close-codes.js'
 import { LinkSocket, type LinkReceiver } from './link-socket.js'
@@ -134,13 +135,13 @@ export class AgentSession implements LinkReceiver, Recipient {
   }
 
   /** Sends the desired state, unless it was sent already. */
-  offer(state: DesiredState, traceId: string): void {
+  offer(state: DesiredState, traceId: string, write: WriteApply): void {
     if (!this.needsApply(state)) return
-    const { desiredRevision: revision, desired } = state
+    const { desiredRevision: revision } = state
     const { log } = this.#parts
     this.#offer = { revision, sentAtMs: performance.now(), answer: null }
     try {
-      this.#link.send({ kind: 'apply', traceId, revision, desired })
+      this.#link.send(write(state, traceId))
       log.debug({ ...this.#names, traceId, revision }, 'desired state sent')
     } catch (error) {
       log.error({ ...this.#names, traceId, err: error }, 'a desired state cannot be sent')

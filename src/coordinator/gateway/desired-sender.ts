@@ -1,7 +1,8 @@
-/** Sends agents their desired state: whoever asks within some milliseconds is served by one query of the store. */
+/** Sends agents their desired state: whoever asks within some milliseconds is served by one query of the store, and one text. */
 import type { Logger } from 'pino'
 import { newTraceId } from '../../context.js'
 import { readDesiredStates, type DesiredState } from '../agents/agent-desired.js'
+import { createApplyWriter, type WriteApply } from './apply-message.js'
 import type { StateService } from '../service.js'
 import { createBatcher } from '../../runtime/batcher.js'
 
@@ -25,7 +26,7 @@ interface Wanted {
 export function createDesiredSender(
   service: StateService,
   log: Logger,
-  offer: (state: DesiredState, traceId: string) => void,
+  offer: (state: DesiredState, traceId: string, write: WriteApply) => void,
 ): DesiredSender {
   const batcher = createBatcher<Wanted>({
     log,
@@ -37,8 +38,9 @@ export function createDesiredSender(
     join: (earlier, later) => (later.traceId === null ? earlier : later),
     write: async (items) => {
       const wanted = new Map(items.map(({ agentId, traceId }) => [agentId, traceId]))
+      const write = createApplyWriter()
       for (const state of await readDesiredStates(service, [...wanted.keys()]))
-        offer(state, wanted.get(state.agentId) ?? newTraceId())
+        offer(state, wanted.get(state.agentId) ?? newTraceId(), write)
     },
   })
   return {
