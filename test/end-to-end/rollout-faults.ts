@@ -101,6 +101,7 @@ export async function checkBad(t: Test, fleet: Fleet): Promise<void> {
       )
       t.match(ended, { stateName: 'RolledBack', wave: 1, reason })
       await fleet.untilAll('stores')
+      await untilChildrenLive(fleet)
     })
 }
 
@@ -114,7 +115,8 @@ export async function checkAgentAway(t: Test, fleet: Fleet): Promise<void> {
   const blind = /no agent that has switched is there/
   const seen = await eventually('its gates see nobody', async () => {
     const rollout = await fleet.read(id)
-    return rollout.gates.every(({ reason }) => blind.test(reason ?? '')) ? rollout : undefined
+    if (rollout.gates.every(({ reason }) => blind.test(reason ?? ''))) return rollout
+    throw new Error(JSON.stringify(rollout))
   })
   t.match(seen, { stateName: 'Baking', wave: 1 })
   const setMin = (min: number) => api.call('PUT', `/deployments/${deployment}`, { min })
@@ -139,7 +141,20 @@ export async function checkCacheKilled(t: Test, fleet: Fleet): Promise<void> {
   await first.cache.restart()
   t.match(await fleet.untilEnded(id), { stateName: 'RolledBack', reason: /^restarts on/ })
   await fleet.untilAll('stores')
+  await untilChildrenLive(fleet)
 }
+
+/** A child that died just before a switch counts against the next release: until agents have read their counters since. */
+async function untilChildrenLive({ caches }: Fleet): Promise<void> {
+  for (const { cache, agentName } of caches)
+    await eventually(`the child of ${agentName} lives on`, async () => {
+      const { headers } = await ask(cache, 'site', { path: '/lives' })
+      return Number(headers['age']) >= livesSeconds
+    })
+}
+
+/** Some readings of an agent. */
+const livesSeconds = 4
 
 /** Without a request nothing is known, nor where the log tool has not come back to a cache yet: a person decides, as the policy says. */
 export async function checkNoTraffic(t: Test, fleet: Fleet): Promise<void> {

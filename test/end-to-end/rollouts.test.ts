@@ -256,7 +256,8 @@ function pollHealth(t: Test, listen: string) {
   let isOn = true
   const run = async (): Promise<void> => {
     while (isOn) {
-      const answer = await fetch(`http://${listen}/health`)
+      // A connection that is kept may end with the five seconds that it has.
+      const answer = await fetch(`http://${listen}/health`, { headers: { connection: 'close' } })
       await answer.body?.cancel()
       codes.push(answer.status)
       await pause(healthPauseMs)
