@@ -22,6 +22,7 @@ import { measureInvalidations } from './invalidation.js'
 import { measureLists } from './lists.js'
 import { measureLog } from './log.js'
 import { measureLogin } from './login.js'
+import { measureAgentMemory } from './memory.js'
 import { measureOverview } from './overview.js'
 import { measurePage } from './page.js'
 import { measurePageOverview } from './page-overview.js'
@@ -47,9 +48,14 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   login: measureLogin,
   cli: measureCommandLine,
   start: measureStart,
-  'fleet-100': fleetOf(100, 300),
-  fleet: fleetOf(1_000, 1_500),
-  'fleet-5000': fleetOf(5_000, null),
+  'fleet-100': fleetOf(100, { overheadMs: 300, rollbackMs: 1_000 }),
+  fleet: fleetOf(1_000, { overheadMs: 1_500, rollbackMs: 1_000 }),
+  'fleet-5000': fleetOf(5_000, {}),
+  'fleet-10000': fleetOf(10_000, {
+    ...{ arrivalMs: 20_000, idleMegabytes: 450, idlePercent: 25 },
+    ...{ overheadMs: 5_000, loopP99Ms: 40 },
+  }),
+  memory: measureAgentMemory,
   arrival: measureAgentsArriving,
   coordinators: measureCoordinators,
   webhooks: measureWebhooks,

@@ -6,9 +6,10 @@ import { eventually } from '../support/eventually.js'
 
 /** What a simulated cache takes for a compilation. */
 export const compileMs = 200
-const waitLimitMs = 120_000
-/** Looking at a fleet costs the coordinator something, too. */
+const waitLimitMs = 300_000
+/** Looking at a fleet costs the coordinator something, too: of a large one a look takes longer, and the next comes later. */
 const pollMs = 100
+const pauseOfLook = 4
 
 interface FleetOrder {
   readonly size: number
@@ -82,12 +83,16 @@ export async function untilAllApplied(
 }
 
 async function until(what: string, fleet: Daemon, look: () => Promise<boolean>): Promise<void> {
+  let lookedMs = 0
   await eventually(
     what,
     async () => {
       if (!fleet.isRunning()) throw new Error(`the fleet ended: ${fleet.errors()}`)
-      await pause(pollMs)
-      return look()
+      await pause(Math.max(pollMs, pauseOfLook * lookedMs))
+      const startedAt = performance.now()
+      const isSo = await look()
+      lookedMs = performance.now() - startedAt
+      return isSo
     },
     waitLimitMs,
   )

@@ -8,7 +8,7 @@ import {
   type TestEnd,
 } from '../support/daemon.js'
 import { measureBareDeploy } from './bare-deploy.js'
-import { formatMegabytes, formatMs, quantile, type Report } from './figure.js'
+import { formatMegabytes, formatMs, quantile, type Figure, type Report } from './figure.js'
 import {
   compileMs,
   countChanged,
@@ -28,24 +28,38 @@ import { readCpuMs, readPeakBytes, readResidentBytes } from './process-reading.j
 
 const idleMs = 10_000
 const rollbacks = 20
-const rollbackGoalMs = 1_000
 const restartGoalMs = 15_000
 /** Two heartbeats: what a coordinator that came back would want to change, it has asked for by then. */
 const settleMs = 10_000
 
-/** @param overheadGoalMs of a deploy, beyond the compilation; null: only reported */
-export function fleetOf(size: number, overheadGoalMs: number | null) {
+/** What is not named is only reported. */
+interface FleetGoals {
+  readonly arrivalMs?: number
+  /** Of the coordinator, with all agents idle. */
+  readonly idleMegabytes?: number
+  /** Of a core. */
+  readonly idlePercent?: number
+  /** Of a deploy, beyond the compilation. */
+  readonly overheadMs?: number
+  /** While agents arrive, and while they are deployed to. */
+  readonly loopP99Ms?: number
+  readonly rollbackMs?: number
+}
+
+export function fleetOf(size: number, goals: FleetGoals) {
   return async (t: TestEnd, report: Report): Promise<void> => {
     const bareMs = await measureBareDeploy(t, size)
     const coordinator = await startCoordinator(t)
     const { api, daemon } = coordinator
     await pause(1_000)
     const bareBytes = await readResidentBytes(daemon.pid)
-    const fleet = await measureArrival(t, coordinator, size, report)
-    await reportMemory(daemon, bareBytes, `${size} agents idle`, report)
+    const begun = { coordinator, size, report, goals }
+    const fleet = await measureArrival(t, begun)
+    await pause(idleMs)
+    await reportMemory(daemon, bareBytes, `${size} agents idle`, begun)
 
     const group = await makeFleetGroup(api, { tag: 'simulated', max: size })
-    const harness: Harness = { coordinator, fleet, size, group, report, bareMs, overheadGoalMs }
+    const harness: Harness = { ...begun, fleet, group, bareMs }
     await measureVerb(harness, 'deploy', 'deploy')
     await untilAllApplied(api, fleet, { id: group.id, size })
     await measureUnchanged(harness)
@@ -55,28 +69,40 @@ export function fleetOf(size: number, overheadGoalMs: number | null) {
     await measureRollbacks(harness)
     await measureRestart(harness)
     await measureVerb(harness, 'undeploy', 'undeploy')
-    await reportMemory(coordinator.daemon, bareBytes, 'then', report)
+    await reportMemory(coordinator.daemon, bareBytes, 'then', { report, goals: {} })
     await measureIdle(harness)
   }
 }
 
-interface Harness {
+interface Begun {
   readonly coordinator: CoordinatorProcess
-  readonly fleet: Daemon
   readonly size: number
-  readonly group: FleetGroup
   readonly report: Report
+  readonly goals: FleetGoals
+}
+
+interface Harness extends Begun {
+  readonly fleet: Daemon
+  readonly group: FleetGroup
   /** Of a deploy with nothing decided, beyond the compilation. */
   readonly bareMs: number
-  readonly overheadGoalMs: number | null
+}
+
+/** `most`: undefined where the figure is only reported. */
+function atMost(
+  measured: number,
+  most: number | undefined,
+  unit: string,
+): Pick<Figure, 'goal' | 'isMet'> {
+  return most === undefined
+    ? { goal: null }
+    : { goal: `<= ${most} ${unit}`, isMet: measured <= most }
 }
 
 /** From the start of the fleet's process; the coordinator knows none of them before. */
 async function measureArrival(
   t: TestEnd,
-  { api, base, daemon }: CoordinatorProcess,
-  size: number,
-  report: Report,
+  { coordinator: { api, base, daemon }, size, report, goals }: Begun,
 ): Promise<Daemon> {
   const joinToken = await api.makeJoinToken(size + 1)
   const cpuBeforeMs = await readCpuMs(daemon.pid)
@@ -84,13 +110,14 @@ async function measureArrival(
   const startedAt = performance.now()
   const fleet = await startFleet(t, { size, joinToken, bases: [base], name: 'fleet' })
   await untilAllRun(api, fleet, { size })
+  const tookMs = performance.now() - startedAt
   report({
     name: `fleet: until ${size} new agents are Running`,
-    measured: formatMs(performance.now() - startedAt),
+    measured: formatMs(tookMs),
     baseline: `CPU of the coordinator ${formatMs((await readCpuMs(daemon.pid)) - cpuBeforeMs)}`,
-    goal: null,
+    ...atMost(tookMs, goals.arrivalMs, 'ms'),
   })
-  await reportLoopDelay(base, report)
+  await reportLoopDelay(base, { report, goals })
   await untilAllHold(api, fleet)
   return fleet
 }
@@ -99,7 +126,7 @@ async function reportMemory(
   { pid }: Daemon,
   bareBytes: number,
   when: string,
-  report: Report,
+  { report, goals }: Pick<Begun, 'report' | 'goals'>,
 ): Promise<void> {
   const bytes = await readResidentBytes(pid)
   const peak = formatMegabytes(await readPeakBytes(pid))
@@ -108,7 +135,7 @@ async function reportMemory(
     measured: formatMegabytes(bytes),
     baseline: `without agents ${formatMegabytes(bareBytes)}, peak ${peak}`,
     ratio: bytes / bareBytes,
-    goal: null,
+    ...atMost(bytes / 2 ** 20, goals.idleMegabytes, 'MB'),
   })
 }
 
@@ -118,7 +145,7 @@ async function measureVerb(
   name: string,
   verb: 'deploy' | 'undeploy',
 ): Promise<void> {
-  const { coordinator, group, size, report, overheadGoalMs } = harness
+  const { coordinator, group, size, report, goals } = harness
   const { pid } = coordinator.daemon
   await readLoopDelay(coordinator.base)
   const cpuBeforeMs = await readCpuMs(pid)
@@ -130,20 +157,21 @@ async function measureVerb(
     measured: formatMs(overheadMs),
     baseline: `bare ${formatMs(harness.bareMs)}; coordinator's CPU ${formatMs(cpuMs)}`,
     ratio: overheadMs / harness.bareMs,
-    ...(overheadGoalMs === null
-      ? { goal: null }
-      : { goal: `<= ${overheadGoalMs} ms`, isMet: overheadMs <= overheadGoalMs }),
+    ...atMost(overheadMs, goals.overheadMs, 'ms'),
   })
-  await reportLoopDelay(coordinator.base, report)
+  await reportLoopDelay(coordinator.base, harness)
 }
 
-async function reportLoopDelay(base: string, report: Report): Promise<void> {
+async function reportLoopDelay(
+  base: string,
+  { report, goals }: Pick<Begun, 'report' | 'goals'>,
+): Promise<void> {
   const delay = await readLoopDelay(base)
   report({
     name: "fleet: coordinator's event loop meanwhile, p99",
     measured: formatMs(delay.p99Ms),
     baseline: `longest ${formatMs(delay.longestMs)}`,
-    goal: null,
+    ...atMost(delay.p99Ms, goals.loopP99Ms, 'ms'),
   })
 }
 
@@ -162,7 +190,13 @@ async function measureUnchanged({ coordinator, group, report }: Harness): Promis
 }
 
 /** To and fro between two revisions that the caches hold: nothing is compiled. */
-async function measureRollbacks({ coordinator, group, size, report }: Harness): Promise<void> {
+async function measureRollbacks({
+  coordinator,
+  group,
+  size,
+  report,
+  goals,
+}: Harness): Promise<void> {
   const { api } = coordinator
   const tookMs = await timeRollbacks(api, group.id, rollbacks)
   const p95Ms = quantile(tookMs, 0.95)
@@ -170,8 +204,7 @@ async function measureRollbacks({ coordinator, group, size, report }: Harness): 
     name: `fleet: rollback, all ${size}, p95 of ${rollbacks}`,
     measured: formatMs(p95Ms),
     baseline: `median ${formatMs(quantile(tookMs, 0.5))}`,
-    goal: `<= ${rollbackGoalMs} ms`,
-    isMet: p95Ms <= rollbackGoalMs,
+    ...atMost(p95Ms, goals.rollbackMs, 'ms'),
   })
 }
 
@@ -202,8 +235,7 @@ async function measureRestart({ coordinator, fleet, size, report }: Harness): Pr
     measured: formatMs(tookMs),
     baseline: `ready after ${formatMs(readyMs)}`,
     ratio: tookMs / readyMs,
-    goal: `<= ${restartGoalMs} ms`,
-    isMet: tookMs <= restartGoalMs,
+    ...atMost(tookMs, restartGoalMs, 'ms'),
   })
   await pause(settleMs)
   const changed = countChanged(before, await readConfigs(api))
@@ -216,15 +248,15 @@ async function measureRestart({ coordinator, fleet, size, report }: Harness): Pr
   })
 }
 
-async function measureIdle({ coordinator, size, report }: Harness): Promise<void> {
+async function measureIdle({ coordinator, size, report, goals }: Harness): Promise<void> {
   const { pid } = coordinator.daemon
   const cpuBeforeMs = await readCpuMs(pid)
   await pause(idleMs)
-  const cpuMs = (await readCpuMs(pid)) - cpuBeforeMs
+  const percent = (100 * ((await readCpuMs(pid)) - cpuBeforeMs)) / idleMs
   report({
     name: `fleet: CPU of the coordinator, ${size} agents idle`,
-    measured: `${((100 * cpuMs) / idleMs).toFixed(1)} % of a core`,
+    measured: `${percent.toFixed(1)} % of a core`,
     baseline: null,
-    goal: null,
+    ...atMost(percent, goals.idlePercent, '%'),
   })
 }

@@ -1,0 +1,79 @@
+/** What an idle agent takes in the coordinator's heap: two heap snapshots, without agents and with a thousand, kind by kind. */
+import { readdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import {
+  makeStateDir,
+  startCoordinator,
+  type CoordinatorProcess,
+  type TestEnd,
+} from '../support/daemon.js'
+import { eventually } from '../support/eventually.js'
+import { formatMegabytes, type Report } from './figure.js'
+import { startFleet, untilAllHold, untilAllRun } from './fleet-harness.js'
+import { listKinds, type HeapSnapshot } from './heap-kinds.js'
+import { readResidentBytes } from './process-reading.js'
+
+const size = 1_000
+const kindsMost = 10
+/** Some samples of each agent. */
+const idleMs = 30_000
+const snapshotLimitMs = 60_000
+const signal = 'SIGUSR2'
+
+export async function measureAgentMemory(t: TestEnd, report: Report): Promise<void> {
+  const folder = await makeStateDir(t)
+  const coordinator = await startCoordinator(t, {
+    environment: { NODE_OPTIONS: `--heapsnapshot-signal=${signal} --diagnostic-dir=${folder}` },
+  })
+  const { api, base, daemon } = coordinator
+  const joinToken = await api.makeJoinToken(size + 2)
+  // One agent first: what all of them share is there, and its code is compiled.
+  const first = await startFleet(t, { size: 1, joinToken, bases: [base], name: 'first' })
+  await untilAllRun(api, first, { size: 1 })
+  const before = listKinds(await takeSnapshot(coordinator, folder))
+  const bareBytes = await readResidentBytes(daemon.pid)
+
+  const fleet = await startFleet(t, { size: size - 1, joinToken, bases: [base], name: 'fleet' })
+  await untilAllRun(api, fleet, { size })
+  await untilAllHold(api, fleet)
+  await pause(idleMs)
+  const residentBytes = await readResidentBytes(daemon.pid)
+  const after = listKinds(await takeSnapshot(coordinator, folder))
+  const grown = [...after].map(([kind, bytes]) => ({
+    kind,
+    bytes: bytes - (before.get(kind) ?? 0),
+  }))
+  const whole = grown.reduce((sum, { bytes }) => sum + bytes, 0)
+  report({
+    name: 'memory: heap of the coordinator, an idle agent',
+    measured: `${Math.round(whole / size)} bytes`,
+    baseline: `RSS ${formatMegabytes(residentBytes)}, with one agent ${formatMegabytes(bareBytes)}`,
+    goal: null,
+  })
+  for (const { kind, bytes } of grown.toSorted((a, b) => b.bytes - a.bytes).slice(0, kindsMost))
+    report({
+      name: `memory: ${kind}, an idle agent`,
+      measured: `${Math.round(bytes / size)} bytes`,
+      baseline: null,
+      goal: null,
+    })
+}
+
+async function takeSnapshot({ daemon }: CoordinatorProcess, folder: string): Promise<HeapSnapshot> {
+  daemon.signal(signal)
+  let text = ''
+  await eventually(
+    'the heap snapshot is whole',
+    async () => {
+      const [name] = (await readdir(folder)).filter((file) => file.endsWith('.heapsnapshot'))
+      if (name === undefined) return false
+      text = await readFile(join(folder, name), 'utf8')
+      if (!text.trimEnd().endsWith(']}')) return false
+      await rm(join(folder, name))
+      return true
+    },
+    snapshotLimitMs,
+  )
+  return JSON.parse(text) as HeapSnapshot // as V8 writes it
+}
