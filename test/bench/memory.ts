@@ -1,5 +1,5 @@
 /** What an idle agent takes in the coordinator's heap: two heap snapshots, without agents and with a thousand, kind by kind. */
-import { readdir, readFile, rm } from 'node:fs/promises'
+import { open, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import {
@@ -18,7 +18,7 @@ const size = 1_000
 const kindsMost = 10
 /** Some samples of each agent. */
 const idleMs = 30_000
-const snapshotLimitMs = 60_000
+const snapshotLimitMs = 300_000
 const signal = 'SIGUSR2'
 
 export async function measureAgentMemory(t: TestEnd, report: Report): Promise<void> {
@@ -68,12 +68,25 @@ async function takeSnapshot({ daemon }: CoordinatorProcess, folder: string): Pro
     async () => {
       const [name] = (await readdir(folder)).filter((file) => file.endsWith('.heapsnapshot'))
       if (name === undefined) return false
-      text = await readFile(join(folder, name), 'utf8')
-      if (!text.trimEnd().endsWith(']}')) return false
-      await rm(join(folder, name))
+      const path = join(folder, name)
+      if (!(await isWhole(path))) return false
+      text = await readFile(path, 'utf8')
+      await rm(path)
       return true
     },
     snapshotLimitMs,
   )
   return JSON.parse(text) as HeapSnapshot // as V8 writes it
+}
+
+/** The file grows as it is written, and ends with the object that it is. */
+async function isWhole(path: string): Promise<boolean> {
+  const file = await open(path)
+  try {
+    const { size } = await file.stat()
+    const { buffer } = await file.read({ buffer: Buffer.alloc(8), position: Math.max(0, size - 8) })
+    return buffer.toString('latin1').replaceAll('\0', '').trimEnd().endsWith(']}')
+  } finally {
+    await file.close()
+  }
 }
