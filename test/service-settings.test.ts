@@ -94,6 +94,7 @@ ExecStart=/usr/bin/node /usr/lib/cachefleet/dist/bin/cachefleetd.js --coordinato
     stateDir: join(host, 'var/lib/cachefleet-coordinator'),
     ...{ user: 'cachefleet-coordinator', groups: [] },
     environment: {
+      MALLOC_ARENA_MAX: '2',
       CACHEFLEET_NAME: 'one',
       ADDRESS: '10.0.0.1:8002',
       CACHEFLEET_STORE: 'postgres://fleet:p=w d@db/fleet',
