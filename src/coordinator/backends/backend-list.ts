@@ -1,5 +1,4 @@
 /** `GET /backends`: one row for each backend of each VCL group, the worst first. */
-import { FleetError } from '../../errors.js'
 import { backend, sickAgentsMost, type Backend } from '../../resources/backend.js'
 import {
   matchesPattern,
@@ -40,9 +39,9 @@ export async function listBackends(
   query: ListParameters,
 ): Promise<ListAnswer<Backend>> {
   const list = parseListQuery(query, listFields, backend.noun)
-  const agentId = readSeenBy(list.filters)
+  const agentIds = readSeenBy(list.filters)
   const ofAgents = list.filters.filter(({ field }) => field in agentFields)
-  const rows = await readRows(queries, { scope, agentId }, ofAgents)
+  const rows = await readRows(queries, { scope, agentIds }, ofAgents)
   const chosen = rows.filter(({ met }) => met.size === ofAgents.length)
   const filters = list.filters.filter(({ field }) => field in ownFields)
   const { rows: taken, total } = takeFromList(chosen, { ...list, filters }, ({ row }, field) => [
@@ -51,19 +50,18 @@ export async function listBackends(
   return { rows: taken.map(({ row }) => row), total }
 }
 
-/** The agent whose report alone counts; null: those of all that answer. */
-function readSeenBy(filters: readonly Filter[]): number | null {
-  const seenBy = filters.find(({ field }) => field === 'seenBy')
-  if (!seenBy) return null
-  const [id = ''] =
-    seenBy.anyOf.length === 1 && seenBy.anyOf[0]?.length === 1 ? seenBy.anyOf[0] : []
-  if (!idPattern.test(id))
-    throw new FleetError('invalid', backend.noun, '"seenBy" must be the id of one agent, such as 7')
-  return Number(id)
+/** The agents whose reports alone count; null: all that answer. What is no id is nobody. */
+function readSeenBy(filters: readonly Filter[]): readonly number[] | null {
+  const patterns = filters
+    .find(({ field }) => field === 'seenBy')
+    ?.anyOf.map((one) => one.join('*'))
+  if (!patterns || patterns.includes('*')) return null
+  return patterns.map((text) => (idPattern.test(text) ? Number(text) : nobody))
 }
 
 /** docs/behaviour.md, Calls. */
 const idPattern = /^[1-9][0-9]{0,15}$/
+const nobody = 0
 
 interface ListedBackend {
   readonly row: Backend
@@ -73,7 +71,7 @@ interface ListedBackend {
 
 async function readRows(
   queries: Queries,
-  of: { readonly scope: Scope; readonly agentId: number | null },
+  of: { readonly scope: Scope; readonly agentIds: readonly number[] | null },
   ofAgents: readonly Filter[],
 ): Promise<readonly ListedBackend[]> {
   const served = await readServed(queries, of)

@@ -38,7 +38,7 @@ export async function readSick(
   of: {
     readonly scope: Scope
     readonly groupIds?: ReadonlySet<number>
-    readonly agentId?: number | null
+    readonly agentIds?: readonly number[] | null
   },
   take: (row: SickOnAgent) => void,
 ): Promise<void> {
@@ -51,7 +51,7 @@ export async function readSick(
       .select(['sickBackends.agentId', 'sickBackends.vcl', 'sickBackends.backend'])
       .select(['sickBackends.since', 'agents.name as agentName', 'placements.groupId'])
       .where(servesAs('sickBackends'))
-      .where(reportedBy(of.agentId ?? null))
+      .where(reportedBy(of.agentIds ?? null))
       .where(within(of.scope, 'placements'))
       .where(sql<SqlBool>`("sickBackends"."agentId", "sickBackends".vcl, "sickBackends".backend)
         > (${sql.join(after)})`)
@@ -83,7 +83,7 @@ export async function readServed(
   of: {
     readonly scope: Scope
     readonly groupIds?: readonly number[]
-    readonly agentId?: number | null
+    readonly agentIds?: readonly number[] | null
   },
 ): Promise<ReadonlyMap<number, ServedBackends>> {
   const found = new Map<number, ServedCounts>()
@@ -97,7 +97,7 @@ export async function readServed(
       .select(['placements.groupId', 'placements.agentId', 'servedVcls.vcl'])
       .select(['servedVcls.backends', 'servedVcls.omittedHealthy', 'servedVcls.omittedSick'])
       .where(servesAs('servedVcls'))
-      .where(reportedBy(of.agentId ?? null))
+      .where(reportedBy(of.agentIds ?? null))
       .where(within(of.scope, 'placements'))
     if (of.groupIds) query = query.where('placements.groupId', 'in', [...of.groupIds])
     const rows = await query
@@ -125,8 +125,8 @@ function servesAs(table: 'sickBackends' | 'servedVcls') {
 }
 
 /** Null: all that answer now. */
-function reportedBy(agentId: number | null) {
-  return agentId === null ? isAnswering : sql<SqlBool>`agents.id = ${agentId}`
+function reportedBy(agentIds: readonly number[] | null) {
+  return agentIds === null ? isAnswering : sql<SqlBool>`agents.id in (${sql.join(agentIds)})`
 }
 
 const isAnswering = sql<SqlBool>`agents.state <> ${sql.lit(agentStates.Down)} and agents."engineState" = 'running'`
