@@ -92,6 +92,11 @@ const again: Readonly<Record<PlannedVerb, string>> = {
 
 function readQuery(invocation: Invocation, verb: PlannedVerb): Readonly<Record<string, string>> {
   const revision = readRevision(invocation)
+  const inWaves = ['waves', 'agents'].find((flag) => textFlag(invocation, flag) !== undefined)
+  if (inWaves !== undefined)
+    throw usageError(
+      `--plan shows what each cache would load, in one wave or many: without --${inWaves}`,
+    )
   return {
     verb,
     ...(revision !== undefined && { revision }),

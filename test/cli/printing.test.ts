@@ -281,6 +281,7 @@ void t.test(
       ['vclgroups', 'deploy', '1', '--wait', 'banana'],
       ['vclgroups', 'deploy', '1', '--wait', '601'],
       ['vclgroups', 'deploy', '1', '--wait', '1.5'],
+      ['vclgroups', 'deploy', '1', '--plan', '--waves', '1,10%'],
       ['vclgroups', 'deploy', '1', '--percent', '101'],
       ['vclgroups', 'deploy', '1', '--percent', '-1'],
       ['vclgroups', 'undeploy', '1'],
