@@ -66,9 +66,9 @@ async function readPieces<Row>(
   return rows
 }
 
-/** Whole lines. */
+/** Whole lines; behind the last line feed is an empty one, as in text that is read at once. */
 function* splitLines(body: Buffer): Generator<Buffer, void, void> {
-  for (let from = 0; from < body.length;) {
+  for (let from = 0; from <= body.length;) {
     const found = body.indexOf(lineFeed, from + pieceBytes)
     const end = found < 0 ? body.length : found
     yield requireShort(body, from, end, lineLimitBytes)

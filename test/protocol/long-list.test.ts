@@ -36,7 +36,7 @@ void t.test('of text every line is read, in order, and the heading is told', asy
     })
     return read.join('\n') === text && headings === 1
   })
-  await t.resolves(fc.assert(property))
+  await t.resolves(fc.assert(property, { examples: [[['y'.repeat(70_000), '']]] }))
 })
 
 void t.test('a row that is too long for a cache is garbled', async (t) => {
