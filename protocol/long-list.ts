@@ -66,9 +66,9 @@ async function readPieces<Row>(
   return rows
 }
 
-/** Whole lines; behind the last line feed is an empty one, as in text that is read at once. */
+/** Whole lines; behind the last line feed is none, where a piece ends there. */
 function* splitLines(body: Buffer): Generator<Buffer, void, void> {
-  for (let from = 0; from <= body.length;) {
+  for (let from = 0; from < body.length;) {
     const found = body.indexOf(lineFeed, from + pieceBytes)
     const end = found < 0 ? body.length : found
     yield requireShort(body, from, end, lineLimitBytes)
