@@ -41,8 +41,7 @@ type Waiting =
 /** Reports of agents that finish together share a transaction. */
 const batchMs = 10
 const batchSize = 200
-/** While a fleet reports it takes a sixth of the time: the longer a batch takes, the more share the next one. */
-const restsPerBatch = 5
+/** While a fleet reports it takes half of the time at most: the longer a batch takes, the more share the next one. */
 const longestRestMs = 50
 const retryMs = 1000
 /** Reports kept while the store is unavailable; dropped ones are requested again, since the revisions still differ. */
@@ -55,7 +54,7 @@ export function createReportRecorder(service: StateService, log: Logger): Report
     waitMs: batchMs,
     retryMs,
     atOnce: batchSize,
-    restMs: (tookMs) => Math.min(restsPerBatch * tookMs, longestRestMs),
+    restMs: (tookMs) => Math.min(tookMs, longestRestMs),
     waitingMost: waitingLimit,
     write: async (batch) => {
       await writeBatch(service, batch)

@@ -5,7 +5,7 @@ import type { ArchiveEvents } from './statistics-archive.js'
 const seriesComplaints = {
   cache: 'a cache has more counters than are kept',
   figures:
-    'half of the series that this coordinator keeps are taken, figures of further groups and domains are not kept; link some agents to another coordinator',
+    'a quarter of the series that this coordinator keeps are taken, figures of further groups and domains are not kept; link some agents to another coordinator',
   total:
     'all series that this coordinator keeps are taken, further counters are not kept; link some agents to another coordinator',
   share:

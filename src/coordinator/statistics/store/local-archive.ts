@@ -193,7 +193,7 @@ export class LocalArchive implements StatisticsArchive {
       const refused = takeSample(cache, sample, {
         layouts,
         series: room + before,
-        takesFigures: kept.total() < seriesMost / 2,
+        takesFigures: kept.total() < seriesMost / 4,
         unwritten: this.#rowsThatWait(kept.total()),
       })
       const added = cache.state.series - before
