@@ -1,13 +1,14 @@
 /** The agents' rows as the link writes and reads them: identity, what hello says, the desired state that is sent. */
-import type { Selectable } from 'kysely'
+import { sql, type Selectable } from 'kysely'
 import { agentStates } from '../../resources/agent-state.js'
-import { listIds, writeIds } from '../store/given-rows.js'
+import { listIds, prepareGiven, writeIds } from '../store/given-rows.js'
 import { inPieces } from '../store/in-pieces.js'
 import { prepareQuery } from '../store/prepared-query.js'
 import { holdQuota } from '../store/quotas.js'
 import type { Tables } from '../store/schema.js'
+import { agentTables } from '../store/tables/fleet.js'
 import type { Queries } from '../store/store.js'
-import { deleteRow, prepareInsert } from '../store/write-rows.js'
+import { deleteRow } from '../store/write-rows.js'
 
 interface AgentIdentity {
   readonly id: number
@@ -95,7 +96,7 @@ const conditionColumns = [
 ] as const
 export type ConditionColumns = Pick<AgentRow, (typeof conditionColumns)[number]>
 
-interface NewAgent extends DescribedColumns, ConditionColumns {
+export interface NewAgent extends DescribedColumns, ConditionColumns {
   readonly organizationId: number | null
   readonly keyDigest: string
   readonly desiredRevision: number
@@ -105,20 +106,41 @@ interface NewAgent extends DescribedColumns, ConditionColumns {
   readonly adopting: 0 | 1
 }
 
-const insertRegistered = prepareInsert('agents', [
+const insertedColumns = [
   ...describedColumns,
   ...conditionColumns,
   ...(['organizationId', 'keyDigest', 'desiredRevision', 'desired', 'adopting'] as const),
   ...(['awaitsPlacement', 'lastHeartbeatAt', 'lastStateChangeAt'] as const),
   ...(['createdAt', 'updatedAt'] as const),
-])
+] as const
 
-export async function insertAgent(queries: Queries, agent: NewAgent, now: number): Promise<number> {
+const insertGiven = prepareGiven(
+  insertedColumns.map((name) => agentTables.agents.columns[name].given),
+  (given) => sql<{ readonly id: number; readonly name: string }>`
+    insert into agents (${sql.join(insertedColumns.map((name) => sql.ref(name)))}) ${given}
+    returning id, name`,
+)
+
+/** In one statement; answers their ids by name. Throws 'conflict' where an organization has too many then. */
+export async function insertAgents(
+  queries: Queries,
+  agents: readonly NewAgent[],
+  now: number,
+): Promise<ReadonlyMap<string, number>> {
   const begun = { awaitsPlacement: 1, lastHeartbeatAt: now, lastStateChangeAt: now } as const
   const times = { createdAt: now, updatedAt: now }
-  const id = await insertRegistered(queries, { ...agent, ...begun, ...times })
-  await holdQuota(queries, agent.organizationId, 'agents')
-  return id
+  const made = await insertGiven(
+    queries,
+    agents.map((agent) => {
+      const row = { ...agent, ...begun, ...times }
+      return insertedColumns.map((name) => row[name])
+    }),
+  )
+  const owners = new Set(agents.map(({ organizationId }) => organizationId ?? 0))
+  // In one order, as each locks its row.
+  for (const owner of [...owners].toSorted((a, b) => a - b))
+    await holdQuota(queries, owner === 0 ? null : owner, 'agents')
+  return new Map(made.map(({ id, name }) => [name, id]))
 }
 
 /**

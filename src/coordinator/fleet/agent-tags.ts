@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { groupBy } from '../../group-by.js'
 import { prepareQuery } from '../store/prepared-query.js'
 import { holdQuota } from '../store/quotas.js'
-import { listGiven, listIds, writeIds } from '../store/given-rows.js'
+import { listGiven, listIds, prepareGiven, writeIds } from '../store/given-rows.js'
 import { inPieces } from '../store/in-pieces.js'
 import type { Queries } from '../store/store.js'
 
@@ -180,13 +180,24 @@ export async function removeStaticTag(
   await forgetUnborne(queries, agentId)
 }
 
-/** Of an agent that bears none yet. */
-export function addStaticTags(
-  queries: Queries,
-  agentId: number,
-  tagIds: readonly number[],
-): Promise<void> {
-  return addTags(queries, agentId, tagIds, { static: 1 })
+export interface BorneTag {
+  readonly agentId: number
+  readonly tagId: number
+  readonly static: boolean
+  readonly assigned: boolean
+}
+
+const insertBorne = prepareGiven(
+  ['bigint', 'bigint', 'bigint', 'bigint'],
+  (given) => sql`insert into "agentTags" ("agentId", "tagId", static, assigned) ${given}`,
+)
+
+/** Of agents that bear none yet. */
+export async function addFirstTags(queries: Queries, tags: readonly BorneTag[]): Promise<void> {
+  await insertBorne(
+    queries,
+    tags.map((tag) => [tag.agentId, tag.tagId, Number(tag.static), Number(tag.assigned)]),
+  )
 }
 
 export function addAssignedTags(

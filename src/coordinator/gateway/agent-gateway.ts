@@ -15,6 +15,7 @@ import { createBackendRecorder } from '../backends/backend-recorder.js'
 import { createReportRecorder } from '../reports/agent-reports.js'
 import { createHeartbeatRecorder, type RecordedAgent } from '../reports/heartbeat.js'
 import { createLoginLimits } from '../identity/login-limits.js'
+import { createRegistrar } from '../registration/registrar.js'
 import type { StateService } from '../service.js'
 import { watchForMs } from '../statistics/live-samples.js'
 import { createSampleRecorder } from '../statistics/sample-recorder.js'
@@ -63,6 +64,7 @@ export class AgentGateway {
       service,
       log,
       sessions,
+      registrar: createRegistrar(service),
       sender,
       heartbeats: createHeartbeatRecorder(service, log, {
         recorded: (agents) => {

@@ -37,12 +37,8 @@ import { version } from '../../version.js'
 import type { Credential } from '../registration/agent-credentials.js'
 import type { DesiredState } from '../agents/agent-desired.js'
 import { claimAgentLink, releaseAgentLink } from '../reports/agent-links.js'
-import {
-  recognizeAgent,
-  registerAgent,
-  updateDescription,
-  type RegisteredAgent,
-} from '../registration/registration.js'
+import type { RegisteredAgent } from '../registration/described-agent.js'
+import { recognizeAgent, updateDescription } from '../registration/registration.js'
 import { isNewerMinor } from '../../resources/version-skew.js'
 import type { WriteApply } from './apply-message.js'
 import { needsApply, type KnownRevisions, type Offer } from './apply-offer.js'
@@ -210,15 +206,15 @@ export class AgentSession implements LinkReceiver, Recipient {
   }
 
   async #greet(hello: Hello): Promise<void> {
-    const { service, log } = this.#parts
+    const { service, registrar, log } = this.#parts
     const context = createContext(log, hello.traceId)
     try {
       const agent =
         this.#credential.kind === 'joining'
-          ? await registerAgent(service, context, this.#credential, hello)
+          ? await registrar.register(context, this.#credential, hello)
           : await recognizeAgent(service, context, this.#credential, hello)
       if (!this.#link.isOpen || !(await this.#claim(agent))) return
-      await this.#parts.delivery.add(this, agent.wasAway)
+      await this.#parts.delivery.add(this, agent)
       this.#enter(agent, hello, context)
     } catch (error) {
       const { code, reason } = toEnd(error)
@@ -268,7 +264,9 @@ export class AgentSession implements LinkReceiver, Recipient {
     this.#learn({ ...hello.condition, lockedBecause: agent.lockedBecause })
     sender.request([agentId], null)
     adopter.consider(agentId, hello)
-    context.log.info({ ...this.#names, agentVersion: hello.agentVersion }, 'agent linked')
+    const { agentVersion } = hello
+    const what = agent.isNew ? 'agent enrolled and linked' : 'agent linked'
+    context.log.info({ ...this.#names, agentVersion }, what)
     for (const message of this.#backlog.splice(0)) this.#handle(message)
   }
 

@@ -126,10 +126,13 @@ export class InvalidationDelivery {
     await this.#recorder.close()
   }
 
-  /** Before it is live. `wasAway`: it must catch up before it counts as Running. */
-  async add(recipient: Recipient, wasAway: boolean): Promise<void> {
+  /** Before it is live. `wasAway`: it must catch up before it counts as Running. `isNew`: no cursor is known of it. */
+  async add(
+    recipient: Recipient,
+    { isNew, wasAway }: { readonly isNew: boolean; readonly wasAway: boolean },
+  ): Promise<void> {
     const { agentId } = recipient
-    const recorded = await this.#entries.readCursor(agentId)
+    const recorded = isNew ? 0 : await this.#entries.readCursor(agentId)
     const end = wasAway ? await this.#entries.readEnd() : 0
     const missed = end > recorded ? await this.#entries.readOfAgent(agentId, recorded, 1) : []
     this.#deliveries.set(agentId, {

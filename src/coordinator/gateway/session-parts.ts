@@ -1,7 +1,8 @@
 /** What all sessions of a gateway share. */
 import type { Logger } from 'pino'
 import type { AgentToCoordinator } from '../../messages/agent-to-coordinator.js'
-import type { RegisteredAgent } from '../registration/registration.js'
+import type { RegisteredAgent } from '../registration/described-agent.js'
+import type { Registrar } from '../registration/registrar.js'
 import type { BackendRecorder } from '../backends/backend-recorder.js'
 import type { ReportRecorder } from '../reports/agent-reports.js'
 import type { HeartbeatRecorder } from '../reports/heartbeat.js'
@@ -21,6 +22,7 @@ export interface SessionParts {
   readonly reports: ReportRecorder
   readonly samples: SampleRecorder
   readonly backends: BackendRecorder
+  readonly registrar: Registrar
   readonly sender: DesiredSender
   readonly adopter: Adopter
   readonly delivery: InvalidationDelivery

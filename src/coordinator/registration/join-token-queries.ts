@@ -114,22 +114,23 @@ export async function findUsableJoinToken(
   return row && { id: row.id, organizationId: row.organizationId, tagIds: tagIdsOf(row) }
 }
 
-const countUse = prepareQuery((queries) =>
+const countUses = prepareQuery((queries) =>
   queries
     .updateTable('joinTokens')
     .set((e) => ({ uses: e('uses', '+', 1) }))
     .where('id', '=', 0)
+    .where((e) => e(e('uses', '+', 1), '<=', e.ref('maxUses')))
     .where(isUsable(0))
     .returning('id'),
 )
 
-/** Counts a use; answers false when somebody else had the last one, or it expired or was revoked meanwhile. */
-export async function countJoinTokenUse(
+/** Counts so many uses or none; answers false when somebody else had the last ones, or it expired or was revoked meanwhile. */
+export async function countJoinTokenUses(
   queries: Queries,
   id: number,
-  now: number,
+  { uses, now }: { readonly uses: number; readonly now: number },
 ): Promise<boolean> {
-  const counted = await countUse(queries, [1, id, now])
+  const counted = await countUses(queries, [uses, id, uses, now])
   return counted.length > 0
 }
 

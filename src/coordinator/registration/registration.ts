@@ -3,14 +3,11 @@
  * a known one is compared with its row and only what differs is written (docs/behaviour.md, Enrolment).
  */
 import type { Context } from '../../context.js'
-import { agentStates, stateOfLiveAgent } from '../../resources/agent-state.js'
-import { capabilities } from '../../resources/capability.js'
-import { idleEngine } from '../../vcl/desired-engine.js'
+import { agentStates } from '../../resources/agent-state.js'
 import { FleetError } from '../../errors.js'
-import type { AgentDescription, EngineCondition } from '../../messages/agent-to-coordinator.js'
+import type { AgentDescription } from '../../messages/agent-to-coordinator.js'
 import {
   addAssignedTags,
-  addStaticTags,
   keepTags,
   readExistingTags,
   readStaticTagNames,
@@ -20,45 +17,40 @@ import {
   describeAgent,
   findAgentByName,
   findRegistered,
-  insertAgent,
   replaceAgent,
-  type ConditionColumns,
   describedColumns,
-  type DescribedColumns,
   type RegisteredRow,
 } from '../fleet/agent-rows.js'
 import { parseAdoption } from '../fleet/agent-queries.js'
 import { setAdopting } from '../fleet/adoption-queries.js'
 import { hasMissedEntries } from '../invalidations/delivery-queries.js'
-import { countJoinTokenUse } from './join-token-queries.js'
+import { countJoinTokenUses } from './join-token-queries.js'
 import { forgetRestoredRevision, readRestoredRevision } from '../fleet/restored-revisions.js'
 import { isUniqueViolation } from '../store/violation.js'
 import type { Queries } from '../store/store.js'
-import { version } from '../../version.js'
 import { mayTakeOver, nameTaken, type JoiningAgent, type KnownAgent } from './agent-credentials.js'
 import { notifyAgentsChanged } from '../agents/agent-hints.js'
 import type { StateService } from '../service.js'
-import { findSkew } from '../../resources/version-skew.js'
+import {
+  findLockReason,
+  isReadOnly,
+  refuseSkew,
+  toDescribed,
+  type RegisteredAgent,
+  toFirstCondition,
+} from './described-agent.js'
+import { enrolAgents } from './enrol-agents.js'
 
-export interface RegisteredAgent {
-  readonly agentId: number
-  readonly organizationId: number | null
-  readonly name: string
-  readonly keyDigest: string
-  /** What it is told of the newest revision that is known here. */
-  readonly desiredRevision: number
-  readonly readOnly: boolean
-  /** It was Down, or had not caught up when its last link ended: it is not Running before it has done what it missed. */
-  readonly wasAway: boolean
-  readonly draining: boolean
-  /** Why it must not be changed: as it says, or as its coordinator id and revision say. */
-  readonly lockedBecause: string | null
+/** Throws FleetError 'invalid'. */
+export function checkHello(joining: JoiningAgent, hello: AgentDescription): void {
+  refuseSkew(hello)
+  if (hello.name !== joining.name)
+    throw new FleetError(
+      'invalid',
+      'agent',
+      `hello names ${hello.name}, X-Cachefleet-Name ${joining.name}`,
+    )
 }
-
-/** The revision that every new agent starts with: the idle engine. */
-const firstRevision = 1
-/** Conditions are one line; a longer one is cut. */
-const lineLimit = 4096
 
 /** Throws FleetError: unauthenticated (the token was used up meanwhile), conflict (the name or key is taken), invalid. */
 export async function registerAgent(
@@ -67,38 +59,24 @@ export async function registerAgent(
   joining: JoiningAgent,
   hello: AgentDescription,
 ): Promise<RegisteredAgent> {
-  refuseSkew(hello)
-  if (hello.name !== joining.name)
-    throw new FleetError(
-      'invalid',
-      'agent',
-      `hello names ${hello.name}, X-Cachefleet-Name ${joining.name}`,
-    )
-  const now = service.now()
-  const row = await service.store
+  checkHello(joining, hello)
+  const { taken, enrolled } = await service.store
     .transaction(async (queries) => {
-      if (!(await countJoinTokenUse(queries, joining.tokenId, now)))
-        throw new FleetError('unauthenticated', 'auth', 'the join token can no longer be used')
-      const { id, isNew } = await keepAgent(service, queries, joining, hello)
-      const before = isNew ? undefined : await findRegistered(queries, id)
-      const names = listStaticTags(before, hello)
-      const sent = await keepTags(queries, joining.organizationId, names, now)
-      await (isNew ? addStaticTags : replaceStaticTags)(queries, id, sent)
-      await addAssignedTags(queries, id, await readExistingTags(queries, joining.tagIds))
-      return findRegistered(queries, id)
+      const row =
+        joining.takesOver === null ? undefined : await takeOver(service, queries, joining, hello)
+      if (row) return { taken: row, enrolled: [] }
+      return { taken: null, enrolled: await enrolAgents(service, queries, [{ joining, hello }]) }
     })
     .catch((error: unknown) => {
       // Somebody else enrolled this name, or this key, at the same time.
       throw isUniqueViolation(error) ? nameTaken(joining.name) : error
     })
-  if (!row) throw new Error(`agent ${joining.name} was written and is not there`)
-  notifyAgentsChanged(service, [row.id])
-  const taken = joining.takesOver === row.id
-  context.log.info(
-    { agentId: row.id, agent: row.name },
-    taken ? 'agent took its name over' : 'agent enrolled',
-  )
-  return toRegistered(service, row, hello, taken)
+  const registered = taken ? await toRegistered(service, taken, hello, true) : enrolled[0]
+  if (!registered) throw new Error(`agent ${joining.name} was not enrolled`)
+  const { agentId } = registered
+  notifyAgentsChanged(service, [agentId])
+  if (taken) context.log.info({ agentId, agent: joining.name }, 'agent took its name over')
+  return registered
 }
 
 /** Throws FleetError: unauthenticated (deleted meanwhile), conflict (its new name is taken), invalid. */
@@ -156,77 +134,36 @@ export async function updateDescription(
   return findRegistered(queries, agentId)
 }
 
-/** What the row keeps of a moment. */
-export function toCondition(
-  condition: EngineCondition,
-  agent: { readonly readOnly: boolean },
-): ConditionColumns {
-  const { engineState, engineError, effectiveRevision, lockedBecause, cachePid = null } = condition
-  const locked = lockedBecause !== null
-  return {
-    state: stateOfLiveAgent({ readOnly: agent.readOnly, locked, engineState }),
-    engineState,
-    engineError: engineError?.slice(0, lineLimit) ?? null,
-    effectiveRevision: effectiveRevision === 0 ? null : effectiveRevision,
-    lockedBecause: lockedBecause?.slice(0, lineLimit) ?? null,
-    cachePid,
-  }
-}
-
-function refuseSkew(hello: AgentDescription): void {
-  const skew = findSkew(version, hello.agentVersion)
-  if (skew !== null) throw new FleetError('invalid', 'agent', skew)
-}
-
-/** Keeps a new row, or takes over the Down one whose name this is. */
-async function keepAgent(
+/** Undefined: no agent has this name any more. */
+async function takeOver(
   service: StateService,
   queries: Queries,
   joining: JoiningAgent,
   hello: AgentDescription,
-): Promise<{ readonly id: number; readonly isNew: boolean }> {
+): Promise<RegisteredRow | undefined> {
   const now = service.now()
   const known = await findAgentByName(queries, joining.name)
-  const row = known && (await findRegistered(queries, known.id))
-  const reason = findLockReason(service, row?.desiredRevision ?? firstRevision, hello)
-  // One that will be Locked is never seen as Running before it has said so.
-  const lockedBecause = hello.condition.lockedBecause ?? reason
-  const condition = toCondition(
-    { ...hello.condition, lockedBecause },
-    { readOnly: isReadOnly(hello) },
-  )
-  const columns = { ...toDescribed(hello), keyDigest: hello.keyDigest }
-  if (!known) {
-    const id = await insertAgent(
-      queries,
-      {
-        ...columns,
-        ...condition,
-        organizationId: joining.organizationId,
-        desiredRevision: firstRevision,
-        desired: JSON.stringify(idleEngine),
-        adopting: hello.adoption === undefined ? 0 : 1,
-      },
-      now,
-    )
-    return { id, isNew: true }
+  const before = known && (await findRegistered(queries, known.id))
+  if (!before) return undefined
+  const { id } = before
+  if (!(await countJoinTokenUses(queries, joining.tokenId, { uses: 1, now })))
+    throw new FleetError('unauthenticated', 'auth', 'the join token can no longer be used')
+  const reason = findLockReason(service, before.desiredRevision, hello)
+  const columns = {
+    ...toDescribed(hello),
+    ...toFirstCondition(hello, reason),
+    keyDigest: hello.keyDigest,
+    // It stays Down until its first heartbeat when it has to catch up.
+    ...((await hasMissedEntries(queries, id)) && { state: known.state }),
   }
   const isReplaced =
-    mayTakeOver(known, joining.organizationId) &&
-    (await replaceAgent(
-      queries,
-      known.id,
-      {
-        ...columns,
-        ...condition,
-        // It stays Down until its first heartbeat when it has to catch up.
-        ...((await hasMissedEntries(queries, known.id)) && { state: known.state }),
-      },
-      now,
-    ))
+    mayTakeOver(known, joining.organizationId) && (await replaceAgent(queries, id, columns, now))
   if (!isReplaced) throw nameTaken(joining.name)
-  if (hello.adoption !== undefined) await setAdopting(queries, known.id, true)
-  return { id: known.id, isNew: false }
+  if (hello.adoption !== undefined) await setAdopting(queries, id, true)
+  const names = listStaticTags(before, hello)
+  await replaceStaticTags(queries, id, await keepTags(queries, joining.organizationId, names, now))
+  await addAssignedTags(queries, id, await readExistingTags(queries, joining.tagIds))
+  return findRegistered(queries, id)
 }
 
 async function toRegistered(
@@ -247,45 +184,10 @@ async function toRegistered(
     keyDigest: row.keyDigest,
     desiredRevision: reason === null ? row.desiredRevision : known,
     readOnly: isReadOnly(hello),
+    isNew: false,
     wasAway,
     draining: row.draining !== null,
     lockedBecause: hello.condition.lockedBecause ?? reason,
-  }
-}
-
-/** The agent judges the same from the welcome; until it says so, this coordinator must not send it changes. */
-function findLockReason(
-  service: StateService,
-  knownRevision: number,
-  hello: AgentDescription,
-): string | null {
-  if (hello.coordinatorId === null) return null
-  if (hello.coordinatorId !== service.coordinatorId)
-    return `is enrolled at coordinator ${hello.coordinatorId}, this is coordinator ${service.coordinatorId}`
-  const { heldRevision } = hello.condition
-  return heldRevision > knownRevision
-    ? `holds revision ${heldRevision}, the coordinator knows ${knownRevision}`
-    : null
-}
-
-function isReadOnly(hello: AgentDescription): boolean {
-  return !hello.capabilities.includes('deploy')
-}
-
-function toDescribed(hello: AgentDescription): DescribedColumns {
-  return {
-    name: hello.name,
-    agentVersion: hello.agentVersion,
-    capabilities: JSON.stringify(capabilities.filter((name) => hello.capabilities.includes(name))),
-    engineHost: hello.engine.host,
-    enginePort: hello.engine.port,
-    engineProduct: hello.engine.product ?? '',
-    engineVersion: hello.engine.version,
-    engineWorkingDirectory: hello.engine.workingDirectory,
-    engineRevision: hello.engine.revision ?? '',
-    hostName: hello.hostName ?? '',
-    held: hello.held === undefined ? null : JSON.stringify(hello.held),
-    logTrouble: hello.logTrouble?.slice(0, lineLimit) ?? null,
   }
 }
 

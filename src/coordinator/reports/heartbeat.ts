@@ -14,7 +14,7 @@ import {
 import type { ConditionColumns } from '../fleet/agent-rows.js'
 import { notifyAgentsChanged } from '../agents/agent-hints.js'
 import { requireLease } from '../store/leases.js'
-import { toCondition } from '../registration/registration.js'
+import { toCondition } from '../registration/described-agent.js'
 import type { StateService } from '../service.js'
 import { createBatcher } from '../../runtime/batcher.js'
 

@@ -6,6 +6,7 @@ import { registerAgent } from '../../../src/coordinator/registration/registratio
 import { startPostgres } from '../../support/postgres.js'
 import { describe as describeAgent } from '../gateway/link-agent.js'
 import { makeToken, startService, type TestService } from '../gateway/service.js'
+import { enrolmentContract } from './enrolment.contract.js'
 import { heartbeatMs } from './hints.js'
 import { heartbeatsContract } from './heartbeats.contract.js'
 import { liarContract } from './liar.contract.js'
@@ -22,6 +23,7 @@ async function suite(name: string, start: (t: Test) => Promise<TestService>): Pr
     await t.test('silence', (t) => silenceContract(t, start))
     await t.test('reports', (t) => reportsContract(t, start))
     await t.test('lies', (t) => liarContract(t, start))
+    await t.test('enrolment', (t) => enrolmentContract(t, start))
     await t.test('enrolments of one name at once make one agent', async (t) => {
       const service = await start(t)
       const token = await makeToken(service)

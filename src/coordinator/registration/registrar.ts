@@ -1,0 +1,58 @@
+/** New agents that say hello within a few milliseconds enrol in one transaction: a fleet that comes together waits for few commits. */
+import type { Context } from '../../context.js'
+import type { AgentDescription } from '../../messages/agent-to-coordinator.js'
+import { gatherCalls } from '../../runtime/gathered-calls.js'
+import { notifyAgentsChanged } from '../agents/agent-hints.js'
+import type { StateService } from '../service.js'
+import type { JoiningAgent } from './agent-credentials.js'
+import type { RegisteredAgent } from './described-agent.js'
+import { enrolAgents, type Enrolling } from './enrol-agents.js'
+import { checkHello, registerAgent } from './registration.js'
+
+export interface Registrar {
+  /** As `registerAgent`. */
+  register(
+    context: Context,
+    joining: JoiningAgent,
+    hello: AgentDescription,
+  ): Promise<RegisteredAgent>
+}
+
+/** How long a hello waits for others. */
+const gatherMs = 5
+/** Agents a transaction. */
+const enrolledMost = 256
+
+export function createRegistrar(service: StateService): Registrar {
+  const enrol = gatherCalls<Enrolling, RegisteredAgent>({
+    waitMs: gatherMs,
+    most: enrolledMost,
+    carryOut: (enrolling) => enrolTogether(service, enrolling),
+  })
+  return {
+    register: async (context, joining, hello) => {
+      checkHello(joining, hello)
+      if (joining.takesOver !== null) return registerAgent(service, context, joining, hello)
+      try {
+        return await enrol({ joining, hello })
+      } catch {
+        // It, or another of its set, was refused: each is told for itself.
+        return registerAgent(service, context, joining, hello)
+      }
+    },
+  }
+}
+
+async function enrolTogether(
+  service: StateService,
+  enrolling: readonly Enrolling[],
+): Promise<readonly RegisteredAgent[]> {
+  const enrolled = await service.store.transaction((queries) =>
+    enrolAgents(service, queries, enrolling),
+  )
+  notifyAgentsChanged(
+    service,
+    enrolled.map(({ agentId }) => agentId),
+  )
+  return enrolled
+}

@@ -1,0 +1,148 @@
+/** Agents that come at once enrol together, and each is refused for itself. */
+import type { Test } from 'tap'
+import { createContext } from '../../../src/context.js'
+import { recognizeJoinToken } from '../../../src/coordinator/registration/agent-credentials.js'
+import { createRegistrar } from '../../../src/coordinator/registration/registrar.js'
+import { readTagsOfAgents } from '../../../src/coordinator/fleet/agent-tags.js'
+import { describe } from '../gateway/link-agent.js'
+import { administrator, administratorOf, makeToken, type TestService } from '../gateway/service.js'
+import { addOrganization, addTag } from '../store/rows.js'
+
+interface Wanted {
+  readonly name: string
+  readonly token: string
+  readonly tags?: readonly string[]
+  readonly key?: string
+}
+
+function openDoor(service: TestService) {
+  const registrar = createRegistrar(service)
+  const context = createContext(service.log)
+  return {
+    /** All are let in before any says hello, as those that come at once are. */
+    joinAll: async (wanted: readonly Wanted[]) => {
+      const credentials = await Promise.all(
+        wanted.map(({ token, name }) => recognizeJoinToken(service, token, name)),
+      )
+      return Promise.allSettled(
+        wanted.map(async ({ name, key = `key-of-${name}`, tags = [] }, at) => {
+          const credential = credentials[at]
+          if (!credential) throw new Error('it was not let in')
+          return registrar.register(context, credential, describe(name, key, { tags }))
+        }),
+      )
+    },
+    readUses: async () => {
+      const rows = await service.store.queries
+        .selectFrom('joinTokens')
+        .select('uses')
+        .orderBy('id')
+        .execute()
+      return rows.map(({ uses }) => uses)
+    },
+  }
+}
+
+export async function enrolmentContract(
+  t: Test,
+  start: (t: Test) => Promise<TestService>,
+): Promise<void> {
+  await t.test('agents of several tokens at once have their own owner and tags', async (t) => {
+    const service = await start(t)
+    const { queries } = service.store
+    const owner = await addOrganization(queries, 'owner')
+    const tagId = await addTag(queries, 'given', owner)
+    const shared = await makeToken(service)
+    const owned = await makeToken(service, { tags: [{ id: tagId }] }, administratorOf(owner))
+    const { joinAll, readUses } = openDoor(service)
+
+    const joined = await joinAll([
+      ...Array.from({ length: 40 }, (_, n) => ({ name: `a${n}`, token: shared, tags: ['edge'] })),
+      ...Array.from({ length: 20 }, (_, n) => ({
+        ...{ name: `b${n}`, token: owned },
+        tags: n % 2 === 0 ? ['given', 'own'] : [],
+      })),
+    ])
+
+    const agents = joined.map((one) => (one.status === 'fulfilled' ? one.value : null))
+    t.same(
+      agents.map((agent) => agent?.name),
+      [
+        ...Array.from({ length: 40 }, (_, n) => `a${n}`),
+        ...Array.from({ length: 20 }, (_, n) => `b${n}`),
+      ],
+    )
+    t.same(await readUses(), [40, 20])
+    const tags = await readTagsOfAgents(
+      queries,
+      agents.map((agent) => agent?.agentId ?? 0),
+    )
+    for (const agent of agents) {
+      if (!agent) continue
+      const isShared = agent.name.startsWith('a')
+      t.equal(agent.organizationId, isShared ? null : owner)
+      const borne = tags
+        .get(agent.agentId)
+        ?.map(({ name, ...why }) => [name, why.static, why.assigned])
+      const isEven = Number(agent.name.slice(1)) % 2 === 0
+      const ownTags = isEven
+        ? [
+            ['given', true, true],
+            ['own', true, false],
+          ]
+        : [['given', false, true]]
+      t.same(borne, isShared ? [['edge', true, false]] : ownTags, agent.name)
+    }
+  })
+
+  await t.test('one that is refused keeps nobody else away', async (t) => {
+    const service = await start(t)
+    const many = await makeToken(service)
+    const few = await makeToken(service, { maxUses: 2 })
+    const { joinAll, readUses } = openDoor(service)
+
+    const joined = await joinAll([
+      ...['one', 'two', 'three'].map((name) => ({ name, token: few })),
+      ...['four', 'five', 'six'].map((name) => ({ name, token: many })),
+      { name: 'four', token: many, key: 'another' },
+      { name: 'seven', token: many, key: 'key-of-six' },
+    ])
+
+    const told = joined.map((one) =>
+      one.status === 'fulfilled' ? 'in' : (one.reason as { kind?: string }).kind,
+    )
+    t.same(
+      told.filter((one) => one === 'unauthenticated'),
+      ['unauthenticated'],
+      'two of three',
+    )
+    t.equal(told.filter((one) => one === 'conflict').length, 2, 'a name twice, a key twice')
+    t.equal(told.filter((one) => one === 'in').length, 5)
+    t.same(await readUses(), [3, 2], 'refused enrolments used nothing up')
+  })
+
+  await t.test('a full organization takes as many as it may have', async (t) => {
+    const service = await start(t)
+    const { queries } = service.store
+    const owner = await addOrganization(queries, 'owner')
+    await queries
+      .updateTable('organizations')
+      .set({ quotas: JSON.stringify({ agents: 3 }) })
+      .where('id', '=', owner)
+      .execute()
+    const token = await makeToken(service, {}, administratorOf(owner))
+    const shared = await makeToken(service, {}, administrator)
+    const { joinAll } = openDoor(service)
+
+    const joined = await joinAll([
+      ...['one', 'two', 'three', 'four', 'five'].map((name) => ({ name, token })),
+      { name: 'other', token: shared },
+    ])
+
+    t.same(
+      joined.map(({ status }) => status).toSorted(),
+      [...Array<string>(4).fill('fulfilled'), 'rejected', 'rejected'],
+      'three, and the one of nobody',
+    )
+  })
+}
