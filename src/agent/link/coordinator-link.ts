@@ -22,7 +22,7 @@ import type {
 } from '../../messages/agent-to-coordinator.js'
 import { decodeCoordinatorMessage, encodeMessage } from '../../messages/codec.js'
 import type { CoordinatorToAgent, Welcome } from '../../messages/coordinator-to-agent.js'
-import { dialCoordinator, DialRefused, type DialOptions } from './dial.js'
+import { dialCoordinator, DialRefused, sendTogether, type DialOptions } from './dial.js'
 import { explainFailure } from './explain-failure.js'
 import { pauseFor } from '../../runtime/pause.js'
 import { pauseAfter, pickBetween } from '../../runtime/backoff.js'
@@ -290,10 +290,11 @@ class Session {
       pass: () => {
         const silentMs = performance.now() - this.#heardAt
         if (silentMs > Math.max(3 * everyMs, shortestSilenceMs)) this.#socket.terminate()
-        else {
-          this.sendHeartbeat()
-          this.#socket.ping()
-        }
+        else
+          sendTogether(this.#socket, () => {
+            this.sendHeartbeat()
+            this.#socket.ping()
+          })
       },
     })
   }
