@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:https'
-import { connect, type AddressInfo } from 'node:net'
+import { connect, createServer as createTcpServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { connect as connectTls, createServer as createTlsServer } from 'node:tls'
@@ -235,4 +235,22 @@ void t.test('what is not trusted is told with what would be right', async (t) =>
   await writeFile(file, issueCa(Date.now()).certificate)
   t.match(await explain(other, file), /not by the CA in .*other\.pem \(--coordinator-ca\)/)
   t.match(await explain(`ws://127.0.0.1:${own.port}`), undefined)
+})
+
+void t.test('a proxy that passes TLS on is not in the way of a token', async (t) => {
+  const { port, makeToken } = await startOwnCoordinator(t, await makeStateDir(t))
+  const proxy = createTcpServer((agent) => {
+    const coordinator = connect(port, '127.0.0.1')
+    for (const socket of [agent, coordinator]) socket.on('error', () => undefined) // its close follows
+    agent.pipe(coordinator).pipe(agent)
+  })
+  await once(proxy.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => proxy.close())
+  const folder = await makeStateDir(t)
+  const token = await makeToken()
+
+  const proxyPort = (proxy.address() as AddressInfo).port // of a TCP listener
+  await dial({ url: `wss://127.0.0.1:${proxyPort}`, folder, token })
+
+  t.equal(token.split('.')[2], fingerprintOf(await readFile(caFileIn(folder), 'utf8')))
 })
