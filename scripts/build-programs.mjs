@@ -103,6 +103,9 @@ async function buildParts(name, { main, splitting }) {
       target: shared.target,
       supported: { 'dynamic-import': false },
       define: { 'import.meta.url': 'ownUrl' },
+      // The text stays in memory as long as the program runs, and is read at each start. Names stay; lines, for who reads a stack.
+      minifyWhitespace: true,
+      lineLimit: 120,
       banner:
         "(function (exports, require, module, __filename, __dirname) { const ownUrl = require('url').pathToFileURL(__filename).href;",
       footer: '})',

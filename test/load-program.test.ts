@@ -32,7 +32,7 @@ void t.test('an agent and the answer to --version load nothing of a coordinator'
     t.notMatch(text, /\bfastify\b|better-sqlite3/, part)
     // At its start: what it loads later is required inside of a function.
     const names = [
-      ...text.matchAll(/^(?:var|const) \S+ = (?:__toESM\()?require\("\.\/([^"]+\.cjs)"\)/gm),
+      ...text.matchAll(/[\w$]\s*=\s*(?:__toESM\(\s*)?require\(\s*"\.\/([^"]+\.cjs)"\s*\)/g),
     ]
     for (const [, name = ''] of names) if (!needed.has(name)) waiting.push(name)
   }

@@ -1,5 +1,5 @@
 /** Work that is done once an hour, the only use of the scheduler. */
-import { schedule, type TaskOptions } from 'node-cron'
+import type { ScheduledTask, TaskOptions } from 'node-cron'
 import type { Logger } from 'pino'
 import { createContext } from '../context.js'
 
@@ -9,25 +9,43 @@ export interface HourlyWork {
 
 type TaskLogger = NonNullable<TaskOptions['logger']>
 
+/** The scheduler reads the names of days and months: a twentieth of a start, and nothing is due that soon. */
+const scheduledAfterMs = 30_000
+
 /** `name` is what a failure is logged as; the next hour tries again. */
 export function startHourly(name: string, log: Logger, work: () => Promise<void>): HourlyWork {
   let running: Promise<void> = Promise.resolve()
-  const task = schedule(
-    '7 * * * *',
-    () => {
-      running = work().catch((error: unknown) => {
-        createContext(log).log.error({ err: error }, `${name} failed`)
-      })
-      return running
-    },
-    { name, noOverlap: true, unref: true, logger: schedulerLog(log) },
-  )
+  let scheduling: Promise<ScheduledTask | null> = Promise.resolve(null)
+  const run = (): Promise<void> => {
+    running = work().catch((error: unknown) => {
+      createContext(log).log.error({ err: error }, `${name} failed`)
+    })
+    return running
+  }
+  const timer = setTimeout(() => {
+    scheduling = scheduleHourly(name, log, run).catch((error: unknown) => {
+      createContext(log).log.error({ err: error }, `${name} could not be scheduled`)
+      return null
+    })
+  }, scheduledAfterMs).unref()
   return {
     stop: async () => {
-      await task.destroy()
+      clearTimeout(timer)
+      const task = await scheduling
+      await task?.destroy()
       await running
     },
   }
+}
+
+async function scheduleHourly(
+  name: string,
+  log: Logger,
+  run: () => Promise<void>,
+): Promise<ScheduledTask> {
+  const { schedule } = await import('node-cron')
+  const options = { name, noOverlap: true, unref: true, logger: schedulerLog(log) }
+  return schedule('7 * * * *', run, options)
 }
 
 /** The scheduler writes to the console otherwise. */
