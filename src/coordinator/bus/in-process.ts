@@ -2,15 +2,49 @@
 import { AsyncResource } from 'node:async_hooks'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { FleetError } from '../../errors.js'
-import { hasBytes, requireFitting, type Bus } from './bus.js'
+import {
+  hasBytes,
+  requireFitting,
+  type Bus,
+  type RequestSubject,
+  type Subscription,
+} from './bus.js'
 import { Waiting } from './waiting.js'
 
 type Receive = (value: unknown) => void
-type Respond = (value: unknown) => Promise<unknown>
+
+/** Whoever answers a subject. One object without closures: each agent has three. */
+class Responder<Asked, Answer> implements Subscription {
+  readonly #all: Map<string, Answering>
+  readonly #name: string
+  readonly #isAsked: RequestSubject<Asked, Answer>['isAsked']
+  readonly #answer: (asked: Asked) => Promise<Answer>
+
+  constructor(
+    all: Map<string, Answering>,
+    { name, isAsked }: RequestSubject<Asked, Answer>,
+    answer: (asked: Asked) => Promise<Answer>,
+  ) {
+    this.#all = all
+    this.#name = name
+    this.#isAsked = isAsked
+    this.#answer = answer
+  }
+
+  respond(value: unknown): Promise<unknown> {
+    return this.#answer(requireFitting(this.#isAsked, value))
+  }
+
+  close(): void {
+    if (this.#all.get(this.#name) === this) this.#all.delete(this.#name)
+  }
+}
+
+type Answering = Pick<Responder<never, never>, 'respond'>
 
 export function createInProcessBus(): Bus {
   const receivers = new Map<string, Set<Receive>>()
-  const responders = new Map<string, Respond>()
+  const responders = new Map<string, Answering>()
   const waiting = new Waiting()
   /** As over a network: what receives does not run inside the sender's transaction. */
   const outside = new AsyncResource('cachefleet.bus')
@@ -47,24 +81,20 @@ export function createInProcessBus(): Bus {
       }
     },
 
-    respond({ name, isAsked }, answer) {
+    respond(subject, answer) {
       requireOpen()
+      const { name } = subject
       if (responders.has(name)) throw new Error(`the bus has a responder of ${name} already`)
-      const answered = (value: unknown) =>
-        outside.runInAsyncScope(() => answer(requireFitting(isAsked, value)))
-      responders.set(name, answered)
-      return {
-        close: () => {
-          if (responders.get(name) === answered) responders.delete(name)
-        },
-      }
+      const responder = new Responder(responders, subject, answer)
+      responders.set(name, responder)
+      return responder
     },
 
     async request({ name, isAnswer }, value, timeoutMs) {
       requireOpen()
       const copy = copyValue(value)
       const answer = await waiting.waitFor(
-        nextTurn().then(() => ask(responders.get(name), copy)),
+        nextTurn().then(() => outside.runInAsyncScope(() => ask(responders.get(name), copy))),
         timeoutMs,
       )
       return requireFitting(isAnswer, answer)
@@ -85,10 +115,10 @@ export function createInProcessBus(): Bus {
   }
 }
 
-async function ask(respond: Respond | undefined, value: unknown): Promise<unknown> {
-  if (respond === undefined)
+async function ask(responder: Answering | undefined, value: unknown): Promise<unknown> {
+  if (responder === undefined)
     throw new FleetError('unavailable', 'agent', 'nobody answers: the link is not connected')
-  return copyValue(await respond(value))
+  return copyValue(await responder.respond(value))
 }
 
 function copyValue(value: unknown): unknown {

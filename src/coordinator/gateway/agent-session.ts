@@ -62,7 +62,7 @@ export class AgentSession implements LinkReceiver, Recipient {
   readonly #answers = new PendingAnswers((reason) => {
     this.end(closeCodes.protocolError, reason)
   })
-  readonly #helloTimer: NodeJS.Timeout
+  #helloTimer: NodeJS.Timeout | undefined
   readonly #backlog: AgentToCoordinator[] = []
   #phase: 'waiting' | 'greeting' | 'live' = 'waiting'
   #agent: RegisteredAgent | null = null
@@ -171,6 +171,7 @@ export class AgentSession implements LinkReceiver, Recipient {
     } else {
       if (message.kind !== 'hello') throw new MalformedMessage('the first message is hello')
       clearTimeout(this.#helloTimer)
+      this.#helloTimer = undefined
       this.#phase = 'greeting'
       this.#received.begin(message.sequence)
       void this.#greet(message) // catches all
