@@ -90,7 +90,8 @@ export async function startPostgres(t: Teardown): Promise<PostgresServer> {
   }
 
   const make = async (name: string, template = 'template1'): Promise<string> => {
-    await administrate(port, `create database "${name}" template "${template}"`)
+    // Copying files costs half of what writing them to the log does.
+    await administrate(port, `create database "${name}" template "${template}" strategy file_copy`)
     return `postgres://postgres:unused@127.0.0.1:${port}/${name}`
   }
   const makeTables = async (name: string): Promise<string> => {

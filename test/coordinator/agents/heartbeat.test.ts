@@ -15,7 +15,9 @@ import { silenceContract } from './silence.contract.js'
 
 const postgres = await startPostgres(t)
 await suite('SQLite', (t) => startService(t, { heartbeatMs }))
-await suite('PostgreSQL', async (t) => startService(t, { heartbeatMs, url: await postgres.url() }))
+await suite('PostgreSQL', async (t) =>
+  startService(t, { heartbeatMs, url: await postgres.storeUrl() }),
+)
 
 async function suite(name: string, start: (t: Test) => Promise<TestService>): Promise<void> {
   await t.test(name, async (t) => {

@@ -17,9 +17,9 @@ const log = pino({ level: 'silent' })
 const postgres = await startPostgres(t)
 
 void t.test('as on every store', (t) => {
-  eventsContract(t, () => postgres.url())
-  editEventsContract(t, () => postgres.url())
-  invalidationEventsContract(t, () => postgres.url())
+  eventsContract(t, () => postgres.storeUrl())
+  editEventsContract(t, () => postgres.storeUrl())
+  invalidationEventsContract(t, () => postgres.storeUrl())
   t.end()
 })
 
@@ -27,7 +27,7 @@ async function startTwo(
   t: Test,
   natsUrl: string | null,
 ): Promise<{ one: Tenants; two: Tenants; storeUrl: string }> {
-  const storeUrl = await postgres.url()
+  const storeUrl = await postgres.storeUrl()
   const stateDir = t.testdir()
   const startOne = async (): Promise<Tenants> => {
     const bus = natsUrl === null ? undefined : await openBus(natsUrl, 'events', log)

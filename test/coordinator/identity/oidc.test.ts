@@ -22,7 +22,7 @@ void t.test('on SQLite', (t) => {
 void t.test('on PostgreSQL', async (t) => {
   const postgres = await startPostgres(t)
   await t.test('logins', (t) => {
-    oidcContract(t, { storeUrl: () => postgres.url() })
+    oidcContract(t, { storeUrl: () => postgres.storeUrl() })
     t.end()
   })
 })

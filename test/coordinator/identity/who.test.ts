@@ -32,7 +32,7 @@ void t.test('on SQLite', (t) => {
 
 void t.test('on PostgreSQL', async (t) => {
   const postgres = await startPostgres(t)
-  const store = { storeUrl: () => postgres.url() }
+  const store = { storeUrl: () => postgres.storeUrl() }
   await t.test('who', (t) => {
     whoContract(t, store)
     quotasContract(t, store)
@@ -43,7 +43,7 @@ void t.test('on PostgreSQL', async (t) => {
     t.end()
   })
   await t.test('a change on one coordinator acts on the other within 5 s', async (t) => {
-    await actsElsewhere(t, await postgres.url())
+    await actsElsewhere(t, await postgres.storeUrl())
   })
 })
 

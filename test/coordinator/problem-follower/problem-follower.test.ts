@@ -243,10 +243,10 @@ void t.test('on SQLite', async (t) => {
 void t.test('on PostgreSQL', async (t) => {
   const postgres = await startPostgres(t)
   const urls = [
-    await postgres.url(),
-    await postgres.url(),
-    await postgres.url(),
-    await postgres.url(),
+    await postgres.storeUrl(),
+    await postgres.storeUrl(),
+    await postgres.storeUrl(),
+    await postgres.storeUrl(),
   ]
   await t.test('to whom it concerns', (t) => isToldToWhomItConcerns(t, urls[0] ?? ''))
   await t.test('not what comes and goes', (t) => isForgottenWhatComesAndGoes(t, urls[1] ?? ''))

@@ -87,7 +87,7 @@ void t.test('coordinators that start at once make the tables once', async (t) =>
 })
 
 void t.test('decisions of several coordinators do not overwrite each other', async (t) => {
-  const url = await server.url()
+  const url = await server.storeUrl()
   const stores = await Promise.all([open(t, url), open(t, url), open(t, url)])
   const [first] = stores
   await queriesOf(first).insertInto('settings').values({ name: 'count', value: '0' }).execute()
@@ -101,7 +101,7 @@ void t.test('decisions of several coordinators do not overwrite each other', asy
 })
 
 void t.test('many decisions that wait leave connections for everything else', async (t) => {
-  const url = await server.url()
+  const url = await server.storeUrl()
   const [held, other] = await Promise.all([open(t, url), open(t, url)])
   let release: () => void = () => undefined
   const released = new Promise<void>((resolve) => (release = resolve))
@@ -124,7 +124,7 @@ void t.test('many decisions that wait leave connections for everything else', as
 })
 
 void t.test('transactions that wait for each other both end well', async (t) => {
-  const store = await open(t, await server.url())
+  const store = await open(t, await server.storeUrl())
   const ids = await Promise.all(['a', 'b'].map((name) => addTag(store.queries, name)))
   let arrived = 0
   const touch = async (queries: Queries, order: readonly number[]) => {
@@ -149,7 +149,7 @@ void t.test('transactions that wait for each other both end well', async (t) => 
 void t.test(
   'a server that goes away is unavailable, and found again when it is back',
   async (t) => {
-    const url = await server.url()
+    const url = await server.storeUrl()
     const store = await open(t, url)
     const kept = await addTag(store.queries, 'kept')
     const lost = {
@@ -178,7 +178,7 @@ void t.test(
 )
 
 void t.test('a connection that an operator ends does no more harm than one error', async (t) => {
-  const store = await open(t, await server.url())
+  const store = await open(t, await server.storeUrl())
 
   const ended = store.transaction((queries) =>
     sql`select pg_terminate_backend(pg_backend_pid())`.execute(queries),
@@ -189,7 +189,7 @@ void t.test('a connection that an operator ends does no more harm than one error
 })
 
 void t.test('refuses a store that a newer version has written', async (t) => {
-  const url = await server.url()
+  const url = await server.storeUrl()
   const store = await openStore(url, log)
   await sql`insert into migrations values ('0999-later', 0)`.execute(store.queries)
   await store.close()
