@@ -44,10 +44,14 @@ const longestFirst = [
 ]
 /** Half of what these compute is to load the program and to warm up, so that files of one folder share a process. */
 const together = {
-  folders: /^test\/(?:cli|coordinator|messages|protocol|resources|runtime|vcl)\//,
+  folders:
+    /^test\/(?:cli|coordinator|messages|protocol|resources|runtime|test-files|traffic|vcl|vcl-tests)\//,
+  /** Of folders whose other files have servers, browsers or caches of their own: these start nothing. */
+  pure: /^test\/(?:agent|page)\/(?:[\w-]*decisions|engine-rows|plan-certificates|purge-outcome|simulated-compiler|counters\/(?:counter-rates|simulated-figures))\.test\.ts$/,
   /** They wait for most of their time, and would do so one after the other. */
   alone: /^test\/coordinator\/(?:bus|events|gateway|registration)\//,
   most: 6,
+  mostPure: 16,
 }
 
 const running = new Set()
@@ -89,21 +93,28 @@ function groupFiles(all) {
   const groups = []
   const open = new Map()
   for (const file of all) {
-    const folder = dirname(file)
-    const mayShare = together.folders.test(file) && !together.alone.test(file)
-    const shares = mayShare && rankOf(file) === rankOf('')
-    const group = shares ? open.get(folder) : undefined
-    if (group !== undefined && group.length < together.most) group.push(file)
+    const [most, shared] = shareOf(file)
+    const group = open.get(shared)
+    if (group !== undefined && group.length < most) group.push(file)
     else {
       const begun = [file]
       groups.push(begun)
-      if (shares) open.set(folder, begun)
+      if (shared !== undefined) open.set(shared, begun)
     }
   }
   return groups
 }
 
+/** Answers with how many at most a file shares a process, and with which: those of its folder. */
+function shareOf(file) {
+  const folder = dirname(file)
+  if (together.pure.test(file)) return [together.mostPure, `${folder.split('/')[1]} pure`]
+  const mayShare = together.folders.test(file) && !together.alone.test(file)
+  return mayShare && rankOf(file) === longestFirst.length ? [together.most, folder] : [1, undefined]
+}
+
 function rankOf(file) {
+  if (together.pure.test(file)) return longestFirst.length
   const rank = longestFirst.findIndex((start) => file.startsWith(start))
   return rank < 0 ? longestFirst.length : rank
 }

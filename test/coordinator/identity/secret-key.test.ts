@@ -30,7 +30,6 @@ import { idOf, startTenants, type Tenants } from './people.js'
 
 const provider = { baseURL: 'https://idp.example', clientID: 'fleet' }
 
-const postgres = await startPostgres(t)
 /** Nobody listens there. */
 const webhook = { name: 'pager', url: 'http://127.0.0.1:1/a-secret', types: ['problem'] }
 
@@ -85,7 +84,8 @@ async function refresh(c: Controller, token: unknown): Promise<Record<string, un
 }
 
 void t.test('a new key while coordinators run', async (t) => {
-  for (const storeUrl of [null, await postgres.storeUrl()])
+  const postgres = await startPostgres(t)
+  for (const storeUrl of [null, await postgres.url()])
     await t.test(storeUrl === null ? 'on SQLite' : 'on PostgreSQL', async (t) => {
       const place = await makePlace(t, storeUrl)
       const { tenants, file, idpId } = place
@@ -233,7 +233,8 @@ void t.test('no key is made beside a store that another one sealed', async (t) =
 })
 
 void t.test('a reset forgets what the lost key sealed', async (t) => {
-  for (const storeUrl of [null, await postgres.storeUrl()])
+  const postgres = await startPostgres(t)
+  for (const storeUrl of [null, await postgres.url()])
     await t.test(storeUrl === null ? 'on SQLite' : 'on PostgreSQL', async (t) => {
       const stateDir = await makeStateDir(t)
       let place: Place | undefined
