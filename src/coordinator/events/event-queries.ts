@@ -36,10 +36,15 @@ export async function insertEvents(
   if (events.length === 0) return
   await insertAll(
     queries,
-    events.map((event, index) => [
-      ...[last + 1 + index, event.createdAt, event.type, event.organizationId ?? null],
-      ...[event.about ?? null, event.data, event.sharedData ?? null],
-    ]),
+    events.map((event, index) => ({
+      id: last + 1 + index,
+      createdAt: event.createdAt,
+      type: event.type,
+      organizationId: event.organizationId ?? null,
+      about: event.about ?? null,
+      data: event.data,
+      sharedData: event.sharedData ?? null,
+    })),
   )
   await queries
     .updateTable('eventCounter')
@@ -49,9 +54,14 @@ export async function insertEvents(
 }
 
 const insertAll = prepareGiven(
-  ['bigint', 'bigint', 'text', 'bigint', 'text', 'text', 'text'],
+  {
+    ...({ id: 'bigint', createdAt: 'bigint', type: 'text', organizationId: 'bigint' } as const),
+    ...({ about: 'text', data: 'text', sharedData: 'text' } as const),
+  },
   (given) => sql`
-    insert into events (id, "createdAt", type, "organizationId", about, data, "sharedData") ${given}`,
+    insert into events (id, "createdAt", type, "organizationId", about, data, "sharedData")
+      select ${given.id}, ${given.createdAt}, ${given.type}, ${given.organizationId},
+        ${given.about}, ${given.data}, ${given.sharedData} ${given.from}`,
 )
 
 /** All events after this one, whoever may read them; the oldest first. */

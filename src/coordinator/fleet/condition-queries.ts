@@ -1,5 +1,5 @@
 /** What moves with every heartbeat and report, written for many agents in one statement. */
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import { agentStates } from '../../resources/agent-state.js'
 import { logOfAgent, type ConditionColumns } from './agent-rows.js'
 import { toAttempt, type AttemptRecord, type DriftRecord } from './agent-queries.js'
@@ -31,13 +31,7 @@ export function writeConditions(
   queries: Queries,
   heartbeats: readonly HeartbeatRow[],
 ): Promise<RecordedHeartbeat[]> {
-  return updateConditions(
-    queries,
-    heartbeats.map((row) => [
-      ...[row.id, row.at, row.state, row.engineState, row.engineError],
-      ...[row.effectiveRevision, row.lockedBecause, row.cachePid],
-    ]),
-  )
+  return updateConditions(queries, heartbeats)
 }
 
 /** For agents of which nothing but the time is new; the state is set all the same, for a peer may have called them Down. */
@@ -45,10 +39,7 @@ export function writeHeartbeats(
   queries: Queries,
   heartbeats: readonly HeartbeatRow[],
 ): Promise<RecordedHeartbeat[]> {
-  return updateHeartbeats(
-    queries,
-    heartbeats.map(({ id, at, state }) => [id, at, state]),
-  )
+  return updateHeartbeats(queries, heartbeats)
 }
 
 const recordedColumns = sql`agents.id, agents."keyDigest", agents."desiredRevision",
@@ -56,29 +47,33 @@ const recordedColumns = sql`agents.id, agents."keyDigest", agents."desiredRevisi
   case when agents."draining" is null then 0 else 1 end as "isDraining"`
 
 const updateConditions = prepareGiven(
-  ['bigint', 'bigint', 'bigint', 'text', 'text', 'bigint', 'text', 'bigint'],
+  {
+    ...({ id: 'bigint', at: 'bigint', state: 'bigint', engineState: 'text' } as const),
+    ...({ engineError: 'text', effectiveRevision: 'bigint', lockedBecause: 'text' } as const),
+    cachePid: 'bigint',
+  },
   (given) => sql<RecordedHeartbeat>`
-    with given(id, at, state, "engineState", "engineError", "effectiveRevision", "lockedBecause", "cachePid")
-      as (${given})
-    update agents set "lastHeartbeatAt" = given.at,
-      "lastStateChangeAt" = case when agents.state = given.state then agents."lastStateChangeAt" else given.at end,
-      state = given.state, "engineState" = given."engineState", "engineError" = given."engineError",
-      "effectiveRevision" = given."effectiveRevision", "lockedBecause" = given."lockedBecause",
-      "cacheRestarted" = case when agents."cachePid" <> given."cachePid" then 1 else agents."cacheRestarted" end,
-      "cachePid" = coalesce(given."cachePid", agents."cachePid"),
-      "awaitsPlacement" = case when agents."lockedBecause" is not null and given."lockedBecause" is null then 1 else agents."awaitsPlacement" end
-    from given where agents.id = given.id returning ${recordedColumns}`,
+    update agents set ${setHeard(given)},
+      "engineState" = ${given.engineState}, "engineError" = ${given.engineError},
+      "effectiveRevision" = ${given.effectiveRevision}, "lockedBecause" = ${given.lockedBecause},
+      "cacheRestarted" = case when agents."cachePid" <> ${given.cachePid} then 1 else agents."cacheRestarted" end,
+      "cachePid" = coalesce(${given.cachePid}, agents."cachePid"),
+      "awaitsPlacement" = case when agents."lockedBecause" is not null and ${given.lockedBecause} is null
+        then 1 else agents."awaitsPlacement" end
+    ${given.from} where agents.id = ${given.id} returning ${recordedColumns}`,
 )
 
 const updateHeartbeats = prepareGiven(
-  ['bigint', 'bigint', 'bigint'],
+  { id: 'bigint', at: 'bigint', state: 'bigint' },
   (given) => sql<RecordedHeartbeat>`
-    with given(id, at, state) as (${given})
-    update agents set "lastHeartbeatAt" = given.at,
-      "lastStateChangeAt" = case when agents.state = given.state then agents."lastStateChangeAt" else given.at end,
-      state = given.state
-    from given where agents.id = given.id returning ${recordedColumns}`,
+    update agents set ${setHeard(given)}
+    ${given.from} where agents.id = ${given.id} returning ${recordedColumns}`,
 )
+
+function setHeard({ at, state }: Readonly<Record<'at' | 'state', RawBuilder<unknown>>>) {
+  return sql`"lastHeartbeatAt" = ${at}, state = ${state},
+    "lastStateChangeAt" = case when agents.state = ${state} then agents."lastStateChangeAt" else ${at} end`
+}
 
 /** What had failed there is being tried again. */
 export async function forgetRestarts(queries: Queries, ids: readonly number[]): Promise<void> {
@@ -166,19 +161,21 @@ export async function writeAttempts(
     queries,
     agents.map(({ id, attempted, effectiveRevision, recordedRevision }) => {
       const { revision = null, result = null, error = null, at = null } = attempted ?? {}
-      return [id, revision, result, error, at, effectiveRevision, recordedRevision]
+      return { id, revision, result, error, at, effectiveRevision, recordedRevision }
     }),
   )
 }
 
 const updateAttempts = prepareGiven(
-  ['bigint', 'bigint', 'text', 'text', 'bigint', 'bigint', 'bigint'],
+  {
+    ...({ id: 'bigint', revision: 'bigint', result: 'text', error: 'text', at: 'bigint' } as const),
+    ...({ effectiveRevision: 'bigint', recordedRevision: 'bigint' } as const),
+  },
   (given) => sql`
-    with given(id, revision, result, error, at, effective, recorded) as (${given})
-    update agents set "attemptedRevision" = given.revision, "attemptedResult" = given.result,
-      "attemptedError" = given.error, "attemptedAt" = given.at, "effectiveRevision" = given.effective,
-      "recordedRevision" = given.recorded
-    from given where agents.id = given.id`,
+    update agents set "attemptedRevision" = ${given.revision}, "attemptedResult" = ${given.result},
+      "attemptedError" = ${given.error}, "attemptedAt" = ${given.at},
+      "effectiveRevision" = ${given.effectiveRevision}, "recordedRevision" = ${given.recordedRevision}
+    ${given.from} where agents.id = ${given.id}`,
 )
 
 /** The last drift is kept with the agent, each has an api log entry of severity 2 (docs/behaviour.md, Drift). */

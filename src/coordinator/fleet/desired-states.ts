@@ -24,7 +24,7 @@ export async function recomposeDesired(
   await keepRoutings(queries, changed)
   await updateRevisions(
     queries,
-    changed.map(({ agentId, revision, desired }) => [agentId, revision, desired]),
+    changed.map(({ agentId, revision, desired }) => ({ agentId, revision, desired })),
   )
   return changed.map(({ agentId }) => agentId)
 }
@@ -84,9 +84,8 @@ async function limitLoaded(
 }
 
 const updateRevisions = prepareGiven(
-  ['bigint', 'bigint', 'text'],
+  { agentId: 'bigint', revision: 'bigint', desired: 'text' },
   (given) => sql`
-    with changed(id, revision, desired) as (${given})
-    update agents set "desiredRevision" = changed.revision, desired = changed.desired
-    from changed where agents.id = changed.id`,
+    update agents set "desiredRevision" = ${given.revision}, desired = ${given.desired}
+    ${given.from} where agents.id = ${given.agentId}`,
 )

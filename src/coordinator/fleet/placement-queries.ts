@@ -102,21 +102,21 @@ export async function writeReportedPlaces(
 ): Promise<void> {
   await updateReported(
     queries,
-    placements.map(({ groupId, agentId, stage, ...place }) => [
-      ...[groupId, agentId, stage ? 1 : 0, place.state, place.appliedRevision],
-      ...[place.candidateState, place.error, place.deployedAt],
-    ]),
+    placements.map(({ stage, ...place }) => ({ ...place, stage: stage ? 1 : 0 })),
   )
 }
 
 const updateReported = prepareGiven(
-  ['bigint', 'bigint', 'bigint', 'text', 'bigint', 'text', 'text', 'bigint'],
+  {
+    ...({ groupId: 'bigint', agentId: 'bigint', stage: 'bigint', state: 'text' } as const),
+    ...({ appliedRevision: 'bigint', candidateState: 'text', error: 'text' } as const),
+    deployedAt: 'bigint',
+  },
   (given) => sql`
-    with given("groupId", "agentId", stage, state, applied, candidate, error, at) as (${given})
-    update placements set state = given.state, "appliedRevision" = given.applied,
-      "candidateState" = given.candidate, error = given.error, "deployedAt" = given.at
-    from given where placements."groupId" = given."groupId"
-      and placements."agentId" = given."agentId" and placements.stage = given.stage`,
+    update placements set state = ${given.state}, "appliedRevision" = ${given.appliedRevision},
+      "candidateState" = ${given.candidateState}, error = ${given.error}, "deployedAt" = ${given.deployedAt}
+    ${given.from} where placements."groupId" = ${given.groupId}
+      and placements."agentId" = ${given.agentId} and placements.stage = ${given.stage}`,
 )
 
 export async function deletePlacements(

@@ -1,7 +1,7 @@
 /** What the log has for agents, and how far each of them is. */
 import { sql } from 'kysely'
 import type { InvalidationContent } from './invalidation.js'
-import { listGiven } from '../store/given-rows.js'
+import { prepareGiven } from '../store/given-rows.js'
 import { prepareQuery } from '../store/prepared-query.js'
 import type { Queries } from '../store/store.js'
 
@@ -120,20 +120,25 @@ export async function moveCursors(
   progress: readonly Progress[],
   now: number,
 ): Promise<void> {
-  const rows = progress.map(({ agentId, position, trouble }) => [agentId, position, trouble])
-  await sql`
-    with given("agentId", position, trouble)
-      as (${listGiven(['bigint', 'bigint', 'text'], rows)})
+  await writeCursors(
+    queries,
+    progress.map((one) => ({ ...one, at: now })),
+  )
+}
+
+const writeCursors = prepareGiven(
+  { agentId: 'bigint', position: 'bigint', at: 'bigint', trouble: 'text' },
+  (given) => sql`
     insert into "invalidationCursors" ("agentId", position, "movedAt", trouble)
-    select given."agentId", given.position, cast(${now} as bigint), given.trouble
-    from given inner join agents on agents.id = given."agentId" where true
+    select ${given.agentId}, ${given.position}, ${given.at}, ${given.trouble} ${given.from}
+    where exists (select 1 from agents where agents.id = ${given.agentId})
     on conflict ("agentId") do update set
       "movedAt" = case when excluded.position > "invalidationCursors".position
         then excluded."movedAt" else "invalidationCursors"."movedAt" end,
       position = case when excluded.position > "invalidationCursors".position
         then excluded.position else "invalidationCursors".position end,
-      trouble = excluded.trouble`.execute(queries)
-}
+      trouble = excluded.trouble`,
+)
 
 export interface EndedEntry {
   readonly id: number

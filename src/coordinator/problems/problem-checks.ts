@@ -34,16 +34,14 @@ export function findChecks(
 
 export async function noteChecks(queries: Queries, checks: readonly ProblemCheck[]): Promise<void> {
   const once = new Map(checks.map((check) => [`${check.objectType} ${check.objectId}`, check]))
-  await insertChecks(
-    queries,
-    [...once.values()].map(({ objectType, objectId }) => [objectType, objectId]),
-  )
+  await insertChecks(queries, [...once.values()])
 }
 
 const insertChecks = prepareGiven(
-  ['text', 'bigint'],
-  (given) => sql`
-    insert into "problemChecks" ("objectType", "objectId") ${given} where true on conflict do nothing`,
+  { objectType: 'text', objectId: 'bigint' },
+  ({ objectType, objectId, from }) => sql`
+    insert into "problemChecks" ("objectType", "objectId")
+      select ${objectType}, ${objectId} ${from} where true on conflict do nothing`,
 )
 
 export async function hasChecks(queries: Queries): Promise<boolean> {

@@ -11,18 +11,26 @@ type PreparedQuery<Row> = (queries: Queries, parameters: readonly unknown[]) => 
 export function prepareQuery<Row>(
   build: (queries: Queries) => Compilable<Row>,
 ): PreparedQuery<Row> {
-  // The adapter is what a store and its transactions have in common.
-  const compiled = new WeakMap<DialectAdapter, CompiledQuery<Row>>()
+  const compile = compileOnce(build)
   return async (queries, parameters) => {
-    const { adapter } = queries.getExecutor()
-    let query = compiled.get(adapter)
-    if (!query) {
-      query = build(queries).compile()
-      compiled.set(adapter, query)
-    }
+    const query = compile(queries)
     if (query.parameters.length !== parameters.length)
       throw new Error(`${parameters.length} parameters are given to: ${query.sql}`)
     const { rows } = await queries.executeQuery<Row>({ ...query, parameters })
     return rows
+  }
+}
+
+/** Once for each store. */
+export function compileOnce<Row>(
+  build: (queries: Queries) => Compilable<Row>,
+): (queries: Queries) => CompiledQuery<Row> {
+  // The adapter is what a store and its transactions have in common.
+  const compiled = new WeakMap<DialectAdapter, CompiledQuery<Row>>()
+  return (queries) => {
+    const { adapter } = queries.getExecutor()
+    const query = compiled.get(adapter) ?? build(queries).compile()
+    compiled.set(adapter, query)
+    return query
   }
 }

@@ -8,19 +8,19 @@ import type { Table } from './tables/table.js'
 /** Answers how to write rows of this table: a row with the same primary key is overwritten. */
 export function prepareSave<T extends keyof Tables>(name: T, { columns, keys }: Table) {
   const { primaryKey = [] } = keys
-  const names = Object.keys(columns) as (keyof Insertable<Tables[T]>)[] // a table's columns are its type's
-  const types = Object.values(columns).map(({ given }) => given)
-  const changing = names.map(String).filter((column) => !primaryKey.includes(column))
-  const insert = sql`insert into ${sql.table(name)} (${list(names.map(String))})`
+  const names = Object.keys(columns)
+  const changing = names.filter((column) => !primaryKey.includes(column))
+  const insert = sql`insert into ${sql.table(name)} (${list(names)})`
   const update = sql`on conflict (${list(primaryKey)}) do update set ${sql.join(
     changing.map((column) => sql`${sql.ref(column)} = excluded.${sql.ref(column)}`),
   )}`
-  const save = prepareGiven(types, (given) => sql`${insert} ${given} where true ${update}`)
+  const types = Object.entries(columns).map(([column, { given }]) => [column, given] as const)
+  const save = prepareGiven(Object.fromEntries(types), ({ from, ...values }) => {
+    const row = sql.join(names.map((column) => values[column]))
+    return sql`${insert} select ${row} ${from} where true ${update}`
+  })
   return async (queries: Queries, rows: readonly Insertable<Tables[T]>[]): Promise<void> => {
-    await save(
-      queries,
-      rows.map((row) => names.map((column) => row[column] as string | number | null)),
-    )
+    await save(queries, rows as readonly never[]) // of these columns
   }
 }
 

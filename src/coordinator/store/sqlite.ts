@@ -6,43 +6,36 @@ import { chmodSync, closeSync, openSync } from 'node:fs'
 import {
   CompiledQuery,
   Kysely,
+  SqliteAdapter,
   SqliteDialect,
   SqliteDriver,
   sql,
   type DatabaseConnection,
+  type DialectAdapter,
   type Driver,
-  type SqliteDatabase,
   type SqliteDialectConfig,
-  type SqliteStatement,
   type Transaction,
 } from 'kysely'
-import {
-  BetterSqlite3,
-  type SqliteFile,
-  type SqliteStatement as Statement,
-} from './sqlite-library.js'
+import { BetterSqlite3, type SqliteFile } from './sqlite-library.js'
 import { FleetError } from '../../errors.js'
 import type { Database, DialectSql } from './database.js'
 import { requireRoom } from './disk-room.js'
+import type { RowByRow } from './given-rows.js'
 import { createGroupCommit, type GroupConnection } from './group-commit.js'
 import { openJournal, type SqliteJournal } from './sqlite-journal.js'
 import { createReadMemory } from './read-memory.js'
-import { mapEach, prepareRow } from './sqlite-row.js'
 import type { Tables } from './schema.js'
+import { translated, translateError } from './sqlite-errors.js'
+import { statementCache } from './sqlite-statements.js'
 import { retryWhileBusy, RetryingConnection, StoreBusy } from './sqlite-busy.js'
 import type { TransactionOptions } from './store.js'
 import { TransactionGuard } from './transaction-guard.js'
 import { Semaphore } from '../../runtime/semaphore.js'
-import { ConstraintViolation } from './violation.js'
-import { createBoundedCache } from '../../runtime/bounded-cache.js'
 
 const inMemory = ':memory:'
 
 /** How long a start waits for another process; nothing else is done meanwhile. */
 const openTimeoutMs = 5000
-/** Prepared statements kept, and the longest text of one: long ones are lists of rows that differ each time. */
-const statementsKept = 256
-const statementLengthMost = 4096
 
 const dialectSql: DialectSql = {
   id: 'integer primary key autoincrement',
@@ -202,9 +195,17 @@ class OneConnectionDialect extends SqliteDialect {
     this.#connection = connection
   }
 
+  override createAdapter(): DialectAdapter {
+    return new OwnAdapter()
+  }
+
   override createDriver(): Driver {
     return new OneConnectionDriver(this.#config, this.#connection)
   }
+}
+
+class OwnAdapter extends SqliteAdapter implements RowByRow {
+  readonly runsRowByRow = true
 }
 
 /** Kysely's own queue wakes every waiter at each turn, which is quadratic when a whole fleet says hello at once. */
@@ -274,72 +275,4 @@ function countWrites(file: SqliteFile): Writes {
       return own
     },
   }
-}
-
-/** The database as Kysely sees it: statements are kept, errors are the store's own. */
-function statementCache(file: SqliteFile, noteWrite: () => void): SqliteDatabase {
-  const kept = createBoundedCache<string, SqliteStatement>(statementsKept)
-  return {
-    close: () => {
-      kept.clear()
-      file.close()
-    },
-    prepare: (text) => {
-      const found = kept.get(text)
-      if (found) return found
-      const statement = translated(() => wrapStatement(file.prepare(text), noteWrite))
-      if (text.length <= statementLengthMost) kept.set(text, statement)
-      return statement
-    },
-  }
-}
-
-function wrapStatement(statement: Statement, noteWrite: () => void): SqliteStatement {
-  const noteUse = statement.readonly ? () => undefined : noteWrite
-  const toRow = statement.reader ? prepareRow(statement.raw(true)) : null
-  return {
-    reader: statement.reader,
-    all: (parameters) =>
-      translated(() => {
-        noteUse()
-        const rows = statement.all([...parameters])
-        return toRow ? rows.map(toRow) : rows
-      }),
-    run: (parameters) =>
-      translated(() => {
-        noteUse()
-        return statement.run([...parameters])
-      }),
-    iterate: (parameters) => {
-      noteUse()
-      return mapEach(statement.iterate([...parameters]), toRow)
-    },
-  }
-}
-
-function translated<T>(work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    throw translateError(error)
-  }
-}
-
-const lasting = ['SQLITE_FULL', 'SQLITE_IOERR', 'SQLITE_CANTOPEN', 'SQLITE_READONLY']
-const broken = ['SQLITE_CORRUPT', 'SQLITE_NOTADB']
-
-function translateError(error: unknown): unknown {
-  if (!(error instanceof BetterSqlite3.SqliteError)) return error
-  const { code, message } = error
-  if (code === 'SQLITE_CONSTRAINT_UNIQUE' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY')
-    return new ConstraintViolation('unique', error)
-  if (code === 'SQLITE_CONSTRAINT_FOREIGNKEY') return new ConstraintViolation('foreign-key', error)
-  if (code.startsWith('SQLITE_BUSY')) return new StoreBusy(error)
-  if ([...lasting, ...broken].some((start) => code.startsWith(start)))
-    return unavailable(`the store does not work: ${message}`, 10, error)
-  return error
-}
-
-function unavailable(message: string, retryAfterSeconds: number, cause: unknown): FleetError {
-  return new FleetError('unavailable', 'store', message, { retryAfterSeconds, cause })
 }

@@ -1,0 +1,71 @@
+/** Prepared statements of an SQLite file, as Kysely asks for them. */
+import type { SqliteDatabase, SqliteStatement } from 'kysely'
+import { createBoundedCache } from '../../runtime/bounded-cache.js'
+import { translated } from './sqlite-errors.js'
+import type { SqliteFile, SqliteStatement as Statement } from './sqlite-library.js'
+import { mapEach, prepareRow } from './sqlite-row.js'
+
+/** Prepared statements kept, and the longest text of one: long ones are lists of rows that differ each time. */
+const statementsKept = 256
+const statementLengthMost = 4096
+
+/** The database as Kysely sees it: statements are kept, errors are the store's own. */
+export function statementCache(file: SqliteFile, noteWrite: () => void): SqliteDatabase {
+  const kept = createBoundedCache<string, SqliteStatement>(statementsKept)
+  return {
+    close: () => {
+      kept.clear()
+      file.close()
+    },
+    prepare: (text) => {
+      const found = kept.get(text)
+      if (found) return found
+      const statement = translated(() => wrapStatement(file, file.prepare(text), noteWrite))
+      if (text.length <= statementLengthMost) kept.set(text, statement)
+      return statement
+    },
+  }
+}
+
+function wrapStatement(
+  file: SqliteFile,
+  statement: Statement,
+  noteWrite: () => void,
+): SqliteStatement {
+  const noteUse = statement.readonly ? () => undefined : noteWrite
+  const toRow = statement.reader ? prepareRow(statement.raw(true)) : null
+  const atOnce = <T>(work: () => T): T => (file.inTransaction ? work() : file.transaction(work)())
+  return {
+    reader: statement.reader,
+    all: (parameters) =>
+      translated(() => {
+        noteUse()
+        const rows = areRows(parameters)
+          ? atOnce(() => parameters.flatMap((row) => statement.all(row)))
+          : statement.all([...parameters])
+        return toRow ? rows.map(toRow) : rows
+      }),
+    run: (parameters) =>
+      translated(() => {
+        noteUse()
+        if (!areRows(parameters)) return statement.run([...parameters])
+        return atOnce(() => {
+          let changes = 0
+          for (const row of parameters) changes += statement.run(row).changes
+          return { changes, lastInsertRowid: 0 }
+        })
+      }),
+    iterate: (parameters) => {
+      noteUse()
+      return mapEach(statement.iterate([...parameters]), toRow)
+    },
+  }
+}
+
+type Row = Readonly<Record<string, unknown>>
+
+/** `prepareGiven` gives rows, each of them the parameters of one run. */
+function areRows(parameters: readonly unknown[]): parameters is readonly Row[] {
+  const [first] = parameters
+  return typeof first === 'object' && first !== null && !ArrayBuffer.isView(first)
+}
