@@ -115,9 +115,12 @@ const insertedColumns = [
 ] as const
 
 const insertGiven = prepareGiven(
-  insertedColumns.map((name) => agentTables.agents.columns[name].given),
-  (given) => sql<{ readonly id: number; readonly name: string }>`
-    insert into agents (${sql.join(insertedColumns.map((name) => sql.ref(name)))}) ${given}
+  Object.fromEntries(
+    insertedColumns.map((name) => [name, agentTables.agents.columns[name].given] as const),
+  ),
+  ({ from, ...values }) => sql<{ readonly id: number; readonly name: string }>`
+    insert into agents (${sql.join(insertedColumns.map((name) => sql.ref(name)))})
+    select ${sql.join(insertedColumns.map((name) => values[name]))} ${from}
     returning id, name`,
 )
 
@@ -131,10 +134,7 @@ export async function insertAgents(
   const times = { createdAt: now, updatedAt: now }
   const made = await insertGiven(
     queries,
-    agents.map((agent) => {
-      const row = { ...agent, ...begun, ...times }
-      return insertedColumns.map((name) => row[name])
-    }),
+    agents.map((agent) => ({ ...agent, ...begun, ...times })),
   )
   const owners = new Set(agents.map(({ organizationId }) => organizationId ?? 0))
   // In one order, as each locks its row.

@@ -188,15 +188,21 @@ export interface BorneTag {
 }
 
 const insertBorne = prepareGiven(
-  ['bigint', 'bigint', 'bigint', 'bigint'],
-  (given) => sql`insert into "agentTags" ("agentId", "tagId", static, assigned) ${given}`,
+  { agentId: 'bigint', tagId: 'bigint', static: 'bigint', assigned: 'bigint' },
+  (given) => sql`
+    insert into "agentTags" ("agentId", "tagId", static, assigned)
+      select ${given.agentId}, ${given.tagId}, ${given.static}, ${given.assigned} ${given.from}`,
 )
 
 /** Of agents that bear none yet. */
 export async function addFirstTags(queries: Queries, tags: readonly BorneTag[]): Promise<void> {
   await insertBorne(
     queries,
-    tags.map((tag) => [tag.agentId, tag.tagId, Number(tag.static), Number(tag.assigned)]),
+    tags.map((tag) => ({
+      ...tag,
+      static: Number(tag.static),
+      assigned: Number(tag.assigned),
+    })),
   )
 }
 

@@ -14,8 +14,13 @@ export type GivenType = 'bigint' | 'text'
 type GivenColumns = Readonly<Record<string, GivenType>>
 type GivenValue = number | string | null
 type GivenRow<Columns extends GivenColumns> = {
-  readonly [name in keyof Columns]: Columns[name] extends 'text' ? string | null : number | null
+  readonly [name in keyof Columns]: ValueOf<Columns[name]>
 }
+type ValueOf<Type extends GivenType> = 'text' extends Type
+  ? 'bigint' extends Type
+    ? GivenValue
+    : string | null
+  : number | null
 
 /** The value of each column, and where they are from: `select ${value} ${from}`, `update … set … ${from} where …`. */
 type Given<Columns extends GivenColumns> = {

@@ -20,7 +20,7 @@ export function prepareSave<T extends keyof Tables>(name: T, { columns, keys }: 
     return sql`${insert} select ${row} ${from} where true ${update}`
   })
   return async (queries: Queries, rows: readonly Insertable<Tables[T]>[]): Promise<void> => {
-    await save(queries, rows as readonly never[]) // of these columns
+    await save(queries, rows)
   }
 }
 
