@@ -13,7 +13,7 @@ export interface YamlDocument {
   readonly lineOf: (path: YamlPath) => number | null
 }
 
-export interface YamlProblem {
+interface YamlProblem {
   /** From 1; null: of the whole file. */
   readonly line: number | null
   readonly message: string

@@ -29,7 +29,7 @@ interface ApiRequest {
   readonly timeoutMs?: number | undefined
 }
 
-export interface ApiAnswer {
+interface ApiAnswer {
   readonly status: number
   /** Parsed; undefined without a body. */
   readonly body: unknown

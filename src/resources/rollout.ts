@@ -15,8 +15,7 @@ export const rolloutStates = {
   Aborted: 8,
   Failed: 9,
 } as const
-export type RolloutStateName = keyof typeof rolloutStates
-export type RolloutState = (typeof rolloutStates)[RolloutStateName]
+type RolloutStateName = keyof typeof rolloutStates
 
 const stateNames = Object.keys(rolloutStates) as readonly RolloutStateName[]
 
@@ -174,7 +173,7 @@ const agentInWave = {
   error: textOrNull,
 } as const satisfies Fields
 
-export const gateVerdicts = ['pass', 'fail', 'inconclusive'] as const
+const gateVerdicts = ['pass', 'fail', 'inconclusive'] as const
 export type GateVerdict = (typeof gateVerdicts)[number]
 
 const waveAnswer = {

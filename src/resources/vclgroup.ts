@@ -12,7 +12,7 @@ import { rolloutPolicy } from './rollout.js'
 import { tag } from './tag.js'
 
 /** Of a group. */
-export const testsMost = 100
+const testsMost = 100
 
 export const namedDomain = { id, fqdn: text } as const
 const domains = { kind: 'list', of: { kind: 'object', fields: namedDomain } } as const

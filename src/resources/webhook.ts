@@ -23,7 +23,7 @@ export const webhookTypes = [
 ] as const
 export type WebhookType = (typeof webhookTypes)[number]
 
-export const webhookFormats = ['json', 'slack'] as const
+const webhookFormats = ['json', 'slack'] as const
 export type WebhookFormat = (typeof webhookFormats)[number]
 
 /** What is kept for each. */
@@ -112,7 +112,7 @@ export const webhook = {
 export type Webhook = Answer<typeof webhook.fields>
 
 /** How far a delivery is. */
-export const deliveryStates = ['waiting', 'delivered', 'failed', 'dropped'] as const
+const deliveryStates = ['waiting', 'delivered', 'failed', 'dropped'] as const
 export type DeliveryState = (typeof deliveryStates)[number]
 
 const deliveryFields = {

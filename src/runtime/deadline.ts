@@ -1,6 +1,6 @@
 /** A signal that is aborted after a time, or with another one. Held by its timer: what AbortSignal.any makes of a time-out may be collected before (Node 20). */
 
-export interface Deadline {
+interface Deadline {
   readonly signal: AbortSignal
   stop(): void
 }

@@ -16,7 +16,7 @@ import {
 } from './test-file.js'
 import { ValueReader, isMap, problemsMost, type TestProblem, type Values } from './value-reader.js'
 
-export type ReadTestFile =
+type ReadTestFile =
   | { readonly ok: true; readonly test: TestFile }
   /** One at least. */
   | { readonly ok: false; readonly problems: readonly TestProblem[] }

@@ -11,7 +11,7 @@ const fields = [
 ]
 export const figureFormat = fields.join('\\t')
 
-export interface FigureLine {
+interface FigureLine {
   /** As the client sent it. */
   readonly host: string
   readonly seen: Observed

@@ -5,9 +5,7 @@
 import type { Handling } from '../resources/logged-transaction.js'
 
 /** Upper bounds in milliseconds; what took longer is in the last, `ttfb_more`. */
-export const firstByteBoundsMs = [
-  1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000,
-] as const
+const firstByteBoundsMs = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000] as const
 const slowest = 'ttfb_more'
 const byHandling = { hit: 'hits', miss: 'misses', pass: 'passes', synth: 'synths' } as const
 

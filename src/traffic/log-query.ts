@@ -22,7 +22,7 @@ export interface LogTest {
   readonly at: number
 }
 
-export interface LogComparison {
+interface LogComparison {
   readonly operator: (typeof operators)[number]
   readonly operand: string
   readonly at: number

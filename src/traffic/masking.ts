@@ -10,7 +10,7 @@ export interface Masking {
   readonly masksClients: boolean
 }
 
-export const maskedValue = '[masked]'
+const maskedValue = '[masked]'
 const secretHeaders = ['cookie', 'set-cookie', 'authorization', 'proxy-authorization']
 const secretPrefix = 'x-cachefleet-'
 /** Proxies write the client's address into them. */

@@ -5,7 +5,7 @@
  */
 
 /** docs/behaviour.md, Live log. */
-export const expressionLimitCharacters = 100
+const expressionLimitCharacters = 100
 const repetitionsMost = 4
 
 /** Why it is refused; null: it is not. */

@@ -2,7 +2,7 @@
  * The most frequent keys of a stream in bounded memory: Metwally's space-saving. What is in the stream more often than
  * 1/`capacity` of it is always kept; a count is too high by its error at most.
  */
-export interface CountedKey {
+interface CountedKey {
   readonly key: string
   readonly count: number
   /** What was counted for other keys before this one took their place. */

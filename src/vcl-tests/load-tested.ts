@@ -13,7 +13,7 @@ import { idleVclName, idleVclSource, programName } from '../vcl/desired-engine.j
 import { labelName, makeRoutingVcl } from '../vcl/routing.js'
 import type { TestedVcl } from './tested-vcl.js'
 
-export type LoadedTested =
+type LoadedTested =
   | { readonly ok: true; readonly program: string }
   /** In the author's files. */
   | { readonly ok: false; readonly error: string }

@@ -8,7 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { matchHeaders, matchesText } from './match-text.js'
 import type { BackendRule, Headers } from '../test-files/test-file.js'
 
-export interface OriginRequest {
+interface OriginRequest {
   readonly backend: string
   readonly url: string
   readonly headers: Headers

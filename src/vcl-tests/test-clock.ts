@@ -15,7 +15,7 @@ export interface TestClock {
 }
 
 const nanosecondsPerSecond = 1e9
-export const offsetVariable = 'CACHEFLEET_CLOCK_OFFSET'
+const offsetVariable = 'CACHEFLEET_CLOCK_OFFSET'
 
 /** `library`: null where it was not built. */
 export async function openTestClock(folder: string, library: string | null): Promise<TestClock> {

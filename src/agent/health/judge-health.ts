@@ -3,12 +3,7 @@ import type { EngineInventory } from '../../vcl/engine-inventory.js'
 import type { DesiredEngine } from '../../vcl/desired-engine.js'
 
 /** Stable: monitoring names them. Nothing of them names a VCL, a host or a person. */
-export type HealthReason =
-  | 'cache-stopped'
-  | 'cache-unreachable'
-  | 'other-vcl'
-  | 'draining'
-  | 'behind'
+type HealthReason = 'cache-stopped' | 'cache-unreachable' | 'other-vcl' | 'draining' | 'behind'
 
 export interface HealthFacts {
   readonly cache: 'running' | 'stopped' | 'unreachable'

@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { promisify } from 'node:util'
 
-export interface Containment {
+interface Containment {
   /** What becomes the runner, behind the words. */
   readonly words: readonly string[]
   /** Brings the network's loopback up. */

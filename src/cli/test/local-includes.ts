@@ -5,7 +5,7 @@ import type { VclText } from '../../vcl/bundle.js'
 import { includeExpansionLimit } from '../../vcl/limits.js'
 import { findStatements } from '../../vcl/statements.js'
 
-export interface LocalIncludes {
+interface LocalIncludes {
   /** By the name that include statements call them. */
   readonly found: ReadonlyMap<string, VclText>
   /** What is not in the folder, and the file that includes it. */

@@ -6,7 +6,7 @@ import { flattenTested, type TestedVcl } from '../../vcl-tests/tested-vcl.js'
 import type { VclText } from '../../vcl/bundle.js'
 import { readLocalIncludes } from './local-includes.js'
 
-export interface LocalVcl {
+interface LocalVcl {
   readonly vcl: TestedVcl
   /** All files that it is made of. */
   readonly files: readonly string[]

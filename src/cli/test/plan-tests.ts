@@ -8,7 +8,7 @@ import { listTestFiles, TestReader } from './find-tests.js'
 import { readFleetGroups, type FleetGroup } from './fleet-groups.js'
 import { readLocalVcl } from './local-vcl.js'
 
-export interface PlannedTest {
+interface PlannedTest {
   readonly path: string
   readonly test: TestFile
   readonly vcl: TestedVcl

@@ -26,7 +26,7 @@ import { compareRouting } from './routing.js'
 import { gatherStage } from './staged-sources.js'
 import { findRollbackTarget, gatherEarlier } from './verbs.js'
 
-export interface PlanRequest {
+interface PlanRequest {
   readonly actor: Actor
   readonly group: GroupRecord
   readonly verb: VerbPlan['verb']

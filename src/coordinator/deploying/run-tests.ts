@@ -17,7 +17,7 @@ import { chooseTesters, type Tester } from './choose-testers.js'
 import { describeFailedTests } from './failed-tests.js'
 import { TestQueue } from './test-queue.js'
 
-export interface Tested {
+interface Tested {
   /** As it would be loaded. */
   readonly source: SourceRecord
   readonly domains: readonly string[]

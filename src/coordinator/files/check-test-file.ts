@@ -6,7 +6,7 @@ import { testFileLimitBytes } from '../../test-files/test-file.js'
 import { askThread } from './ask-thread.js'
 
 /** `line 3: …`; none: it is right. */
-export type TestFileProblems = readonly string[]
+type TestFileProblems = readonly string[]
 
 /** Some milliseconds, which is less than a thread takes to start. */
 const shortCharacters = 4 * 1024

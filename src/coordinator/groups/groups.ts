@@ -43,7 +43,7 @@ export interface GroupView {
   readonly staged: StagedView | null
 }
 
-export interface StagedView extends StageView {
+interface StagedView extends StageView {
   readonly agentStates: GroupStatus['stageStates']
   readonly problems: readonly Problem[]
 }

@@ -6,7 +6,7 @@ import { visibleAgents, within, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 
 /** Milliseconds since 1970, both included, and whose; null: of all that the scope sees. */
-export interface MarkRange {
+interface MarkRange {
   readonly startMs: number
   readonly endMs: number
   readonly groupId: number | null

@@ -2,7 +2,7 @@
 import { readObjectId } from '../../resources/object-id.js'
 
 /** As the api log has it. */
-export interface LoggedCall {
+interface LoggedCall {
   readonly method: string
   /** With the prefix of its API, without the query. */
   readonly path: string
@@ -10,7 +10,7 @@ export interface LoggedCall {
 }
 
 /** What is known of it beyond the log; null: not known, or not for who reads it. */
-export interface ChangeDetails {
+interface ChangeDetails {
   /** Of the object. */
   readonly name: string | null
   /** Of a group, that the call made. */
@@ -19,7 +19,7 @@ export interface ChangeDetails {
   readonly content: string | null
 }
 
-export interface ChangedObject {
+interface ChangedObject {
   /** Its singular, as in `errorKey`. */
   readonly type: string
   readonly id: number | null

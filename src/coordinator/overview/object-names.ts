@@ -55,7 +55,7 @@ export const namedTables = {
   account: { permission: 'account', table: 'accounts', visible: visibleAccounts },
 } as const satisfies Readonly<Record<string, NamedTable>>
 
-export type NamedType = keyof typeof namedTables
+type NamedType = keyof typeof namedTables
 
 export function isNamedType(type: string): type is NamedType {
   return Object.hasOwn(namedTables, type)

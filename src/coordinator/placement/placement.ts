@@ -317,7 +317,7 @@ function findWaiting({ input, slots }: PlacementWork, gone: readonly Place[]): P
 export const unfitReason = 'it no longer has the tags of a deployment'
 
 /** Why an agent leaves that is drained. */
-export const drainedReason = 'the agent is drained, and others serve in its place'
+const drainedReason = 'the agent is drained, and others serve in its place'
 
 /** Why an agent leaves that would fit. */
 export const fullReason = 'its deployment has its max'

@@ -49,7 +49,7 @@ async function readDue(queries: Queries, nowMs: number): Promise<ProblemRow[]> {
 }
 
 /** One for each object. */
-export function composeProblemEvents(due: readonly ProblemRow[], nowMs: number): NewEvent[] {
+function composeProblemEvents(due: readonly ProblemRow[], nowMs: number): NewEvent[] {
   const byObject = groupBy(due, ({ objectType, objectId }) => `${objectType} ${objectId}`)
   return [...byObject.values()].flatMap((rows) => {
     const [first] = rows

@@ -6,7 +6,7 @@ import type { DeploymentState } from '../fleet/deployment.js'
 import type { NamedReference } from '../store/owner.js'
 import { countCaches, quoteText, toConcerned, type Finding } from './make-problem.js'
 
-export interface JudgedCertificate {
+interface JudgedCertificate {
   readonly name: string
   readonly notAfter: number
   /** Why the last deploy failed; null: it did not. */
@@ -16,7 +16,7 @@ export interface JudgedCertificate {
   readonly places: readonly CertificatePlaceFacts[]
 }
 
-export interface CertificatePlaceFacts {
+interface CertificatePlaceFacts {
   readonly agent: NamedReference & { readonly state: AgentState }
   readonly hasFailed: boolean
   readonly error: string | null

@@ -2,7 +2,7 @@
 import { invalidationStates } from '../../resources/invalidation.js'
 import { countCaches, type Finding } from './make-problem.js'
 
-export interface JudgedInvalidation {
+interface JudgedInvalidation {
   readonly id: number
   /** When it was made, or tried again. */
   readonly updatedAt: number

@@ -2,7 +2,7 @@
 import { rolloutStates } from '../../resources/rollout.js'
 import { quoteText, toConcerned, type Finding } from './make-problem.js'
 
-export interface JudgedRollout {
+interface JudgedRollout {
   readonly id: number
   readonly state: number
   readonly reason: string | null

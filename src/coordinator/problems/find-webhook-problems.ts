@@ -2,7 +2,7 @@
 import { severities } from '../../resources/problem.js'
 import { quoteText, type Finding } from './make-problem.js'
 
-export interface JudgedWebhook {
+interface JudgedWebhook {
   readonly name: string
   readonly enabled: boolean
   /** Null: it does not fail. */

@@ -33,7 +33,7 @@ export function toProblems(
   return findings.map((finding) => toProblem(finding, findFirstSeen)).toSorted(compareProblems)
 }
 
-export function compareProblems(
+function compareProblems(
   a: Pick<Problem, 'severity' | 'since'>,
   b: Pick<Problem, 'severity' | 'since'>,
 ): number {

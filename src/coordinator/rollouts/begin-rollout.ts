@@ -21,7 +21,7 @@ import type { Queries } from '../store/store.js'
 import { takeStep } from './carry-out.js'
 import { divideIntoWaves } from './divide-waves.js'
 
-export interface ToRollOut {
+interface ToRollOut {
   readonly group: GroupRecord
   readonly action: DeployAction
   readonly sources: Release
@@ -151,7 +151,7 @@ async function requireRollout(queries: Queries, id: number): Promise<RolloutReco
   return rollout
 }
 
-export type DeployOfRollout = DeployRecord & { readonly rolloutId: number }
+type DeployOfRollout = DeployRecord & { readonly rolloutId: number }
 
 export function isRollout(deploy: DeployRecord): deploy is DeployOfRollout {
   return deploy.rolloutId !== null

@@ -2,14 +2,14 @@
 import type { WaveRule } from '../../resources/rollout.js'
 import { hashPair } from '../placement/placement-rank.js'
 
-export interface AgentToSwitch {
+interface AgentToSwitch {
   readonly id: number
   readonly tagIds: readonly number[]
   /** It serves nothing of the group yet, so there is nothing that it could go back to: it comes with the last wave. */
   readonly isNew: boolean
 }
 
-export interface PlannedWave {
+interface PlannedWave {
   readonly agentIds: readonly number[]
   /** When it has baked the rollout pauses, until somebody advances it. */
   readonly holds: boolean

@@ -5,7 +5,7 @@ import { inconclusive, over, type JudgedGate } from './judged-gate.js'
 import { addNewest, type Seconds } from './observed-seconds.js'
 
 /** Of agents that have switched, together. */
-export interface SeenSeconds {
+interface SeenSeconds {
   readonly since: Seconds
   readonly before: Seconds
   /** The newest since the switch, as many as the gate looks at. */
@@ -13,7 +13,7 @@ export interface SeenSeconds {
   readonly agents: number
 }
 
-export type RatioGate = GateRule & { readonly name: keyof typeof measures }
+type RatioGate = GateRule & { readonly name: keyof typeof measures }
 
 export function isRatio(gate: GateRule): gate is RatioGate {
   return Object.hasOwn(measures, gate.name)

@@ -17,7 +17,7 @@ import {
 import type { AgentProgress } from './next-step.js'
 import type { PlaceProgress } from './seen-places.js'
 
-export interface WaveToSwitch {
+interface WaveToSwitch {
   readonly agentIds: ReadonlySet<number>
   readonly revision: number
   readonly stateOf: (agentId: number) => AgentState | undefined

@@ -10,8 +10,8 @@ import type {
 import { wildcardBase } from '../../resources/domain-name.js'
 
 const defaultBakeSeconds = 60
-export const defaultForSeconds = 10
-export const defaultMinRequests = 100
+const defaultForSeconds = 10
+const defaultMinRequests = 100
 
 /** What each gate may be given, beside `for` and `minRequests`. */
 const limitsOf: Readonly<Record<GateName, readonly (keyof GateRule)[]>> = {
@@ -31,7 +31,7 @@ const usualGates: readonly GateRule[] = [
   { name: 'restarts' },
 ]
 
-export interface PolicyOwner {
+interface PolicyOwner {
   readonly errorKey: ErrorKey
   /** What the group answers for; none: it is a root group. */
   readonly fqdns: readonly string[]

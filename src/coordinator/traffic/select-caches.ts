@@ -12,7 +12,7 @@ import { selectTags } from '../fleet/tag-queries.js'
 import { scopeOf, type StateService } from '../service.js'
 import type { AskedLog } from './log-streams.js'
 
-export interface SelectorQuery {
+interface SelectorQuery {
   readonly agents?: string
   readonly tags?: string
   readonly vclGroup?: number
@@ -25,7 +25,7 @@ export interface SelectedCaches {
   readonly domain: string | null
 }
 
-export interface SelectedCache {
+interface SelectedCache {
   readonly agentId: number
   readonly name: string
   /** Only of these; null: whatever the cache serves. */

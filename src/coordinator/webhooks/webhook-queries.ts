@@ -78,14 +78,3 @@ export async function findEnabledWebhook(
     .executeTakeFirst()
   return row && fromRow(row)
 }
-
-/** By id; of some of a list. */
-export async function readWebhooks(
-  queries: Queries,
-  ids: readonly number[],
-): Promise<WebhookRecord[]> {
-  const rows = await selectWebhooks(queries, everything)
-    .where('webhooks.id', 'in', [...ids])
-    .execute()
-  return rows.map(fromRow)
-}

@@ -4,7 +4,7 @@ import { FleetError } from '../../errors.js'
 import { metadataNames, plainHost } from '../identity/provider-address.js'
 import { findTargetProblem, httpRefusal, type AddressRules } from './judge-address.js'
 
-export interface ParsedUrl {
+interface ParsedUrl {
   readonly whole: string
   /** Scheme, host and port. */
   readonly origin: string

@@ -20,7 +20,7 @@ export const trendHeight = 100
 /** The line is whole at its highest and lowest. */
 const margin = 3
 
-export interface TrendShape {
+interface TrendShape {
   /** Paths of an SVG: one for each run of known points. */
   readonly lines: readonly string[]
   readonly grounds: readonly string[]

@@ -12,7 +12,7 @@ import {
   type TrendRange,
 } from './lay-trend.js'
 
-export interface TrendProps {
+interface TrendProps {
   /** What a picture of it would be called. */
   readonly label: string
   readonly points: readonly TrendPoint[]

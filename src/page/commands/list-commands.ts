@@ -41,7 +41,7 @@ export function composePattern(name: string): string {
   return [...new Set(forms)].map((form) => `*${form.replace(/[\\*,]/g, '\\$&')}*`).join(',')
 }
 
-export interface ObjectRights {
+interface ObjectRights {
   readonly deploys: boolean
   readonly clears: boolean
   readonly graphs: boolean

@@ -1,6 +1,6 @@
 /** The words of VCL that are no variables: subroutines with what they return, statements, functions, common module functions. */
 
-export interface VclSubroutine {
+interface VclSubroutine {
   readonly name: string
   /** What `return (…)` takes there. */
   readonly returns: readonly string[]
@@ -8,7 +8,7 @@ export interface VclSubroutine {
   readonly text: string
 }
 
-export interface VclWord {
+interface VclWord {
   readonly name: string
   /** Its arguments, as they are written. */
   readonly form: string

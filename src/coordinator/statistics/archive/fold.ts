@@ -42,7 +42,7 @@ export function readIndex({ doubles }: OpenRows, row: number): number {
 }
 
 /** Where the runs of a row begin, each of `series` numbers. */
-export interface RunsOfRow {
+interface RunsOfRow {
   /** In `doubles`. */
   readonly sum: number
   readonly known: number

@@ -1,7 +1,7 @@
 /** How a backend of a group is, in a word: values in, values out. */
 import type { Backend } from '../../../resources/backend.js'
 
-export interface DescribedHealth {
+interface DescribedHealth {
   readonly words: string
   readonly tone: 'good' | 'warn' | 'bad' | 'calm'
 }

@@ -6,7 +6,7 @@ export interface Point {
   readonly value: number
 }
 
-export interface Frame {
+interface Frame {
   readonly from: number
   readonly to: number
   readonly width: number

@@ -30,7 +30,7 @@ export function listStageCaches(
     })
 }
 
-export interface TagOption {
+interface TagOption {
   readonly id: number
   readonly name: string
   readonly note: string

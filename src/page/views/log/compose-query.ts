@@ -24,7 +24,7 @@ export interface LogFilter {
 export const statusClasses = ['2xx', '3xx', '4xx', '5xx'] as const
 type StatusClass = (typeof statusClasses)[number]
 
-export function readStatusClass({ status }: Pick<LogFilter, 'status'>): StatusClass | null {
+function readStatusClass({ status }: Pick<LogFilter, 'status'>): StatusClass | null {
   return statusClasses.find((one) => one === status) ?? null
 }
 

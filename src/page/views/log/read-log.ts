@@ -11,7 +11,7 @@ export type LogPhase =
   | { readonly kind: 'connecting' | 'live' | 'paused' }
   | { readonly kind: 'broken' | 'ended'; readonly error: CallError }
 
-export interface LogListener {
+interface LogListener {
   readonly onPhase: (phase: LogPhase) => void
   readonly onRequest: (request: LoggedRequest) => void
   readonly onDropped: (count: number) => void

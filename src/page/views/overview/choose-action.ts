@@ -3,7 +3,7 @@ import type { OverviewProblem } from '../../../resources/overview.js'
 import type { PermissionType } from '../../../resources/permission.js'
 import { locateProblem } from './locate-object.js'
 
-export type ProblemAction =
+type ProblemAction =
   | { readonly kind: 'open'; readonly title: string; readonly href: string }
   | { readonly kind: 'retry' | 'rollback'; readonly title: string; readonly path: string }
 

@@ -15,7 +15,7 @@ const places = {
   invalidation: { home: '/invalidations', icon: 'invalidation' },
 } as const
 
-export interface Located {
+interface Located {
   readonly href: string
   readonly icon: Place['icon']
 }

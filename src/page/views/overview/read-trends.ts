@@ -7,7 +7,7 @@ import type { TrendPoint } from '../../charts/lay-trend.js'
 import type { Unit } from '../../charts/format-value.js'
 import { describeMark } from '../graphs/describe-marks.js'
 
-export type FigureName = 'requests' | 'hitRatio' | 'failedFetches' | 'errors'
+type FigureName = 'requests' | 'hitRatio' | 'failedFetches' | 'errors'
 
 export interface TrendKind {
   readonly name: FigureName

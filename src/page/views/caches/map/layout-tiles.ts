@@ -18,7 +18,7 @@ export interface Layout {
   readonly sections: readonly Section[]
 }
 
-export const titleHeight = 22
+const titleHeight = 22
 const gap = 14
 /** A title has room for some letters. */
 const sectionWidthLeast = 84

@@ -17,7 +17,7 @@ export interface GateFields {
   readonly texts: Readonly<Record<string, string>>
 }
 
-export interface PolicyFields {
+interface PolicyFields {
   readonly waves: readonly WaveFields[]
   readonly bake: string
   readonly maxBake: string
