@@ -289,7 +289,7 @@ void t.test('deploying', async (t) => {
     },
   )
 
-  await t.test('Ctrl-C ends the client with 130, and the wish stays', async (t) => {
+  await t.test('Ctrl-C ends the client with 130, and the deploy stays pending', async (t) => {
     const id = await harness.makeGroup('stopped', [hung])
     await whileHung(harness, async () => {
       const child = startClient(['vg', 'deploy', 'stopped', '--wait', '60s'], harness.environment)

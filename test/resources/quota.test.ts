@@ -26,8 +26,8 @@ void t.test('whatever one organization takes, another one gets its first ones', 
     fc.property(
       fc.integer({ min: 100, max: 2_000 }),
       fc.array(fc.integer({ min: 1, max: 2_000 }), { maxLength: 300 }),
-      (total, wishes) => {
-        const greedy = [...wishes, ...Array.from({ length: total }, () => 1)]
+      (total, demands) => {
+        const greedy = [...demands, ...Array.from({ length: total }, () => 1)]
         const { held, used } = playRequests(
           total,
           greedy.map((wanted) => [1, wanted] as const),

@@ -43,9 +43,9 @@ function makeObject(world: World, step: Writing<'create'>, managedBy: string): P
   if (world.has(keyOf(step))) throw new Error(`${kind} ${name} is taken`)
   requireReferred(world, step)
   const version = kind === 'file' ? { version: 1 } : {}
-  const wish = kind === 'vclgroup' ? { deployed: false } : {}
+  const state = kind === 'vclgroup' ? { deployed: false } : {}
   const id = 1 + Math.max(0, ...[...world.values()].map((object) => object.id))
-  return { kind, name, fields, id, managedBy, ...version, ...wish }
+  return { kind, name, fields, id, managedBy, ...version, ...state }
 }
 
 function changeObject(world: World, step: Writing<'update'>, set: string): PresentObject {

@@ -51,7 +51,7 @@ export async function fillFleet(queries: Queries): Promise<number> {
     .set({ ...program, state: 'applied' })
     .execute()
   await queries.updateTable('vclGroups').set({ root: 1, revision: 1 }).execute()
-  const wish = {
+  const sources = {
     mainVCL: { id: fileId, name: 'main.vcl', version: 1 },
     includes: [],
     releases: null,
@@ -60,7 +60,7 @@ export async function fillFleet(queries: Queries): Promise<number> {
     deploymentIds: [deploymentId],
     domains: [],
   }
-  await writeDesiredRelease(queries, groupId, { sources: wish, pending: false, revision: 1 })
+  await writeDesiredRelease(queries, groupId, { sources, pending: false, revision: 1 })
   const last = await queries
     .selectFrom('agents')
     .select('id')

@@ -335,7 +335,7 @@ export async function writeDesiredRelease(
   })
 }
 
-/** Reads the column, which writeWish alone writes. */
+/** Reads the column, which writeDesiredRelease alone writes. */
 export function parseRelease(json: string | null): Release | null {
   return json === null ? null : parseSources(json)
 }

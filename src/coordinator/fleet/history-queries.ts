@@ -9,7 +9,7 @@ import type { Queries } from '../store/store.js'
 /** Entries kept per group; older ones are deleted. */
 const entriesKept = 1000
 
-/** In this name the coordinator deploys kept wishes by itself. */
+/** In this name the coordinator carries out pending deploys by itself. */
 export const placementAccount = 'placement'
 
 export type GroupAction =

@@ -132,7 +132,7 @@ async function beginWave(
   const isMoved = movesTarget(rollout)
   const coming = isMoved ? [] : loadNewcomers(others, rollout)
   const leaving = isMoved ? others.map(toAgentId) : []
-  const freed = await writeWish(queries, rollout, sources, now)
+  const freed = await writeDesired(queries, rollout, sources, now)
   await savePlacements(queries, [...switching, ...coming])
   await deletePlacements(queries, { groupId, stage: false }, leaving)
   const touched = [...[...switching, ...coming].map(toAgentId), ...leaving, ...freed]
@@ -156,7 +156,7 @@ async function returnAll(queries: Queries, rollout: RolloutRecord): Promise<read
   const { groupId, wave, waves, fromSources } = rollout
   const placements = await readPlacements(queries, { groupIds: [groupId], stage: false })
   const { save, leave } = goBack(placements, rollout)
-  if (wave === waves.length) await writeWish(queries, rollout, fromSources)
+  if (wave === waves.length) await writeDesired(queries, rollout, fromSources)
   await savePlacements(queries, save)
   await deletePlacements(queries, { groupId, stage: false }, leave)
   // Where it is not to be loaded any more the others keep their places.
@@ -178,7 +178,7 @@ async function banReturned(
  * The revision is that of before until it has succeeded. With the last wave of a promote the stage ends: answers the agents that
  * it was on.
  */
-async function writeWish(
+async function writeDesired(
   queries: Queries,
   { groupId, action }: RolloutRecord,
   sources: RolloutRecord['sources'],

@@ -113,6 +113,6 @@ void t.test('a tunnel is refused, an expectation that nobody knows ignored', asy
     text: 'CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n',
   })
   t.match(await hear(tunnel), /^HTTP\/1\.1 405 .*Allow: GET.*"errorKey":"method"/s)
-  const wish = `GET /api/v1/things HTTP/1.1\r\n${caller}Expect: the-best\r\nConnection: close\r\n\r\n`
-  t.match(await hear(await openLine(t, s, { text: wish })), /^HTTP\/1\.1 200 /)
+  const text = `GET /api/v1/things HTTP/1.1\r\n${caller}Expect: the-best\r\nConnection: close\r\n\r\n`
+  t.match(await hear(await openLine(t, s, { text })), /^HTTP\/1\.1 200 /)
 })
