@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { findContainment, type FoundContainment } from '../../src/agent/tests/containment.js'
-import { takeTurn } from '../../src/agent/tests/host-turn.js'
+import { lockHost } from '../../src/agent/tests/host-lock.js'
 import { findReach } from '../../src/agent/tests/vcl-tester.js'
 import { listCheckFolders } from '../../src/agent/check/check-folder.js'
 import type { TestAnswer, TestOrder } from '../../src/messages/vcl-test.js'
@@ -166,14 +166,14 @@ void t.test('where the kernel makes no namespace, VCL beyond the policy is not r
 
 void t.test('on one host one test runs at a time, whichever agent runs it', async (t) => {
   const { signal } = new AbortController()
-  const first = await takeTurn(60_000, signal)
+  const first = await lockHost(60_000, signal)
   t.ok(first)
-  t.equal(await takeTurn(200, signal), null)
-  const next = takeTurn(60_000, signal)
-  first?.give()
+  t.equal(await lockHost(200, signal), null)
+  const next = lockHost(60_000, signal)
+  first?.release()
   const taken = await next
   t.ok(taken)
-  taken?.give()
+  taken?.release()
 })
 
 /** What a test does that wants more than it may have, and how it ends. */

@@ -7,7 +7,7 @@ import { removeLeftFolders } from '../check/check-folder.js'
 import type { LiveSettings } from '../check/live-compiler.js'
 import type { SourceChecks } from '../check/source-checks.js'
 import { findContainment, type FoundContainment } from './containment.js'
-import { takeTurn } from './host-turn.js'
+import { lockHost } from './host-lock.js'
 import { runInProcess, type RunnerOutcome } from './run-in-process.js'
 
 interface VclTesterOptions {
@@ -59,9 +59,9 @@ export class VclTester {
     const untilMs = performance.now() + asked.waitMs
     if (!(await this.#semaphore.acquireWithin(asked.waitMs))) return busy
     try {
-      const turn = await takeTurn(Math.max(0, untilMs - performance.now()), this.#ending.signal)
-      if (turn === null || this.#ending.signal.aborted) {
-        turn?.give()
+      const lock = await lockHost(Math.max(0, untilMs - performance.now()), this.#ending.signal)
+      if (lock === null || this.#ending.signal.aborted) {
+        lock?.release()
         return busy
       }
       try {
@@ -71,7 +71,7 @@ export class VclTester {
         const { reason: error, retryAfterSeconds } = outcome
         return { result: null, error, retryAfterSeconds }
       } finally {
-        turn.give()
+        lock.release()
       }
     } finally {
       this.#semaphore.release()

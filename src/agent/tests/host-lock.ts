@@ -9,15 +9,15 @@ import { pauseFor } from '../../runtime/pause.js'
 const address = '\0cachefleet-tests'
 const pollMs = 100
 
-/** Null: another had it all the while. `give` must follow. */
-export async function takeTurn(
+/** Null: another had it all the while. `release` must follow. */
+export async function lockHost(
   waitMs: number,
   signal: AbortSignal,
-): Promise<{ give(): void } | null> {
+): Promise<{ release(): void } | null> {
   const untilMs = performance.now() + waitMs
   for (;;) {
     const server = await listen()
-    if (server !== null) return { give: () => server.close() }
+    if (server !== null) return { release: () => server.close() }
     if (signal.aborted || performance.now() > untilMs) return null
     await pauseFor(pollMs, signal)
   }
