@@ -22,7 +22,7 @@ import { createWebhookGates, type AskWebhook, type WebhookGates } from './webhoo
 /** Reports within this time share a look. */
 const gatherMs = 30
 /** While one runs; gates are judged as often. */
-const lookEveryMs = 1000
+const pollEveryMs = 1000
 /** While agents switch all is read so often, and when the last of them has. */
 const wholeEveryMs = 500
 /** Without any: hints say when one begins. */
@@ -38,24 +38,24 @@ export function startRolloutRunner(
   const observations = createObservations(service.bus, service.now)
   const webhooks = createWebhookGates(askWebhook, log)
   const bakes = createBakeClock()
-  const lookedAtMs = new Map<number, number>()
+  const checkedAtMs = new Map<number, number>()
   const loop = startHintedLoop(service.bus, {
     hints: [rolloutsChangedSubject, agentChangedSubject],
     gatherMs,
     log,
     trouble: 'rollouts cannot be moved on',
     everyMs: idleMs,
-    retryMs: lookEveryMs,
+    retryMs: pollEveryMs,
     pass: async ({ context, nextIn }) => {
       const running = await service.leases.run('rollouts', () =>
-        lookAtAll(service, context, { observations, webhooks, bakes, lookedAtMs }),
+        checkAll(service, context, { observations, webhooks, bakes, checkedAtMs }),
       )
       if (running === undefined) {
         observations.observe([])
         webhooks.ask([])
       }
       const otherwise = running === undefined ? renewEveryMs : idleMs
-      nextIn(running !== undefined && running > 0 ? lookEveryMs : otherwise)
+      nextIn(running !== undefined && running > 0 ? pollEveryMs : otherwise)
     },
   })
   return {
@@ -72,26 +72,26 @@ interface Tools {
   readonly webhooks: WebhookGates
   readonly bakes: BakeClock
   /** When each was looked at as a whole. */
-  readonly lookedAtMs: Map<number, number>
+  readonly checkedAtMs: Map<number, number>
 }
 
 /** Answers how many run. */
-async function lookAtAll(service: StateService, context: Context, tools: Tools): Promise<number> {
+async function checkAll(service: StateService, context: Context, tools: Tools): Promise<number> {
   const running = await readRunningRollouts(service.store.queries)
   tools.observations.observe(running)
   tools.webhooks.ask(running)
   tools.bakes.keepOnly(running.map(({ id }) => id))
-  for (const id of tools.lookedAtMs.keys())
-    if (!running.some((rollout) => rollout.id === id)) tools.lookedAtMs.delete(id)
+  for (const id of tools.checkedAtMs.keys())
+    if (!running.some((rollout) => rollout.id === id)) tools.checkedAtMs.delete(id)
   for (const rollout of running)
-    await lookAt(service, context, rollout, tools).catch((error: unknown) => {
+    await checkRollout(service, context, rollout, tools).catch((error: unknown) => {
       // Others go on; this one is looked at again.
       context.log.error({ err: error, rollout: rollout.id }, 'a rollout cannot be moved on')
     })
   return running.length
 }
 
-async function lookAt(
+async function checkRollout(
   service: StateService,
   context: Context,
   rollout: RolloutRecord,
@@ -106,7 +106,7 @@ async function lookAt(
     return
   }
   if (rollout.state === rolloutStates.Paused) return
-  if (await isToBeLeft(service, rollout, tools.lookedAtMs)) return
+  if (await isToBeLeft(service, rollout, tools.checkedAtMs)) return
   const bakedSeconds = bakes.read(rollout)
   const { seen, gates } = await seeRollout(service, { ...rollout, bakedSeconds }, tools)
   const step = chooseStep(toCourse(rollout), seen)
@@ -125,13 +125,13 @@ async function lookAt(
 async function isToBeLeft(
   { store }: StateService,
   { id, groupId, state }: RolloutRecord,
-  lookedAtMs: Map<number, number>,
+  checkedAtMs: Map<number, number>,
 ): Promise<boolean> {
   const nowMs = performance.now()
-  const isNew = nowMs - (lookedAtMs.get(id) ?? Number.NEGATIVE_INFINITY) < wholeEveryMs
+  const isNew = nowMs - (checkedAtMs.get(id) ?? Number.NEGATIVE_INFINITY) < wholeEveryMs
   const isMoving = state === rolloutStates.Switching || state === rolloutStates.RollingBack
   if (isNew && isMoving && (await isAnySwitching(store.queries, groupId))) return true
-  lookedAtMs.set(id, nowMs)
+  checkedAtMs.set(id, nowMs)
   return false
 }
 
