@@ -4,7 +4,7 @@ import { waitAtMost } from './pause.js'
 
 interface RefreshedMemory<Value> {
   /**
-   * Undefined: nothing usable is known, and finding it takes longer than whoever asks has patience; it goes on. Rejects when
+   * Undefined: nothing usable is known, and finding it takes longer than whoever asks waits; it goes on. Rejects when
    * nothing usable is known and `find` rejects. Who asks meanwhile waits for the same finding. `find` is given what was known.
    */
   read(key: string, find: (known: Value | undefined) => Promise<Value>): Promise<Value | undefined>
@@ -20,7 +20,7 @@ interface RefreshedMemoryOptions {
   /** Until then it is answered while it is found anew; later whoever asks waits. */
   readonly usableMs: number
   /** How long whoever asks waits. */
-  readonly patienceMs: number
+  readonly waitMostMs: number
 }
 
 interface Entry<Value> {
@@ -31,7 +31,7 @@ interface Entry<Value> {
 export function createRefreshedMemory<Value>(
   options: RefreshedMemoryOptions,
 ): RefreshedMemory<Value> {
-  const { most, now, freshMs, usableMs, patienceMs } = options
+  const { most, now, freshMs, usableMs, waitMostMs } = options
   const entries = createBoundedCache<string, Entry<Value>>(most)
   return {
     read: async (key, find) => {
@@ -44,7 +44,7 @@ export function createRefreshedMemory<Value>(
       // Also of whoever was answered without it: who asks next tries again.
       entry.finding.catch(() => undefined)
       if (known && ageMs < usableMs) return known.value
-      return waitAtMost(patienceMs, entry.finding, () => undefined)
+      return waitAtMost(waitMostMs, entry.finding, () => undefined)
     },
   }
 

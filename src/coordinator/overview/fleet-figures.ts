@@ -48,9 +48,9 @@ export interface FleetFigures {
 
 /** Organizations whose figures are remembered. */
 const most = 200
-const nowMemory = { most, freshMs: 5_000, usableMs: 30_000, patienceMs: 1_000 }
+const nowMemory = { most, freshMs: 5_000, usableMs: 30_000, waitMostMs: 1_000 }
 /** An older course lacks its end, but is not wrong. */
-const hourMemory = { most, freshMs: 30_000, usableMs: hourMs, patienceMs: 150 }
+const hourMemory = { most, freshMs: 30_000, usableMs: hourMs, waitMostMs: 150 }
 
 export function createFleetFigures(service: StateService): FleetFigures {
   const { now } = service

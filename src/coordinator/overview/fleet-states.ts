@@ -32,7 +32,7 @@ export interface FleetStates {
 const most = 200
 /** The bus delivers at most once. */
 const withoutHintMs = 2_000
-const backendMemory = { most, freshMs: 5_000, usableMs: 60_000, patienceMs: 1_000 }
+const backendMemory = { most, freshMs: 5_000, usableMs: 60_000, waitMostMs: 1_000 }
 
 export function createFleetStates(service: StateService): FleetStates {
   const { now, bus, store } = service

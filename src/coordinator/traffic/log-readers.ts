@@ -33,7 +33,7 @@ const longestMs = 30 * 60_000
 /** A reader with more unread bytes gets no lines until it has read them. */
 const waitingMostBytes = 256 * 1024
 /** One that took nothing for so long is gone. */
-const patienceMs = 30_000
+const stuckMostMs = 30_000
 const everyMs = 1_000
 const retryAfterSeconds = 10
 
@@ -128,7 +128,7 @@ class LogReader {
   endSecond(nowMs: number): void {
     const { waitingBytes } = this.#connection
     this.#stuckSinceMs = waitingBytes > waitingMostBytes ? (this.#stuckSinceMs ?? nowMs) : null
-    if (this.#stuckSinceMs !== null && nowMs - this.#stuckSinceMs > patienceMs)
+    if (this.#stuckSinceMs !== null && nowMs - this.#stuckSinceMs > stuckMostMs)
       this.#connection.cut()
     else if (nowMs >= this.#endsAtMs) this.end('its time is over; begin again to read on')
     else if (waitingBytes === 0) {
