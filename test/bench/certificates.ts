@@ -6,12 +6,12 @@ import { connect } from 'node:tls'
 import { isAtLeast } from '../../protocol/release.js'
 import type { ApiClient } from '../support/api-client.js'
 import { readRelease } from '../support/cache-program.js'
-import { makeStateDir, startAgent, startCoordinator, type TestEnd } from '../support/daemon.js'
+import { startCoordinator, type TestEnd } from '../support/daemon.js'
 import { makeDomainCertificate } from '../support/domain-certificates.js'
-import { eventually } from '../support/eventually.js'
 import { findFreePort } from '../support/free-port.js'
 import { startVarnishd } from '../support/varnishd.js'
 import { answering } from '../support/observe-cache.js'
+import { enrolCache } from './cache-harness.js'
 import { formatCount, formatMs, median, type Report } from './figure.js'
 import { startFleet, untilAllHold, untilAllRun } from './fleet-harness.js'
 
@@ -33,15 +33,7 @@ export async function measureCertificates(t: TestEnd, report: Report): Promise<v
   const tlsPort = await findFreePort()
   const args = ['-a', `127.0.0.1:${tlsPort},https`]
   const cache = await startVarnishd(t, { vcl: answering('foreign'), args })
-  const { api, base } = await startCoordinator(t)
-  startAgent(t, cache, {
-    ...{ coordinatorUrl: base.replace(/^http/, 'ws'), name: 'edge', tags: ['web'] },
-    ...{ stateDir: await makeStateDir(t), joinToken: await api.makeJoinToken() },
-  })
-  await eventually('the agent is Running', async () => {
-    const agent = await api.findAgent('edge')
-    return agent?.stateName === 'Running'
-  })
+  const { api } = await enrolCache(t, cache)
   const path = await makeCertificate(api)
   await put(api, `${path}/deploy`)
   const took: number[] = []

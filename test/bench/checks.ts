@@ -8,15 +8,9 @@ import type * as ConnectionModule from '../../protocol/connection.js'
 import type * as ProcessModule from '../../protocol/commands/process.js'
 import type { ApiClient } from '../support/api-client.js'
 import { cacheProgram } from '../support/cache-program.js'
-import {
-  makeStateDir,
-  startAgent,
-  startCoordinator,
-  type Daemon,
-  type TestEnd,
-} from '../support/daemon.js'
-import { eventually } from '../support/eventually.js'
+import type { Daemon, TestEnd } from '../support/daemon.js'
 import { startVarnishd, type Varnishd } from '../support/varnishd.js'
+import { enrolCache } from './cache-harness.js'
 import { measureRun } from './bare-node.js'
 import { loadBuilt } from './built.js'
 import { formatMegabytes, formatMs, median, quantile, type Report } from './figure.js'
@@ -32,15 +26,7 @@ const testGoalMs = 1_500
 export async function measureChecks(t: TestEnd, report: Report): Promise<void> {
   // Without a secret, so that the bare connection needs no handshake.
   const cache = await startVarnishd(t, { secret: null })
-  const { api, base } = await startCoordinator(t)
-  const agent = startAgent(t, cache, {
-    ...{ coordinatorUrl: base.replace(/^http/, 'ws'), name: 'edge', tags: ['web'] },
-    ...{ stateDir: await makeStateDir(t), joinToken: await api.makeJoinToken() },
-  })
-  await eventually('the agent is Running', async () => {
-    const found = await api.findAgent('edge')
-    return found?.stateName === 'Running'
-  })
+  const { api, agent } = await enrolCache(t, cache)
   const folder = await mkdtemp(join(tmpdir(), 'cachefleet-bench-'))
   t.teardown(() => rm(folder, { recursive: true }))
   // A cache that root starts reads it as another user.

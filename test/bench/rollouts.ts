@@ -3,9 +3,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Rollout } from '../../src/resources/rollout.js'
 import { answering, fetchMark } from '../support/observe-cache.js'
 import type { ApiClient } from '../support/api-client.js'
-import { makeStateDir, startAgent, startCoordinator, type TestEnd } from '../support/daemon.js'
+import { startCoordinator, type TestEnd } from '../support/daemon.js'
 import { eventually } from '../support/eventually.js'
 import { startVarnishd } from '../support/varnishd.js'
+import { enrolCache } from './cache-harness.js'
 import { formatMs, median, quantile, type Report } from './figure.js'
 import {
   makeFleetGroup,
@@ -24,7 +25,7 @@ const cacheGoalMs = 100
 const overheadGoal = 0.3
 const observedGoal = 0.01
 const observedMs = 20_000
-const patienceMs = 120_000
+const timeoutMs = 120_000
 
 /** All switch at once, and bake until somebody ends it. */
 const baking = { waves: [{ percent: 100 }], bake: 3600 }
@@ -73,15 +74,7 @@ async function measureOverhead(api: ApiClient, group: FleetGroup, report: Report
 
 export async function measureRolloutOfCache(t: TestEnd, report: Report): Promise<void> {
   const cache = await startVarnishd(t, { vcl: answering('foreign') })
-  const { api, base } = await startCoordinator(t)
-  const agent = startAgent(t, cache, {
-    ...{ coordinatorUrl: base.replace(/^http/, 'ws'), name: 'edge', tags: ['web'] },
-    ...{ stateDir: await makeStateDir(t), joinToken: await api.makeJoinToken() },
-  })
-  await eventually('the agent is Running', async () => {
-    const found = await api.findAgent('edge')
-    return found?.stateName === 'Running'
-  })
+  const { api, agent } = await enrolCache(t, cache)
   const group = await makeFleetGroup(api, { tag: 'web', max: 1 })
   await api.editFile(group.fileId, answering('good'))
   await deploy(api, group, null, null)
@@ -141,7 +134,7 @@ async function begin(api: ApiClient, { id, fileId }: FleetGroup, source: string)
   await eventually(
     'all have switched',
     async () => (await read(api, path)).stateName === 'Baking',
-    patienceMs,
+    timeoutMs,
   )
   return path
 }
@@ -156,7 +149,7 @@ async function timeReturn(api: ApiClient, group: FleetGroup, source: string): Pr
       const rollout = await read(api, path)
       return rollout.stateName === 'Aborted' ? rollout : undefined
     },
-    patienceMs,
+    timeoutMs,
   )
   return Date.parse(ended.endedAt ?? '') - Date.parse(ended.waves[0]?.endedAt ?? '')
 }

@@ -6,9 +6,9 @@ import type * as VclModule from '../../protocol/commands/vcl.js'
 import type * as ConnectionModule from '../../protocol/connection.js'
 import { answering } from '../support/observe-cache.js'
 import type { ApiClient, Reference } from '../support/api-client.js'
-import { makeStateDir, startAgent, startCoordinator, type TestEnd } from '../support/daemon.js'
-import { eventually } from '../support/eventually.js'
+import type { TestEnd } from '../support/daemon.js'
 import { startVarnishd, type Varnishd } from '../support/varnishd.js'
+import { enrolCache } from './cache-harness.js'
 import { startChild } from './child.js'
 import { loadBuilt } from './built.js'
 import { formatCount, formatMs, median, quantile, type Report } from './figure.js'
@@ -27,15 +27,7 @@ export async function measureSwap(t: TestEnd, report: Report): Promise<void> {
   // Without a secret, so that the bare commands need no handshake.
   const cache = await startVarnishd(t, { secret: null })
   const bare = await measureBareSwap(cache)
-  const { api, base } = await startCoordinator(t)
-  startAgent(t, cache, {
-    ...{ coordinatorUrl: base.replace(/^http/, 'ws'), name: 'edge', tags: ['web'] },
-    ...{ stateDir: await makeStateDir(t), joinToken: await api.makeJoinToken() },
-  })
-  await eventually('the agent is Running', async () => {
-    const agent = await api.findAgent('edge')
-    return agent?.stateName === 'Running'
-  })
+  const { api } = await enrolCache(t, cache)
   const group = await makeSite(api)
   await timeVerb(api, group.id, 'deploy')
   await api.editFile(group.fileId, answering('second'))
@@ -129,7 +121,7 @@ async function makeSite(api: ApiClient): Promise<BenchSite> {
   return { id, fileId }
 }
 
-interface Surroundings {
+interface Measured {
   readonly t: TestEnd
   readonly cache: Varnishd
   readonly report: Report
@@ -137,7 +129,7 @@ interface Surroundings {
 
 /** The work under way, the cache is asked all the time. */
 async function underTraffic(
-  { t, cache, report }: Surroundings,
+  { t, cache, report }: Measured,
   what: string,
   work: () => Promise<void>,
 ): Promise<void> {
@@ -177,7 +169,7 @@ function reportRollbacks(
 
 /** A VCL that had cooled down is not switched to before its probes say that the backends are well. */
 async function measureProbed(
-  { t, report }: Surroundings,
+  { t, report }: Measured,
   api: ApiClient,
   group: BenchSite,
   bareMs: number,
