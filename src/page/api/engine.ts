@@ -1,4 +1,10 @@
 /** `/agents/{id}/…`: what a cache holds, as the cache itself answers. */
+import { useObject, type LoadedObject } from './object.js'
+
+/** Stays true while the agent tells of changes. */
+export function useHeld<T>(agentId: number, what: string): LoadedObject<T> {
+  return useObject(`/agents/${agentId}/${what}`, { follow: 'agent', id: agentId })
+}
 
 export interface Vcl {
   readonly name: string

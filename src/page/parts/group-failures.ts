@@ -1,6 +1,6 @@
 /** What failed on several caches, by what they said. */
 
-interface Judged {
+export interface Judged {
   readonly agent: { readonly name: string }
   readonly error: string | null
 }

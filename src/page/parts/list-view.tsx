@@ -165,7 +165,13 @@ function useRemoval<T extends { readonly id: number }>(
 }
 
 function actionsColumn<T extends { readonly id: number }>(
-  { nameOf, verb, isChangeable = false, width = '5rem', isOffered }: RowActions<T>,
+  {
+    nameOf,
+    verb,
+    isChangeable = false,
+    width = isChangeable ? '6.5rem' : '5rem',
+    isOffered,
+  }: RowActions<T>,
   change: (row: T) => void,
   remove: (row: T) => Promise<void>,
 ): Column<T> {

@@ -34,7 +34,6 @@ export const View = viewOf<Account>({
   ],
   actions: {
     isChangeable: true,
-    width: '6.5rem',
     nameOf: ({ name }) => name,
     questionOf: ({ name }) => ({
       title: `Delete the account ${name}?`,

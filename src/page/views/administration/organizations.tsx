@@ -35,7 +35,6 @@ export const View = viewOf<Organization>({
   ],
   actions: {
     isChangeable: true,
-    width: '6.5rem',
     nameOf: ({ name }) => name,
     questionOf: ({ name }) => ({
       title: `Delete the organization ${name}?`,

@@ -22,7 +22,6 @@ export const View = viewOf<Idp>({
   ],
   actions: {
     isChangeable: true,
-    width: '6.5rem',
     nameOf: ({ organization }) => `the provider of ${organization.name}`,
     questionOf: ({ organization: { name }, baseURL }) => ({
       title: `Delete the identity provider of ${name}?`,

@@ -2,8 +2,8 @@
 import { useEffect, useMemo } from 'preact/hooks'
 import { call } from '../../api/call.js'
 import { useMutation } from '../../api/mutation.js'
-import type { Backend, Health, Vcl } from '../../api/engine.js'
-import { useObject, whenChanged } from '../../api/object.js'
+import { useHeld, type Backend, type Health, type Vcl } from '../../api/engine.js'
+import { whenChanged } from '../../api/object.js'
 import { agoColumn, stateColumn, textColumn } from '../../parts/columns.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { Table, type Column } from '../../parts/table.js'
@@ -51,16 +51,10 @@ function useHealthEvents(rows: readonly BackendRow[] | undefined, act: () => voi
 }
 
 export function BackendsSection({ agent, isChangeable }: SectionProps) {
-  const answer = useObject<readonly Backend[]>(`/agents/${agent.id}/backends`, {
-    follow: 'agent',
-    id: agent.id,
-  })
+  const answer = useHeld<readonly Backend[]>(agent.id, 'backends')
   const { reload } = answer
   const mutation = useMutation()
-  const vcls = useObject<readonly Vcl[]>(`/agents/${agent.id}/vcls`, {
-    follow: 'agent',
-    id: agent.id,
-  })
+  const vcls = useHeld<readonly Vcl[]>(agent.id, 'vcls')
   const nameOf = useVclNames(agent, vcls.value)
   const rows = useMemo(
     () => answer.value?.map((backend) => toRow(backend, nameOf)),

@@ -1,7 +1,6 @@
 /** The parameters of a cache: found, compared with their defaults, changed and reset. */
 import { useMemo } from 'preact/hooks'
-import { useObject } from '../../api/object.js'
-import type { Parameter } from '../../api/engine.js'
+import { useHeld, type Parameter } from '../../api/engine.js'
 import { Button } from '../../parts/button.js'
 import { Choices } from '../../parts/choices.js'
 import { codeColumn } from '../../parts/columns.js'
@@ -16,10 +15,7 @@ import { FindField, filledFrom } from './find-field.js'
 import { ParamDialog } from './param-dialog.js'
 
 export function ParamsSection({ agent, isChangeable }: SectionProps) {
-  const answer = useObject<Readonly<Record<string, Parameter>>>(`/agents/${agent.id}/params`, {
-    follow: 'agent',
-    id: agent.id,
-  })
+  const answer = useHeld<Readonly<Record<string, Parameter>>>(agent.id, 'params')
   const [text] = useAddressField('find')
   const [only, setOnly] = useAddressField('only')
   const details = useDialog<string>()

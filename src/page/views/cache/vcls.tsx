@@ -2,9 +2,8 @@
 import { useMemo } from 'preact/hooks'
 import type { Agent } from '../../../resources/agent.js'
 import type { Group } from '../../../resources/vclgroup.js'
-import type { Vcl } from '../../api/engine.js'
+import { useHeld, type Vcl } from '../../api/engine.js'
 import { useList } from '../../api/list.js'
-import { useObject } from '../../api/object.js'
 import { codeColumn, countColumn, stateColumn, textColumn } from '../../parts/columns.js'
 import { unknown } from '../../parts/quantity.js'
 import { Table, type Column } from '../../parts/table.js'
@@ -29,10 +28,7 @@ export function useVclNames(
 }
 
 export function VclsSection({ agent }: SectionProps) {
-  const answer = useObject<readonly Vcl[]>(`/agents/${agent.id}/vcls`, {
-    follow: 'agent',
-    id: agent.id,
-  })
+  const answer = useHeld<readonly Vcl[]>(agent.id, 'vcls')
   const nameOf = useVclNames(agent, answer.value)
   const rows = useMemo(
     () =>

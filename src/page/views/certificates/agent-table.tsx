@@ -1,13 +1,13 @@
 /** The caches that a certificate is for: how far each is, and why it does not have it. */
-import { Link } from 'wouter-preact'
 import type { Certificate } from '../../../resources/certificate.js'
 import { placeStateName } from '../../../resources/place-state.js'
+import { cacheColumn } from '../../parts/cache-column.js'
 import { agoColumn, stateColumn } from '../../parts/columns.js'
+import { FailureNotes } from '../../parts/failure-notes.js'
 import { formatNames } from '../../parts/format-names.js'
 import { groupFailures } from '../../parts/group-failures.js'
 import { Table, type Column } from '../../parts/table.js'
 import { useIllAgents } from '../../parts/use-ill-agents.js'
-import { mayRead } from '../../session/rights.js'
 
 type Place = Certificate['agentStates'][number]
 type Row = Place & { readonly id: number; readonly shown: string }
@@ -53,18 +53,7 @@ export function AgentTable({ places }: { readonly places: readonly Place[] }) {
 const order = ['failed', 'applying', 'wanted', 'passed', 'applied']
 
 const columns: readonly Column<Row>[] = [
-  {
-    title: 'Cache',
-    show: ({ agent }) =>
-      mayRead('agent') ? (
-        <Link href={`/caches/${agent.id}`} class="certificate-link">
-          {agent.name}
-        </Link>
-      ) : (
-        agent.name
-      ),
-    sortBy: ({ agent }) => agent.name,
-  },
+  cacheColumn(({ agent }) => agent),
   stateColumn('State', ({ shown }) => shown, {
     width: '8.5rem',
     sortBy: ({ state }) => order.indexOf(state),
@@ -83,7 +72,7 @@ function explain({ reason, error }: Place): string {
   return error ?? (reason === null ? '' : (reasons[reason]?.why ?? reason))
 }
 
-/** Each distinct text once, whole: a row has one line, and none of it on a narrow screen. */
+/** Whole: a row has one line, and none of it on a narrow screen. */
 function Explanations({ places }: { readonly places: readonly Place[] }) {
   const remedies = places.map(({ agent, reason }) => ({
     agent,
@@ -91,16 +80,7 @@ function Explanations({ places }: { readonly places: readonly Place[] }) {
   }))
   return (
     <>
-      {groupFailures(places).map(({ error, agents }) => (
-        <section
-          class="certificate-note tone-bad"
-          key={error}
-          aria-label={`What failed on ${agents[0] ?? ''}`}
-        >
-          <p>{formatNames(agents)}:</p>
-          <pre tabIndex={0}>{error}</pre>
-        </section>
-      ))}
+      <FailureNotes places={places} />
       {groupFailures(remedies).map(({ error, agents }) => (
         <p class="quiet certificate-remedy" key={error}>
           {formatNames(agents)}: {error}

@@ -67,7 +67,7 @@ function Panels({ certificate, told }: CertificateProps & { readonly told: strin
   return (
     <>
       {deployError !== null && (
-        <section class="certificate-note tone-bad" aria-label="Why the last deploy failed">
+        <section class="note tone-bad" aria-label="Why the last deploy failed">
           <p>
             The last deploy failed: caches serve on what they had before, which may expire earlier
             than what is shown here.
@@ -76,7 +76,7 @@ function Panels({ certificate, told }: CertificateProps & { readonly told: strin
         </section>
       )}
       {deployError === null && changed && (
-        <p class="certificate-note tone-warn">
+        <p class="note tone-warn">
           It was changed and not deployed since: caches serve on what they had before, which may
           expire earlier than what is shown here.
         </p>

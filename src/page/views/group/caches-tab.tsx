@@ -1,17 +1,17 @@
 /** The caches of a deploy: what would change on each and why, how far each is, and what failed where. */
-import { Link } from 'wouter-preact'
 import { placeStateName } from '../../../resources/place-state.js'
 import type { Group } from '../../../resources/vclgroup.js'
+import { cacheColumn } from '../../parts/cache-column.js'
 import { stateColumn, textColumn } from '../../parts/columns.js'
 import { ErrorNote } from '../../parts/error-note.js'
+import { FailureNotes } from '../../parts/failure-notes.js'
 import { formatCount, unknown } from '../../parts/quantity.js'
 import { StateChip, type Tone } from '../../parts/state-chip.js'
 import { Table, type Column } from '../../parts/table.js'
 import { useIllAgents } from '../../parts/use-ill-agents.js'
-import { mayRead } from '../../session/rights.js'
 import { NameChanges } from './name-changes.js'
 import { nameDeployments } from './name-deployments.js'
-import { Failures, stepTones } from './places.js'
+import { stepTones } from './places.js'
 import { stepOf, type Step } from './place-steps.js'
 import { groupReasons, type PlaceChange, type PlannedPlace } from './plan-places.js'
 import type { DeployPlan } from './use-deploy-plan.js'
@@ -34,7 +34,7 @@ export function CachesTab({ group, verbs, plan }: CachesTabProps) {
       <Reasons places={places} />
       {rows.length === 0 && <p class="quiet">Not on any cache, and no cache fits.</p>}
       {rows.length > 0 && <Table label="Caches of the deploy" rows={rows} columns={columns} />}
-      <Failures places={group.agentStates} />
+      <FailureNotes places={group.agentStates} />
     </section>
   )
 }
@@ -100,18 +100,7 @@ const changeTones: Readonly<Record<PlaceChange, Tone>> = {
 }
 
 const columns: readonly Column<Row>[] = [
-  {
-    title: 'Cache',
-    show: ({ id, name }) =>
-      mayRead('agent') ? (
-        <Link href={`/caches/${id}`} class="group-link">
-          {name}
-        </Link>
-      ) : (
-        name
-      ),
-    sortBy: ({ name }) => name,
-  },
+  cacheColumn((row) => row),
   stateColumn('Change', ({ change }) => change, {
     width: '7.5rem',
     toneOf: ({ change }) => changeTones[change],

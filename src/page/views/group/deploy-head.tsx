@@ -92,12 +92,12 @@ function Hindrances({ plan: { hindrances, waiting } }: Pick<DeployHeadProps, 'pl
   return (
     <>
       {hindrances.map((text) => (
-        <p key={text} class="group-note tone-bad">
+        <p key={text} class="note tone-bad">
           {text}
         </p>
       ))}
       {waiting !== null && (
-        <p class="group-note tone-warn">
+        <p class="note tone-warn">
           {waiting}. A deploy waits until enough caches fit, and is made by itself then.
         </p>
       )}

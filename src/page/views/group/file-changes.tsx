@@ -1,12 +1,11 @@
 /** The files of a deploy beside those of another: which are new, which changed and how, which go. */
-import { useSignal } from '@preact/signals'
 import type { Pins } from '../../../resources/vclgroup.js'
 import { useObject } from '../../api/object.js'
 import { DiffText } from '../../parts/diff-text.js'
 import { ErrorNote } from '../../parts/error-note.js'
-import { Icon } from '../../parts/icon.js'
 import { mayRead } from '../../session/rights.js'
 import { compareFiles, isChanged, type FileChange } from './compare-pins.js'
+import { Details } from './details.js'
 
 interface FileChangesProps {
   /** Null: nothing was there. */
@@ -33,7 +32,6 @@ function keyOf({ isMain, id, from, to }: FileChange): string {
 
 function OneFile({ change }: { readonly change: FileChange }) {
   const { id, name, isMain, from, to } = change
-  const isOpen = useSignal(isChanged(change) && from !== null && to !== null)
   const words = (
     <>
       <span class="group-file-name">{name}</span>
@@ -43,23 +41,15 @@ function OneFile({ change }: { readonly change: FileChange }) {
   )
   if (!isChanged(change) || !mayRead('file')) return <p class="group-file">{words}</p>
   return (
-    <details
-      open={isOpen.value}
-      onToggle={({ currentTarget }) => {
-        isOpen.value = currentTarget.open
-      }}
-    >
-      <summary class="group-file">
-        <Icon name="next" />
-        {words}
-      </summary>
-      {isOpen.value &&
-        (from !== null && to !== null ? (
+    <Details line={words} isOpen={from !== null && to !== null}>
+      {() =>
+        from !== null && to !== null ? (
           <Difference id={id} name={name} from={from} to={to} />
         ) : (
           <Source id={id} name={name} version={to ?? from ?? 1} />
-        ))}
-    </details>
+        )
+      }
+    </Details>
   )
 }
 

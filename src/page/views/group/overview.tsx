@@ -30,7 +30,7 @@ export function Overview({ group, verbs }: { readonly group: Group; readonly ver
       {newest && isFailed(newest) && <LastFailure entry={newest} group={group} />}
       <Undeployed group={group} next={next.pins} />
       {group.wish?.pending === true && (
-        <p class="group-note tone-warn">
+        <p class="note tone-warn">
           Its deployments ask for more caches than there are. Caches that are added later get it
           automatically.
         </p>
@@ -57,7 +57,7 @@ interface LastFailureProps {
 function LastFailure({ entry, group }: LastFailureProps) {
   const { action, at, account, result } = entry
   return (
-    <section class="group-note tone-bad" aria-label="The last deploy failed">
+    <section class="note tone-bad" aria-label="The last deploy failed">
       <p>
         The last {action} failed, <Time at={at} isAgo />, by {account}.{' '}
         {group.deployed && 'What was deployed before keeps serving.'}{' '}
@@ -79,7 +79,7 @@ function Undeployed({ group, next }: { readonly group: Group; readonly next: Pin
     compareNames(wish.releases ?? [], group.releases ?? []).filter(isOther).length
   if (changes === 0) return null
   return (
-    <p class="group-note group-hint">
+    <p class="note group-hint">
       {changes} {changes === 1 ? 'change is' : 'changes are'} not deployed.{' '}
       <Link href={`/groups/${id}/deploy`}>Review deploy</Link>
     </p>

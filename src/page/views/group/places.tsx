@@ -1,17 +1,15 @@
 /** The caches of a group: how far each is, and what failed where. */
 import type { Group, Place } from '../../../resources/vclgroup.js'
-import { Link } from 'wouter-preact'
 import { agentStates, type AgentState } from '../../../resources/agent-state.js'
 import { placeStateName } from '../../../resources/place-state.js'
+import { cacheColumn } from '../../parts/cache-column.js'
 import { agoColumn } from '../../parts/columns.js'
 import { formatCount, unknown } from '../../parts/quantity.js'
 import { StateChip, type Tone } from '../../parts/state-chip.js'
 import { Table, type Column } from '../../parts/table.js'
-import { mayRead } from '../../session/rights.js'
 import { useIllAgents } from '../../parts/use-ill-agents.js'
-import { groupFailures } from '../../parts/group-failures.js'
+import { FailureNotes } from '../../parts/failure-notes.js'
 import { stepOf, type Step } from './place-steps.js'
-import { formatNames } from '../../parts/format-names.js'
 import type { Verbs } from './use-verbs.js'
 
 export interface PlaceRow extends Place {
@@ -44,7 +42,7 @@ export function Places({ group, last }: { readonly group: Group; readonly last: 
         columns={columns}
         sorting={{ title: 'Cache', isDescending: false }}
       />
-      <Failures places={group.agentStates} />
+      <FailureNotes places={group.agentStates} />
     </>
   )
 }
@@ -62,33 +60,8 @@ export function usePlaceRows(
   })
 }
 
-/** Each distinct text of the compiler once, whole, with its file and line. */
-export function Failures({ places }: { readonly places: readonly Place[] }) {
-  return groupFailures(places).map(({ error, agents }) => (
-    <section
-      class="group-note tone-bad"
-      key={error}
-      aria-label={`What failed on ${agents[0] ?? ''}`}
-    >
-      <p>{formatNames(agents)}:</p>
-      <pre tabIndex={0}>{error}</pre>
-    </section>
-  ))
-}
-
 export const placeColumns: readonly Column<PlaceRow>[] = [
-  {
-    title: 'Cache',
-    show: ({ agent }) =>
-      mayRead('agent') ? (
-        <Link href={`/caches/${agent.id}`} class="group-link">
-          {agent.name}
-        </Link>
-      ) : (
-        agent.name
-      ),
-    sortBy: ({ agent }) => agent.name,
-  },
+  cacheColumn(({ agent }) => agent),
   {
     title: 'State',
     width: '8.5rem',

@@ -1,10 +1,11 @@
 /** The caches of a stage: how far each is, and what it counts now. */
 import type { Place } from '../../../resources/vclgroup.js'
 import { agoColumn } from '../../parts/columns.js'
+import { FailureNotes } from '../../parts/failure-notes.js'
 import { Table, type Column } from '../../parts/table.js'
 import { mayRead } from '../../session/rights.js'
 import { HitRatio, RequestRate, SampleRows } from '../caches/rows-sampled.js'
-import { Failures, placeColumns, usePlaceRows, type PlaceRow } from './places.js'
+import { placeColumns, usePlaceRows, type PlaceRow } from './places.js'
 
 export function StagedCaches({ places }: { readonly places: readonly Place[] }) {
   // A stage is not loaded in the phases of a deploy.
@@ -21,7 +22,7 @@ export function StagedCaches({ places }: { readonly places: readonly Place[] }) 
         sorting={{ title: 'Cache', isDescending: false }}
       />
       {mayRead('stats') && <SampleRows rates={null} />}
-      <Failures places={places} />
+      <FailureNotes places={places} />
     </>
   )
 }

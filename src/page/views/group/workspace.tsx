@@ -118,7 +118,7 @@ function Tab({ name, ...props }: TabProps & { readonly name: string }) {
 function Warnings({ verbs, plan: { check } }: Pick<TabProps, 'verbs' | 'plan'>) {
   const expected = check.state === 'compiles' ? check.warnings : []
   return [...new Set([...verbs.warnings, ...expected])].map((text) => (
-    <p key={text} class="group-note tone-warn">
+    <p key={text} class="note tone-warn">
       {startSentence(text)}
     </p>
   ))

@@ -2,9 +2,9 @@
 import { useSignal } from '@preact/signals'
 import { Link } from 'wouter-preact'
 import type { OverviewChange } from '../../../resources/overview.js'
-import { Button } from '../../parts/button.js'
 import { Time } from '../../parts/time.js'
 import { locateObject } from './locate-object.js'
+import { ShowMore } from './show-more.js'
 import { splitAtName } from './split-at-name.js'
 
 const firstShown = 12
@@ -29,17 +29,7 @@ export function Changes({ changes }: { readonly changes: readonly OverviewChange
         ))}
       </ol>
       {changes.length > firstShown && (
-        <p class="overview-more">
-          <Button
-            kind="quiet"
-            expanded={isWhole.value}
-            onClick={() => {
-              isWhole.value = !isWhole.value
-            }}
-          >
-            {isWhole.value ? 'Show fewer' : `Show ${changes.length - firstShown} more`}
-          </Button>
-        </p>
+        <ShowMore isWhole={isWhole} more={changes.length - firstShown} />
       )}
     </section>
   )

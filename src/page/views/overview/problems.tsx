@@ -2,13 +2,13 @@
 import { useSignal } from '@preact/signals'
 import { Link } from 'wouter-preact'
 import type { Overview, OverviewProblem } from '../../../resources/overview.js'
-import { Button } from '../../parts/button.js'
 import { Icon } from '../../parts/icon.js'
 import { formatCount } from '../../parts/quantity.js'
 import { Time } from '../../parts/time.js'
 import { isAnyIll } from './list-counts.js'
 import { locateProblem } from './locate-object.js'
 import { ProblemButton } from './problem-button.js'
+import { ShowMore } from './show-more.js'
 
 /** Of more the rest is behind a button: below stand figures that help to judge them. */
 const firstShown = 6
@@ -34,20 +34,11 @@ export function Problems({ problems, overview }: ProblemsProps) {
         ))}
       </ul>
       {problems.length > firstShown && (
-        <p class="overview-more">
-          <Button
-            kind="quiet"
-            expanded={isWhole.value}
-            onClick={() => {
-              isWhole.value = !isWhole.value
-            }}
-          >
-            {isWhole.value ? 'Show fewer' : `Show ${problems.length - firstShown} more`}
-          </Button>
+        <ShowMore isWhole={isWhole} more={problems.length - firstShown}>
           {isWhole.value && total > problems.length && (
             <span class="quiet">The worst {formatCount(problems.length)} are listed.</span>
           )}
-        </p>
+        </ShowMore>
       )}
     </section>
   )

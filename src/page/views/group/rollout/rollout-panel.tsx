@@ -47,7 +47,7 @@ function Bake({ rollout }: { readonly rollout: Rollout }) {
 export function Reason({ rollout: { reason, state } }: { readonly rollout: Rollout }) {
   if (reason === null) return null
   const isPaused = state === rolloutStates.Paused
-  return <p class={`group-note tone-${isPaused ? 'warn' : 'bad'}`}>{startSentence(reason)}</p>
+  return <p class={`note tone-${isPaused ? 'warn' : 'bad'}`}>{startSentence(reason)}</p>
 }
 
 /** Who began it, and what becomes of it where a gate fails. */

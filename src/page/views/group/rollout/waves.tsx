@@ -1,14 +1,12 @@
 /** The waves of a rollout: how each is, and its caches. */
-import { useSignal } from '@preact/signals'
-import { Link } from 'wouter-preact'
 import type { AgentInWave, Rollout, Wave } from '../../../../resources/rollout.js'
+import { cacheColumn } from '../../../parts/cache-column.js'
 import { formatNames } from '../../../parts/format-names.js'
-import { Icon } from '../../../parts/icon.js'
 import { formatCount, unknown } from '../../../parts/quantity.js'
 import { StateChip } from '../../../parts/state-chip.js'
 import { Table, type Column } from '../../../parts/table.js'
 import { Time } from '../../../parts/time.js'
-import { mayRead } from '../../../session/rights.js'
+import { Details } from '../details.js'
 import { countStates, judgeWave, wordOfState } from './describe-rollout.js'
 
 export function Waves({ rollout }: { readonly rollout: Rollout }) {
@@ -31,27 +29,22 @@ interface OneWaveProps {
 
 function OneWave({ wave, number, state }: OneWaveProps) {
   const { agents, startedAt } = wave
-  const isOpen = useSignal(false)
+  const line = (
+    <>
+      <span class="group-file-name">Wave {number}</span>
+      <StateChip state={state} />
+      {agents && <Counts agents={agents} isBegun={startedAt !== null} />}
+      {startedAt !== null && (
+        <span class="quiet">
+          begun <Time at={startedAt} isAgo />
+        </span>
+      )}
+    </>
+  )
   return (
-    <details
-      open={isOpen.value}
-      onToggle={({ currentTarget }) => {
-        isOpen.value = currentTarget.open
-      }}
-    >
-      <summary class="group-file">
-        <Icon name="next" />
-        <span class="group-file-name">Wave {number}</span>
-        <StateChip state={state} />
-        {agents && <Counts agents={agents} isBegun={startedAt !== null} />}
-        {startedAt !== null && (
-          <span class="quiet">
-            begun <Time at={startedAt} isAgo />
-          </span>
-        )}
-      </summary>
-      {isOpen.value && agents && <WaveAgents agents={agents} number={number} />}
-    </details>
+    <Details line={line} isOpen={false}>
+      {() => agents && <WaveAgents agents={agents} number={number} />}
+    </Details>
   )
 }
 
@@ -80,18 +73,7 @@ function WaveAgents({ agents, number }: Pick<CountsProps, 'agents'> & { readonly
 }
 
 const columns: readonly Column<AgentInWave & { readonly id: number }>[] = [
-  {
-    title: 'Cache',
-    show: ({ agent: { id, name } }) =>
-      mayRead('agent') ? (
-        <Link href={`/caches/${id}`} class="group-link">
-          {name}
-        </Link>
-      ) : (
-        name
-      ),
-    sortBy: ({ agent }) => agent.name,
-  },
+  cacheColumn(({ agent }) => agent),
   {
     title: 'State',
     width: '8.5rem',
