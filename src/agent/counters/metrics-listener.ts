@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
 import { openListener, type Listener } from '../host/open-listener.js'
+import { isGetOf, safeHeaders } from '../host/plain-answer.js'
 import { addReading, type CounterTotals } from './counter-totals.js'
 import type { CounterReader } from './counter-reader.js'
 import { exposeCounters, expositionType } from './exposition.js'
@@ -59,17 +60,6 @@ async function answer(
   response: ServerResponse,
   scrape: () => Promise<string>,
 ): Promise<void> {
-  const headers = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
-  const plain = { ...headers, 'content-type': 'text/plain; charset=utf-8' }
-  request.resume()
-  const path = request.url?.split('?')[0]
-  if (path !== '/metrics') {
-    response.writeHead(404, plain).end('here is nothing but /metrics\n')
-    return
-  }
-  if (request.method !== 'GET' && request.method !== 'HEAD') {
-    response.writeHead(405, { ...plain, allow: 'GET, HEAD' }).end('right would be GET\n')
-    return
-  }
-  response.writeHead(200, { ...headers, 'content-type': expositionType }).end(await scrape())
+  if (!isGetOf('/metrics', request, response)) return
+  response.writeHead(200, { ...safeHeaders, 'content-type': expositionType }).end(await scrape())
 }

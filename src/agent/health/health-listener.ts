@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
 import { openListener, type Listener } from '../host/open-listener.js'
+import { isGetOf, safeHeaders } from '../host/plain-answer.js'
 import type { Health } from './judge-health.js'
 
 interface HealthListenerOptions {
@@ -39,21 +40,11 @@ export async function startHealthListener(options: HealthListenerOptions): Promi
 }
 
 function answer(request: IncomingMessage, response: ServerResponse, read: () => Health): void {
-  const headers = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
-  const plain = { ...headers, 'content-type': 'text/plain; charset=utf-8' }
-  request.resume()
-  if (request.url?.split('?')[0] !== '/health') {
-    response.writeHead(404, plain).end('here is nothing but /health\n')
-    return
-  }
-  if (request.method !== 'GET' && request.method !== 'HEAD') {
-    response.writeHead(405, { ...plain, allow: 'GET, HEAD' }).end('right would be GET\n')
-    return
-  }
+  if (!isGetOf('/health', request, response)) return
   const health = read()
   response
     .writeHead(health.status === 'healthy' ? 200 : 503, {
-      ...headers,
+      ...safeHeaders,
       'content-type': 'application/json',
     })
     .end(`${JSON.stringify(health)}\n`)

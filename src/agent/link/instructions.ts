@@ -19,18 +19,13 @@ export type AnswerOutcome = Pick<Answer, 'result' | 'value' | 'error'>
 
 type Of<Kind extends Instruction['kind']> = Extract<Instruction, { kind: Kind }>
 
+type AnsweredKind = Exclude<Instruction['kind'], 'apply'>
+
 /** The doing; each may reject, which is reported as `failed`. */
-export interface InstructionHandlers {
-  apply(message: Of<'apply'>, context: Context): Promise<ApplyOutcomeReport>
-  query(message: Of<'query'>, context: Context): Promise<AnswerOutcome>
-  command(message: Of<'command'>, context: Context): Promise<AnswerOutcome>
-  setParam(message: Of<'setParam'>, context: Context): Promise<AnswerOutcome>
-  setHealth(message: Of<'setHealth'>, context: Context): Promise<AnswerOutcome>
-  compile(message: Of<'compile'>, context: Context): Promise<AnswerOutcome>
-  showRunning(message: Of<'showRunning'>, context: Context): Promise<AnswerOutcome>
-  unlock(message: Of<'unlock'>, context: Context): Promise<AnswerOutcome>
-  top(message: Of<'top'>, context: Context): Promise<AnswerOutcome>
-  test(message: Of<'test'>, context: Context): Promise<AnswerOutcome>
+export type InstructionHandlers = {
+  readonly apply: (message: Of<'apply'>, context: Context) => Promise<ApplyOutcomeReport>
+} & {
+  readonly [Kind in AnsweredKind]: (message: Of<Kind>, context: Context) => Promise<AnswerOutcome>
 }
 
 export interface InstructionPort {
@@ -106,7 +101,7 @@ function reportApply(
 
 async function answer(
   port: InstructionPort,
-  message: Exclude<Instruction, { kind: 'apply' }>,
+  message: Of<AnsweredKind>,
   context: Context,
 ): Promise<void> {
   const outcome = await tryAnswer(port, message, context)
@@ -114,34 +109,19 @@ async function answer(
   await port.answer({ kind: 'answer', traceId, instruction, sentByPut: false, ...outcome }, context)
 }
 
+type Handle = (message: Of<AnsweredKind>, context: Context) => Promise<AnswerOutcome>
+
 async function tryAnswer(
   port: InstructionPort,
-  message: Exclude<Instruction, { kind: 'apply' }>,
+  message: Of<AnsweredKind>,
   context: Context,
 ): Promise<AnswerOutcome> {
   const refusal = refuse(port, message.kind)
   if (refusal !== null) return { result: 'refused', value: null, error: refusal }
   try {
-    switch (message.kind) {
-      case 'query':
-        return await port.handlers.query(message, context)
-      case 'command':
-        return await port.handlers.command(message, context)
-      case 'setParam':
-        return await port.handlers.setParam(message, context)
-      case 'setHealth':
-        return await port.handlers.setHealth(message, context)
-      case 'compile':
-        return await port.handlers.compile(message, context)
-      case 'showRunning':
-        return await port.handlers.showRunning(message, context)
-      case 'unlock':
-        return await port.handlers.unlock(message, context)
-      case 'top':
-        return await port.handlers.top(message, context)
-      case 'test':
-        return await port.handlers.test(message, context)
-    }
+    // The row of this kind takes its messages.
+    const handle = port.handlers[message.kind] as Handle
+    return await handle(message, context)
   } catch (error) {
     return { result: 'failed', value: null, error: errorText(error) }
   }
