@@ -4,7 +4,6 @@
  */
 import { toCell } from './cells.js'
 import { formatCsv } from './csv.js'
-import { isRefusal } from './follow-events.js'
 import { showList, type Output } from './output.js'
 import {
   openStats,
@@ -15,11 +14,10 @@ import {
   type StatsAnswer,
 } from './stats.js'
 import type { Invocation, Named } from './verb.js'
-import { pauseFor } from '../runtime/pause.js'
+import { clearScreen, watch } from './watch.js'
 
 /** As watch(1). */
 const redrawEveryMs = 2_000
-const clearScreen = '\x1b[H\x1b[2J'
 /** Caption, title, what is left out, and the cursor's own. */
 const linesBeside = 4
 
@@ -31,20 +29,14 @@ export async function watchStats(invocation: Invocation, of: Named): Promise<nev
   const countRows = (): number =>
     output.isTerminal ? Math.max(1, (system.stdout.rows || Infinity) - linesBeside) : Infinity
   const show = openShow(output, countRows)
-  await show(await read())
-  let isBroken = false
-  for (;;) {
-    await pauseFor(redrawEveryMs)
-    try {
-      await show(await read())
-      isBroken = false
-    } catch (error) {
-      if (isRefusal(error)) throw error
-      const reason = error instanceof Error ? error.message : String(error)
-      if (!isBroken) system.stderr.write(`cachefleet: ${reason}; trying again\n`)
-      isBroken = true
-    }
-  }
+  return watch<StatsAnswer, never>(system, {
+    everyMs: redrawEveryMs,
+    read,
+    show: async (answer) => {
+      await show(answer)
+      return undefined
+    },
+  })
 }
 
 function openShow(output: Output, countRows: () => number): (answer: StatsAnswer) => Promise<void> {

@@ -7,15 +7,13 @@ import { isFields, requireFields, requireList, type Fields } from './api-shapes.
 import { exitCodes, type ExitCode } from './cli-error.js'
 import { readForce } from './deploy.js'
 import { openObject } from './find-object.js'
-import { isRefusal } from './follow-events.js'
 import { showObject } from './output.js'
 import { toPrintableLine } from './printable-text.js'
 import { formatTable } from './table.js'
 import type { Invocation, Named } from './verb.js'
-import { pauseFor } from '../runtime/pause.js'
+import { clearScreen, watch } from './watch.js'
 
-const lookEveryMs = 1_000
-const clearScreen = '\x1b[H\x1b[2J'
+const pollEveryMs = 1_000
 /** Agents of a wave that are named. */
 const agentsNamed = 5
 
@@ -39,29 +37,21 @@ export async function watchRollout(invocation: Invocation, rollout: Named): Prom
   const { output, system } = invocation
   const { api, path } = await openObject(invocation, rollout)
   let shown = ''
-  let isBroken = false
-  let seen = await api.readObject(path)
-  for (;;) {
-    const text = JSON.stringify(seen)
-    if (text !== shown) {
-      if (output.isTerminal && output.form === 'table') output.write(clearScreen)
-      showRollout(invocation, seen)
-      shown = text
-    }
-    const state = Number(seen['state'])
-    if (isEnded(state))
+  return watch(system, {
+    everyMs: pollEveryMs,
+    read: () => api.readObject(path),
+    show: (rollout) => {
+      const text = JSON.stringify(rollout)
+      if (text !== shown) {
+        if (output.isTerminal && output.form === 'table') output.write(clearScreen)
+        showRollout(invocation, rollout)
+        shown = text
+      }
+      const state = Number(rollout['state'])
+      if (!isEnded(state)) return undefined
       return state === rolloutStates.Succeeded ? exitCodes.done : exitCodes.refused
-    await pauseFor(lookEveryMs)
-    try {
-      seen = await api.readObject(path)
-      isBroken = false
-    } catch (error) {
-      if (isRefusal(error)) throw error
-      const reason = error instanceof Error ? error.message : String(error)
-      if (!isBroken) system.stderr.write(`cachefleet: ${reason}; trying again\n`)
-      isBroken = true
-    }
-  }
+    },
+  })
 }
 
 function showRollout({ output }: Invocation, rollout: Fields): void {
