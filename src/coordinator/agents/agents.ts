@@ -7,7 +7,6 @@ import {
   findAgent as findAgentRow,
   selectAgents,
   toAgentRecords,
-  updateAgentFields,
   type AgentRecord,
 } from '../fleet/agent-queries.js'
 import { agentColumns, agentColumnsFor } from '../fleet/list-columns.js'
@@ -19,6 +18,7 @@ import type { ListParameters } from '../store/computed-list.js'
 import { readLongList, type LongListAnswer } from '../store/long-list.js'
 import { isSame, mergeWritten } from '../store/resource-rows.js'
 import type { Queries } from '../store/store.js'
+import { updateRow } from '../store/write-rows.js'
 import { requireAll, requireOwner } from '../api/find-references.js'
 import type { UpdateBody } from '../api/resource-schemas.js'
 import { scopeOf, type StateService } from '../service.js'
@@ -107,7 +107,8 @@ export async function updateAgent(
   const written = mergeWritten(agent, body, before)
   const isPlainSame = isSame(written, before)
   const writePlain = async (queries: Queries): Promise<void> => {
-    if (!isPlainSame) await updateAgentFields(queries, before.id, written, service.now())
+    if (isPlainSame) return
+    await updateRow(queries, 'agents', before.id, { ...written, updatedAt: service.now() })
   }
   if (body.tags === undefined) {
     if (isPlainSame) return before

@@ -17,7 +17,7 @@ import {
 import { recomposeDesired } from '../fleet/desired-states.js'
 import { scopeOf, type StateService } from '../service.js'
 import type { Queries } from '../store/store.js'
-import { deleteRow } from '../store/write-rows.js'
+import { deleteRow, updateRow } from '../store/write-rows.js'
 import {
   certificateReading,
   findVersion,
@@ -159,11 +159,7 @@ async function chooseRelease(
     )
   if (isRollback) {
     const columns = toVersionColumns(version)
-    await queries
-      .updateTable('certificates')
-      .set({ ...columns, updatedAt: now })
-      .where('id', '=', found.id)
-      .execute()
+    await updateRow(queries, 'certificates', found.id, { ...columns, updatedAt: now })
   }
   return { sha, domains: version.domains, deploymentIds }
 }

@@ -1,6 +1,7 @@
 /** Domains: the names that groups answer for, unique in an organization. */
 import { domain } from '../../resources/domain.js'
 import type { Written } from '../../resources/resource.js'
+import { readingOf } from '../api/noun-reading.js'
 import { parseSources, type ReleaseDomain } from '../fleet/vcl-group.js'
 import { selectOwned } from '../store/owned-rows.js'
 import { insertRow } from '../store/write-rows.js'
@@ -12,7 +13,7 @@ import type { Queries } from '../store/store.js'
 
 export type DomainRecord = StoredRecord<typeof domain.fields>
 
-export const domainColumns = listColumns(domain.fields, 'domains')
+const domainColumns = listColumns(domain.fields, 'domains')
 
 export const toDomain = rowReader(domain.fields)
 
@@ -20,14 +21,12 @@ export function selectDomains(queries: Queries, scope: Scope) {
   return selectOwned(queries, 'domains', within(scope, 'domains'))
 }
 
-export async function findDomain(
-  queries: Queries,
-  scope: Scope,
-  id: number,
-): Promise<DomainRecord | undefined> {
-  const row = await selectDomains(queries, scope).where('domains.id', '=', id).executeTakeFirst()
-  return row && toDomain(row)
-}
+export const domainReading = readingOf({
+  noun: 'domain',
+  select: selectDomains,
+  columnsFor: () => domainColumns,
+  toRecords: (rows) => rows.map(toDomain),
+})
 
 /** In the order of the ids. */
 export async function readDomainNames(

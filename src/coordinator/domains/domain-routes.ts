@@ -3,7 +3,7 @@ import { domain } from '../../resources/domain.js'
 import type { Route } from '../http/route.js'
 import { resourceRoutes } from '../api/resource-routes.js'
 import type { StateService } from '../service.js'
-import { domainColumns, findDomain, selectDomains, toDomain } from './domain-queries.js'
+import { domainReading } from './domain-queries.js'
 import { domainSchema, toDomainView } from './domain-view.js'
 import { createDomain, deleteDomain, updateDomain } from './domains.js'
 
@@ -18,14 +18,10 @@ export function domainRoutes(service: StateService): readonly Route[] {
       update: 'Changes a domain; another name is 409 while a group is deployed with it',
       delete: 'Deletes a domain; 409 while a VCL group has it',
     },
-    listing: {
-      columns: domainColumns,
-      select: selectDomains,
-      read: (_, rows) => rows.map(toDomain),
-    },
+    listing: domainReading.listing,
     listed: domainSchema,
     toListed: toDomainView,
-    find: findDomain,
+    find: domainReading.find,
     answer: domainSchema,
     view: (_, found) => found,
     toAnswer: toDomainView,

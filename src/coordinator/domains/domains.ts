@@ -5,14 +5,13 @@ import { domain } from '../../resources/domain.js'
 import type { Actor } from '../../resources/permission.js'
 import { FleetError } from '../../errors.js'
 import { chooseOwner, deleteUnused, usersNamed, withUniqueName } from '../api/find-references.js'
-import { requireFound } from '../api/list-objects.js'
 import type { CreateBody, UpdateBody } from '../api/resource-schemas.js'
-import { scopeOf, type StateService } from '../service.js'
+import type { StateService } from '../service.js'
 import { readUsingGroups } from '../fleet/using-groups.js'
 import { deleteRow, updateRow } from '../store/write-rows.js'
 import { isSame, mergeWritten } from '../store/resource-rows.js'
 import {
-  findDomain,
+  domainReading,
   insertDomain,
   readGroupsDeployedWith,
   type DomainRecord,
@@ -29,7 +28,7 @@ export async function createDomain(
   const id = await withUniqueName(fields.fqdn, 'domain', () =>
     store.transaction((queries) => insertDomain(queries, owner, fields, service.now())),
   )
-  return readAgain(service, actor, id)
+  return domainReading.readAgain(service, actor, id)
 }
 
 /** Throws 'conflict' for another name while a group is deployed with it. */
@@ -48,7 +47,7 @@ export async function updateDomain(
       await updateRow(queries, 'domains', before.id, { ...fields, updatedAt })
     }),
   )
-  return readAgain(service, actor, before.id)
+  return domainReading.readAgain(service, actor, before.id)
 }
 
 function mergeFields(body: UpdateBody<typeof domain.fields>, before?: DomainRecord) {
@@ -83,9 +82,4 @@ function refuseDeployed(groups: readonly string[]): void {
     'domain',
     `it is deployed by VCL group ${names}; deploy without it, or undeploy, first`,
   )
-}
-
-async function readAgain(service: StateService, actor: Actor, id: number): Promise<DomainRecord> {
-  const found = await findDomain(service.store.queries, scopeOf(actor), id)
-  return requireFound(found, 'domain', id)
 }

@@ -10,28 +10,13 @@ import { may, type Actor } from '../../resources/permission.js'
 import { describeFullQuota, describeFullShare, hasFairRoom } from '../../resources/quota.js'
 import { FleetError } from '../../errors.js'
 import { readEventBounds, readEventsFor } from './event-queries.js'
+import type { EventStream } from '../http/event-stream.js'
 import { readQuotas, type NamedQuotas } from '../store/quotas.js'
 import type { SessionWatch } from '../identity/session-watch.js'
 import type { StateService } from '../service.js'
 import { startLiveEvents, writesAtOnce, type LiveListener } from './live-events.js'
 import { createSampleStreams, type SampledAgent } from './sample-streams.js'
 import { startLoop, type Loop } from '../../runtime/loop.js'
-
-/** Where a listener is written to. */
-interface ListenerConnection {
-  readonly isClosed: boolean
-  /** What it was given and has not taken. */
-  readonly waitingBytes: number
-  write(text: Buffer): void
-  /** Resolves when all was taken, or it is closed. */
-  drain(): Promise<void>
-  /** After what was written. */
-  end(): void
-  /** At once. */
-  cut(): void
-  /** Called once, however it was closed. */
-  onClose(listener: () => void): void
-}
 
 interface EventStart {
   /** It has everything up to here. */
@@ -77,7 +62,7 @@ interface Listener extends LiveListener {
   readonly accountId: number
   readonly organizationId: number | null
   readonly expiresAtMs: number
-  readonly connection: ListenerConnection
+  readonly connection: EventStream
 }
 
 export class EventHub {
@@ -152,7 +137,7 @@ export class EventHub {
 
   listen(
     { actor, organization, start, also, agents, expiresAtMs }: NewListener,
-    connection: ListenerConnection,
+    connection: EventStream,
   ): void {
     if (!this.#hasRoomStill(actor, organization)) {
       connection.end()

@@ -2,8 +2,8 @@
 import { logOfAgent } from './agent-rows.js'
 import { addTags, removeStaticTag } from './agent-tags.js'
 import { parseAdoption, type AdoptionRecord } from './agent-queries.js'
-import { ownedBy } from '../store/owner.js'
 import type { Queries } from '../store/store.js'
+import { updateRow } from '../store/write-rows.js'
 
 /** Of the names of groups and tags that adoptions make. */
 export const adoptedPrefix = 'adopted-'
@@ -14,11 +14,7 @@ export async function setAdopting(
   agentId: number,
   adopting: boolean,
 ): Promise<void> {
-  await queries
-    .updateTable('agents')
-    .set({ adopting: adopting ? 1 : 0 })
-    .where('id', '=', agentId)
-    .execute()
+  await updateRow(queries, 'agents', agentId, { adopting })
 }
 
 /** It is decided: the record stays with the agent, and an api log entry tells of it. */
@@ -44,11 +40,7 @@ export async function writeAdoptionDifference(
   agentId: number,
   adoptionDifference: string | null,
 ): Promise<void> {
-  await queries
-    .updateTable('agents')
-    .set({ adoptionDifference })
-    .where('id', '=', agentId)
-    .execute()
+  await updateRow(queries, 'agents', agentId, { adoptionDifference })
 }
 
 /** It stays with the agent as one that the agent itself sends. */
@@ -90,31 +82,4 @@ export async function releaseAdoptedTags(
       .execute()
     await removeStaticTag(queries, agentId, tagId)
   }
-}
-
-/** Whether the owner has a group or a deployment of this name, or one of these files. */
-export async function isAdoptedNameTaken(
-  queries: Queries,
-  owner: number | null,
-  names: { readonly object: string; readonly files: readonly string[] },
-): Promise<boolean> {
-  const group = await queries
-    .selectFrom('vclGroups')
-    .select('id')
-    .where('name', '=', names.object)
-    .where(ownedBy(owner, 'vclGroups'))
-    .executeTakeFirst()
-  const deployment = await queries
-    .selectFrom('deployments')
-    .select('id')
-    .where('name', '=', names.object)
-    .where(ownedBy(owner, 'deployments'))
-    .executeTakeFirst()
-  const file = await queries
-    .selectFrom('files')
-    .select('id')
-    .where('name', 'in', [...names.files])
-    .where(ownedBy(owner, 'files'))
-    .executeTakeFirst()
-  return [group, deployment, file].some((one) => one !== undefined)
 }

@@ -1,5 +1,5 @@
 /** Agents as they are listed and read. How they come in: agent-rows.ts; what moves: condition-queries.ts. */
-import type { Selectable, Updateable } from 'kysely'
+import type { Selectable } from 'kysely'
 import { agent } from '../../resources/agent.js'
 import type { EngineState } from '../../resources/agent-state.js'
 import type { Capability } from '../../resources/capability.js'
@@ -269,17 +269,4 @@ export function toAttempt(row: AttemptColumns): AttemptRecord | null {
     error: row.attemptedError,
     at: row.attemptedAt,
   }
-}
-
-export async function updateAgentFields(
-  queries: Queries,
-  id: number,
-  fields: Updateable<Tables['agents']>,
-  now: number,
-): Promise<void> {
-  await queries
-    .updateTable('agents')
-    .set({ ...fields, updatedAt: now })
-    .where('id', '=', id)
-    .execute()
 }

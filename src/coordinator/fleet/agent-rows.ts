@@ -199,20 +199,6 @@ export async function takeWord(
     .execute()
 }
 
-/** What is left out stays. */
-export async function describeAgent(
-  queries: Queries,
-  id: number,
-  description: Partial<DescribedColumns> | ConsoleColumns,
-  now: number,
-): Promise<void> {
-  await queries
-    .updateTable('agents')
-    .set({ ...description, updatedAt: now })
-    .where('id', '=', id)
-    .execute()
-}
-
 /** Of all organizations. */
 export async function readAllAgentIds(queries: Queries): Promise<number[]> {
   const rows = await queries.selectFrom('agents').select('id').execute()

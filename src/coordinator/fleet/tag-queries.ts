@@ -23,15 +23,6 @@ export const tagColumns = {
 
 type TagFields = Written<typeof tag.fields>
 
-export async function findTag(
-  queries: Queries,
-  scope: Scope,
-  id: number,
-): Promise<TagRecord | undefined> {
-  const row = await selectTags(queries, scope).where('tags.id', '=', id).executeTakeFirst()
-  return row && fromRow(row)
-}
-
 export function selectTags(queries: Queries, scope: Scope) {
   return selectOwned(queries, 'tags', visibleTags(scope))
     .select(staticTag().as('static'))
@@ -63,20 +54,6 @@ export async function readUsableTagIds(
     )
     .execute()
   return rows.map((row) => row.id)
-}
-
-export async function isTagNameTaken(
-  queries: Queries,
-  owner: number | null,
-  name: string,
-): Promise<boolean> {
-  const row = await queries
-    .selectFrom('tags')
-    .select('id')
-    .where('name', '=', name)
-    .where(ownedBy(owner, 'tags'))
-    .executeTakeFirst()
-  return row !== undefined
 }
 
 export async function readTagNames(

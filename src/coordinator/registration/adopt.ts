@@ -17,7 +17,7 @@ import { parseAdoption, type AdoptionRecord } from '../fleet/agent-queries.js'
 import { recomposeDesired } from '../fleet/desired-states.js'
 import { readPlacements } from '../fleet/placement-queries.js'
 import type { Queries } from '../store/store.js'
-import { isTagNameTaken } from '../fleet/tag-queries.js'
+import { isAnyNameTaken } from '../store/owner.js'
 import { findGroupNamed } from '../fleet/group-queries.js'
 import type { StateService } from '../service.js'
 import { adoptedName, makeAdoptedGroup, type MadeGroup, type WantedGroup } from './adopted-group.js'
@@ -200,7 +200,7 @@ async function findFreeTag(
 ): Promise<string> {
   for (let count = 2; count <= tagTries; count++) {
     const name = count === 2 ? wanted : `${wanted}-${count - 1}`
-    if (!(await isTagNameTaken(queries, owner, name))) return name
+    if (!(await isAnyNameTaken(queries, 'tags', owner, [name]))) return name
   }
   throw new FleetError('unavailable', 'agent', `all tags ${wanted}-… are taken`)
 }

@@ -7,13 +7,13 @@ import { defaultContentType, readFileContent } from '../../vcl/file.js'
 import type { ReleaseFile, Release } from '../fleet/vcl-group.js'
 import { rebuildInSteps, type RebuiltVcl, type VclPart } from '../../vcl/running-vcl.js'
 import { runInSteps } from '../../in-steps.js'
-import { adoptedPrefix, addStaticTag, isAdoptedNameTaken } from '../fleet/adoption-queries.js'
+import { adoptedPrefix, addStaticTag } from '../fleet/adoption-queries.js'
 import type { RegisteredRow } from '../fleet/agent-rows.js'
 import { keepTags } from '../fleet/agent-tags.js'
 import { insertDeployment } from '../fleet/deployment-queries.js'
 import { insertFile } from '../files/file-queries.js'
 import { addHistory } from '../fleet/history-queries.js'
-import type { NamedReference } from '../store/owner.js'
+import { isAnyNameTaken, type NamedReference } from '../store/owner.js'
 import { savePlacements } from '../fleet/placement-queries.js'
 import { keepSource } from '../fleet/sources.js'
 import type { Queries } from '../store/store.js'
@@ -150,10 +150,20 @@ async function rebuild(
     const rebuilt = await runInSteps(rebuildInSteps(parts, name))
     if (!rebuilt.ok) return rebuilt
     const files = [rebuilt.main, ...rebuilt.includes].map((file) => file.name)
-    if (!(await isAdoptedNameTaken(queries, organizationId, { object: name, files })))
-      return { ...rebuilt, name }
+    const names = { vclGroups: [name], deployments: [name], files }
+    if (!(await isAnyTaken(queries, organizationId, names))) return { ...rebuilt, name }
   }
   return { ok: false, reason: 'all names for it are taken' }
+}
+
+async function isAnyTaken(
+  queries: Queries,
+  owner: number | null,
+  names: Readonly<Record<'vclGroups' | 'deployments' | 'files', readonly string[]>>,
+): Promise<boolean> {
+  for (const table of ['vclGroups', 'deployments', 'files'] as const)
+    if (await isAnyNameTaken(queries, table, owner, names[table])) return true
+  return false
 }
 
 async function makeFile(

@@ -14,7 +14,6 @@ import {
   replaceStaticTags,
 } from '../fleet/agent-tags.js'
 import {
-  describeAgent,
   findAgentByName,
   findRegistered,
   replaceAgent,
@@ -28,6 +27,7 @@ import { countJoinTokenUses } from './join-token-queries.js'
 import { forgetRestoredRevision, readRestoredRevision } from '../fleet/restored-revisions.js'
 import { isUniqueViolation } from '../store/violation.js'
 import type { Queries } from '../store/store.js'
+import { updateRow } from '../store/write-rows.js'
 import { mayTakeOver, nameTaken, type JoiningAgent, type KnownAgent } from './agent-credentials.js'
 import { notifyAgentsChanged } from '../agents/agent-hints.js'
 import type { StateService } from '../service.js'
@@ -115,7 +115,7 @@ export async function updateDescription(
   if (isDescribed && isTagged && isMarked) return row
   const now = service.now()
   const write = async (changes: Queries): Promise<void> => {
-    if (!isDescribed) await describeAgent(changes, agentId, columns, now)
+    if (!isDescribed) await updateRow(changes, 'agents', agentId, { ...columns, updatedAt: now })
     if (!isMarked) await setAdopting(changes, agentId, isAdopting)
     if (isTagged) return
     // An adoption, which gives the agent a tag, may have been decided since the row was read.

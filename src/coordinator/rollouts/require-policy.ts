@@ -6,6 +6,7 @@ import { isUsableBy, readFleet } from '../fleet/fleet.js'
 import { readUsableTagIds } from '../fleet/tag-queries.js'
 import { scopeOfOwner } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
+import { readUsableIds } from '../store/owner.js'
 import { completePolicy } from './policy.js'
 
 interface PolicyOf {
@@ -39,22 +40,7 @@ export async function requirePolicy(
   }
   const asked = policy.gates.flatMap(({ webhook }) => webhook ?? [])
   await requireAll(asked, 'rollout.gates: webhook', errorKey, (ids) =>
-    readWebhookIds(queries, organizationId, ids),
+    readUsableIds(queries, 'webhooks', organizationId, ids),
   )
   return policy
-}
-
-/** Those of this owner: what they are sent is its own. */
-async function readWebhookIds(
-  queries: Queries,
-  organizationId: number | null,
-  ids: readonly number[],
-): Promise<number[]> {
-  const rows = await queries
-    .selectFrom('webhooks')
-    .select('id')
-    .where('organizationId', organizationId === null ? 'is' : '=', organizationId)
-    .where('id', 'in', [...ids])
-    .execute()
-  return rows.map(({ id }) => id)
 }

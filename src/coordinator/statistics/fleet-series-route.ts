@@ -2,6 +2,7 @@
 import { Type } from 'typebox'
 import type { Actor } from '../../resources/permission.js'
 import { FleetError } from '../../errors.js'
+import { readIds, requireFound } from '../api/id-lists.js'
 import { route, type Route } from '../http/route.js'
 import { selectTags } from '../fleet/tag-queries.js'
 import { scopeOf, type StateService } from '../service.js'
@@ -15,7 +16,8 @@ const closed = { additionalProperties: false }
 /** More are a tag's, or all. */
 const agentsMost = 100
 const tagsMost = 20
-const idsPattern = /^[1-9]\d{0,14}(?:,[1-9]\d{0,14})*$/
+const agentIds = { name: 'agents', most: agentsMost, errorKey } as const
+const tagIds = { name: 'tags', most: tagsMost, errorKey } as const
 const usual = ['client_req', 'cache_hit', 'cache_miss']
 
 const answerSchema = Type.Object(
@@ -79,33 +81,17 @@ async function findCaches(
   if (agents !== undefined && tags !== undefined)
     throw new FleetError('invalid', errorKey, 'agents and tags are given; one of them is right')
   if (agents !== undefined) {
-    const ids = requireIds('agents', agents, agentsMost)
+    const ids = readIds(agents, agentIds)
     const caches = await askCaches(service, actor, ids)
-    requireFound('agents', ids, new Set(caches.map(({ agentId }) => agentId)))
+    requireFound(ids, new Set(caches.map(({ agentId }) => agentId)), agentIds)
     return caches
   }
-  const ids = tags === undefined ? [] : requireIds('tags', tags, tagsMost)
+  const ids = tags === undefined ? [] : readIds(tags, tagIds)
   if (ids.length > 0) {
     const rows = await selectTags(service.store.queries, scopeOf(actor))
       .where('tags.id', 'in', [...ids])
       .execute()
-    requireFound('tags', ids, new Set(rows.map(({ id }) => id)))
+    requireFound(ids, new Set(rows.map(({ id }) => id)), tagIds)
   }
   return askVisibleCaches(service, actor, ids)
-}
-
-function requireIds(name: string, text: string, most: number): readonly number[] {
-  const ids = [...new Set(text.split(',').map(Number))]
-  if (idsPattern.test(text) && ids.length <= most) return ids
-  throw new FleetError(
-    'invalid',
-    errorKey,
-    `${name} is ids, at most ${most}, joined by commas: ${name}=1,2`,
-  )
-}
-
-function requireFound(name: string, ids: readonly number[], found: ReadonlySet<number>): void {
-  const missing = ids.find((id) => !found.has(id))
-  if (missing !== undefined)
-    throw new FleetError('invalid', errorKey, `${name}: ${missing} was not found`)
 }

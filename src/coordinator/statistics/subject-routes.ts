@@ -1,7 +1,7 @@
 /** What has statistics: a cache, a group, a domain; which caches each asks, and whose figures it has (docs/behaviour.md, Statistics). */
 import { nameDomain } from '../../resources/counters.js'
 import { findAgent, type AgentRecord } from '../agents/agents.js'
-import { findDomain, type DomainRecord } from '../domains/domain-queries.js'
+import { domainReading, type DomainRecord } from '../domains/domain-queries.js'
 import { findGroup } from '../fleet/group-queries.js'
 import type { Route } from '../http/route.js'
 import { scopeOf, type StateService } from '../service.js'
@@ -62,7 +62,7 @@ function describeDomains(service: StateService): SeriesSubject<DomainRecord> {
     errorKey: 'domain',
     what: 'of the requests for a domain, summed over the caches of the groups that have it',
     permission: { ...read, alsoReads: 'domain' },
-    find: (actor, id) => findDomain(service.store.queries, scopeOf(actor), id),
+    find: (actor, id) => domainReading.find(service.store.queries, scopeOf(actor), id),
     open: async (actor, { id, fqdn }, question) => {
       const groupIds = await readGroupsWithDomain(service, actor, id)
       const figuresOf = groupIds.map((groupId) => nameDomain(groupId, fqdn))

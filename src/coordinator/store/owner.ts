@@ -20,7 +20,7 @@ export function ownedBy(owner: number | null, table: ScopedTable): Expression<Sq
 /** Which of these ids an object of `owner` may refer to. */
 export async function readUsableIds(
   queries: Queries,
-  table: 'files' | 'deployments' | 'domains',
+  table: 'files' | 'deployments' | 'domains' | 'webhooks',
   owner: number | null,
   ids: readonly number[],
 ): Promise<number[]> {
@@ -31,6 +31,23 @@ export async function readUsableIds(
     .where(ownedBy(owner, table))
     .execute()
   return rows.map((row) => row.id)
+}
+
+/** Whether an object of `owner` has one of these names. */
+export async function isAnyNameTaken(
+  queries: Queries,
+  table: 'vclGroups' | 'deployments' | 'files' | 'tags',
+  owner: number | null,
+  names: readonly string[],
+): Promise<boolean> {
+  const row = await queries
+    .selectFrom(table)
+    .select(`${table}.id`)
+    .where(`${table}.name`, 'in', [...names])
+    .where(ownedBy(owner, table))
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
 }
 
 /** From a row that was joined with its organization's name. */

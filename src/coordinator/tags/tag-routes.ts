@@ -2,11 +2,10 @@
 import { tag } from '../../resources/tag.js'
 import { requireOwner } from '../api/find-references.js'
 import { resourceRoutes } from '../api/resource-routes.js'
-import { fromRow, findTag, selectTags, tagColumns } from '../fleet/tag-queries.js'
 import type { Route } from '../http/route.js'
 import type { StateService } from '../service.js'
 import { tagSchema, toTagView } from './tag-view.js'
-import { createTag, deleteTag, updateTag } from './tags.js'
+import { createTag, deleteTag, tagReading, updateTag } from './tags.js'
 
 export function tagRoutes(service: StateService): readonly Route[] {
   return resourceRoutes(service, {
@@ -19,10 +18,10 @@ export function tagRoutes(service: StateService): readonly Route[] {
       update: 'Changes a tag; another name is 409 while an agent sends it',
       delete: 'Deletes a tag; 409 while a deployment has it or an agent sends it',
     },
-    listing: { columns: tagColumns, select: selectTags, read: (_, rows) => rows.map(fromRow) },
+    listing: tagReading.listing,
     listed: tagSchema,
     toListed: toTagView,
-    find: findTag,
+    find: tagReading.find,
     requireChangeable: (actor, found) => {
       requireOwner(actor, found, 'tag')
     },

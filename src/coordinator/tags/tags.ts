@@ -5,18 +5,27 @@ import { FleetError } from '../../errors.js'
 import { releaseAdoptedTags } from '../fleet/adoption-queries.js'
 import {
   deleteTag as deleteTagRow,
-  findTag,
+  fromRow,
   insertTag,
   readDeploymentsWithTag,
+  selectTags,
+  tagColumns,
   type TagRecord,
 } from '../fleet/tag-queries.js'
 import { readUsingGroups } from '../fleet/using-groups.js'
 import { updateRow } from '../store/write-rows.js'
 import { isSame, mergeWritten } from '../store/resource-rows.js'
 import { chooseOwner, deleteUnused, usersNamed, withUniqueName } from '../api/find-references.js'
-import { requireFound } from '../api/list-objects.js'
+import { readingOf } from '../api/noun-reading.js'
 import type { CreateBody, UpdateBody } from '../api/resource-schemas.js'
-import { scopeOf, type StateService } from '../service.js'
+import type { StateService } from '../service.js'
+
+export const tagReading = readingOf({
+  noun: 'tag',
+  select: selectTags,
+  columnsFor: () => tagColumns,
+  toRecords: (rows) => rows.map(fromRow),
+})
 
 export async function createTag(
   service: StateService,
@@ -29,7 +38,7 @@ export async function createTag(
   const id = await withUniqueName(fields.name, 'tag', () =>
     store.transaction((queries) => insertTag(queries, owner, fields, service.now())),
   )
-  return readAgain(service, actor, id)
+  return tagReading.readAgain(service, actor, id)
 }
 
 /** Throws 'conflict' for another name of a tag that an agent sends. */
@@ -47,7 +56,7 @@ export async function updateTag(
       updateRow(queries, 'tags', before.id, { ...fields, updatedAt: service.now() }),
     ),
   )
-  return readAgain(service, actor, before.id)
+  return tagReading.readAgain(service, actor, before.id)
 }
 
 export async function deleteTag(service: StateService, found: TagRecord): Promise<void> {
@@ -65,7 +74,7 @@ export async function deleteTag(service: StateService, found: TagRecord): Promis
           store.transaction(async (queries) => {
             // What nothing asks for any more, adopted agents need not bear.
             await releaseAdoptedTags(queries, [found.id])
-            const left = await findTag(queries, { kind: 'all' }, found.id)
+            const left = await tagReading.find(queries, { kind: 'all' }, found.id)
             if (left) refuseStatic(left)
             await deleteTagRow(queries, found.id)
           }),
@@ -80,8 +89,4 @@ function refuseStatic(found: TagRecord): void {
       'tag',
       `${JSON.stringify(found.name)} is static: an agent sends it (--tags), so change it there; or it came with the VCL that an agent adopted, and a deployment asks for it`,
     )
-}
-
-async function readAgain(service: StateService, actor: Actor, id: number): Promise<TagRecord> {
-  return requireFound(await findTag(service.store.queries, scopeOf(actor), id), 'tag', id)
 }

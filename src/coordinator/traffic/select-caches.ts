@@ -3,6 +3,7 @@ import { agentStates } from '../../resources/agent-state.js'
 import type { Actor } from '../../resources/permission.js'
 import { FleetError } from '../../errors.js'
 import { groupBy } from '../../group-by.js'
+import { readIds, requireFound } from '../api/id-lists.js'
 import { requireAccess } from '../api/references.js'
 import { selectDomains } from '../domains/domain-queries.js'
 import { selectAgents } from '../fleet/agent-queries.js'
@@ -36,6 +37,8 @@ const cachesMost = 200
 /** Told one by one, with what their hosts lack. */
 const lackingMost = 3
 const errorKey = 'log'
+const agentList = { name: 'agents', most: cachesMost, errorKey } as const
+const tagList = { name: 'tags', most: cachesMost, errorKey } as const
 
 /** Throws FleetError 'invalid' for what the caller does not see, 'unavailable' when no cache is left that can be read. */
 export async function selectCaches(
@@ -93,12 +96,12 @@ async function findAgents(service: StateService, actor: Actor, { agents, tags }:
       'agents.logTrouble',
     ])
     .orderBy('agents.id')
-  if (agents !== undefined) rows = rows.where('agents.id', 'in', readIds('agents', agents))
+  if (agents !== undefined) rows = rows.where('agents.id', 'in', readIds(agents, agentList))
   if (tags !== undefined) {
     requireAccess(actor, 'tag', 'read', errorKey)
-    const tagIds = readIds('tags', tags)
+    const tagIds = readIds(tags, tagList)
     const known = await selectTags(queries, scope).where('tags.id', 'in', tagIds).execute()
-    requireFound('tags', tagIds, new Set(known.map(({ id }) => id)))
+    requireFound(tagIds, new Set(known.map(({ id }) => id)), tagList)
     for (const tagId of tagIds)
       rows = rows.where('agents.id', 'in', (e) =>
         e.selectFrom('agentTags').select('agentId').where('tagId', '=', tagId),
@@ -106,7 +109,7 @@ async function findAgents(service: StateService, actor: Actor, { agents, tags }:
   }
   const found = await rows.execute()
   if (agents !== undefined)
-    requireFound('agents', readIds('agents', agents), new Set(found.map(({ id }) => id)))
+    requireFound(readIds(agents, agentList), new Set(found.map(({ id }) => id)), agentList)
   const isUp = found.filter(({ state }) => state !== agentStates.Down)
   const readable = isUp.filter(
     ({ capabilities }) => (JSON.parse(capabilities) as unknown[]).includes('log'), // as it was written
@@ -126,7 +129,7 @@ async function findGroups(
   const rows = await selectGroupIds(service.store.queries, scopeOf(actor)).execute()
   const ids = new Set(rows.map(({ id }) => id))
   if (vclGroup === undefined) return ids
-  requireFound('vclGroup', [vclGroup], ids)
+  requireFound([vclGroup], ids, { name: 'vclGroup', errorKey })
   return new Set([vclGroup])
 }
 
@@ -137,22 +140,6 @@ async function findDomain(service: StateService, actor: Actor, id: number): Prom
     .executeTakeFirst()
   if (!row) throw new FleetError('invalid', errorKey, `domain: ${id} was not found`)
   return row.fqdn
-}
-
-function readIds(name: string, text: string): number[] {
-  const ids = [...new Set(text.split(',').map(Number))]
-  if (/^[1-9]\d{0,14}(?:,[1-9]\d{0,14})*$/.test(text) && ids.length <= cachesMost) return ids
-  throw new FleetError(
-    'invalid',
-    errorKey,
-    `${name} is ids, at most ${cachesMost}, joined by commas: ${name}=1,2`,
-  )
-}
-
-function requireFound(name: string, ids: readonly number[], found: ReadonlySet<number>): void {
-  const missing = ids.find((id) => !found.has(id))
-  if (missing !== undefined)
-    throw new FleetError('invalid', errorKey, `${name}: ${missing} was not found`)
 }
 
 /** One order for each. */

@@ -3,7 +3,7 @@ import { seesGroup } from '../../../resources/console-role.js'
 import { findNameProblem } from '../../../resources/names.js'
 import type { Actor } from '../../../resources/permission.js'
 import { FleetError } from '../../../errors.js'
-import { describeAgent, type ConsoleColumns } from '../../fleet/agent-rows.js'
+import type { ConsoleColumns } from '../../fleet/agent-rows.js'
 import { readAgentIds, readAgents, type AgentRecord } from '../../fleet/agent-queries.js'
 import {
   readAgentsOfGroups,
@@ -11,6 +11,7 @@ import {
   type GroupOfAgent,
 } from '../../fleet/group-members.js'
 import type { Queries } from '../../store/store.js'
+import { updateRow } from '../../store/write-rows.js'
 import { deleteAgent } from '../../agents/agent-removal.js'
 import { readByIds } from '../../store/long-list.js'
 import { requireOwner } from '../../api/find-references.js'
@@ -73,7 +74,7 @@ export async function changeCache(
     ...(description !== undefined && { description }),
   }
   if (Object.keys(columns).length > 0)
-    await describeAgent(service.store.queries, id, columns, service.now())
+    await updateRow(service.store.queries, 'agents', id, { ...columns, updatedAt: service.now() })
   const changed = await findCache(service, actor, id)
   if (!changed) throw new FleetError('not-found', 'cache', 'the cache was deleted meanwhile')
   return changed

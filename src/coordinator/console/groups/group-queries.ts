@@ -4,6 +4,7 @@ import { switchedSources } from '../../fleet/history-queries.js'
 import type { Tables } from '../../store/schema.js'
 import { within, type Scope } from '../../store/scope.js'
 import type { Queries } from '../../store/store.js'
+import { updateRow } from '../../store/write-rows.js'
 import { insertGroup, parseRelease } from '../../fleet/group-queries.js'
 
 export interface ConsoleGroupRecord {
@@ -115,7 +116,7 @@ export async function updateConsoleGroup(
 
 /** What it is related to changed. */
 export async function touchConsoleGroup(queries: Queries, id: number, now: number): Promise<void> {
-  await queries.updateTable('vclGroups').set({ updatedAt: now }).where('id', '=', id).execute()
+  await updateRow(queries, 'vclGroups', id, { updatedAt: now })
 }
 
 interface GroupRow extends Selectable<Tables['vclGroups']> {
