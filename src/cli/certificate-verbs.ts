@@ -16,15 +16,13 @@ const answerTimeMs = 60_000
 const defaultWaitSeconds = 60
 const longestWaitSeconds = 600
 
-export async function readNewCertificate(
+export async function readCertificate(
   invocation: Invocation,
   api: Api,
   fields: readonly Field[],
 ): Promise<Fields> {
   return { ...(await buildBody(invocation, api, fields)), ...(await readTexts(invocation)) }
 }
-
-export const readCertificateChange = readNewCertificate
 
 export async function renewCertificate(invocation: Invocation, kind: Named): Promise<ExitCode> {
   const texts = await readTexts(invocation)

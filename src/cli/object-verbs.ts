@@ -1,5 +1,6 @@
 /** The verbs that every noun has in the same form: list, get, add, update, delete. What they do: object-calls.ts. */
 import { yesFlag } from './confirm.js'
+import type { buildBody } from './object-body.js'
 import { fieldFlags } from './field-flags.js'
 import { withArticle, type Flag, type Named, type NounParts, type Verb } from './verb.js'
 
@@ -31,7 +32,7 @@ export function objectVerbs(
 ): readonly Verb[] {
   return [
     ...[listVerb(noun, list), getVerb(noun), addVerb(noun, add)],
-    ...[updateVerb(noun, update, force), deleteVerb(noun)],
+    ...[updateVerb(noun, update, { flags: forceFlags(force) }), deleteVerb(noun)],
   ]
 }
 
@@ -56,25 +57,49 @@ export function getVerb(noun: NounParts): Verb {
   }
 }
 
-export function addVerb(noun: NounParts, example: string): Verb {
+/** Where a body holds more than the noun's fields. */
+interface BodyParts {
+  readonly summary?: string
+  readonly arguments?: readonly string[]
+  readonly flags?: readonly Flag[]
+  /** Imported when the verb runs. */
+  readonly importReader?: () => Promise<typeof buildBody>
+}
+
+export function addVerb(
+  noun: NounParts,
+  example: string,
+  { flags = [], importReader, ...words }: BodyParts = {},
+): Verb {
   return {
     name: 'add',
     summary: `creates ${withArticle(noun.singular)}`,
-    flags: fieldFlags(noun.fields, 'add'),
+    ...words,
+    flags: [...fieldFlags(noun.fields, 'add'), ...flags],
     example: `${noun.name} add ${example}`,
-    run: async (invocation) => (await import('./object-calls.js')).addObject(invocation, noun),
+    run: async (invocation) => {
+      const { addObject } = await import('./object-calls.js')
+      return addObject(invocation, noun, await importReader?.())
+    },
   }
 }
 
-/** `force`: what `--force` allows; without it the flag is left out. */
-export function updateVerb(noun: NounParts, example: string, force?: string): Verb {
+export function updateVerb(
+  noun: NounParts,
+  example: string,
+  { flags = [], importReader, ...words }: BodyParts = {},
+): Verb {
   return {
     name: 'update',
     summary: `changes ${withArticle(noun.singular)}; what is not given does not change`,
+    ...words,
     arguments: [idArgument(noun)],
-    flags: [...fieldFlags(noun.fields, 'update'), ...forceFlags(force)],
+    flags: [...fieldFlags(noun.fields, 'update'), ...flags],
     example: `${noun.name} update ${nameExample(noun)} ${example}`,
-    run: async (invocation) => (await import('./object-calls.js')).updateObject(invocation, noun),
+    run: async (invocation) => {
+      const { updateObject } = await import('./object-calls.js')
+      return updateObject(invocation, noun, await importReader?.())
+    },
   }
 }
 
@@ -94,7 +119,8 @@ export function idArgument({ nameField }: Named, more = ''): string {
   return nameField === null ? `<id${more}>` : `<id|name${more}>`
 }
 
-function forceFlags(summary: string | undefined): readonly Flag[] {
+/** `summary`: what `--force` allows; without it the flag is left out. */
+export function forceFlags(summary: string | undefined): readonly Flag[] {
   return summary === undefined ? [] : [{ form: '--force', summary }]
 }
 

@@ -1,7 +1,6 @@
 /** `cachefleet accounts`. */
 import { account as resource } from '../../resources/account.js'
-import { fieldFlags } from '../field-flags.js'
-import { deleteVerb, getVerb, listVerb } from '../object-verbs.js'
+import { addVerb, deleteVerb, getVerb, listVerb, updateVerb } from '../object-verbs.js'
 import { passwordFlags } from '../password-flags.js'
 import { ownerField, toNounParts } from '../resource-noun.js'
 import type { Field, Noun, NounParts } from '../verb.js'
@@ -26,30 +25,16 @@ export const accounts: Noun = {
   verbs: [
     listVerb(account, '--filter organizations.name=shop'),
     getVerb(account),
-    {
-      name: 'add',
+    addVerb(account, 'anna --password-stdin', {
       summary: 'creates an account; asks for its password on a terminal',
       arguments: ['<name>'],
-      flags: [...fieldFlags(account.fields, 'add'), ...passwordFlags],
-      example: 'accounts add anna --password-stdin',
-      run: async (invocation) => {
-        const { readNewAccount } = await import('../secret-bodies.js')
-        const { addObject } = await import('../object-calls.js')
-        return addObject(invocation, account, readNewAccount)
-      },
-    },
-    {
-      name: 'update',
-      summary: 'changes an account; what is not given does not change',
-      arguments: ['<id|name>'],
-      flags: [...fieldFlags(account.fields, 'update'), ...passwordFlags],
-      example: 'accounts update anna --locked',
-      run: async (invocation) => {
-        const { readAccountChange } = await import('../secret-bodies.js')
-        const { updateObject } = await import('../object-calls.js')
-        return updateObject(invocation, account, readAccountChange)
-      },
-    },
+      flags: passwordFlags,
+      importReader: async () => (await import('../secret-bodies.js')).readNewAccount,
+    }),
+    updateVerb(account, '--locked', {
+      flags: passwordFlags,
+      importReader: async () => (await import('../secret-bodies.js')).readAccountChange,
+    }),
     deleteVerb(account),
   ],
 }

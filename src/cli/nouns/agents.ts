@@ -4,7 +4,14 @@ import { drain } from '../../resources/draining.js'
 import { fieldFlags } from '../field-flags.js'
 import type { Invocation, Noun, Verb } from '../verb.js'
 import { toFields, toNounParts } from '../resource-noun.js'
-import { deleteVerb, filterFlag, getVerb, listVerb, updateVerb } from '../object-verbs.js'
+import {
+  deleteVerb,
+  filterFlag,
+  forceFlags,
+  getVerb,
+  listVerb,
+  updateVerb,
+} from '../object-verbs.js'
 import { ofOneCache, statsVerb } from '../stats-verb.js'
 
 export const agent = toNounParts(resource, {
@@ -20,7 +27,9 @@ export const agents: Noun = {
   verbs: [
     listVerb(agent, '--filter tags.name=web'),
     getVerb(agent),
-    updateVerb(agent, '--tags web,eu', 'also when a deployed group falls below its min by this'),
+    updateVerb(agent, '--tags web,eu', {
+      flags: forceFlags('also when a deployed group falls below its min by this'),
+    }),
     deleteVerb(agent, 'also while a group is placed on it'),
     ask('vcls', 'VCLs and labels that the cache holds'),
     ask('params', "the cache's parameters"),

@@ -1,8 +1,7 @@
 /** `cachefleet certificates`: what caches with a TLS listener serve, and putting it there. */
 import { certificate as resource } from '../../resources/certificate.js'
 import { yesFlag } from '../confirm.js'
-import { fieldFlags } from '../field-flags.js'
-import { deleteVerb, getVerb, idArgument, listVerb } from '../object-verbs.js'
+import { addVerb, deleteVerb, getVerb, idArgument, listVerb, updateVerb } from '../object-verbs.js'
 import { ownerField, toNounParts } from '../resource-noun.js'
 import type { Flag, Noun, NounParts, Verb } from '../verb.js'
 
@@ -28,23 +27,14 @@ const textFlags: readonly Flag[] = [
   { form: '--key <file>', summary: 'PEM: its private key; - is standard input, for both in one' },
 ]
 
+const importReader = async () => (await import('../certificate-verbs.js')).readCertificate
+
 const waitFlags: readonly Flag[] = [
   { form: '--wait <time>', summary: 'how long to wait, 0 to 600 s, like 60s (the default)' },
   { form: '--detach', summary: 'do not wait; done once the deploy is accepted' },
 ]
 
 const verbs: readonly Verb[] = [
-  {
-    name: 'update',
-    summary: 'changes a certificate; chain and key take effect at its next deploy',
-    flags: [...fieldFlags(certificate.fields, 'update'), ...textFlags],
-    example: 'certificates update shop --chain fullchain.pem --key privkey.pem',
-    run: async (invocation) => {
-      const { readCertificateChange } = await import('../certificate-verbs.js')
-      const { updateObject } = await import('../object-calls.js')
-      return updateObject(invocation, certificate, readCertificateChange)
-    },
-  },
   {
     name: 'deploy',
     summary: 'deploys it to the agents of its deployments: all load it, then all serve it',
@@ -76,18 +66,20 @@ export const certificates: Noun = {
   verbs: [
     listVerb(certificate, '--sort notAfter'),
     getVerb(certificate),
-    {
-      name: 'add',
-      summary: 'creates a certificate with its key; `deploy` brings it to agents',
-      flags: [...fieldFlags(certificate.fields, 'add'), ...textFlags],
-      example:
-        'certificates add --name shop --chain fullchain.pem --key privkey.pem --deployments edges',
-      run: async (invocation) => {
-        const { readNewCertificate } = await import('../certificate-verbs.js')
-        const { addObject } = await import('../object-calls.js')
-        return addObject(invocation, certificate, readNewCertificate)
+    addVerb(
+      certificate,
+      '--name shop --chain fullchain.pem --key privkey.pem --deployments edges',
+      {
+        summary: 'creates a certificate with its key; `deploy` brings it to agents',
+        flags: textFlags,
+        importReader,
       },
-    },
+    ),
+    updateVerb(certificate, '--chain fullchain.pem --key privkey.pem', {
+      summary: 'changes a certificate; chain and key take effect at its next deploy',
+      flags: textFlags,
+      importReader,
+    }),
     ...verbs.map((verb) => ({ ...verb, arguments: [idArgument(certificate)] })),
     deleteVerb(certificate),
   ],

@@ -1,7 +1,6 @@
 /** `cachefleet idps`. */
 import { idp as resource } from '../../resources/idp.js'
-import { fieldFlags } from '../field-flags.js'
-import { deleteVerb, getVerb, idArgument, listVerb } from '../object-verbs.js'
+import { addVerb, deleteVerb, getVerb, listVerb, updateVerb } from '../object-verbs.js'
 import { ownerField, toNounParts } from '../resource-noun.js'
 import type { Flag, Noun, NounParts } from '../verb.js'
 
@@ -22,37 +21,25 @@ const secretFlags: readonly Flag[] = [
   { form: '--client-secret-file <file>', summary: 'the secret is the first line of a file' },
 ]
 
+const importReader = async () => (await import('../secret-bodies.js')).readIdp
+
 export const idps: Noun = {
   ...idp,
   verbs: [
     listVerb(idp, '--filter organization.name=shop'),
     getVerb(idp),
-    {
-      name: 'add',
+    addVerb(idp, '--base-url https://idp.example.com --client-id fleet --client-secret-stdin', {
       summary: 'sets up the identity provider of an organization',
-      flags: [...fieldFlags(idp.fields, 'add'), ...secretFlags],
-      example:
-        'idps add --base-url https://idp.example.com --client-id fleet --client-secret-stdin',
-      run: async (invocation) => {
-        const { readIdp } = await import('../secret-bodies.js')
-        return (await import('../object-calls.js')).addObject(invocation, idp, readIdp)
-      },
-    },
-    {
-      name: 'update',
-      summary: 'changes an identity provider; what is not given does not change',
-      arguments: [idArgument(idp)],
+      flags: secretFlags,
+      importReader,
+    }),
+    updateVerb(idp, '--role-claim realm_access.roles', {
       flags: [
-        ...fieldFlags(idp.fields, 'update'),
         ...secretFlags,
         { form: '--no-client-secret', summary: 'none: a client without a secret' },
       ],
-      example: 'idps update shop --role-claim realm_access.roles',
-      run: async (invocation) => {
-        const { readIdp } = await import('../secret-bodies.js')
-        return (await import('../object-calls.js')).updateObject(invocation, idp, readIdp)
-      },
-    },
+      importReader,
+    }),
     deleteVerb(idp),
   ],
 }

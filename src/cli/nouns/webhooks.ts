@@ -1,7 +1,6 @@
 /** `cachefleet webhooks`: where events are posted to. */
 import { webhook as resource } from '../../resources/webhook.js'
-import { fieldFlags } from '../field-flags.js'
-import { deleteVerb, getVerb, idArgument, listVerb } from '../object-verbs.js'
+import { addVerb, deleteVerb, getVerb, idArgument, listVerb, updateVerb } from '../object-verbs.js'
 import { ownerField, toNounParts } from '../resource-noun.js'
 import type { Flag, Noun, NounParts } from '../verb.js'
 
@@ -21,33 +20,27 @@ const secretFlags: readonly Flag[] = [
   { form: '--secret-file <file>', summary: 'the secret is the first line of a file' },
 ]
 
+const importReader = async () => (await import('../secret-bodies.js')).readWebhook
+
 export const webhooks: Noun = {
   ...webhook,
   verbs: [
     listVerb(webhook, '--filter failing=true'),
     getVerb(webhook),
-    {
-      name: 'add',
-      summary: 'creates a webhook; without a secret one is made and shown once',
-      flags: [...fieldFlags(webhook.fields, 'add'), ...secretFlags],
-      example:
-        'webhooks add --name pager --url https://hooks.example.com/fleet --types problem --filter "opened.severity=3"',
-      run: async (invocation) => {
-        const { readWebhook } = await import('../secret-bodies.js')
-        return (await import('../object-calls.js')).addObject(invocation, webhook, readWebhook)
+    addVerb(
+      webhook,
+      '--name pager --url https://hooks.example.com/fleet --types problem --filter "opened.severity=3"',
+      {
+        summary: 'creates a webhook; without a secret one is made and shown once',
+        flags: secretFlags,
+        importReader,
       },
-    },
-    {
-      name: 'update',
+    ),
+    updateVerb(webhook, '--enabled', {
       summary: 'changes a webhook; what waits is tried again at once',
-      arguments: [idArgument(webhook)],
-      flags: [...fieldFlags(webhook.fields, 'update'), ...secretFlags],
-      example: 'webhooks update pager --enabled',
-      run: async (invocation) => {
-        const { readWebhook } = await import('../secret-bodies.js')
-        return (await import('../object-calls.js')).updateObject(invocation, webhook, readWebhook)
-      },
-    },
+      flags: secretFlags,
+      importReader,
+    }),
     {
       name: 'test',
       summary: 'sends an event of type test, once; fails when it is not delivered',
