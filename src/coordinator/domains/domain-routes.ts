@@ -4,11 +4,13 @@ import type { Route } from '../http/route.js'
 import { resourceRoutes } from '../api/resource-routes.js'
 import type { StateService } from '../service.js'
 import { domainReading } from './domain-queries.js'
-import { domainSchema, toDomainView } from './domain-view.js'
+import { domainAnswers } from './domain-view.js'
 import { createDomain, deleteDomain, updateDomain } from './domains.js'
 
 export function domainRoutes(service: StateService): readonly Route[] {
   return resourceRoutes(service, {
+    ...domainReading,
+    ...domainAnswers,
     resource: domain,
     title: 'Domain',
     summaries: {
@@ -18,13 +20,6 @@ export function domainRoutes(service: StateService): readonly Route[] {
       update: 'Changes a domain; another name is 409 while a group is deployed with it',
       delete: 'Deletes a domain; 409 while a VCL group has it',
     },
-    listing: domainReading.listing,
-    listed: domainSchema,
-    toListed: toDomainView,
-    find: domainReading.find,
-    answer: domainSchema,
-    view: (_, found) => found,
-    toAnswer: toDomainView,
     create: createDomain,
     update: updateDomain,
     remove: deleteDomain,

@@ -1,13 +1,6 @@
 /** What the API answers of domains. */
 import { domain } from '../../resources/domain.js'
-import { answerMaker } from '../api/resource-answers.js'
-import { answerSchema } from '../api/resource-schemas.js'
+import { answeredAs } from '../api/resource-routes.js'
 import type { DomainRecord } from './domain-queries.js'
 
-export const domainSchema = answerSchema(domain.fields)
-
-const makeAnswer = answerMaker(domain.fields)
-
-export function toDomainView(record: DomainRecord) {
-  return makeAnswer(record, {})
-}
+export const domainAnswers = answeredAs(domain.fields, (_: DomainRecord) => ({}))

@@ -17,10 +17,10 @@ import {
 import { answerSchema } from '../api/resource-schemas.js'
 import { agentSchema, toAgentView } from '../agents/agent-view.js'
 import { deploymentSchema, toDeploymentView } from '../deployments/deployment-view.js'
-import { domainSchema, toDomainView } from '../domains/domain-view.js'
+import { domainAnswers } from '../domains/domain-view.js'
 import { fileSchema, toFileView } from '../files/file-view.js'
 import { rolloutSchema, toListedRollout } from '../rollouts/rollout-view.js'
-import { tagSchema, toTagView } from '../tags/tag-view.js'
+import { tagAnswers } from '../tags/tag-view.js'
 
 const closed = { additionalProperties: false }
 const stateSchema = {
@@ -120,8 +120,8 @@ export const eventDataSchema = Type.Union([
   apiLogSchema,
   fileSchema,
   editedObjectSchema,
-  domainSchema,
-  tagSchema,
+  domainAnswers.answer,
+  tagAnswers.answer,
   rolloutSchema,
   problemEventSchema,
   sampleSchema,
@@ -140,8 +140,8 @@ export const eventViews: EventViews = {
   backend: toEditedView,
   webhook: toEditedView,
   rollout: toListedRollout,
-  domain: toDomainView,
-  tag: toTagView,
+  domain: domainAnswers.toAnswer,
+  tag: tagAnswers.toAnswer,
 }
 
 function toDeploymentEventView({ deployment, state, stateName, group }: DeploymentEvent) {

@@ -4,11 +4,13 @@ import { requireOwner } from '../api/find-references.js'
 import { resourceRoutes } from '../api/resource-routes.js'
 import type { Route } from '../http/route.js'
 import type { StateService } from '../service.js'
-import { tagSchema, toTagView } from './tag-view.js'
+import { tagAnswers } from './tag-view.js'
 import { createTag, deleteTag, tagReading, updateTag } from './tags.js'
 
 export function tagRoutes(service: StateService): readonly Route[] {
   return resourceRoutes(service, {
+    ...tagReading,
+    ...tagAnswers,
     resource: tag,
     title: 'Tag',
     summaries: {
@@ -18,16 +20,9 @@ export function tagRoutes(service: StateService): readonly Route[] {
       update: 'Changes a tag; another name is 409 while an agent sends it',
       delete: 'Deletes a tag; 409 while a deployment has it or an agent sends it',
     },
-    listing: tagReading.listing,
-    listed: tagSchema,
-    toListed: toTagView,
-    find: tagReading.find,
     requireChangeable: (actor, found) => {
       requireOwner(actor, found, 'tag')
     },
-    answer: tagSchema,
-    view: (_, found) => found,
-    toAnswer: toTagView,
     create: createTag,
     update: updateTag,
     remove: deleteTag,
