@@ -3,7 +3,7 @@ import { FleetError, type ErrorKey } from '../../errors.js'
 
 const idsPattern = /^[1-9]\d{0,14}(?:,[1-9]\d{0,14})*$/
 
-export interface IdList {
+interface IdList {
   /** Of the query. */
   readonly name: string
   readonly most: number
