@@ -107,8 +107,10 @@ export async function followLoads(
   // Each agent that goes away is replaced once; who arrives later is placed when the deploy has switched.
   let replaced = 0
   let unavailableSinceMs: number | null = null
+  let waiting: number | null = null
   const poll = async (): Promise<LoadVerdict | 'ended' | undefined> => {
-    if (await mustWait(service, followed, replaced)) {
+    waiting = await countWaiting(service, followed, replaced)
+    if (waiting !== null) {
       unavailableSinceMs = null
       return undefined
     }
@@ -133,7 +135,8 @@ export async function followLoads(
     }
     return { kind: 'unavailable', message: describeAway(loads), staysPending: true }
   }
-  const verdict = await watchAgents(service, poll, deploy.startedAt + longestLoadMs)
+  const untilMs = deploy.startedAt + longestLoadMs
+  const verdict = await watchAgents(service, poll, untilMs, { countMissing: () => waiting ?? 1 })
   if (verdict) return verdict
   if (service.background.signal.aborted) return 'stopping'
   const message = `the caches did not load within ${longestLoadMs / 60_000} minutes`
@@ -146,15 +149,18 @@ interface FollowedDeploy {
   readonly waitMs: number
 }
 
-/** One small query for the many polls at which nothing is to be done yet. */
-async function mustWait(
+/**
+ * One small query for the many polls at which nothing is to be done yet. Answers how many agents still load; null: there may be
+ * something to be done.
+ */
+async function countWaiting(
   service: StateService,
   followed: FollowedDeploy,
   replaced: number,
-): Promise<boolean> {
+): Promise<number | null> {
   const { deploy } = followed
   const places = await countGroupPlacements(service.store.queries, holderOf(deploy), deploy)
-  if (places.length === 0) return false
+  if (places.length === 0) return null
   const loads = places
     .filter(({ hasCandidate }) => hasCandidate)
     .flatMap((place) => {
@@ -163,7 +169,8 @@ async function mustWait(
       return Array.from({ length: count }, () => load)
     })
   const judgement = judgeFollowed(service, followed, loads)
-  return judgement === 'wait' && loads.filter(isAway).length <= replaced
+  if (judgement !== 'wait' || loads.filter(isAway).length > replaced) return null
+  return loads.filter(({ state }) => state === 'pending').length
 }
 
 function judgeFollowed(

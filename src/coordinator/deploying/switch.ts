@@ -15,13 +15,16 @@ interface SwitchInput {
   readonly percent: number
 }
 
-/** Enough places have applied, or each that is not away has applied or failed. */
-export function isSwitched({ places, percent }: SwitchInput): boolean {
+/**
+ * How many places have yet to apply or fail: 0 when enough have applied, or each that is not away has applied or failed.
+ */
+export function countUnswitched({ places, percent }: SwitchInput): number {
   const applied = places.filter(({ state }) => state === 'applied').length
   const there = places.filter(({ state }) => state !== 'away')
-  const isSettled = there.every(({ state }) => state === 'applied' || state === 'failed')
+  const unsettled = there.filter(({ state }) => state !== 'applied' && state !== 'failed').length
+  const wanted = Math.max(0, Math.ceil((percent * places.length) / 100) - applied)
   const isAnybodyThere = there.length > 0 || places.length === 0
-  return (isSettled && isAnybodyThere) || applied * 100 >= percent * places.length
+  return isAnybodyThere ? Math.min(unsettled, wanted) : wanted
 }
 
 /** Nobody waits longer for an agent that neither applies nor fails; it converges when it can. */
@@ -33,11 +36,13 @@ export function waitForSwitch(
   holder: PlacementHolder,
   percent: number,
 ): Promise<boolean> {
+  let missing = 1
   const poll = async (): Promise<boolean> => {
     const places = await countGroupPlacements(service.store.queries, holder)
-    return isSwitched({ places: places.flatMap(toSwitched), percent })
+    missing = countUnswitched({ places: places.flatMap(toSwitched), percent })
+    return missing === 0
   }
-  return waitUntil(service, poll, service.now() + longestWaitMs)
+  return waitUntil(service, poll, service.now() + longestWaitMs, () => missing)
 }
 
 function toSwitched({ state, agentState, count }: PlacementCount): SwitchInput['places'] {
@@ -78,7 +83,9 @@ async function waitUntil(
   service: StateService,
   isDone: () => Promise<boolean>,
   untilMs: number,
+  countMissing?: () => number,
 ): Promise<boolean> {
-  const done = await watchAgents(service, async () => (await isDone()) || undefined, untilMs)
+  const poll = async () => (await isDone()) || undefined
+  const done = await watchAgents(service, poll, untilMs, countMissing && { countMissing })
   return done ?? false
 }

@@ -39,7 +39,9 @@ export async function waitForRollout(
     const [rollout] = await readRollouts(service.store.queries, [id])
     return rollout && isEnded(rollout.state) ? rollout : undefined
   }
-  const ended = await watchAgents(service, poll, untilMs, rolloutsChangedSubject)
+  const ended = await watchAgents(service, poll, untilMs, {
+    hints: rolloutsChangedSubject,
+  })
   if (!ended) return false
   if (ended.state === rolloutStates.Succeeded) return true
   throw new FleetError('uncompilable', 'deploy', `rollout ${id} went back: ${ended.reason ?? ''}`, {

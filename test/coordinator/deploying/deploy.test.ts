@@ -8,7 +8,7 @@ import {
   type LoadsInput,
   type LoadState,
 } from '../../../src/coordinator/deploying/load.js'
-import { isSwitched } from '../../../src/coordinator/deploying/switch.js'
+import { countUnswitched } from '../../../src/coordinator/deploying/switch.js'
 import { deploymentStateName, worstState } from '../../../src/coordinator/fleet/deployment.js'
 import { deploymentStates } from '../../../src/resources/deployment.js'
 import {
@@ -131,7 +131,11 @@ void t.test('the answer is given when the wanted share has applied, or nothing m
     [[], 100, true],
   ]
   for (const [states, percent, done] of table)
-    t.equal(isSwitched({ places: places(...states), percent }), done, `${states.join()} ${percent}`)
+    t.equal(
+      countUnswitched({ places: places(...states), percent }) === 0,
+      done,
+      `${states.join()} ${percent}`,
+    )
   t.end()
 })
 
