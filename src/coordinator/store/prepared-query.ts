@@ -11,26 +11,18 @@ type PreparedQuery<Row> = (queries: Queries, parameters: readonly unknown[]) => 
 export function prepareQuery<Row>(
   build: (queries: Queries) => Compilable<Row>,
 ): PreparedQuery<Row> {
-  const compile = compileOnce(build)
+  // The adapter is what a store and its transactions have in common.
+  const compiled = new WeakMap<DialectAdapter, CompiledQuery<Row>>()
   return async (queries, parameters) => {
-    const query = compile(queries)
+    const { adapter } = queries.getExecutor()
+    let query = compiled.get(adapter)
+    if (!query) {
+      query = build(queries).compile()
+      compiled.set(adapter, query)
+    }
     if (query.parameters.length !== parameters.length)
       throw new Error(`${parameters.length} parameters are given to: ${query.sql}`)
     const { rows } = await queries.executeQuery<Row>({ ...query, parameters })
     return rows
-  }
-}
-
-/** Once for each store. */
-export function compileOnce<Row>(
-  build: (queries: Queries) => Compilable<Row>,
-): (queries: Queries) => CompiledQuery<Row> {
-  // The adapter is what a store and its transactions have in common.
-  const compiled = new WeakMap<DialectAdapter, CompiledQuery<Row>>()
-  return (queries) => {
-    const { adapter } = queries.getExecutor()
-    const query = compiled.get(adapter) ?? build(queries).compile()
-    compiled.set(adapter, query)
-    return query
   }
 }

@@ -20,52 +20,32 @@ export function statementCache(file: SqliteFile, noteWrite: () => void): SqliteD
     prepare: (text) => {
       const found = kept.get(text)
       if (found) return found
-      const statement = translated(() => wrapStatement(file, file.prepare(text), noteWrite))
+      const statement = translated(() => wrapStatement(file.prepare(text), noteWrite))
       if (text.length <= statementLengthMost) kept.set(text, statement)
       return statement
     },
   }
 }
 
-function wrapStatement(
-  file: SqliteFile,
-  statement: Statement,
-  noteWrite: () => void,
-): SqliteStatement {
+function wrapStatement(statement: Statement, noteWrite: () => void): SqliteStatement {
   const noteUse = statement.readonly ? () => undefined : noteWrite
   const toRow = statement.reader ? prepareRow(statement.raw(true)) : null
-  const atOnce = <T>(work: () => T): T => (file.inTransaction ? work() : file.transaction(work)())
   return {
     reader: statement.reader,
     all: (parameters) =>
       translated(() => {
         noteUse()
-        const rows = areRows(parameters)
-          ? atOnce(() => parameters.flatMap((row) => statement.all(row)))
-          : statement.all([...parameters])
+        const rows = statement.all([...parameters])
         return toRow ? rows.map(toRow) : rows
       }),
     run: (parameters) =>
       translated(() => {
         noteUse()
-        if (!areRows(parameters)) return statement.run([...parameters])
-        return atOnce(() => {
-          let changes = 0
-          for (const row of parameters) changes += statement.run(row).changes
-          return { changes, lastInsertRowid: 0 }
-        })
+        return statement.run([...parameters])
       }),
     iterate: (parameters) => {
       noteUse()
       return mapEach(statement.iterate([...parameters]), toRow)
     },
   }
-}
-
-type Row = Readonly<Record<string, unknown>>
-
-/** `prepareGiven` gives rows, each of them the parameters of one run. */
-function areRows(parameters: readonly unknown[]): parameters is readonly Row[] {
-  const [first] = parameters
-  return typeof first === 'object' && first !== null && !ArrayBuffer.isView(first)
 }

@@ -6,12 +6,10 @@ import { chmodSync, closeSync, openSync } from 'node:fs'
 import {
   CompiledQuery,
   Kysely,
-  SqliteAdapter,
   SqliteDialect,
   SqliteDriver,
   sql,
   type DatabaseConnection,
-  type DialectAdapter,
   type Driver,
   type SqliteDialectConfig,
   type Transaction,
@@ -20,7 +18,6 @@ import { BetterSqlite3, type SqliteFile } from './sqlite-library.js'
 import { FleetError } from '../../errors.js'
 import type { Database, DialectSql } from './database.js'
 import { requireRoom } from './disk-room.js'
-import type { RowByRow } from './given-rows.js'
 import { createGroupCommit, type GroupConnection } from './group-commit.js'
 import { openJournal, type SqliteJournal } from './sqlite-journal.js'
 import { createReadMemory } from './read-memory.js'
@@ -107,6 +104,8 @@ function openFile(path: string): SqliteFile {
     file.pragma('journal_mode = WAL')
     file.pragma('synchronous = FULL')
     file.pragma('foreign_keys = ON')
+    // What a savepoint would go back to, else in a file that is written page by page (sqlite.org/tempfiles.html).
+    file.pragma('temp_store = MEMORY')
     // Patterns of lists are case-sensitive (docs/behaviour.md, Lists), as they are on PostgreSQL.
     file.pragma('case_sensitive_like = ON')
     file.function('iso_time', { deterministic: true }, (ms) =>
@@ -195,17 +194,9 @@ class OneConnectionDialect extends SqliteDialect {
     this.#connection = connection
   }
 
-  override createAdapter(): DialectAdapter {
-    return new OwnAdapter()
-  }
-
   override createDriver(): Driver {
     return new OneConnectionDriver(this.#config, this.#connection)
   }
-}
-
-class OwnAdapter extends SqliteAdapter implements RowByRow {
-  readonly runsRowByRow = true
 }
 
 /** Kysely's own queue wakes every waiter at each turn, which is quadratic when a whole fleet says hello at once. */
