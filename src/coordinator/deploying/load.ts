@@ -86,9 +86,9 @@ const longestLoadMs = 600_000
 
 /**
  * Who is away for less does not end a deploy. An agent dials its cache again after 0.1 s (src/agent/engine/engine.ts), the
- * coordinator after 0.5 to 2 s.
+ * coordinator after 0.5 to 2 s; a busy host takes its time to answer.
  */
-const awayGraceMs = 3_000
+const awayGraceMs = 5_000
 
 /**
  * 'stopping': the coordinator stops; the deploy's row stays and is discarded at the next start. 'ended': somebody else has
