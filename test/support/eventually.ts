@@ -31,8 +31,16 @@ export async function eventually<T>(
     const now = performance.now()
     const waitedMs = now - startedAt
     if (waitedMs > timeoutMs)
-      throw new Error(`not within ${timeoutMs} ms: ${what}`, { cause: last })
+      throw new Error(`not within ${timeoutMs} ms: ${what}; last: ${shorten(last)}`, {
+        cause: last,
+      })
     const pauseMs = Math.max(shortestPauseMs, waitedMs / 10, now - lookedAt)
     await new Promise((resume) => setTimeout(resume, Math.min(pauseMs, longestPauseMs)))
   }
+}
+
+const shownCharacters = 400
+
+function shorten(reason: unknown): string {
+  return (reason instanceof Error ? reason.message : String(reason)).slice(0, shownCharacters)
 }

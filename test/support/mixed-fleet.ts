@@ -20,7 +20,7 @@ export async function startMixedFleet(
   t: TestEnd,
   releases: Readonly<Record<string, string>>,
 ): Promise<MixedFleet> {
-  const coordinator = await startCoordinator(t, { words: ['--no-agent', '--heartbeat', '1'] })
+  const coordinator = await startCoordinator(t, { words: ['--no-agent', '--heartbeat', '3'] })
   const names = Object.keys(releases)
   const token = await coordinator.api.makeJoinToken(names.length)
   const caches = new Map<string, SimulatedEngine>()

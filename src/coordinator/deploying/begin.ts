@@ -151,8 +151,10 @@ async function planDeploy(queries: Queries, asked: Asked): Promise<Planned> {
   const revision = isNew ? group.revision + 1 : group.revision
   const shortage = await findShortage(queries, group, chosen)
   if (shortage) {
-    // Late agents get the desired release. A promote that fails keeps the stage, and nothing else.
-    if (shortage.kind === 'unavailable' && isNew && !promoting)
+    // Late agents get the desired release. A promote that fails keeps the stage, and nothing else; what a deploy would take from
+    // others, nobody takes later.
+    const isTaking = chosen.decision.replaced.length > 0
+    if (shortage.kind === 'unavailable' && isNew && !promoting && !isTaking)
       await writeDesiredRelease(queries, group.id, {
         sources,
         pending: true,

@@ -18,7 +18,12 @@ import {
   savePlacements,
   type PlacementRecord,
 } from '../fleet/placement-queries.js'
-import { readReplaced, releaseReplaced, takeReplaced } from '../fleet/replaced-placements.js'
+import {
+  isReplacing,
+  readReplaced,
+  releaseReplaced,
+  takeReplaced,
+} from '../fleet/replaced-placements.js'
 import { findStage, replaceUses, writeStage } from '../fleet/stage-queries.js'
 import { isStaged } from '../fleet/stage.js'
 import { readAgentStates } from '../fleet/state-queries.js'
@@ -170,7 +175,10 @@ function dropAll(placements: readonly PlacementRecord[]): Changes {
   }
 }
 
-/** A stage that fails leaves the one before it; a promote that fails leaves no pending deploy. */
+/**
+ * A stage that fails leaves the one before it; a promote that fails leaves no pending deploy, and neither does one that was to
+ * take places of others: without being told to, nobody takes them later.
+ */
 async function keepWhatWas(
   queries: Queries,
   { deploy, group }: Decided,
@@ -180,12 +188,11 @@ async function keepWhatWas(
   if (action === 'stage') {
     const stage = await findStage(queries, groupId)
     await replaceUses(queries, groupId, stage ? [stage.sources] : [])
-  } else if (action !== 'promote' && staysPending && !isRepeated(deploy, group))
-    await writeDesiredRelease(queries, groupId, {
-      sources,
-      pending: true,
-      revision: group.revision,
-    })
+    return
+  }
+  if (action === 'promote' || !staysPending || isRepeated(deploy, group)) return
+  if (await isReplacing(queries, groupId)) return
+  await writeDesiredRelease(queries, groupId, { sources, pending: true, revision: group.revision })
 }
 
 /** What is deployed already went where it was not: nothing to report, unless others made way for it. */

@@ -131,6 +131,18 @@ export async function readBeingReplaced(
   return (await places.execute()).map(({ groupId }) => groupId)
 }
 
+/** Whether a deploy of the group would take places that others keep otherwise. */
+export async function isReplacing(queries: Queries, groupId: number): Promise<boolean> {
+  const place = await queries
+    .selectFrom('placements')
+    .select('agentId')
+    .where('replacedBy', '=', groupId)
+    .where('leaving', '=', 0)
+    .limit(1)
+    .executeTakeFirst()
+  return place !== undefined
+}
+
 /** Those of the groups that have a place nowhere. */
 export async function findUnplaced(
   queries: Queries,

@@ -1,6 +1,10 @@
 /** `deploy?replace=true` as a caller meets it: what is asked beforehand, refused, and told of the groups that make way. */
 import t from 'tap'
+import { readDeploys } from '../../../src/coordinator/fleet/deploy-queries.js'
+import { findGroup } from '../../../src/coordinator/fleet/group-queries.js'
 import { readPlacements } from '../../../src/coordinator/fleet/placement-queries.js'
+import { agentStates } from '../../../src/resources/agent-state.js'
+import { eventually } from '../../support/eventually.js'
 import { startClient } from './client.js'
 import { placeGroup } from './placed-group.js'
 
@@ -66,4 +70,18 @@ void t.test('a deploy that replaces part of a group', async (t) => {
   t.match(await client.expect(409, 'PUT', meanwhile), { errorMsg: /a deploy is changing group/ })
   const undeploy = `/vclgroups/${String(group['id'])}/undeploy?wait=0`
   t.match(await client.expect(409, 'PUT', undeploy), { errorMsg: /in progress/ }, 'nor undeployed')
+
+  await queries
+    .updateTable('agents')
+    .set({ state: agentStates.Down })
+    .where('id', '=', agentId)
+    .execute()
+  const replacing = Number(other['id'])
+  await eventually(
+    'it ends without its agent',
+    async () => (await readDeploys(queries, [replacing])).length === 0,
+  )
+  t.match(await places(), [{ groupId: group['id'], replacedBy: null }], 'who was to go stays')
+  const left = await findGroup(queries, { kind: 'all' }, replacing)
+  t.equal(left?.desiredRelease, null, 'nothing is pending, since nobody would make way for it')
 })
