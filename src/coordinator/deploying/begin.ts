@@ -151,21 +151,23 @@ async function planDeploy(queries: Queries, asked: Asked): Promise<Planned> {
   const revision = isNew ? group.revision + 1 : group.revision
   const shortage = await findShortage(queries, group, chosen)
   if (shortage) {
-    // Late agents get the desired release. A promote that fails keeps the stage, and nothing else; what a deploy would take from
-    // others, nobody takes later.
-    const isTaking = chosen.decision.replaced.length > 0
-    if (shortage.kind === 'unavailable' && isNew && !promoting && !isTaking)
-      await writeDesiredRelease(queries, group.id, {
-        sources,
-        pending: true,
-        revision: group.revision,
-      })
+    const pending = { sources, pending: true, revision: group.revision }
+    if (shortage.kind === 'unavailable' && isNew && mayStayPending(asked, chosen))
+      await writeDesiredRelease(queries, group.id, pending)
     return refuseShort(queries, asked, chosen, shortage)
   }
   const force = asked.replace?.force ?? false
   const hindrance = await judgeReplacing(queries, { ...chosen, group: chosen.target, force })
   if (hindrance !== undefined) return { because: 'conflict', message: hindrance }
   return { ...chosen, sources, revision }
+}
+
+/**
+ * Late agents get the desired release. A promote that fails keeps the stage, and nothing else; what a deploy was to take from
+ * others, nobody takes later.
+ */
+function mayStayPending({ action }: Asked, { decision }: PlacedDecision): boolean {
+  return action !== 'promote' && decision.replaced.length === 0
 }
 
 /** Who is to load it, and from what that was decided. */
