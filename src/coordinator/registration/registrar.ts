@@ -1,5 +1,6 @@
 /** New agents that say hello within a few milliseconds enrol in one transaction: a fleet that comes together waits for few commits. */
 import type { Context } from '../../context.js'
+import { FleetError } from '../../errors.js'
 import type { AgentDescription } from '../../messages/agent-to-coordinator.js'
 import { gatherCalls } from '../../runtime/gathered-calls.js'
 import { notifyAgentsChanged } from '../agents/agent-hints.js'
@@ -35,7 +36,9 @@ export function createRegistrar(service: StateService): Registrar {
       if (joining.takesOver !== null) return registerAgent(service, context, joining, hello)
       try {
         return await enrol({ joining, hello })
-      } catch {
+      } catch (error) {
+        // A store in trouble is not asked once more for each of them; their agents come again.
+        if (error instanceof FleetError && error.kind === 'unavailable') throw error
         // It, or another of its set, was refused: each is told for itself.
         return registerAgent(service, context, joining, hello)
       }

@@ -3,6 +3,8 @@ import type { Test } from 'tap'
 import { createContext } from '../../../src/context.js'
 import { recognizeJoinToken } from '../../../src/coordinator/registration/agent-credentials.js'
 import { createRegistrar } from '../../../src/coordinator/registration/registrar.js'
+import type { Store } from '../../../src/coordinator/store/store.js'
+import { FleetError } from '../../../src/errors.js'
 import { readTagsOfAgents } from '../../../src/coordinator/fleet/agent-tags.js'
 import { describe } from '../gateway/link-agent.js'
 import { administrator, administratorOf, makeToken, type TestService } from '../gateway/service.js'
@@ -119,6 +121,27 @@ export async function enrolmentContract(
     t.equal(told.filter((one) => one === 'conflict').length, 2, 'a name twice, a key twice')
     t.equal(told.filter((one) => one === 'in').length, 5)
     t.same(await readUses(), [3, 2], 'refused enrolments used nothing up')
+  })
+
+  await t.test('a store in trouble is asked once for all of them', async (t) => {
+    const service = await start(t)
+    const token = await makeToken(service)
+    let asked = 0
+    const transaction = (): Promise<never> => {
+      asked += 1
+      return Promise.reject(new FleetError('unavailable', 'store', 'the store does not answer'))
+    }
+    const prototype = service.store as unknown as object // Object.create is not typed
+    const store = Object.assign(Object.create(prototype) as Store, { transaction })
+    const { joinAll } = openDoor({ ...service, store })
+
+    const joined = await joinAll(['one', 'two', 'three'].map((name) => ({ name, token })))
+
+    t.same(
+      joined.map((one) => one.status === 'rejected' && (one.reason as { kind?: string }).kind),
+      ['unavailable', 'unavailable', 'unavailable'],
+    )
+    t.equal(asked, 1)
   })
 
   await t.test('a full organization takes as many as it may have', async (t) => {
