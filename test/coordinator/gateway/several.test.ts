@@ -41,9 +41,12 @@ function makeAgent() {
   return { name, key, description: describe(name, key) }
 }
 
+/** The bus knows its link when this resolves: what is asked of the other coordinator at once finds it. */
 async function enrolAt(host: string) {
   const agent = makeAgent()
-  return { ...agent, ...(await link(host, agent.description, { token, key: agent.key })) }
+  const linked = await link(host, agent.description, { token, key: agent.key })
+  await Promise.all([one.service.bus.check(), two.service.bus.check()])
+  return { ...agent, ...linked }
 }
 
 function ask(service: TestService, agentId: number): Promise<unknown> {
