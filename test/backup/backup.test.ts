@@ -106,6 +106,7 @@ void t.test('a backup while others write is of one moment', beside(300_000), asy
   const count = (): number => Number(said.trim().split('\n').at(-1))
   await eventually('the writer writes', () => Promise.resolve(count() > 500))
   const calls = writeByApi(coordinator)
+  const [from, fromMs] = [count(), performance.now()]
 
   for (const round of [1, 2]) {
     const before = count()
@@ -126,6 +127,8 @@ void t.test('a backup while others write is of one moment', beside(300_000), asy
     await eventually('it writes on', () => Promise.resolve(count() > last))
     await eventually('calls go on', () => Promise.resolve(calls.answered.size > answered.length))
   }
+  const seconds = (performance.now() - fromMs) / 1000
+  t.comment(`${Math.round((count() - from) / seconds)} transactions a second meanwhile`)
   writer.stdin.end()
   await calls.stop()
 })
