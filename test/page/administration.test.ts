@@ -60,14 +60,14 @@ void t.test('the administration', async (t) => {
     const { page, wrongs } = await open(t, '/organizations')
     await page.getByRole('button', { name: 'New organization' }).click()
     await page.getByLabel('Name', { exact: true }).fill('press')
-    await page.getByLabel('Access token lives').fill('9000')
+    await page.getByLabel('Access token lifetime').fill('9000')
     await page.getByRole('button', { name: 'Create', exact: true }).click()
     await page
       .getByRole('dialog')
       .getByText(/Trace|accessTTL/)
       .first()
       .waitFor()
-    await page.getByLabel('Access token lives').fill('900')
+    await page.getByLabel('Access token lifetime').fill('900')
     await page.getByRole('button', { name: 'Create', exact: true }).click()
     await page.getByRole('cell', { name: 'press', exact: true }).waitFor()
 
@@ -138,7 +138,7 @@ void t.test('the administration', async (t) => {
 
   await t.test('what somebody else changed meanwhile is not undone', async (t) => {
     const { page, wrongs } = await open(t, '/organizations')
-    const access = page.getByLabel('Access token lives')
+    const access = page.getByLabel('Access token lifetime')
     const save = page.getByRole('button', { name: 'Save', exact: true })
     await page.getByRole('button', { name: `Edit ${shopName}` }).click()
     await access.fill('800')
@@ -149,7 +149,7 @@ void t.test('the administration', async (t) => {
     t.same(await findBarriers(page), [])
     await page.getByRole('button', { name: 'Reload' }).click()
     await page.getByRole('alert').waitFor({ state: 'detached' })
-    t.equal(await page.getByLabel('Refresh token lives').inputValue(), '7200')
+    t.equal(await page.getByLabel('Refresh token lifetime').inputValue(), '7200')
     t.equal(await access.inputValue(), '600')
     await access.fill('800')
     await save.click()
@@ -302,7 +302,7 @@ void t.test('the administration', async (t) => {
     await page.getByLabel('New password', { exact: true }).fill(`${password} 2`)
     await page.getByLabel('New password again').fill('another')
     await page.getByRole('button', { name: 'Change the password' }).click()
-    await page.getByText('Again is not the same').waitFor()
+    await page.getByText('The two new passwords differ').waitFor()
     await page.getByLabel('New password again').fill(`${password} 2`)
     await page.getByRole('button', { name: 'Change the password' }).click()
     await page.getByText('Log in with the new one').waitFor()

@@ -104,7 +104,7 @@ obj_stale.hits | INT | backend_refresh | - | 8.0 | - | Of the stale object: how 
 obj_stale.http.* | HEADER | backend_refresh | - | 8.0 | - | Of the stale object: header of the stored response
 obj_stale.is_valid | BOOL | backend_refresh | - | 8.0 | - | The stale object may be used to complete the 304 response
 obj_stale.keep | DURATION | backend_refresh | - | 8.0 | - | Of the stale object: how long it is kept after its grace
-obj_stale.proto | STRING | backend_refresh | - | 8.0 | - | Of the stale object: hTTP version of the stored response
+obj_stale.proto | STRING | backend_refresh | - | 8.0 | - | Of the stale object: HTTP version of the stored response
 obj_stale.reason | STRING | backend_refresh | - | 8.0 | - | Of the stale object: reason phrase of the stored response
 obj_stale.status | INT | backend_refresh | - | 8.0 | - | Of the stale object: status code of the stored response
 obj_stale.storage | STEVEDORE | backend_refresh | - | 8.0 | - | Of the stale object: storage that holds it

@@ -20,13 +20,13 @@ export const View = viewOf<Organization>({
     textColumn('Name', ({ name }) => name),
     lockedColumn(),
     {
-      title: 'Access token lives',
+      title: 'Access token lifetime',
       ...secondsShape,
       show: ({ accessTTL }) => `${accessTTL} s`,
       sortBy: ({ accessTTL }) => accessTTL,
     },
     {
-      title: 'Refresh token lives',
+      title: 'Refresh token lifetime',
       ...secondsShape,
       show: ({ refreshTTL }) => `${refreshTTL} s`,
       sortBy: ({ refreshTTL }) => refreshTTL,
@@ -57,9 +57,9 @@ export const View = viewOf<Organization>({
 
 const inputs: FormInputs = {
   name: { label: 'Name', required: true },
-  accessTTL: { label: 'Access token lives', type: 'number', hint: 'Seconds', required: true },
+  accessTTL: { label: 'Access token lifetime', type: 'number', hint: 'Seconds', required: true },
   refreshTTL: {
-    label: 'Refresh token lives',
+    label: 'Refresh token lifetime',
     type: 'number',
     required: true,
     hint: 'Seconds, at least as long: after so long without use people log in again',

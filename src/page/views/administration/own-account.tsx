@@ -114,7 +114,7 @@ const unlike = {
   errorKey: '',
   traceId: '',
   retryAfterSeconds: null,
-  errorMsg: 'Again is not the same as the new password',
+  errorMsg: 'The two new passwords differ',
 }
 
 /** The session ended with the old password. */

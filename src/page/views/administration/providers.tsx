@@ -18,14 +18,14 @@ export const View = viewOf<Idp>({
     textColumn('Organization', ({ organization }) => organization.name),
     textColumn('Address', ({ baseURL }) => baseURL),
     { title: 'Client', from: 'medium', show: ({ clientID }) => clientID },
-    { title: 'Claim of the role', from: 'wide', show: ({ roleClaim }) => roleClaim || 'None' },
+    { title: 'Role claim', from: 'wide', show: ({ roleClaim }) => roleClaim || 'None' },
   ],
   actions: {
     isChangeable: true,
     nameOf: ({ organization }) => `the provider of ${organization.name}`,
     questionOf: ({ organization: { name }, baseURL }) => ({
       title: `Delete the identity provider of ${name}?`,
-      text: `Nobody logs in by ${baseURL} any more. Accounts that came in by it stay.`,
+      text: `Users can no longer log in with ${baseURL}. Accounts created through it are kept.`,
       name,
     }),
   },
@@ -82,7 +82,7 @@ function listInputs(isNew: boolean): FormInputs {
       hint: 'With blanks between them; openid is always asked for',
     },
     roleClaim: {
-      label: 'Claim of the role',
+      label: 'Role claim',
       hint: 'Its values administrator, regular, tag:read, tag:write … decide at each login what people may. Empty: nothing is mapped.',
     },
   }

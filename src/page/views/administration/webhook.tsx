@@ -47,7 +47,7 @@ export function View({ params }: ViewProps) {
         back={{ href: '/administration/webhooks', title: 'Webhooks' }}
       >
         <Button icon="refresh" onClick={deliveries.reload}>
-          Read again
+          Reload
         </Button>
         {webhook && mayWrite('webhook') && (
           <Button kind="main" isBusy={testing.isBusy} onClick={() => void test()}>

@@ -112,7 +112,7 @@ function listInputs(isNew: boolean): FormInputs {
       required: true,
       hint: isNew
         ? 'https; what follows the host is kept as a secret'
-        : 'As it is shown, it stays with all that follows',
+        : 'Leave it unchanged to keep the whole address',
     },
     filter: {
       label: 'Filter',

@@ -62,7 +62,7 @@ function Away({
   return (
     <>
       <p class="quiet">
-        The cache cannot be asked: its agent was last heard <Time at={agent.lastHeartbeat} isAgo />.
+        The cache is unreachable: the last heartbeat of its agent was <Time at={agent.lastHeartbeat} isAgo />.
         {children ? ' Below is what it answered before.' : ''}
       </p>
       {children && <div class="cache-before">{children}</div>}

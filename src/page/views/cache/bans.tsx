@@ -23,7 +23,7 @@ export function BansSection({ agent }: SectionProps) {
     <>
       <div class="row">
         <Button icon="refresh" onClick={answer.reload}>
-          Read again
+          Reload
         </Button>
       </div>
       <CacheAnswer
@@ -31,7 +31,7 @@ export function BansSection({ agent }: SectionProps) {
         {...answer}
         isEmpty={rows?.length === 0}
         icon="invalidation"
-        title="No bans to see here"
+        title="No bans"
       >
         {rows && <Table label="Bans" rows={rows} columns={columns} />}
       </CacheAnswer>

@@ -47,7 +47,7 @@ export function CacheActions({ agent, onChange }: CacheActionsProps) {
       path: `/agents/${agent.id}`,
       name: agent.name,
       home: '/caches',
-      text: 'It is forgotten and its key revoked; the cache itself serves on. To come back it needs a join token.',
+      text: 'The agent is removed and its key revoked; the cache continues to serve. To return it needs a join token.',
       remove: () => deleteAgent(agent),
     })
 

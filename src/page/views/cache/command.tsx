@@ -47,7 +47,7 @@ export function CommandSection({ agent }: SectionProps) {
             value={command}
             error={mutation.error}
             placeholder="backend.list"
-            hint="Reading commands such as status, vcl.list or backend.list are sent as they are; param.set, backend.set_health and ban become what is kept."
+            hint="Reading commands such as status, vcl.list or backend.list are sent as they are; param.set, backend.set_health and ban are stored as desired state."
           />
         </Form>
       </section>

@@ -19,7 +19,7 @@ export function DrainAction({ agent, onChange }: CacheActionsProps) {
     mutation.run(
       () => call('PUT', `/agents/${agent.id}/undrain`),
       () => {
-        toast(`${agent.name} gets groups again.`)
+        toast(`${agent.name} is no longer drained.`)
         onChange()
       },
     )
@@ -72,7 +72,7 @@ function DrainDialog({ agent, onChange, onClose }: DrainDialogProps) {
           name="reason"
           value={reason}
           error={mutation.error}
-          hint="What for; whoever sees the cache reads it."
+          hint="Shown to everyone who can see the cache."
           autoFocus
         />
       </Form>

@@ -22,7 +22,7 @@ export function FiguresPanel({ agent }: { readonly agent: Agent }) {
     return (
       <p class="panel quiet cache-unmeasured">
         <span>
-          Nothing is measured while the agent is Down. It was last heard from{' '}
+          No figures are available while the agent is Down. Its last heartbeat was{' '}
           <Time at={agent.lastHeartbeat} isAgo />.
         </span>
       </p>
