@@ -1,6 +1,6 @@
 /**
- * Challenge + secret → the answer that proves the secret is known (lib/libvarnish/vcli_auth.c, VCLI_AuthResponse):
- * SHA-256 over challenge, LF, the secret file's bytes, challenge, LF.
+ * Computes the response to a challenge that proves knowledge of the secret (lib/libvarnish/vcli_auth.c, VCLI_AuthResponse): SHA-256 over
+ * challenge, LF, the secret file's bytes, challenge, LF.
  */
 
 import { createHash } from 'node:crypto'
@@ -8,7 +8,7 @@ import { ManagementPortError } from './errors.js'
 
 const challengePattern = /^[a-z]{32}(?=\n)/
 
-/** The 64 hex digits for `auth`. All bytes of the secret file count, a final line feed too. */
+/** Returns the 64 hex digits for `auth`. All bytes of the secret file count, including a final line feed. */
 export function answerChallenge(challengeBody: Buffer, secret: Buffer): string {
   const challenge = challengePattern.exec(challengeBody.toString('latin1'))?.[0]
   if (challenge === undefined)

@@ -1,6 +1,6 @@
 /**
- * What a cache can do, as it says itself: `help -j`, else `help`, else what is known of its release. The cache's word counts
- * before the version, since builds differ from releases; but no command is listed that a stopped child would answer.
+ * Determines the features of a cache: from `help -j`, else from `help`, else from its release. The cache's own list takes precedence over
+ * the version, because builds differ from releases; but no list contains the child's commands while the child is stopped.
  */
 
 import type { Command } from './command.js'
@@ -11,9 +11,9 @@ import { helpText } from './text/process.js'
 
 export interface Capabilities {
   readonly hasCommand: (command: string) => boolean
-  /** `-j` as its first word. */
+  /** True if the command accepts `-j` as its first word. */
   readonly answersJson: (command: string) => boolean
-  /** `vcl.discard` takes several names, and patterns; else exactly one name. */
+  /** `vcl.discard` accepts several names and patterns; otherwise exactly one name. */
   readonly discardsSeveral: boolean
 }
 
@@ -21,12 +21,12 @@ interface Runner {
   run<Result>(command: Command<Result>): Promise<Result>
 }
 
-/** Names and globs (mgt_vcl.c, mcf_vcl_discard). */
+/** Accepts names and globs (mgt_vcl.c, mcf_vcl_discard). */
 const discardsSeveralSince: Since = [null, '6.6']
-/** Of the child: where it is listed, all commands are. */
+/** A command of the child: if it is listed, the list is complete. */
 const childCommand = 'ban.list'
 
-/** By the release alone; null is taken for the newest. */
+/** Based on the release only; null counts as the newest. */
 export function capabilitiesOf(version: string | null): Capabilities {
   return {
     hasCommand: (command) => hasCommand(version, command),
@@ -35,14 +35,14 @@ export function capabilitiesOf(version: string | null): Capabilities {
   }
 }
 
-/** Rejects with what the connection does; a cache that does not tell is judged by its release. */
+/** Rejects like the connection. If the cache does not list its commands, its release decides. */
 export async function probeCapabilities(
   runner: Runner,
   version: string | null,
 ): Promise<Capabilities> {
   const entries = (await tryHelp(runner, help())) ?? []
   if (entries.length > 0) return capabilitiesFrom(entries, version)
-  // The syntaxes of 6.0 promise a `-j` that is not there: only which commands exist is read from text.
+  // `help` of 6.0 announces a `-j` that does not exist, so text is used only for the existence of commands.
   const listed = (await tryHelp(runner, helpText())) ?? []
   const byText = listed.map((entry) => ({
     ...entry,
@@ -51,7 +51,7 @@ export async function probeCapabilities(
   return capabilitiesFrom(byText, version)
 }
 
-/** What is not listed is judged by the release, unless the list is whole. */
+/** Commands that are not listed are judged by the release, unless the list is complete. */
 export function capabilitiesFrom(
   entries: readonly HelpEntry[],
   version: string | null,
@@ -69,7 +69,7 @@ export function capabilitiesFrom(
   }
 }
 
-/** Null where it is refused (101, 102, 105), cut (201), or answered with what cannot be read. */
+/** Returns null if the command is refused (101, 102, 105), truncated (201), or the response is unreadable. */
 async function tryHelp(
   runner: Runner,
   command: Command<readonly HelpEntry[]>,
@@ -78,7 +78,7 @@ async function tryHelp(
     return await runner.run(command)
   } catch (error) {
     if (!(error instanceof ManagementPortError)) throw error
-    // An answer that broke the connection is told by whatever is run next.
+    // If the response broke the connection, the next command reports it.
     if (error.kind === 'rejected' || error.kind === 'garbled') return null
     throw error
   }

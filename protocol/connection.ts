@@ -1,8 +1,8 @@
 /**
- * One authenticated connection to a management port: `run` is the only verb, `runAll` the same for many.
+ * One authenticated connection to a management port: `run` sends one command, `runAll` sends many.
  *
- * The wire has no request ids: replies match commands by their order. So whatever breaks that order (a late answer, garbage,
- * an answer too many) ends the connection, and nothing is ever sent twice by us.
+ * The protocol has no request ids: replies match commands by order. Anything that breaks this order (a late reply, garbage, an extra reply)
+ * ends the connection, and no command is ever sent twice.
  */
 
 import { createConnection } from 'node:net'
@@ -16,9 +16,9 @@ import type { Banner } from './release.js'
 import { createReplyClock } from './reply-clock.js'
 
 interface ConnectionOptions extends HandshakeOptions {
-  /** For commands that name no time of their own. Default 10 s: another client's compile holds up ours. */
+  /** For commands without their own limit. Default 10 s: compiles of other clients block the cache. */
   readonly timeoutMs?: number
-  /** Commands that may wait unsent; one more is refused. Default 1,000. */
+  /** Maximum number of unsent commands; further ones are refused. Default 1,000. */
   readonly queueLimit?: number
 }
 
@@ -28,12 +28,12 @@ export interface PortOptions extends ConnectionOptions {
 }
 
 export interface RunOptions {
-  /** Wins over the command's own. Counts from when the command is the next to be answered. */
+  /** Overrides the command's own limit. Starts once the command is the next to be answered. */
   readonly timeoutMs?: number
 }
 
 interface RunAllOptions extends RunOptions {
-  /** Commands in flight at most. Default 8: from there on the cache's one thread is the bound. */
+  /** Maximum number of commands in flight. Default 8: beyond that, the cache's single thread is the bottleneck. */
   readonly window?: number
 }
 
@@ -46,7 +46,7 @@ const defaultQueueLimit = 1_000
 const defaultWindow = 8
 const keepAliveMs = 30_000
 
-/** Dials, authenticates, resolves when commands may be run. */
+/** Connects and authenticates; resolves once commands may be run. */
 export function connectManagementPort(options: PortOptions): Promise<ManagementConnection> {
   const { host, port } = options
   const socket = createConnection({
@@ -59,7 +59,7 @@ export function connectManagementPort(options: PortOptions): Promise<ManagementC
   return openManagementConnection(socket, options)
 }
 
-/** Takes over a connected stream, or a socket about to connect. */
+/** Uses a connected stream, or a socket that is connecting. */
 export async function openManagementConnection(
   stream: Duplex,
   options: ConnectionOptions,
@@ -78,7 +78,7 @@ interface Opened {
 
 export class ManagementConnection {
   readonly banner: Banner
-  /** Resolves, never rejects, with the reason once this connection is of no more use. */
+  /** Resolves with the reason once this connection is unusable; never rejects. */
   readonly closed: Promise<ManagementPortError>
 
   readonly #stream: Duplex
@@ -87,7 +87,7 @@ export class ManagementConnection {
   readonly #queueLimit: number
   readonly #waiting: AnyPendingCommand[] = []
   readonly #inFlight: AnyPendingCommand[] = []
-  /** Of the last one written: one that wants to be alone lets none follow it. */
+  /** Window of the last command written; a window of 1 admits no further command. */
   #window = 1
   #isBlocked = false
   #isReading = false
@@ -131,12 +131,12 @@ export class ManagementConnection {
     return this.#closeReason !== null
   }
 
-  /** Commands unanswered, in flight or waiting. */
+  /** Number of unanswered commands, in flight or waiting. */
   get pendingCount(): number {
     return this.#inFlight.length + this.#waiting.length
   }
 
-  /** Sends one command when all before it are answered. Rejects with a ManagementPortError only. */
+  /** Sends one command once all earlier ones are answered. Rejects with a ManagementPortError only. */
   run<Result>(command: Command<Result>, options: RunOptions = {}): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#enqueue(this.#toErrand(command, 1, options, { resolve, reject }))
@@ -144,9 +144,9 @@ export class ManagementConnection {
   }
 
   /**
-   * Runs many in their order, a sliding window of them in flight: each reply lets the next go. An outcome for each, in
-   * order; a rejected one does not stop the others. A burst would be slower than one by one (Nagle at the cache waits for
-   * acknowledgements that our side delays by 40 ms).
+   * Runs many commands in order with a sliding window in flight: each reply releases the next command. Returns the outcomes in order; a
+   * rejected command does not stop the others. A burst would be slower than one command at a time, because Nagle's algorithm at the cache
+   * waits for acknowledgements that our side delays by 40 ms.
    */
   async runAll<Result>(
     commands: readonly Command<Result>[],
@@ -164,7 +164,7 @@ export class ManagementConnection {
         offer()
       }
       const offer = () => {
-        if (isOffering) return // called by a command that failed at once: the loop below goes on
+        if (isOffering) return // called by a command that failed at once: the loop below continues
         isOffering = true
         while (offered < commands.length && offered - settled < window) {
           const index = offered++
@@ -188,7 +188,7 @@ export class ManagementConnection {
     return outcomes
   }
 
-  /** Ends at once; what is in flight may have run. */
+  /** Ends immediately; commands in flight may have run. */
   close(): void {
     this.#end('lost', 'closed by us')
   }
@@ -218,7 +218,7 @@ export class ManagementConnection {
     }
   }
 
-  /** Writes what the window lets go, as one piece. True when there was any. */
+  /** Writes the commands that the window admits, as one piece. Returns true if there were any. */
   #write(): boolean {
     let text = ''
     let isAny = false
@@ -268,7 +268,7 @@ export class ManagementConnection {
     }
     const oldest = this.#inFlight[0]
     if (oldest) this.#clock.start(oldest)
-    // An empty line has no answer, but carries the acknowledgement that the cache's Nagle waits for (else 40 ms a window's end).
+    // An empty line gets no reply, but carries the acknowledgement for which the cache's Nagle waits (else 40 ms per window).
     if (!this.#write() && oldest && this.#decoder.isBetweenReplies) this.#send('\n')
   }
 
@@ -278,7 +278,7 @@ export class ManagementConnection {
     this.#clock.stop()
     this.#stream.destroy()
     this.#inFlight.splice(0).forEach((command, index) => {
-      // The oldest is the one that took too long or was answered with garbage; the others only share its line.
+      // The oldest command took too long or got garbage; the others are only lost with the connection.
       const own = index === 0 ? kind : 'lost'
       const detail = { command: command.name, cause: this.#closeReason }
       command.fail(new ManagementPortError(own, message, detail))

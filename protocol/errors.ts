@@ -1,12 +1,12 @@
-/** The one error type of the management port: what went wrong, and whether the command may have run. */
+/** The only error type of the management port: what failed, and whether the command may have run. */
 
 /**
- * - `refused`: by us, before a byte was written: an argument that cannot be sent safely, or too many commands waiting.
- * - `rejected`: the cache answered with another status than 200; 201 (cut at `cli_limit`: it did run) is one of them.
- * - `auth-refused`: the secret is wrong, or cannot be read by us or by the cache.
- * - `timeout`: no answer in time; the connection is closed, for replies match commands by their order alone.
- * - `lost`: the connection ended first. Unless `sent` is false the command may have run: never resent by us.
- * - `garbled`: the peer broke the protocol, or an answer is not what its command answers; the first also closes.
+ * - `refused`: before a byte was written: an argument cannot be sent safely, or too many commands are waiting.
+ * - `rejected`: the cache replied with a status other than 200, including 201 (truncated at `cli_limit`; the command did run).
+ * - `auth-refused`: the secret is wrong, or unreadable for us or for the cache.
+ * - `timeout`: no reply in time; the connection is closed, because replies match commands by order alone.
+ * - `lost`: the connection ended first. Unless `sent` is false the command may have run; it is never sent again.
+ * - `garbled`: the peer violated the protocol, which also closes the connection, or a reply does not fit its command.
  */
 type ManagementPortErrorKind =
   | 'refused'
@@ -19,16 +19,16 @@ type ManagementPortErrorKind =
 interface ManagementPortErrorDetail {
   /** First word of the command. */
   readonly command?: string
-  /** The cache's status, when it answered. */
+  /** The status of the cache's reply, if any. */
   readonly status?: number
-  /** All that the cache said, as it said it. */
+  /** The cache's complete message, unchanged. */
   readonly text?: string
-  /** False: no byte of the command left, so it has not run. */
+  /** False if no byte of the command was sent, so that it did not run. */
   readonly sent?: boolean
   readonly cause?: unknown
 }
 
-/** The cache's own words in `message` are cut here; `text` has them whole. */
+/** Limit for the cache's message within `message`; `text` contains all of it. */
 const messageLimitCharacters = 2_000
 
 export class ManagementPortError extends Error {
@@ -54,7 +54,7 @@ export class ManagementPortError extends Error {
   }
 }
 
-/** The engine's refusal of a command, with its words. */
+/** An error for a command that the cache refused, with its message. */
 export function rejectionOf(command: string, status: number, text: string): ManagementPortError {
   const words = text.trim().slice(0, messageLimitCharacters)
   const message =

@@ -1,8 +1,8 @@
 /**
- * Bytes from the management port → replies. Knows nothing of sockets or commands.
+ * Decodes bytes from the management port to replies, independent of sockets and commands.
  *
- * A reply is 13 bytes of header, exactly `length` bytes of body, and one LF that is not counted
- * (lib/libvarnish/vcli_proto.c, VCLI_WriteResult).
+ * A reply is a header of 13 bytes, a body of exactly `length` bytes, and one LF that is not counted (lib/libvarnish/vcli_proto.c,
+ * VCLI_WriteResult).
  */
 
 import { ManagementPortError } from './errors.js'
@@ -10,34 +10,34 @@ import { replyHeaderBytes } from './status.js'
 
 export interface Reply {
   readonly status: number
-  /** Bytes, not text: `vcl.show` gives back whatever was loaded. May share memory with other replies: keep a copy, not this. */
+  /** Bytes, because `vcl.show` returns whatever was loaded. May share memory with other replies: copy it before storing it. */
   readonly body: Buffer
 }
 
-/** What is made text of: words of a cache are shorter by far. */
+/** Limit for conversion to text; messages of a cache are far shorter. */
 const textLimitBytes = 1 << 20
 
-/** As text, the start of a long one; bytes that are not UTF-8 become U+FFFD. */
+/** The body as text, cut at the limit; bytes that are not UTF-8 become U+FFFD. */
 export function replyText(reply: Reply): string {
   return reply.body.toString('utf8', 0, textLimitBytes)
 }
 
-/** A longer answer is taken for garbage (docs/behaviour.md, Failing). The cache's own bound, cli_limit, is at most 100 MB. */
+/** A longer reply counts as garbage (docs/behaviour.md, Failing). The cache's own limit, cli_limit, is at most 100 MB. */
 export const replyLimitBytes = 64 * 1024 * 1024
 
 const lineFeed = 0x0a
 const blank = 0x20
 
 export class ReplyDecoder {
-  /** Set once the stream broke the protocol; what follows cannot be understood, and `push` gives nothing more. */
+  /** Set once the stream violates the protocol; the rest is undecodable, and `push` returns no more replies. */
   failure: ManagementPortError | null = null
-  /** Start of a reply that is not complete: its first `#used` bytes. Grows by doubling, so each byte is copied few times. */
+  /** Start of an incomplete reply: its first `#used` bytes. Grows by doubling, so that each byte is copied only a few times. */
   #pending = Buffer.alloc(0)
   #used = 0
-  /** Bytes of the pending reply without which nothing new can be said. */
+  /** Number of bytes of the pending reply needed before decoding can continue. */
   #needed = replyHeaderBytes
 
-  /** All replies that these bytes complete, in their order. */
+  /** Returns all replies that these bytes complete, in order. */
   push(chunk: Buffer): Reply[] {
     if (this.failure) return []
     if (this.#used === 0) return this.#decode(chunk)
@@ -49,7 +49,7 @@ export class ReplyDecoder {
     return this.#decode(data)
   }
 
-  /** True between replies: an end of the stream here cuts none. */
+  /** True between replies, where the end of the stream truncates none. */
   get isBetweenReplies(): boolean {
     return this.#used === 0
   }
@@ -104,7 +104,7 @@ function readStatus(data: Buffer, offset: number): number | null {
   return 100 * hundreds + 10 * tens + ones
 }
 
-/** One to eight digits, blanks to the right, LF. */
+/** One to eight digits, padded with blanks on the right, LF. */
 function readLength(data: Buffer, offset: number): number | null {
   let at = offset + 4
   const last = offset + replyHeaderBytes - 1
@@ -117,7 +117,7 @@ function readLength(data: Buffer, offset: number): number | null {
   return data[last] === lineFeed ? length : null
 }
 
-/** Minus one where there is no digit. */
+/** Returns -1 if there is no digit. */
 function digitAt(data: Buffer, at: number): number {
   const value = (data[at] ?? 0) - 0x30
   return value >= 0 && value <= 9 ? value : -1

@@ -1,6 +1,6 @@
 /**
- * From a fresh stream to an authenticated one: connecting → challenged → ready. Works the same whoever dialled: with `-M`
- * the cache dials, and still sends the challenge first.
+ * Authenticates a fresh stream: connecting → challenged → ready. It works the same in both directions: with `-M` the cache connects to us,
+ * and still sends the challenge first.
  */
 
 import type { Duplex } from 'node:stream'
@@ -11,16 +11,16 @@ import { parseBanner, type Banner } from './release.js'
 import { cliStatus } from './status.js'
 
 export interface HandshakeOptions {
-  /** Called for each challenge: the file may be rewritten while the cache runs, and counts at once. */
+  /** Called for every challenge: the file may be rewritten while the cache is running, which takes effect at once. */
   readonly secret: () => Promise<Buffer>
-  /** Default 30 s: while the manager compiles for somebody else it greets nobody. */
+  /** Default 30 s: the manager greets no client while it compiles for another. */
   readonly handshakeTimeoutMs?: number
   readonly signal?: AbortSignal
 }
 
 const defaultHandshakeTimeoutMs = 30_000
 
-/** Resolves with the stream paused and nothing read beyond the banner; on failure the stream is destroyed. */
+/** Resolves with the stream paused after the banner; on failure the stream is destroyed. */
 export async function authenticate(
   stream: Duplex,
   decoder: ReplyDecoder,
@@ -52,12 +52,12 @@ export async function authenticate(
 
 interface Greeting {
   next(): Promise<Reply>
-  /** Throws what has gone wrong meanwhile. */
+  /** Throws the error that has occurred meanwhile. */
   check(): void
   stop(): void
 }
 
-/** One reply at a time; the stream is paused between them, so none can pile up. */
+/** Reads one reply at a time; the stream is paused in between, so that replies cannot accumulate. */
 function readGreeting(stream: Duplex, decoder: ReplyDecoder, options: HandshakeOptions): Greeting {
   let failure: ManagementPortError | null = null
   let settle: (reply: Reply | null) => void = () => undefined
@@ -112,7 +112,7 @@ function readGreeting(stream: Duplex, decoder: ReplyDecoder, options: HandshakeO
       clearTimeout(timer)
       options.signal?.removeEventListener('abort', onAbort)
       stream.off('data', onData).off('end', onEnd).off('close', onEnd).off('error', onError)
-      stream.on('error', () => undefined) // what fails later is seen as the end by the connection
+      stream.on('error', () => undefined) // the connection sees later failures as the end of the stream
     },
   }
 }
@@ -130,7 +130,7 @@ async function readSecret(options: HandshakeOptions): Promise<Buffer> {
   }
 }
 
-/** A wrong answer is `500` without words; a secret file that the cache cannot open is `300` with the reason. */
+/** A wrong response gets `500` without a message; if the cache cannot open its secret file, `300` with the reason. */
 function authRefusal(verdict: Reply): ManagementPortError {
   const text = replyText(verdict)
   const words = text.trim() === '' ? 'the secret is not the one of this cache' : text.trim()
@@ -146,7 +146,7 @@ function lost(message: string, cause?: unknown): ManagementPortError {
   return new ManagementPortError('lost', message, { sent: false, cause })
 }
 
-/** Node leaves the message of an error empty when several addresses failed. */
+/** Node leaves an error's message empty if several addresses failed. */
 function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.message || ('code' in error ? String(error.code) : error.name)

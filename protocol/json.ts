@@ -1,4 +1,4 @@
-/** Reading members of the cache's JSON: `unknown` in, a typed value or a `garbled` error out. */
+/** Reads members of the cache's JSON: takes `unknown`, returns a typed value or throws a `garbled` error. */
 
 import { expectJson, garbledAnswer } from './command.js'
 import type { Reply } from './frame.js'
@@ -14,7 +14,7 @@ export function readObject(value: unknown, command: string): JsonObject {
   throw garbledAnswer(command, 'an object is missing')
 }
 
-/** For commands whose answer is a list of objects. */
+/** For commands whose reply is a list of objects. */
 export function expectRows(reply: Reply, command: string): readonly JsonObject[] {
   return expectJson(reply, command).payload.map((item) => readObject(item, command))
 }
@@ -31,7 +31,7 @@ export function readNumber(record: JsonObject, key: string, command: string): nu
   throw garbledAnswer(command, `the number "${key}" is missing`)
 }
 
-/** Null where it is absent or of another kind. */
+/** Returns null if the value is absent or of another type. */
 export function textOrNull(value: unknown): string | null {
   return typeof value === 'string' ? value : null
 }
@@ -40,7 +40,7 @@ export function numberOrNull(value: unknown): number | null {
   return typeof value === 'number' ? value : null
 }
 
-/** The texts of a list; anything else in it is left out. */
+/** The strings of a list; other members are dropped. */
 export function readStrings(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
 }

@@ -1,12 +1,12 @@
-/** Lists that may be long are read in pieces; other work of the process goes on between them. */
+/** Parses long lists in pieces, so that other work of the process continues in between. */
 
 import { setImmediate as otherWork } from 'node:timers/promises'
 import { expectOk, garbledAnswer, parseJson, readJsonAnswer, readLimitBytes } from './command.js'
 import type { Reply } from './frame.js'
 
-/** Where a piece may end: behind so many bytes. */
+/** A piece ends at the first boundary after this many bytes. */
 const pieceBytes = 64 * 1024
-/** Text takes longer to read than JSON. */
+/** Text is slower to parse than JSON. */
 const lineLimitBytes = readLimitBytes / 4
 
 const lineFeed = 0x0a
@@ -16,7 +16,7 @@ const backslash = 0x5c
 const opening: ReadonlySet<number> = new Set([0x5b, 0x7b])
 const closing: ReadonlySet<number> = new Set([0x5d, 0x7d])
 
-/** Of JSON the members behind the answer's head. `textOf`: where a piece is not the JSON that it should be. */
+/** For JSON lists: parses the members after the reply's head. `textOf`: converts pieces that are not valid JSON as sent. */
 export function readJsonList<Row>(
   reply: Reply,
   name: string,
@@ -31,7 +31,7 @@ export function readJsonList<Row>(
   })
 }
 
-/** Of text whole lines; `readLines` is told whether a heading is among them. */
+/** For text lists: parses whole lines; `readLines` is told whether the piece includes the heading. */
 export function readTextList<Row>(
   reply: Reply,
   name: string,
@@ -43,7 +43,7 @@ export function readTextList<Row>(
   )
 }
 
-/** What is short is read at once. */
+/** Short lists are parsed at once. */
 function readList<Row>(
   body: Buffer,
   split: (body: Buffer) => Iterable<Buffer>,
@@ -66,7 +66,7 @@ async function readPieces<Row>(
   return rows
 }
 
-/** Whole lines; behind the last line feed is none, where a piece ends there. */
+/** Yields pieces of whole lines; none after the last line feed if a piece ends there. */
 function* splitLines(body: Buffer): Generator<Buffer, void, void> {
   for (let from = 0; from < body.length;) {
     const found = body.indexOf(lineFeed, from + pieceBytes)
@@ -76,7 +76,7 @@ function* splitLines(body: Buffer): Generator<Buffer, void, void> {
   }
 }
 
-/** Some members of the outermost list at a time, as lists. */
+/** Yields some members of the outermost list at a time, each piece as a list. */
 function* splitMembers(body: Buffer): Generator<Buffer, void, void> {
   let depth = 0
   let from = 0

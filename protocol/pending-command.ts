@@ -1,4 +1,4 @@
-/** A command on its way: what `connection.ts` queues. Hides the type of the result from the queue. */
+/** A queued command of `connection.ts`. Hides the type of the result from the queue. */
 
 import type { Command } from './command.js'
 import type { ManagementPortError } from './errors.js'
@@ -10,12 +10,12 @@ export interface Settle<Result> {
 }
 
 interface PendingCommandOptions {
-  /** How many may be in flight together with this one. */
+  /** Maximum number of commands in flight together with this one. */
   readonly window: number
   readonly timeoutMs: number
 }
 
-/** A class, not a record of closures: one is made for each command, on the hot path. */
+/** A class rather than a record of closures: one is created per command, on the hot path. */
 export class PendingCommand<Result> {
   readonly window: number
   readonly timeoutMs: number
@@ -52,7 +52,7 @@ export class PendingCommand<Result> {
     else this.#settle.resolve(result)
   }
 
-  /** Parsers throw ManagementPortErrors; anything else is a bug that goes to the caller as it is. */
+  /** Parsers throw ManagementPortErrors; any other error is a bug and is passed to the caller unchanged. */
   #reject(error: unknown): void {
     this.#settle.reject(error instanceof Error ? error : new Error(String(error)))
   }
@@ -62,7 +62,7 @@ export class PendingCommand<Result> {
   }
 }
 
-/** What the queue sees of a command. */
+/** The part of a command that the queue uses. */
 export type AnyPendingCommand = Pick<
   PendingCommand<unknown>,
   'name' | 'line' | 'window' | 'timeoutMs' | 'take' | 'fail'

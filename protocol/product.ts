@@ -1,31 +1,31 @@
 /**
- * The products that speak this protocol: with 9.0 the open-source project became Vinyl Cache, whose programs, folders and
- * users have other names; Varnish Software keeps the name Varnish. From 9.0 on both greet with `Vinyl Cache CLI 1.0`: only the
- * version line tells them apart (`varnish-9.0.2 …`, `vinyl-cache-9.0.1 …`). Nothing else knows these names.
+ * The products that speak this protocol. With 9.0 the open-source project became Vinyl Cache, with other names of programs, folders and
+ * users; Varnish Software keeps the name Varnish. From 9.0 on both greet with `Vinyl Cache CLI 1.0`: only the version line distinguishes
+ * them (`varnish-9.0.2 …`, `vinyl-cache-9.0.1 …`). No other module knows these names.
  */
 
 export interface Product {
   readonly name: 'varnish' | 'vinyl'
-  /** In its version line. */
+  /** Name in the version line. */
   readonly versionName: string
   readonly title: string
-  /** Manager and child. */
+  /** Program of manager and child. */
   readonly daemon: string
   readonly statTool: string
-  /** Prints a line for each transaction. */
+  /** Prints a line per transaction. */
   readonly logTool: string
-  /** How that one calls what it knows of itself: `%{Varnish:side}x`. */
+  /** Prefix of the log tool's own variables: `%{Varnish:side}x`. */
   readonly logVariables: string
-  /** Prints all records of each. */
+  /** Prints all records of each transaction. */
   readonly recordTool: string
   /** Sends commands to the management port. */
   readonly admTool: string
-  /** Where a `-n` that is not a path lies. */
+  /** Folder of a `-n` that is not a path. */
   readonly stateFolder: string
-  /** The last of the names that a cache without `-n` has in that folder; before 7.0 the host's name. */
+  /** Name in that folder of a cache without `-n` in newer releases; before 7.0 it is the host's name. */
   readonly defaultName: string
   readonly secretFile: string
-  /** Who may read its shared memory. */
+  /** Group that may read its shared memory. */
   readonly group: string
   readonly unit: string
 }
@@ -64,20 +64,20 @@ export const vinyl: Product = {
   unit: 'vinyl-cache.service',
 }
 
-/** The elder first: where both are installed and none runs, it is what users have. */
+/** The older product first: if both are installed and neither is running, it is the one in use. */
 export const products: readonly Product[] = [varnish, vinyl]
 
-/** By the name in the version line, or its short one; null for a make that is not known here. */
+/** Finds a product by its name in the version line or its short name; null for an unknown product. */
 export function findProduct(name: string): Product | null {
   return products.find((one) => one.versionName === name || one.name === name) ?? null
 }
 
-/** As it is told: `varnish`, `vinyl`, what another make calls itself, or nothing. */
+/** Returns `varnish`, `vinyl`, the name of an unknown product, or an empty text. */
 export function nameProduct(versionName: string | null): string {
   return findProduct(versionName ?? '')?.name ?? versionName ?? ''
 }
 
-/** By the name of its program, without a folder. */
+/** Finds a product by the name of its daemon, without a folder. */
 export function findProductOfDaemon(program: string): Product | null {
   return products.find(({ daemon }) => daemon === program) ?? null
 }

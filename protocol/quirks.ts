@@ -1,25 +1,25 @@
 /**
- * Where releases of the cache behave differently and somebody has to mind it: one row each. What a cache tells of itself is
- * asked (capabilities.ts); these it does not tell. Each row is tried on the simulated releases and on the real ones.
+ * Behaviour that differs between releases of the cache and needs special handling, one row each. Features that a cache reports itself are
+ * queried (capabilities.ts); these it does not report. Each row is tested on the simulated releases and on the real ones.
  */
 import { isAtLeast } from './release.js'
 
 interface Quirk {
-  /** From the first release on, before the second; null: all later ones. */
+  /** Ranges from the first release, before the second; null: all later ones. */
   readonly releases: readonly (readonly [from: string, before: string | null])[]
-  /** Whether it is taken for granted of a build that names no version. */
+  /** Whether to assume it for a build without a version. */
   readonly isAssumed: boolean
-  /** What the cache does. */
+  /** The cache's behaviour. */
   readonly fact: string
-  /** What is done about it. */
+  /** How it is handled. */
   readonly answer: string
-  /** The cache's own source. */
+  /** Where the cache's source shows it. */
   readonly source: string
 }
 
 const rows = {
   patternKillsChild: {
-    // Nothing before 6.0 was tried.
+    // Releases before 6.0 were not tested.
     releases: [
       ['0', '6.0'],
       ['7.6', '8.0'],
@@ -137,7 +137,7 @@ export const quirks: Readonly<Record<QuirkName, Quirk>> = rows
 
 export const quirkNames = Object.keys(rows) as readonly QuirkName[] // its own keys
 
-/** `version`: such as `7.1.1`; null or empty where the banner names none. */
+/** `version`: for example `7.1.1`; null or empty if the banner has none. */
 export function hasQuirk(version: string | null, name: QuirkName): boolean {
   const { releases, isAssumed } = quirks[name]
   if (version === null || version === '') return isAssumed

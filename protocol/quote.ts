@@ -1,14 +1,13 @@
 /**
- * How text travels as an argument of a command line, or is refused before a byte is written.
+ * Encodes text as arguments of a command line, or refuses it before a byte is written.
  *
- * Read by lib/libvarnish/vav.c: words are cut at white space; in and out of quotes `\n \r \t \" \\ \ooo \xHH` are escapes,
- * any other backslash is an error. Releases 7.0–7.4 refuse two neighbouring quoted words, so nothing is quoted here
- * but the empty word: blanks travel as `\x20`. Escapes are read before the word is compared with `<<`, the mark of a
- * here-document: escaping it does not help.
+ * Parsed by lib/libvarnish/vav.c: words end at white space; inside and outside of quotes `\n \r \t \" \\ \ooo \xHH` are escapes, any other
+ * backslash is an error. Releases 7.0–7.4 refuse two adjacent quoted words, so only the empty word is quoted here and blanks are sent as
+ * `\x20`. Escapes are decoded before the word is compared with `<<`, the start of a here-document, so escaping it does not help.
  *
- * What the manager does not know itself it sends on to its child as text (mgt_cli.c, mcf_askchild): escaped anew, but not
- * quoted. There a blank cuts the word in two, an empty word vanishes, and `<<` makes the manager wait for a text that never
- * comes until it kills the child. Words for the child have a stricter rule of their own.
+ * Commands that the manager does not know are forwarded to its child as text (mgt_cli.c, mcf_askchild): escaped again, but not quoted.
+ * There a blank splits the word, an empty word vanishes, and `<<` makes the manager wait for a text that never comes until it kills the
+ * child. Words for the child therefore have a stricter rule.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -19,7 +18,7 @@ const argumentLimitBytes = 64 * 1024
 /** Four times the longest flattened VCL that is deployed (docs/behaviour.md, VCL limits). */
 const sourceLimitBytes = 8 * 1024 * 1024
 
-/** `name argument…` for a command that the manager answers itself: vcl.* but vcl.show, param.*, process commands. */
+/** `name argument…` for commands of the manager: vcl.* except vcl.show, param.*, process commands. */
 export function commandLine(name: string, words: readonly string[]): string {
   words.forEach((word, index) => {
     if (word === '' && words[index - 1] === '')
@@ -28,7 +27,7 @@ export function commandLine(name: string, words: readonly string[]): string {
   return [name, ...words.map((word) => quoteArgument(word, name))].join(' ')
 }
 
-/** `name argument…` for a command that the child answers: ban*, backend.*, vcl.show. */
+/** `name argument…` for commands of the child: ban*, backend.*, vcl.show. */
 export function childCommandLine(name: string, words: readonly string[]): string {
   return [name, ...words.map((word) => quoteChildArgument(word, name))].join(' ')
 }
@@ -46,9 +45,9 @@ export function quoteChildArgument(word: string, command?: string): string {
 }
 
 /**
- * ` << TOKEN`, the text and the token: always the end of a line's words. The text arrives as it is, with a line feed at its
- * end if it had none. The cache looks for the token anywhere in the text and does not backtrack (vlu.c), so the token is
- * random, not in the text, and its first character occurs in it once.
+ * ` << TOKEN`, the text and the token: always the last words of a line. The text arrives unchanged, with a line feed appended if it has
+ * none. The cache searches the token anywhere in the text without backtracking (vlu.c), so the token is random, not contained in the text,
+ * and its first character occurs in it only once.
  */
 export function hereDocument(source: string, command?: string): string
 export function hereDocument(source: string | Buffer, command?: string): string | Buffer
@@ -63,8 +62,8 @@ export function hereDocument(source: string | Buffer, command?: string): string 
 }
 
 /**
- * A line that somebody typed, as it is: one line whose words hold no control byte and no `<<` once read as the cache reads
- * them, also after the child has cut them at blanks again.
+ * Checks a line that a user typed, without changing it: it is one line whose words, as the cache decodes them, contain no control byte and
+ * no `<<`, even after the child has split them at blanks again.
  */
 export function checkTypedLine(line: string): string {
   const unsafe = findUnsafe(line) ?? findUnsafeWords(line)
@@ -72,7 +71,7 @@ export function checkTypedLine(line: string): string {
   return line
 }
 
-// isspace() of the C locale; a word in quotes or a bare one without, each up to white space or the end.
+// isspace() of the C locale; a quoted or a bare word, up to white space or the end.
 const space = ' \t\n\v\f\r'
 const wordPattern = (() => {
   const quoted = '"((?:[^"\\\\]|\\\\[^])*)"'
@@ -80,7 +79,7 @@ const wordPattern = (() => {
   return `[${space}]*(?:${quoted}|${bare})(?=[${space}]|$)`
 })()
 
-/** The words of a line as the cache reads them, or null where it would answer a syntax error (vav.c, VAV_ParseTxt). */
+/** The words of a line as the cache reads them, or null if it would report a syntax error (vav.c, VAV_ParseTxt). */
 export function splitLine(line: string): string[] | null {
   const words: string[] = []
   const pattern = new RegExp(wordPattern, 'y')
@@ -95,7 +94,7 @@ export function splitLine(line: string): string[] | null {
   return words
 }
 
-// Control bytes (C0, DEL), and what ends a line for the eyes or programs that read logs: U+2028, U+2029.
+// Control bytes (C0, DEL), and characters that end a line for readers or log parsers: U+2028, U+2029.
 const unsafeCharacter = /[\u0000-\u001f\u007f\u2028\u2029]|\p{Surrogate}/u
 
 function findUnsafe(word: string): string | null {
@@ -150,7 +149,7 @@ function findToken(source: string | Buffer): string {
 const escapePattern = /\\(?:x([0-9a-fA-F]{2})|([0-7]{1,3})|([nrt"\\])|[^])/g
 const letters: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' }
 
-/** Null: a backslash that the cache does not know (vav.c, VAV_BackSlash). An escaped byte gives the character of that code. */
+/** Returns null for an escape that the cache does not know (vav.c, VAV_BackSlash). An escaped byte becomes the character of that code. */
 function readEscapes(word: string): string | null {
   let read = ''
   let at = 0

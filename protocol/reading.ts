@@ -1,4 +1,4 @@
-/** The reading commands in the form that a release answers: JSON where it has it, else text. The results are the same. */
+/** Chooses the form of reading commands for a release: JSON if it supports it, else text. The results are the same. */
 
 import type { Capabilities } from './capabilities.js'
 import { backendList } from './commands/backend.js'

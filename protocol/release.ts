@@ -1,16 +1,16 @@
-/** Which release of the cache this is, and what it can do. The banner is the only place that says it. */
+/** The release of the cache and its features. Only the banner names the release. */
 
 export interface Banner {
-  /** As printed, such as `varnish`: other builds and later names are read alike. */
+  /** As printed, for example `varnish`; other builds and later names have the same form. */
   readonly product: string | null
-  /** Such as `7.1.1`; null where the banner names none (development builds). */
+  /** For example `7.1.1`; null if the banner has none (development builds). */
   readonly version: string | null
   readonly revision: string | null
-  /** All of it. */
+  /** The complete banner. */
   readonly text: string
 }
 
-/** `product-version revision hash` on a line of its own; the product's name may have dashes. */
+/** `product-version revision hash` on its own line; the product's name may contain dashes. */
 const versionLine =
   /^([A-Za-z][A-Za-z0-9]*(?:-[A-Za-z][A-Za-z0-9]*)*)-(\d[\w.+-]*|trunk)(?: revision (\w+))?\s*$/m
 
@@ -25,10 +25,10 @@ export function parseBanner(text: string): Banner {
   }
 }
 
-/** The first release that can: of the 6.0 branch, null where none of it can, and of those after it. */
+/** The first release with a feature: in the 6.0 branch (null if none has it), and in later releases. */
 export type Since = readonly [lts: string | null, main: string]
 
-/** `-j` per command (the CLI tables of all release tags). */
+/** Support of `-j` per command (from the CLI tables of all release tags). */
 const jsonSince: Readonly<Record<string, Since>> = {
   'ban.list': ['6.0.2', '6.2'],
   help: ['6.0.0', '6.1'],
@@ -38,7 +38,7 @@ const jsonSince: Readonly<Record<string, Since>> = {
   status: ['6.0.2', '6.2'],
   'storage.list': ['6.0.2', '6.2'],
   'vcl.list': ['6.0.2', '6.2'],
-  // 6.0 advertises it and answers 102.
+  // 6.0 advertises it and responds with 102.
   'backend.list': [null, '6.1'],
   pid: ['6.0.7', '6.4'],
   'vcl.deps': [null, '6.6'],
@@ -46,7 +46,7 @@ const jsonSince: Readonly<Record<string, Since>> = {
   'param.reset': [null, '7.5'],
 }
 
-/** Commands that 6.0.0 does not have. */
+/** Commands that 6.0.0 lacks. */
 const commandSince: Readonly<Record<string, Since>> = {
   'param.reset': ['6.0.5', '6.2'],
   pid: ['6.0.7', '6.4'],
@@ -54,13 +54,13 @@ const commandSince: Readonly<Record<string, Since>> = {
   'tls.cert.list': [null, '9.0'],
 }
 
-/** A build without a version number is taken for the newest. */
+/** A build without a version number counts as the newest. */
 export function supportsJson(version: string | null, command: string): boolean {
   const since = jsonSince[command]
   return since !== undefined && isSince(version, since)
 }
 
-/** Whether the command exists; what every release has is true. */
+/** True if the command exists; also for commands of every release. */
 export function hasCommand(version: string | null, command: string): boolean {
   const since = commandSince[command]
   return since === undefined || isSince(version, since)
@@ -72,7 +72,7 @@ export function isSince(version: string | null, [lts, main]: Since): boolean {
   return lts !== null && isAtLeast(version, lts)
 }
 
-/** Compares dotted numbers; what is behind the third does not count. */
+/** Compares dotted numbers; parts after the third are ignored. */
 export function isAtLeast(version: string, least: string): boolean {
   const [a, b] = [version, least].map((text) => text.split('.').map((part) => parseInt(part, 10)))
   for (let index = 0; index < 3; index++) {

@@ -1,10 +1,10 @@
 /**
- * Watches the oldest command in flight: the only one that the cache works on. One timer, left to run on while commands come
- * and go, since making one for each would cost more than it guards.
+ * Watches the oldest command in flight, the only one that the cache is processing. It uses one timer that keeps running while commands come
+ * and go, because a timer per command would cost too much.
  */
 
 interface ReplyClock<Item> {
-  /** This one is the oldest from now on. */
+  /** Starts the time limit of the command that is now the oldest. */
   start(oldest: Item): void
   stop(): void
 }
@@ -33,7 +33,7 @@ export function createReplyClock<Item extends { readonly timeoutMs: number }>(
     if (leftMs > 0) arm(leftMs)
     else setImmediate(checkAgain, oldest)
   }
-  // Were we ourselves held up, the answer lies in the socket, unread: one turn of the event loop to read it.
+  // If this process was blocked itself, the reply is in the socket, unread: wait one turn of the event loop to read it.
   const checkAgain = (late: Item) => {
     const oldest = options.oldest()
     if (oldest === late) options.onLate(late)

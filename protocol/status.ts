@@ -1,28 +1,28 @@
 /** Status codes of the management port (include/vcli.h, enum VCLI_status_e). */
 
 export const cliStatus = {
-  /** The line could not be parsed: quoting, or nothing in it. */
+  /** The line cannot be parsed (quoting) or is empty. */
   syntax: 100,
-  /** No such command here and now: also a command of the child while it is stopped. */
+  /** No such command here and now; also for the child's commands while it is stopped. */
   unknown: 101,
   /** `-j` on a command without JSON. */
   unimplemented: 102,
   tooFew: 104,
   tooMany: 105,
-  /** A bad argument: compile errors, unknown names, values out of range. */
+  /** An invalid argument: compile errors, unknown names, values out of range. */
   parameter: 106,
-  /** The challenge; only as first message of a connection. */
+  /** The challenge; only as the first message of a connection. */
   auth: 107,
   ok: 200,
-  /** The command did run, but its answer was cut at the cache's `cli_limit`. */
+  /** The command did run, but its reply was truncated at the cache's `cli_limit`. */
   truncated: 201,
-  /** Understood, impossible in the present state. */
+  /** Valid, but impossible in the current state. */
   cannot: 300,
-  /** The manager lost its child while it waited for the answer. */
+  /** The manager lost its child while it was waiting for the reply. */
   communication: 400,
   /** After `quit` or a failed authentication; the server closes. */
   close: 500,
 } as const
 
-/** Three digits, a blank, the body's length left-aligned in 8, LF (include/vcli.h, CLI_LINE0_LEN). */
+/** Three digits, a blank, the body's length left-aligned in 8 characters, LF (include/vcli.h, CLI_LINE0_LEN). */
 export const replyHeaderBytes = 13

@@ -1,4 +1,4 @@
-/** Backends: what the cache thinks of them, and what it shall think (varnish-cli(7), cache_backend_cfg.c). */
+/** Backends: their health in the cache, and overriding it (varnish-cli(7), cache_backend_cfg.c). */
 
 import { expectJson, expectOk, garbledAnswer, type Command } from '../command.js'
 import { ManagementPortError } from '../errors.js'
@@ -7,36 +7,36 @@ import { numberOrNull, readObject, textOrNull, type JsonObject } from '../json.j
 import { childCommandLine } from '../quote.js'
 
 export interface Backend {
-  /** `<vcl>.<backend>`; directors are listed alike. */
+  /** `<vcl>.<backend>`; directors are listed in the same form. */
   readonly name: string
-  /** `backend`, or a director's kind; null where the release does not tell. */
+  /** `backend`, or the kind of a director; null if the release does not print it. */
   readonly type: string | null
-  /** What was set: `probe` or `auto` (as probed), `healthy`, `sick`. A backend without a probe shows `healthy`. */
+  /** The override: `probe` or `auto` (as probed), `healthy`, `sick`. A backend without a probe shows `healthy`. */
   readonly adminHealth: string
-  /** Good ones of the latest probes, or of a director's backends; both 0 without a probe. */
+  /** Successful ones among the latest probes, or healthy ones among a director's backends; both 0 without a probe. */
   readonly good: number
   readonly total: number
-  /** Would be used: what was set wins over the probe. */
+  /** True if the cache would use it; an override takes precedence over the probe. */
   readonly isHealthy: boolean
-  /** Unix time; null where the release prints text that is not a date. */
+  /** Unix time; null if the release prints text that is not a date. */
   readonly lastChangeSeconds: number | null
-  /** `probe_details` of `-p`, as the release gives it. */
+  /** `probe_details` of `-p`, as printed by the release. */
   readonly details: JsonObject | null
 }
 
 export interface BackendListOptions {
   /**
-   * Glob. Without a dot it looks in the active VCL only; `<vcl>.<backend>` reaches the others, but kills the child of some
-   * releases beside labels (7.7.3: varnish-cache issue 4390).
+   * Glob. Without a dot it matches in the active VCL only; `<vcl>.<backend>` matches in others, but kills the child of some releases if
+   * labels exist (7.7.3: varnish-cache issue 4390).
    */
   readonly pattern?: string
-  /** With details of the probes. */
+  /** Includes details of the probes. */
   readonly probes?: boolean
 }
 
 type AdminHealth = 'auto' | 'healthy' | 'sick'
 
-/** None where nothing matches. */
+/** Returns an empty list if nothing matches. */
 export function backendList(options: BackendListOptions = {}): Command<readonly Backend[]> {
   return {
     name: 'backend.list',
@@ -52,7 +52,7 @@ export function backendListLine(flags: readonly string[], options: BackendListOp
   return childCommandLine('backend.list', [...flags, ...probes, ...pattern])
 }
 
-/** Holds until it is set otherwise, the VCL is gone or the child starts anew. Rejected (106) where nothing matches. */
+/** Valid until it is changed, the VCL is discarded or the child restarts. Rejected (106) if nothing matches. */
 export function backendSetHealth(pattern: string, health: AdminHealth): Command<void> {
   const words = [checkPattern('backend.set_health', pattern), health]
   return {
@@ -100,9 +100,9 @@ function readProbeMessage(message: unknown): readonly unknown[] {
   return [Number(good ?? 0), Number(total ?? 0), health]
 }
 
-/** The list shows what probes say also where something else was set (seen on 7.1.1). */
+/** The list shows the probed state even if it is overridden (seen on 7.1.1). */
 export function judgeHealth(adminHealth: string, probed: string): boolean {
   if (adminHealth === 'healthy' || adminHealth === 'sick') return adminHealth === 'healthy'
-  // `good` is the word of 6.1.
+  // 6.1 prints `good`.
   return /^(?:healthy|good)$/i.test(probed)
 }

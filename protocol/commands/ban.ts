@@ -1,4 +1,4 @@
-/** Bans (varnish-cli(7), cache_ban.c). Answered by the child: words are re-read there, see quote.ts. */
+/** Bans (varnish-cli(7), cache_ban.c). The child executes them and parses the words again, see quote.ts. */
 
 import { expectOk, type Command } from '../command.js'
 import { ManagementPortError } from '../errors.js'
@@ -10,7 +10,7 @@ export interface BanTerm {
   /** `req.url`, `req.http.X`, `obj.status`, `obj.http.X`, or `obj.ttl`, `.age`, `.grace`, `.keep`. */
   readonly field: string
   readonly operator: BanOperator
-  /** One word: a blank cannot travel, see `writeBlanksAsEscapes`. */
+  /** A single word: blanks cannot be sent, see `writeBlanksAsEscapes`. */
   readonly value: string
 }
 
@@ -18,19 +18,19 @@ export type BanOperator = '==' | '!=' | '~' | '!~' | '>' | '>=' | '<' | '<='
 
 export interface Ban {
   readonly timeSeconds: number
-  /** Objects that were checked against this ban last. */
+  /** Number of objects whose last check was against this ban. */
   readonly references: number
-  /** It can match nothing any more. */
+  /** The ban can no longer match anything. */
   readonly isCompleted: boolean
-  /** As the cache prints it; empty for the ban that every cache starts with. */
+  /** As printed by the cache; empty for the initial ban of every cache. */
   readonly expression: string
 }
 
-/** A header name of 127 characters or more panics the child of 7.1.1: no more than 126. */
+/** At most 126 characters: a header name of 127 or more panics the child of 7.1.1. */
 const fieldPattern =
   /^(?:req\.url|obj\.(?:status|ttl|age|grace|keep)|(?:req|obj)\.http\.[!#$%&'*+.^_`|~0-9A-Za-z-]{1,126})$/
 
-/** Objects older than this that match all terms are not served any more. Made when 200 comes: `ban.list` cannot prove it. */
+/** Older objects that match all terms are no longer served. The reply 200 confirms the ban: `ban.list` cannot prove it. */
 export function ban(terms: readonly BanTerm[]): Command<void> {
   if (terms.length === 0) throw refusal('a ban has one term at least')
   const words = terms.flatMap(({ field, operator, value }, index) => {
@@ -42,18 +42,18 @@ export function ban(terms: readonly BanTerm[]): Command<void> {
 }
 
 /**
- * The same regular expression without blanks: `\x20` for each. Refused where that would change what it matches
- * (pcre2pattern(3)): within `\Q…\E`, after `\c`, and where a `(?x)` might make blanks meaningless.
+ * Replaces the blanks in a regular expression by `\x20`. Refused if that would change its meaning (pcre2pattern(3)): within `\Q…\E`, after
+ * `\c`, and if a `(?x)` may make blanks insignificant.
  */
 export function writeBlanksAsEscapes(pattern: string): string {
   if (!pattern.includes(' ')) return pattern
   if (/\\Q|\\c |\(\?\^?[A-Za-z]*x/.test(pattern))
     throw refusal('a blank in a regular expression with \\Q, \\c or (?x): write \\x20 for it')
-  // A backslash takes the character behind it along: `\ ` is a blank, `\\ ` is a backslash and a blank.
+  // A backslash belongs to the next character: `\ ` is a blank, `\\ ` is a backslash and a blank.
   return pattern.replace(/\\ | |\\[^]/g, (found) => (found.endsWith(' ') ? '\\x20' : found))
 }
 
-/** Newest first. On an empty cache all but the newest disappear within moments: nothing is left for them to match. */
+/** Newest first. On an empty cache all but the newest disappear within moments, because they have nothing left to match. */
 export function banList(): Command<readonly Ban[]> {
   return {
     name: 'ban.list',
@@ -73,7 +73,7 @@ function readBan(item: unknown, name: string): Ban {
   }
 }
 
-/** `ban.list -j` writes bytes outside of ASCII as `\303`, which is not JSON (vsb.c, VSB_quote): makes bytes of them again. */
+/** `ban.list -j` writes non-ASCII bytes as `\303`, which is not JSON (vsb.c, VSB_quote); converts them back to bytes. */
 function undoOctalEscapes(body: Buffer): string {
   const bytes = body
     .toString('latin1')

@@ -1,4 +1,4 @@
-/** Parameters (varnish-cli(7), mgt_param.c). They survive the child, not the manager. */
+/** Parameters (varnish-cli(7), mgt_param.c). They survive a restart of the child, but not of the manager. */
 
 import { expectNote, expectOk, garbledAnswer, type Command } from '../command.js'
 import { ManagementPortError } from '../errors.js'
@@ -6,22 +6,22 @@ import { expectRows, isJsonObject, readString, readStrings, textOrNull } from '.
 import { commandLine } from '../quote.js'
 import type { Reply } from '../frame.js'
 
-/** Seconds, bytes and counts as numbers; memory pools as `{min_pool, max_pool, max_age}`; all else as text. */
+/** Seconds, bytes and counts as numbers; memory pools as `{min_pool, max_pool, max_age}`; everything else as text. */
 type ParamValue = number | boolean | string | Readonly<Record<string, unknown>>
 
 export interface Param {
   readonly name: string
-  /** False: this build lacks it, and nothing else is known of it. */
+  /** False if this build lacks the parameter; then nothing else is known. */
   readonly isImplemented: boolean
   readonly value: ParamValue | null
-  /** Such as `seconds`, `bytes`, `bool`; null for plain numbers and texts. */
+  /** For example `seconds`, `bytes`, `bool`; null for plain numbers and texts. */
   readonly units: string | null
-  /** As one would write it (`48k`, `on`), unlike `value`: comparing the two tells nothing. */
+  /** In input form (`48k`, `on`), unlike `value`, so the two cannot be compared. */
   readonly default: string | null
   readonly minimum: string | null
   readonly maximum: string | null
   readonly description: string | null
-  /** Such as `must_restart`, `must_reload`, `delayed_effect`, `experimental`. */
+  /** For example `must_restart`, `must_reload`, `delayed_effect`, `experimental`. */
   readonly flags: readonly string[]
 }
 
@@ -33,24 +33,24 @@ export function paramShow(param: string): Command<Param> {
   }
 }
 
-/** All of them: 46 kB on 7.1, close to its default cli_limit of 48k. */
+/** All parameters: 46 kB on 7.1, close to its default cli_limit of 48k. */
 export function paramShowAll(): Command<readonly Param[]> {
   return { name: 'param.show', line: 'param.show -j', parse: parseParams }
 }
 
-/** Gives the cache's note, mostly none: "Change will take effect when VCL script is reloaded". */
+/** Returns the cache's note, usually empty: "Change will take effect when VCL script is reloaded". */
 export function paramSet(param: string, value: string): Command<string> {
   const words = [checkParam('param.set', param), value]
   return { name: 'param.set', line: commandLine('param.set', words), parse: expectNote }
 }
 
-/** Back to the default. From 6.0.5 and 6.2. */
+/** Resets to the default. From 6.0.5 and 6.2. */
 export function paramReset(param: string): Command<void> {
   const words = [checkParam('param.reset', param)]
   return { name: 'param.reset', line: commandLine('param.reset', words), parse: expectOk }
 }
 
-/** `changed` would be answered as a list. */
+/** Excludes `changed`, for which the cache would print a list. */
 export function checkParam(command: string, param: string): string {
   if (/^[a-z][a-z0-9_]{0,99}$/.test(param) && param !== 'changed') return param
   throw new ManagementPortError(

@@ -12,18 +12,18 @@ import {
 } from '../json.js'
 import { cliStatus } from '../status.js'
 
-/** Only `running` and `stopped` were ever seen: a change of state happens inside one step of the manager. */
+/** Only `running` and `stopped` were ever seen, because a state change takes place within one step of the manager. */
 export type ChildState = 'stopped' | 'starting' | 'running' | 'stopping' | 'died'
 
 export interface ProcessIds {
   readonly master: number
-  /** Null while the child is stopped. A new one means: bans and health overrides are gone. */
+  /** Null while the child is stopped. A new value means that bans and health overrides are lost. */
   readonly worker: number | null
 }
 
 export interface Storage {
   readonly name: string
-  /** Such as `malloc` or `file`. */
+  /** For example `malloc` or `file`. */
   readonly kind: string
 }
 
@@ -33,7 +33,7 @@ export interface HelpEntry {
   readonly hasJson: boolean
 }
 
-/** Gives the cache's time, Unix seconds. Answered by the manager alone. The text is the same in all releases. */
+/** Returns the cache's time in Unix seconds. The manager responds without the child; the text is the same in all releases. */
 export function ping(): Command<number> {
   return { name: 'ping', line: 'ping', parse: parsePing }
 }
@@ -47,12 +47,12 @@ export function processIds(): Command<ProcessIds> {
   return { name: 'pid', line: 'pid -j', parse: parsePid }
 }
 
-/** Rejected (300) when it runs, has no VCL in use, or its VCL fails to start (then without words). */
+/** Rejected (300) if the child is running, no VCL is in use, or its VCL fails to start (then without a message). */
 export function startChild(): Command<void> {
   return { name: 'start', line: 'start', parse: expectOk }
 }
 
-/** What the child said when it last panicked; null when it did not, or that was cleared. Text in all releases. */
+/** The message of the child's last panic; null if there was none or it was cleared. Text in all releases. */
 export function panicShow(): Command<string | null> {
   return {
     name: 'panic.show',
@@ -62,7 +62,7 @@ export function panicShow(): Command<string | null> {
   }
 }
 
-/** False when there was none. */
+/** Returns false if there was no panic. */
 export function panicClear(): Command<boolean> {
   return {
     name: 'panic.clear',
@@ -116,7 +116,7 @@ function parsePid(reply: Reply, name: string): ProcessIds {
 }
 
 export function readChildState(word: string | null, command: string): ChildState {
-  // The manager's own text for the last one is `died, (restarting)`.
+  // The manager's text for the last state is `died, (restarting)`.
   const state = /^(stopped|starting|running|stopping|died)\b/.exec(word ?? '')?.[1]
   if (state === undefined) throw garbledAnswer(command, 'it names no state of a child')
   return state as ChildState // one of the pattern's words

@@ -1,8 +1,8 @@
 /**
  * Certificates of a cache with a TLS listener (Varnish 9.0, mgt_tls_conf.c): load, commit, discard, roll back, list.
  *
- * A load and a discard are staged until a commit. The manager answers, and sends what it read of the file to the child: without a
- * TLS listener a load kills the child, and only the list says that there is none.
+ * Loads and discards are staged until a commit. The manager replies, and sends the file's content to the child: without a TLS listener a
+ * load kills the child, and only the list shows whether there is one.
  */
 import { expectOk, expectText, garbledAnswer, type Command } from '../command.js'
 import { ManagementPortError } from '../errors.js'
@@ -17,7 +17,7 @@ export interface CertificateRow {
 
 const notConfigured = 'TLS has not been configured'
 
-/** Null: the cache has no TLS listener, or its release knows no certificates. */
+/** Returns null if the cache has no TLS listener, or its release has no certificates. */
 export function tlsCertList(): Command<readonly CertificateRow[] | null> {
   return {
     name: 'tls.cert.list',
@@ -32,8 +32,8 @@ export function tlsCertList(): Command<readonly CertificateRow[] | null> {
 }
 
 /**
- * Frontend, id, status and subject, with tabs between them; nothing where there is no certificate. Those of every listener are
- * `default`'s; the first listener repeats them.
+ * Rows of frontend, id, status and subject, separated by tabs; empty without certificates. Certificates of every listener belong to
+ * `default`; the first listener repeats them.
  */
 export function parseCertificateList(text: string, name: string): readonly CertificateRow[] {
   return text
@@ -47,10 +47,10 @@ export function parseCertificateList(text: string, name: string): readonly Certi
     })
 }
 
-/** The file has the certificate, its chain and its key. Only for a cache whose list has said that it has a TLS listener. */
+/** The file contains certificate, chain and key. Use it only if the cache's list has shown that it has a TLS listener. */
 export function tlsCertLoad(id: string, path: string): Command<void> {
   const name = 'tls.cert.load'
-  // A word that begins with a dash is an option to the cache.
+  // The cache treats a word with a leading dash as an option.
   if (path.startsWith('-'))
     throw new ManagementPortError('refused', 'the path begins with a dash', { command: name })
   return { name, line: commandLine(name, [id, path]), parse: expectOk }
@@ -60,17 +60,17 @@ export function tlsCertDiscard(id: string): Command<void> {
   return { name: 'tls.cert.discard', line: commandLine('tls.cert.discard', [id]), parse: expectOk }
 }
 
-/** Makes what is staged count, all of it at once. */
+/** Applies all staged changes at once. */
 export function tlsCertCommit(): Command<void> {
   return { name: 'tls.cert.commit', line: 'tls.cert.commit', parse: expectOk }
 }
 
-/** Forgets what is staged. */
+/** Discards all staged changes. */
 export function tlsCertRollback(): Command<void> {
   return { name: 'tls.cert.rollback', line: 'tls.cert.rollback', parse: expectOk }
 }
 
-/** Reads the files of all that was committed anew: from then on the child serves exactly what the manager holds. */
+/** Reads the files of all committed certificates again, after which the child serves exactly what the manager holds. */
 export function tlsCertReload(): Command<void> {
   return { name: 'tls.cert.reload', line: 'tls.cert.reload', parse: expectOk }
 }

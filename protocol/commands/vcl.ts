@@ -14,13 +14,13 @@ import { isJsonObject, numberOrNull, readObject, readString } from '../json.js'
 import { readJsonList } from '../long-list.js'
 import { childCommandLine, commandLine, hereDocument } from '../quote.js'
 
-/** Of a VCL with its includes, each as often as it is included; ours have at most a thousand. */
+/** The parts of a VCL with its includes, counted once per inclusion; our VCLs have at most a thousand. */
 const partsMost = 2_000
 
 type VclTemperature = 'auto' | 'cold' | 'warm'
 
 export interface VclRow {
-  /** Unique only among rows that are not `discarded`: a discarded program stays while something still refers to it. */
+  /** Unique only among rows that are not `discarded`: a discarded program stays listed while something refers to it. */
   readonly name: string
   readonly status: 'active' | 'available' | 'discarded'
   /** `auto`, `cold`, `warm` or, for a label, `label`. */
@@ -29,9 +29,9 @@ export interface VclRow {
   readonly temperature: string
   /** References by sessions and workers; null while the child is stopped. */
   readonly busy: number | null
-  /** How many labels stand for this program. */
+  /** Number of labels that refer to this program. */
   readonly labels: number
-  /** What a label stands for, and how many programs return(vcl()) it; null for a program. */
+  /** The program to which a label refers, and the number of programs that return(vcl()) it; null for a program. */
   readonly label: { readonly target: string; readonly refs: number } | null
 }
 
@@ -43,10 +43,10 @@ export interface VclPart {
 
 /** The folder `vcl_<name>.<time>` must fit NAME_MAX (255). */
 const programNameLimit = 233
-/** Labels have no folder, and the cache has no limit for their names. */
+/** Labels have no folder, and the cache does not limit their names. */
 const labelNameLimit = 1_000
 
-/** Compiles and loads a text under a new name. Gives the compiler's notes, mostly none. */
+/** Compiles and loads a text under a new name. Returns the compiler's notes, usually empty. */
 export function vclInline(name: string, source: string | Buffer): Command<string> {
   const start = `vcl.inline ${checkName('vcl.inline', name, programNameLimit)}`
   return {
@@ -57,12 +57,12 @@ export function vclInline(name: string, source: string | Buffer): Command<string
   }
 }
 
-/** Makes a program (or what a label stands for) serve all traffic. */
+/** Makes a program (or that of a label) serve all traffic. */
 export function vclUse(name: string): Command<void> {
   return vclCommand('vcl.use', [name])
 }
 
-/** Makes or moves a label. */
+/** Creates or moves a label. */
 export function vclLabel(label: string, program: string): Command<void> {
   return vclCommand('vcl.label', [label, program])
 }
@@ -71,14 +71,14 @@ export function vclState(name: string, state: VclTemperature): Command<void> {
   return vclCommand('vcl.state', [name], state)
 }
 
-/** All or nothing, in the right order by itself; until 6.5 it takes exactly one name. */
+/** All or nothing, in any order; up to 6.5 the cache accepts exactly one name. */
 export function vclDiscard(names: readonly string[]): Command<void> {
   if (names.length === 0)
     throw new ManagementPortError('refused', 'no name to discard', { command: 'vcl.discard' })
   return vclCommand('vcl.discard', names)
 }
 
-/** All rows, the discarded ones too. An empty answer is an error: the child did not give one. */
+/** All rows, including discarded ones. An empty reply is an error: the child did not respond. */
 export function vclList(): Command<readonly VclRow[]> {
   return {
     name: 'vcl.list',
@@ -87,7 +87,7 @@ export function vclList(): Command<readonly VclRow[]> {
   }
 }
 
-/** The source as it was loaded, byte for byte; of a label its program's, without a name the active one's (from 7.1). */
+/** The source as loaded, byte for byte; for a label that of its program, without a name that of the active VCL (from 7.1). */
 export function vclShow(name?: string): Command<Buffer> {
   return {
     name: 'vcl.show',
@@ -101,7 +101,7 @@ export function vclShowParts(name?: string): Command<readonly VclPart[]> {
   return { name: 'vcl.show', line: vclShowLine(['-v'], name), parse: parseVclParts }
 }
 
-/** Throws unless the cache takes it as a name (mgt_vcl.c, mcf_vcl_check). */
+/** Throws if the cache would not accept the name (mgt_vcl.c, mcf_vcl_check). */
 function checkName(command: string, name: string, limitCharacters: number): string {
   if (!/^[A-Za-z][A-Za-z0-9_-]*$/.test(name) || name.length > limitCharacters)
     throw new ManagementPortError(
@@ -147,7 +147,7 @@ export function readVclStatus(word: string, command: string): VclRow['status'] {
   throw garbledAnswer(command, `a program cannot be ${JSON.stringify(word)}`)
 }
 
-/** `// VCL.SHOW <n> <bytes> <file>` LF source LF, for each part (cache_vcl.c, vcl_cli_show). */
+/** Each part is `// VCL.SHOW <n> <bytes> <file>` LF source LF (cache_vcl.c, vcl_cli_show). */
 function parseVclParts(reply: Reply, name: string): readonly VclPart[] {
   const body = expectBytes(reply, name)
   const parts: VclPart[] = []

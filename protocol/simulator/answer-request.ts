@@ -1,7 +1,7 @@
 /**
- * From a request to its reply: the manager's dispatch, the child's, and what lies between them. The manager repeats the
- * words of a child's command without quotes, and the child reads them anew: blanks split, empty words vanish
- * (vcli_serve.c cls_exec, cls_dispatch; mgt_cli.c mcf_askchild).
+ * Processes a request to a reply: dispatch in the manager, forwarding, and dispatch in the child. The manager repeats the words of a
+ * child's command without quotes, and the child parses them again: blanks split words, empty words vanish (vcli_serve.c cls_exec,
+ * cls_dispatch; mgt_cli.c mcf_askchild).
  */
 import { cliStatus } from '../status.js'
 import { createCommandTable, type CommandTable, type EngineCommand } from './command-table.js'
@@ -14,10 +14,10 @@ import { quoteBare, ReplyText, unknownRequest } from './reply-text.js'
 import { RequestReader, type EngineRequest } from './request-reader.js'
 import type { Words } from './words.js'
 
-/** The wildcard behind which the child's commands are takes so many words (mgt_cli.c CLICMD_WILDCARD). */
+/** Maximum number of words that the manager's wildcard for child commands forwards (mgt_cli.c CLICMD_WILDCARD). */
 const forwardedWords = 999
 
-/** Answers one request and does what it asks. */
+/** Executes one request and returns its reply. */
 export function answerRequest(
   engine: EngineState,
   request: EngineRequest,
@@ -27,13 +27,13 @@ export function answerRequest(
   const reply = new ReplyText()
   dispatch({ engine, occasion, reply, side: 'manager' }, request.parsed)
   applyLimit(reply, readNumber(engine, 'cli_limit'), engine.release.cutMark)
-  // Strangers are shown the door at the least provocation.
+  // Any error ends an unauthenticated connection.
   if (!occasion.caller.isAuthenticated && reply.status !== cliStatus.ok) reply.closes = true
   if (reply.status === cliStatus.close) reply.closes = true
   return reply
 }
 
-/** Over the limit the text is cut, and success becomes "truncated". */
+/** Text over the limit is cut, and the status of a success becomes "truncated". */
 function applyLimit(reply: ReplyText, limitBytes: number, mark: string): void {
   const { text } = reply
   if (text.length <= limitBytes) return
@@ -79,7 +79,7 @@ function refuseName({ engine, reply }: Dispatch, name: string, prefix: string): 
   else reply.refuse(cliStatus.unknown, 'All commands are in lower-case.\n')
 }
 
-/** The child knows all commands' names; the manager those it answers itself. */
+/** The manager knows its own commands, the child its own and `help`. */
 function isKnownAt({ side, occasion }: Dispatch, command: EngineCommand): boolean {
   if (side === 'child') return command.side === 'child' || command.name === 'help'
   return command.side === 'manager' && (command.isOpen || occasion.caller.isAuthenticated)
@@ -102,7 +102,7 @@ function runCommand(call: Dispatch, command: EngineCommand, words: readonly stri
     })
 }
 
-/** A child that dies of a command leaves its panic, and no answer. */
+/** A child that dies during a command leaves its panic and no reply. */
 function mayPanic(
   { engine, reply, occasion }: Dispatch,
   words: readonly string[],
@@ -135,11 +135,11 @@ function askChild(call: Dispatch, words: readonly string[]): void {
   reader.push(`${words.map((word) => `${quoteBare(word)} `).join('')}\n`)
   const request = reader.next(true)
   if (request !== undefined) dispatch({ ...call, side: 'child' }, request.parsed)
-  // The child now waits for the end of a here-document, and the manager for the child.
+  // The child now waits for the end of a here-document, and the manager waits for the child.
   else hangChild(call)
 }
 
-/** After cli_timeout the manager kills a child that does not answer. */
+/** The manager kills a child that does not respond within cli_timeout. */
 function hangChild(call: Dispatch): void {
   const timeoutMs = readNumber(call.engine, 'cli_timeout') * 1000
   call.reply.delayMs = timeoutMs > 0 ? timeoutMs : Infinity
@@ -149,7 +149,7 @@ function hangChild(call: Dispatch): void {
 
 const tables = new Map<string, CommandTable>()
 
-/** One table a release, for all engines. */
+/** Returns the release's table, shared by all engines. */
 function commandsOf(release: EngineRelease): CommandTable {
   const known = tables.get(release.version)
   if (known !== undefined) return known

@@ -1,4 +1,4 @@
-/** The state of a simulated engine that has just been started. */
+/** The initial state of a simulated engine. */
 import { answerRequest } from './answer-request.js'
 import type { Caller } from './commands/call.js'
 import type { CompileVcl, EngineSetup, EngineState } from './engine-state.js'
@@ -6,24 +6,24 @@ import { noneBackend, type EngineRelease } from './release.js'
 import { cliStatus } from '../status.js'
 import { toBytes } from './reply-text.js'
 
-/** Has no backend: no client reaches a simulated engine. */
+/** Has no backend, because a simulated engine serves no clients. */
 const defaultBootVcl = 'vcl 4.1;\nbackend default none;\n'
 const oldBootVcl = 'vcl 4.1;\nbackend default { .host = "127.0.0.1"; }\n'
 
 export interface BootOptions {
-  /** How long an accepted program's compile blocks the engine; 0 unless told. */
+  /** How long the compile of an accepted program blocks the engine; default 0. */
   readonly compileMs?: number
   /** Source of the active program `boot`; null starts with the child stopped and no program (`-f ''`). */
   readonly bootVcl?: string | null
   readonly storage?: EngineSetup['storage']
-  /** What debug.listen_address tells: address, blank, port. */
+  /** Output of debug.listen_address: address, blank, port. */
   readonly listenAddress?: string
-  /** Parameters that cannot be set (`-r`). */
+  /** Parameters that cannot be changed (`-r`). */
   readonly protectedParams?: readonly string[]
-  /** Discarded programs that have served stay in the list, as with idle worker threads, until the child restarts. */
+  /** Discarded programs that have served stay listed until the child restarts, as they do with idle worker threads. */
   readonly keepsDiscarded?: boolean
   readonly compileVcl: CompileVcl
-  /** Reads the files of certificates, as a cache with a TLS listener does; absent: it has none. */
+  /** Reads the files of certificates, for an engine with a TLS listener; absent if it has none. */
   readonly readTlsFile?: EngineSetup['readTlsFile']
 }
 

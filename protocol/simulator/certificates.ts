@@ -1,4 +1,4 @@
-/** Certificates of a simulated engine: what its manager holds, what its child has, and what is read of a file. */
+/** Certificates of a simulated engine: in its manager, in its child, and in files. */
 import { createHash, createPrivateKey, X509Certificate } from 'node:crypto'
 
 export interface HeldCertificate {
@@ -10,10 +10,10 @@ export interface HeldCertificate {
 export interface CertificateInChild {
   readonly id: string
   readonly subject: string
-  /** Committed: handshakes get it. */
+  /** True if committed: used for handshakes. */
   isServing: boolean
   isDiscarded: boolean
-  /** Left over from a load that was rolled back: listed, and known to nobody. */
+  /** Left over from a load that was rolled back: still listed, but unknown to manager and child. */
   isGhost?: boolean
 }
 
@@ -22,7 +22,7 @@ interface Holder {
   readonly setup: { readonly readTlsFile?: ((path: string) => string | null) | undefined }
 }
 
-/** What a new child, or a reload, reads anew from the files. */
+/** Reads all committed files again, for a new child or a reload. */
 export function pushCertificates({
   certificates,
   setup,
@@ -44,7 +44,7 @@ export function pushCertificates({
 
 type ReadResult = { readonly subject: string } | { readonly refusal: string }
 
-/** Of the texts that were read last, by digest: a thousand simulated caches of one process read the same. */
+/** Results for the latest texts, by digest: a thousand simulated caches of one process read the same files. */
 const known = new Map<string, ReadResult>()
 const knownMost = 16
 
@@ -61,7 +61,7 @@ export function readCertificate(text: string): ReadResult {
   return read
 }
 
-/** By the library that the child uses too. */
+/** Parses with OpenSSL, as the child does. */
 function parseCertificate(text: string): ReadResult {
   let certificate: X509Certificate
   try {

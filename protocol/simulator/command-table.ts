@@ -1,4 +1,4 @@
-/** The commands of the engine: syntax, number of arguments, who answers, since when (`help -j` of 7.1.1, 6 of the reference). */
+/** The engine's commands: syntax, number of arguments, manager or child, first release (`help -j` of 7.1.1, 6 of the reference). */
 import type { Since } from '../release.js'
 import { addBan, listBans } from './commands/ban.js'
 import { listBackends, setBackendHealth } from './commands/backend.js'
@@ -35,19 +35,19 @@ export interface EngineCommand {
   readonly name: string
   readonly syntax: string
   readonly help: string
-  /** Arguments behind a first -j; undefined: no upper bound. */
+  /** Number of arguments after a leading -j; undefined means no upper limit. */
   readonly least: number
   readonly most: number | undefined
   readonly hasJson: boolean
   readonly isDebug: boolean
-  /** The child answers: the manager repeats the words to it (management-protocol: 0). */
+  /** `child`: the manager forwards the words to the child (management-protocol: 0). */
   readonly side: 'manager' | 'child'
-  /** Before authentication too. */
+  /** Available before authentication. */
   readonly isOpen: boolean
   readonly answer: AnswerCall
 }
 
-/** In the order `help` prints them: the syntax, and below it what is said of it. */
+/** In the order of `help`: each syntax with its help text below. */
 const texts = String.raw`
 auth <response>
   Authenticate.
@@ -143,17 +143,17 @@ interface Behaviour {
   readonly side?: 'child'
   readonly isOpen?: true
   readonly since?: Since
-  /** Since when -j works; absent: never. */
+  /** First release with -j; absent if none has it. */
   readonly json?: Since
-  /** Where the syntax does not tell. */
+  /** Number of arguments, if the syntax does not show it. */
   readonly args?: readonly [least: number, most: number | undefined]
 }
 
-/** Most commands learned -j together; 6.1 is older than 6.0.2. */
+/** Most commands got -j in the same releases; 6.1 is older than 6.0.2. */
 const firstJson: Since = ['6.0.2', '6.2']
 const pidSince: Since = ['6.0.7', '6.4']
 const depsSince: Since = [null, '6.6']
-/** Of Varnish; Vinyl Cache has none. */
+/** Varnish only; Vinyl Cache lacks these commands. */
 const tlsSince: Since = [null, '9.0']
 
 const side = 'child'
@@ -191,7 +191,7 @@ const behaviours: Readonly<Record<string, Behaviour>> = {
   'tls.cert.commit': { answer: commitCertificates, since: tlsSince },
   'tls.cert.discard': { answer: discardCertificate, since: tlsSince },
   'tls.cert.list': { answer: listCertificates, since: tlsSince },
-  // An id and a file; the options that are not used here are refused.
+  // Requires an id and a file; options that are not used here are refused.
   'tls.cert.load': { answer: loadCertificate, since: tlsSince, args: [2, 2] },
   'tls.cert.reload': { answer: reloadCertificates, since: tlsSince },
   'tls.cert.rollback': { answer: rollBackCertificates, since: tlsSince },
@@ -217,7 +217,7 @@ function panicChild(): never {
 
 export type CommandTable = ReadonlyMap<string, EngineCommand>
 
-/** Commands of a release by name. */
+/** The commands of a release by name. */
 export function createCommandTable(release: EngineRelease): CommandTable {
   const commands = texts
     .trim()
@@ -248,7 +248,7 @@ function toCommand(text: string, release: EngineRelease): EngineCommand | null {
   }
 }
 
-/** Of `x <a> <b> [c]`: two or three; `...` stands for any number. */
+/** Counts the arguments of a syntax: two or three for `x <a> <b> [c]`; `...` means any number. */
 function countArguments(syntax: string): readonly [least: number, most: number | undefined] {
   const words = syntax.replace(' [-j]', '')
   const least = words.split(' ').filter((word) => word.startsWith('<')).length
@@ -256,7 +256,7 @@ function countArguments(syntax: string): readonly [least: number, most: number |
   return [least, words.includes('...') ? undefined : least + optional]
 }
 
-/** Releases without -j do not speak of it; 6.0 promises one for backend.list, and 6.1 hides its own. */
+/** The syntax in releases without -j does not mention it; 6.0 promises one for backend.list, and 6.1 hides its own. */
 function writeSyntax(name: string, syntax: string, { has }: EngineRelease): string {
   if (name === 'vcl.discard' && !has([null, '6.6'])) return 'vcl.discard <configname|label>'
   if (name === 'vcl.show' && !has([null, '7.1'])) return 'vcl.show [-v] <configname>'

@@ -1,15 +1,15 @@
-/** Reverse mode `-M`: the engine dials out and then behaves as the server (management-protocol: 3). */
+/** Reverse mode `-M`: the engine connects to the client and then acts as the server (management-protocol: 3). */
 import { connect, type Socket } from 'node:net'
 
 export interface Dialer {
   readonly close: () => void
 }
 
-/** Measured on the real one: again 1 s after a close, and a second later after each failure, up to 10 s. */
+/** Measured on the real engine: retries 1 s after a close, and 1 s later after each failure, up to 10 s. */
 const firstPauseMs = 1000
 const longestPauseMs = 10_000
 
-/** Keeps one connection to `host:port`, handing each new one to `serve`. */
+/** Keeps one connection to `host:port` open and passes every new one to `serve`. */
 export function keepDialing(host: string, port: number, serve: (socket: Socket) => void): Dialer {
   let pauseMs = firstPauseMs
   let timer: NodeJS.Timeout | undefined

@@ -1,4 +1,4 @@
-/** What a simulated engine remembers: the manager's part, and the child's part that a restart of the child loses. */
+/** The state of a simulated engine: the manager's part, and the child's part, which a restart of the child loses. */
 import { pushCertificates, type CertificateInChild, type HeldCertificate } from './certificates.js'
 import { isOn } from './param-table.js'
 import type { EngineRelease } from './release.js'
@@ -7,19 +7,19 @@ export interface EngineState {
   readonly release: EngineRelease
   readonly setup: EngineSetup
   masterPid: number
-  /** The child; undefined while stopped. */
+  /** The child; undefined while it is stopped. */
   child: ChildState | undefined
-  /** In the order of loading (mgt_vcl.c vclhead). */
+  /** In load order (mgt_vcl.c vclhead). */
   programs: VclProgram[]
   active: VclProgram | undefined
-  /** Parameters that differ from their default, as the engine prints them. */
+  /** Parameters that differ from their default, in printed form. */
   readonly params: Map<string, string>
   panic: string | undefined
-  /** As the manager knows them: it tells each new child those that were committed. */
+  /** The manager's certificates; it sends committed ones to every new child. */
   certificates: HeldCertificate[]
-  /** How probed backends look to the engine; there is no network behind a simulated one. */
+  /** Probe result of all probed backends, because a simulated engine has no network. */
   probes: ProbeResult
-  /** Tells the engine around this state that the manager has died of a command. */
+  /** Signals that a command has killed the manager. */
   managerDied: boolean
 }
 
@@ -28,14 +28,14 @@ export interface EngineSetup {
   readonly storage: readonly { readonly name: string; readonly kind: string }[]
   readonly listenAddress: string
   readonly protectedParams: ReadonlySet<string>
-  /** Rows stay as `discarded` when a program that served traffic is discarded, until the child restarts. */
+  /** A discarded program that has served traffic stays listed as `discarded` until the child restarts. */
   readonly keepsDiscarded: boolean
   readonly compileVcl: CompileVcl
-  /** Of a TLS listener: null where there is no such file; undefined: it has no such listener. */
+  /** Reads files for a TLS listener: returns null if the file does not exist; undefined if there is no such listener. */
   readonly readTlsFile?: ((path: string) => string | null) | undefined
 }
 
-/** Judges a program and finds what is told of it: nothing in this folder reads VCL. Pure. */
+/** Checks a program and extracts its properties; no module in this folder parses VCL. Pure. */
 export type CompileVcl = (
   text: string,
   context: CompileContext,
@@ -43,18 +43,18 @@ export type CompileVcl = (
 
 export interface CompileContext {
   readonly labels: ReadonlySet<string>
-  /** Unused definitions are errors (vcc_err_unref). */
+  /** True if unused definitions are errors (vcc_err_unref). */
   readonly refusesUnused: boolean
-  /** `backend name none;` is known. */
+  /** True if `backend name none;` is supported. */
   readonly hasNoneBackend: boolean
 }
 
 export interface CompiledVcl {
   readonly backends: readonly NewBackend[]
-  /** In `return (vcl(…))`, each once. */
+  /** Labels in `return (vcl(…))`, without duplicates. */
   readonly labels: readonly string[]
   readonly initFailure: string | undefined
-  /** The compiler's remarks; empty without any. */
+  /** The compiler's warnings; empty if there are none. */
   readonly warnings: string
 }
 
@@ -62,9 +62,9 @@ export type ProbeResult = 'healthy' | 'sick'
 
 interface ChildState {
   readonly pid: number
-  /** The child's own order of programs (cache_vcl.c vcl_head), with lingering discarded ones. */
+  /** Programs in the child's order (cache_vcl.c vcl_head), including discarded ones that are still listed. */
   programs: VclProgram[]
-  /** Newest first; never empty: the child makes a completed one when it starts. */
+  /** Newest first; never empty, because the child creates a completed ban when it starts. */
   bans: Ban[]
   certificates: CertificateInChild[]
 }
@@ -74,7 +74,7 @@ export interface Ban {
   readonly spec: string
   readonly jsonSpec: string
   readonly completed: boolean
-  /** Older ones with the same text are completed by it: looked for when they are listed, since a fleet adds thousands a second. */
+  /** Completes older bans with the same text. Evaluated when bans are listed, because a fleet adds thousands per second. */
   readonly completesOlder: boolean
 }
 
@@ -82,17 +82,17 @@ export interface VclProgram {
   readonly name: string
   state: 'auto' | 'cold' | 'warm' | 'label'
   warm: boolean
-  /** Since when nothing uses it; it goes cold vcl_cooldown later. */
+  /** Start of the idle time; the program goes cold after vcl_cooldown. */
   idleSinceMs: number | undefined
-  /** A label's program; a program's labels in `return (vcl(…))`. */
+  /** For a label its program; for a program the labels in its `return (vcl(…))`. */
   uses: VclProgram[]
   usedBy: VclProgram[]
   readonly source: string
   readonly backends: VclBackend[]
-  /** Why vcl_init fails whenever a child loads it. */
+  /** Error of vcl_init, which occurs on every load in a child. */
   readonly initFailure: string | undefined
   isDiscarded: boolean
-  /** Was active or labelled once: worker threads may hold on to it. */
+  /** True once it was active or labelled: worker threads may still hold it. */
   hasServed: boolean
 }
 
@@ -106,10 +106,10 @@ export interface VclBackend {
   changedAtMs: number
 }
 
-/** A backend as a program declares it. */
+/** A backend as declared by a program. */
 export type NewBackend = Pick<VclBackend, 'name' | 'type' | 'probe' | 'members'>
 
-/** One without a text, as a label is. */
+/** Creates a program without a text, as for labels. */
 export function createProgram(name: string, state: VclProgram['state']): VclProgram {
   return {
     name,
@@ -130,7 +130,7 @@ export function findProgram(engine: EngineState, name: string): VclProgram | und
   return engine.programs.find((program) => program.name === name)
 }
 
-/** Starts the idle clock of a program that may cool down, stops it of one that may not (mgt_vcl_set_cooldown). */
+/** Starts the idle time of a program that may go cold, and stops that of others (mgt_vcl_set_cooldown). */
 export function setIdleClock(
   engine: EngineState,
   program: VclProgram,
@@ -145,7 +145,7 @@ export function setIdleClock(
   program.idleSinceMs = mayCool ? nowMs : undefined
 }
 
-/** Cools what has been idle too long. Called before each command, so that an idle engine needs no timer. */
+/** Cools programs that have been idle too long. Called before every command, so that an idle engine needs no timer. */
 export function coolPrograms(engine: EngineState, nowMs: number, cooldownMs: number): void {
   for (const program of engine.programs) {
     if (program.idleSinceMs !== undefined && program.idleSinceMs + cooldownMs < nowMs)
@@ -153,7 +153,7 @@ export function coolPrograms(engine: EngineState, nowMs: number, cooldownMs: num
   }
 }
 
-/** A warmed program's probes start again (management-protocol: 5). */
+/** Warming a program restarts its probes (management-protocol: 5). */
 export function setWarm(
   engine: EngineState,
   program: VclProgram,
@@ -181,8 +181,8 @@ export function dropUses(engine: EngineState, from: VclProgram, nowMs: number): 
 }
 
 /**
- * Gives the engine a new child that knows all programs, and neither bans nor health overrides. Without a child it stays where the
- * file of a committed certificate cannot be read; what was staged counts from then on, and the child does not have it.
+ * Starts a new child with all programs, but without bans and health overrides. The engine stays without a child if the file of a committed
+ * certificate is unreadable. Staged certificates become committed, but the new child does not have them.
  */
 export function startChild(engine: EngineState, pid: number, nowMs: number): void {
   const pushed = pushCertificates(engine)
@@ -204,7 +204,7 @@ export function startChild(engine: EngineState, pid: number, nowMs: number): voi
   }
 }
 
-/** What a program needs comes before it (mgt_push_vcls). */
+/** Orders programs so that those used by others come first (mgt_push_vcls). */
 function orderForChild(programs: readonly VclProgram[]): VclProgram[] {
   const ordered = new Set<VclProgram>()
   while (ordered.size < programs.length) {
@@ -216,7 +216,7 @@ function orderForChild(programs: readonly VclProgram[]): VclProgram[] {
   return [...ordered]
 }
 
-/** The child ends without a word; the manager starts another unless it was told not to. */
+/** The child dies without output; the manager starts another unless configured not to. */
 export function loseChild(
   engine: EngineState,
   { nowMs, nextPid }: { readonly nowMs: number; readonly nextPid: () => number },

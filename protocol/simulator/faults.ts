@@ -1,58 +1,58 @@
-/** Troubles that a simulated engine can be told to have, one at a time. */
+/** Faults of a simulated engine, of which one can be active at a time. */
 
 export const faultNames = [
-  /** A new connection is accepted and never greeted. */
+  /** A new connection is accepted but never greeted. */
   'no-challenge',
-  /** The manager answers nobody, until the fault is lifted. The command it met is then carried out. */
+  /** The manager stops responding until the fault is lifted; then the command that triggered it is executed. */
   'frozen',
-  /** A right answer to the challenge is refused as a wrong one. */
+  /** A correct response to the challenge is refused as wrong. */
   'auth-refused',
-  /** A load that compiles blocks the manager for `delayMs` more. */
+  /** A load that compiles blocks the manager for `delayMs` longer. */
   'slow-compile',
-  /** A load is refused by the compiler. */
+  /** The compiler refuses a load. */
   'compile-error',
-  /** A commit of certificates is refused, and nothing of it is done. */
+  /** A commit of certificates is refused without any effect. */
   'commit-refused',
-  /** A status that no engine knows. */
+  /** A status that no release uses. */
   'wrong-status',
-  /** A header that is none. */
+  /** An invalid header. */
   'garbled-header',
-  /** Half of the header, then nothing. */
+  /** Half of the header, then silence. */
   'half-header',
-  /** The header and half of the body, then nothing. */
+  /** The header and half of the body, then silence. */
   'half-body',
-  /** A header that announces 99,999,999 bytes, the body, then nothing. */
+  /** A header that announces 99,999,999 bytes, the body, then silence. */
   'huge-length',
-  /** The command is carried out, half of the reply is sent, the connection closes. */
+  /** The command is executed, half of the reply is sent, and the connection closes. */
   'close-in-mid-reply',
-  /** The command is carried out, the connection closes without a reply. */
+  /** The command is executed, and the connection closes without a reply. */
   'close-before-reply',
-  /** The connection closes, the command is not carried out. */
+  /** The connection closes before the command is executed. */
   'close-before-command',
-  /** 201 with half of the body. */
+  /** Status 201 with half of the body. */
   'truncated-reply',
-  /** The reply comes twice. */
+  /** The reply is sent twice. */
   'extra-reply',
-  /** vcl.list answers 200 with nothing: the child did not tell (mgt_vcl.c mcf_vcl_list). */
+  /** vcl.list returns 200 with an empty body, as if the child did not respond (mgt_vcl.c mcf_vcl_list). */
   'empty-list',
-  /** The child dies of the command: 400; nothing of the command is kept. */
+  /** The child dies during the command: status 400, without any effect of the command. */
   'child-death',
   /** The same for vcl.load and vcl.inline only. */
   'child-death-on-load',
-  /** The manager ends at the command: all connections close, all is forgotten but the start program. */
+  /** The manager dies during the command: all connections close, and only the boot program remains. */
   'manager-death',
 ] as const
 
 export type FaultName = (typeof faultNames)[number]
 
 export interface FaultPlan {
-  /** So many matching commands pass first; 0 unless told. `auth` is a command too. */
+  /** Number of matching commands to let pass first; default 0. `auth` counts as a command. */
   readonly afterCommands?: number
-  /** Only this command is met. */
+  /** Limits the fault to this command. */
   readonly onCommand?: string
-  /** How often it strikes; until it is lifted unless told. */
+  /** How often the fault occurs; by default until it is lifted. */
   readonly times?: number
-  /** For slow-compile; 60,000 unless told. */
+  /** For slow-compile; default 60,000. */
   readonly delayMs?: number
 }
 
@@ -76,7 +76,7 @@ export function createFault(name: FaultName, plan: FaultPlan = {}): Fault {
 
 const loads: readonly string[] = ['vcl.load', 'vcl.inline']
 
-/** Commands that a fault can only meet; the others meet any. */
+/** Faults that only apply to these commands; other faults apply to any. */
 const natural: Partial<Readonly<Record<FaultName, readonly string[]>>> = {
   'auth-refused': ['auth'],
   'slow-compile': loads,
@@ -87,7 +87,7 @@ const natural: Partial<Readonly<Record<FaultName, readonly string[]>>> = {
   'no-challenge': [],
 }
 
-/** Counts a command; true when the fault strikes it. */
+/** Counts a command; returns true if the fault applies to it. */
 export function strikeCommand(fault: Fault | undefined, command: string): fault is Fault {
   if (fault === undefined || fault.timesLeft <= 0) return false
   if (fault.onCommand !== undefined && fault.onCommand !== command) return false
@@ -100,7 +100,7 @@ export function strikeCommand(fault: Fault | undefined, command: string): fault 
   return true
 }
 
-/** True when a new connection is not greeted. */
+/** Returns true if a new connection must not be greeted. */
 export function strikeConnection(fault: Fault | undefined): boolean {
   if (fault?.name !== 'no-challenge' || fault.timesLeft <= 0) return false
   fault.timesLeft--

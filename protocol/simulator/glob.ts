@@ -1,11 +1,11 @@
 /** fnmatch(3) without flags, for names of programs and backends. */
 
-/** True when the whole of `name` fits `pattern`: `*`, `?`, `[a-z]`, `[!a]`, `\` before a literal. */
+/** True if the whole `name` matches `pattern`: `*`, `?`, `[a-z]`, `[!a]`, `\` before a literal. */
 export function matchesGlob(pattern: string, name: string): boolean {
   const parts = parseGlob(pattern)
   let part = 0
   let at = 0
-  // Where the last star is, and how much it has swallowed: only the last one is ever widened, so this stays quadratic.
+  // The last star and the end of its match: only the last star is ever extended, so the time stays quadratic.
   let star = -1
   let swallowedTo = 0
   while (at < name.length) {

@@ -1,6 +1,6 @@
 /**
- * The one thread of a simulated engine's manager: it takes the sessions' commands one after the other, and whatever
- * blocks it (a compile, a client that does not read, a child that hangs) blocks all of them.
+ * The single thread of a simulated engine's manager. It executes the sessions' commands one by one; anything that blocks it (a compile, a
+ * client that does not read, a hanging child) blocks all sessions.
  */
 import { cliStatus } from '../status.js'
 import { answerRequest } from './answer-request.js'
@@ -25,22 +25,22 @@ interface ManagerContext {
   readonly state: () => EngineState
   readonly clock: () => number
   readonly nextPid: () => number
-  /** The manager dies of what it did. */
+  /** Called when a command has killed the manager. */
   readonly die: () => void
-  /** Called before a command is carried out. */
+  /** Called before a command is executed. */
   readonly note: (request: EngineRequest, command: string) => void
 }
 
-/** What keeps the thread from its next command. */
+/** A reason why the thread cannot execute its next command. */
 interface Pause {
   readonly timer: NodeJS.Timeout | undefined
-  /** It waits for a child that hangs: the child's death ends it. */
+  /** True while it waits for a hanging child; the child's death ends the pause. */
   readonly isForChild: boolean
   readonly finish: () => void
 }
 
 export class ManagerThread {
-  /** Sessions with something to do, in the order it came. */
+  /** Sessions that need service, in order of arrival. */
   readonly #queue = new Set<Session>()
   #isServing = false
   #isFrozen = false
@@ -56,18 +56,18 @@ export class ManagerThread {
     this.#serve()
   }
 
-  /** There is something to do for this session: to greet it, to read it, to see it end. */
+  /** Queues a session that needs service: to be greeted, read or closed. */
   enqueue(session: Session): void {
     this.#queue.add(session)
     this.#serve()
   }
 
-  /** The child has ended: a thread that waits for it goes on. */
+  /** Called when the child has ended: resumes a thread that waits for it. */
   noteChildEnd(): void {
     if (this.#pause?.isForChild === true) this.#endPause()
   }
 
-  /** Forgets what it was doing and what it had to do. */
+  /** Drops the current and all queued work. */
   stop(): void {
     this.#cancelPause()
     this.#queue.clear()
@@ -98,7 +98,7 @@ export class ManagerThread {
       this.#greet(session)
       return
     }
-    // What was read before and could not be carried out goes first.
+    // Requests that were read earlier but not executed go first.
     const hadInput = session.hasPending || session.read()
     session.hasPending = true
     for (let request = session.nextRequest(); request; request = session.nextRequest()) {
@@ -114,7 +114,7 @@ export class ManagerThread {
     else if (session.hasEnded) session.close()
   }
 
-  /** The rest of a session's input is carried out before anything else. */
+  /** The rest of a session's input is executed before that of other sessions. */
   #queueFirst(session: Session): void {
     const others = [...this.#queue].filter((other) => other !== session)
     this.#queue.clear()
@@ -161,7 +161,7 @@ export class ManagerThread {
     else this.#startPause(reply, send)
   }
 
-  /** What the engine says, and what a fault makes of it before it is said. */
+  /** The engine's reply, with the effects of a fault. */
   #answer(session: Session, request: EngineRequest, fault: Fault | undefined): ReplyText {
     const { state, clock, nextPid } = this.context
     const occasion = { caller: session, nowMs: clock(), nextPid }
@@ -173,7 +173,7 @@ export class ManagerThread {
     return reply
   }
 
-  /** The engine's writes block: a client that does not read stops the manager for everybody. */
+  /** The engine's writes block: a client that does not read stops the manager for all sessions. */
   #send(session: Session, outgoing: Outgoing): void {
     if (session.isGone || session.send(outgoing)) return
     const { stream } = session
@@ -210,7 +210,7 @@ export class ManagerThread {
   }
 }
 
-/** The replies of faults under which the command is not carried out. */
+/** Replies of faults that prevent the execution of the command. */
 function feignReply(
   fault: FaultName,
   state: EngineState,

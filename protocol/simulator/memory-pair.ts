@@ -1,10 +1,10 @@
-/** Two ends of a connection in memory: what is written to one is read from the other, and the end of one ends the other. */
+/** Two ends of an in-memory connection: each reads what the other writes, and closing one closes the other. */
 import { duplexPair, type Duplex } from 'node:stream'
 
-/** At most `bufferBytes` wait on each way. */
+/** Buffers at most `bufferBytes` in each direction. */
 export function createMemoryPair(bufferBytes: number): readonly [client: Duplex, server: Duplex] {
   const [client, server] = duplexPair({ highWaterMark: bufferBytes })
-  // The pair of Node passes on a graceful end, but not that one end was destroyed.
+  // Node's pair passes on a graceful end, but not the destruction of one end.
   client.once('close', () => server.destroy())
   server.once('close', () => client.destroy())
   return [client, server]

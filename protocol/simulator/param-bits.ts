@@ -1,10 +1,10 @@
 /**
- * Parameters that are sets of bits: `+http2,-esi_remove_bom` changes what is set. What the words `none`, `all` and `default`
- * mean, and how a set is printed, differs by release (mgt_param_bits.c until 7.1, mgt_param_tweak.c).
+ * Parameters that are sets of bits: `+http2,-esi_remove_bom` changes individual bits. The meaning of the words `none`, `all` and `default`,
+ * and the printed form, differ by release (mgt_param_bits.c up to 7.1, mgt_param_tweak.c).
  */
 import type { EngineRelease } from './release.js'
 
-/** Names of bits in the order 7.1.1 prints them. */
+/** Names of bits in the order of 7.1.1's output. */
 const bitNames: Readonly<Record<string, readonly string[]>> = {
   debug:
     'req_state workspace waitinglist syncvsl hashedge vclrel lurker esi_chop flush_head vtc_mode witness vsm_keep slow_acceptor h2_nocheck vmod_so_keep processors protocol vcl_keep lck'.split(
@@ -21,22 +21,22 @@ const bitNames: Readonly<Record<string, readonly string[]>> = {
     ),
 }
 
-/** What vsl_mask leaves out at first. */
+/** Log records excluded by vsl_mask initially. */
 export const initialMask =
   '-Debug,-ObjProtocol,-ObjStatus,-ObjReason,-ObjHeader,-VCL_trace,-ExpKill,-WorkThread,-Hash,-VfpAcct,-H2RxHdr,-H2RxBody,-H2TxHdr,-H2TxBody,-VdpAcct'
 
 export interface BitParam {
   readonly name: string
-  /** As it is printed now. */
+  /** The value in printed form. */
   readonly setting: string
-  /** What `Default is:` says. */
+  /** The text after `Default is:`. */
   readonly defaultText: string
 }
 
-/** A mask shows what is left out (`-Hash`), the others what is set (`+http2`). */
+/** A mask lists the excluded bits (`-Hash`), other parameters the set bits (`+http2`). */
 const signOf = (name: string) => (name === 'vsl_mask' ? '-' : '+')
 
-/** Reads what a caller wrote: the text the engine prints then, or why it is refused. */
+/** Parses a caller's input: returns the new value in printed form, or why it is refused. */
 export function parseBits(
   release: EngineRelease,
   param: BitParam,
@@ -57,7 +57,7 @@ export function parseBits(
   return { text: printBits(release, name, set) }
 }
 
-/** In the engine's order. */
+/** Prints bits in the engine's order. */
 export function printBits(release: EngineRelease, name: string, set: ReadonlySet<string>): string {
   const sign = signOf(name)
   const [empty, full] = sign === '+' ? ['none', 'all'] : ['all', 'none']
@@ -81,7 +81,7 @@ interface Change {
   readonly set: Set<string>
 }
 
-/** From 7.5 on `none` and `all` are words like the others; that everything is set has one from 7.7 on. */
+/** From 7.5 on `none` and `all` are ordinary words; from 7.7 on there is a word for "all bits set". */
 function changeAll(release: EngineRelease, name: string, { word, set }: Change): boolean {
   const { bits } = release
   const [empty, full] = signOf(name) === '+' ? ['none', 'all'] : ['all', 'none']
@@ -92,14 +92,14 @@ function changeAll(release: EngineRelease, name: string, { word, set }: Change):
   return true
 }
 
-/** Until 7.4: the changes behind the words `default` and `none`, which stand alone and clear first; other input as it is. */
+/** Up to 7.4: replaces a lone `default` or `none` by the changes it stands for, after clearing; returns other input unchanged. */
 function startPlain(
   release: EngineRelease,
   { name, defaultText }: BitParam,
   { input, set }: { readonly input: string; readonly set: Set<string> },
 ): string {
   const isNone = input === 'none' && name !== 'vsl_mask'
-  // Until 7.0 `default` is what `Default is:` says, and means the bits that are set at first.
+  // Up to 7.0 `default` is also the text after `Default is:`, and means the initial bits.
   const isDefault = input === 'default' && (defaultText !== 'none' || name === 'feature')
   if (!isNone && !isDefault) return input
   const onlyAdds = isDefault && name === 'feature' && !release.has([null, '6.6'])
@@ -110,7 +110,7 @@ function startPlain(
   return isWord ? initialMask : defaultText
 }
 
-/** 7.1 to 7.4 clear whole bytes only: bits behind the last full eight stay (tested on 7.1.1). */
+/** 7.1 to 7.4 clear whole bytes only: bits after the last multiple of eight remain set (tested on 7.1.1). */
 function clearBits({ has }: EngineRelease, names: readonly string[], set: Set<string>): void {
   if (has([null, '7.1']))
     for (const name of names.slice(0, names.length - (names.length % 8))) set.delete(name)

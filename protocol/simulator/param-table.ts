@@ -1,7 +1,7 @@
 /**
- * The parameters of a 7.1.1 engine with their real defaults, units, limits and flags (`param.show -j` of 7.1.1 on Linux).
- * Descriptions are our own short ones; build options have a plain default. One table serves all simulated engines,
- * but for the parameters that older ones do not have; what only older or newer ones have is missing.
+ * The parameters of a 7.1.1 engine with their real defaults, units, limits and flags (`param.show -j` of 7.1.1 on Linux). Descriptions are
+ * our own short ones; build options have a plain default. All simulated engines share one table, minus parameters that older releases lack;
+ * parameters that only older or newer releases have are not included.
  */
 import type { EngineState } from './engine-state.js'
 import { initialMask, printBits } from './param-bits.js'
@@ -19,7 +19,7 @@ export interface ParamSpec {
   readonly kind: ParamKind
   readonly defaultText: string
   readonly units: string
-  /** Undefined: no limit. `*`: follows another parameter, see `limitsOf`. */
+  /** Undefined: no limit. `*`: depends on another parameter, see `limitsOf`. */
   readonly minimum: string | undefined
   readonly maximum: string | undefined
   readonly flags: readonly string[]
@@ -28,7 +28,7 @@ export interface ParamSpec {
 
 export interface ParamLimit {
   readonly text: string
-  /** The parameter the limit comes from, named in the refusal. */
+  /** The parameter that determines the limit, named in the refusal. */
   readonly because?: string
 }
 
@@ -173,7 +173,7 @@ function parseKind(text: string): ParamKind {
   return kind
 }
 
-/** In the engine's order, by name. */
+/** Parameters in the engine's order, by name. */
 export function listParams(release: EngineRelease): readonly ParamSpec[] {
   return [...specs.values()].filter(({ name }) => isKnown(release, name))
 }
@@ -187,10 +187,10 @@ function isKnown(release: EngineRelease, name: string): boolean {
   return !name.startsWith('pcre2_') || release.has([null, '7.0'])
 }
 
-/** What `Default is:` says. */
+/** The text after `Default is:`. */
 export function defaultOf(engine: EngineState, spec: ParamSpec): string {
   const { release } = engine
-  // Until 7.0 these have a word for it, by which they are not printed.
+  // Up to 7.0 the default of these is the word `default`, which differs from their printed value.
   if (spec.name === 'feature' && release.feature.defaultText === 'default') return 'default'
   if (spec.name === 'vsl_mask' && !release.has([null, '7.1'])) return 'default'
   return initialOf(engine, spec)
@@ -205,7 +205,7 @@ export function isOn(engine: EngineState, name: string): boolean {
   return spec !== undefined && settingOf(engine, spec) === 'on'
 }
 
-/** What is printed while nothing was set. */
+/** The printed value of an unchanged parameter. */
 export function initialOf({ release }: EngineState, spec: ParamSpec): string {
   if (spec.name === 'cli_limit') return release.cliLimit
   if (spec.kind !== 'bits') return spec.defaultText
@@ -214,7 +214,7 @@ export function initialOf({ release }: EngineState, spec: ParamSpec): string {
   return printBits(release, spec.name, new Set(bits))
 }
 
-/** The value of a parameter that is a plain number (count, seconds, decimal) or bytes; `unlimited` is Infinity. */
+/** Value of a parameter that is a plain number (count, seconds, decimal) or bytes; `unlimited` is Infinity. */
 export function readNumber(engine: EngineState, name: string): number {
   const spec = specs.get(name)
   if (spec === undefined) throw new TypeError(`no parameter ${name}`)
@@ -225,7 +225,7 @@ export function readNumber(engine: EngineState, name: string): number {
 
 const bytesOf: Readonly<Record<string, number>> = { b: 0, k: 10, M: 20, G: 30, T: 40, P: 50 }
 
-/** Reads what the engine prints: `48k`, `0.25G`, `255b`, `267`. */
+/** Reads the engine's output format: `48k`, `0.25G`, `255b`, `267`. */
 export function readBytes(text: string): number {
   const exponent = bytesOf[text.slice(-1)]
   return exponent === undefined ? Number(text) : Number(text.slice(0, -1)) * 2 ** exponent
@@ -238,7 +238,7 @@ interface FollowingLimit {
   readonly because?: string
 }
 
-/** Some limits follow another parameter, so that the two never cross (mgt_param_tweak.c). */
+/** Limits that depend on another parameter, so that the two never cross (mgt_param_tweak.c). */
 const followingLimits: Readonly<Record<string, FollowingLimit>> = {
   thread_pool_max: { limit: 'minimum', follows: 'thread_pool_min' },
   thread_pool_min: { limit: 'maximum', follows: 'thread_pool_max' },
@@ -257,7 +257,7 @@ export interface ParamLimits {
   readonly maximum: ParamLimit | undefined
 }
 
-/** Limits of a parameter now. */
+/** Current limits of a parameter. */
 export function limitsOf(engine: EngineState, { name, minimum, maximum }: ParamSpec): ParamLimits {
   const toLimit = (text: string | undefined) => (text === undefined ? undefined : { text })
   const plain = { minimum: toLimit(minimum), maximum: toLimit(maximum) }

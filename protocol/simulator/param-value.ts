@@ -1,4 +1,4 @@
-/** Values of parameters: reading what a caller wrote, printing as text and as JSON (mgt_param_tweak.c, mgt_param_bits.c). */
+/** Values of parameters: parses input, and prints text and JSON (mgt_param_tweak.c, mgt_param_bits.c). */
 import type { EngineState } from './engine-state.js'
 import { quoteJson } from './reply-text.js'
 import { parseBits, type BitParam } from './param-bits.js'
@@ -14,7 +14,7 @@ import {
 
 type ParsedValue = { readonly text: string } | { readonly refusal: string }
 
-/** Reads `input` for a parameter: the text the engine would print for it, or why it is refused. */
+/** Parses a parameter's input: returns the value in the engine's printed form, or why it is refused. */
 export function parseParamValue(engine: EngineState, spec: ParamSpec, input: string): ParsedValue {
   const { minimum, maximum } = limitsOf(engine, spec)
   switch (spec.kind) {
@@ -47,7 +47,7 @@ function describeBits(engine: EngineState, spec: ParamSpec): BitParam {
   return { name: spec.name, setting, defaultText: defaultOf(engine, spec) }
 }
 
-/** The value as JSON: numbers plain, bytes as an integer, booleans, objects for pools, else a string. */
+/** The value as JSON: plain numbers, bytes as an integer, booleans, objects for pools, otherwise a string. */
 export function toJsonValue(spec: ParamSpec, text: string): string {
   if (spec.kind === 'bool') return text === 'on' ? 'true' : 'false'
   if (spec.kind === 'count') return text === 'unlimited' ? String(unlimited) : text
@@ -81,7 +81,7 @@ function parseCount(input: string, minimum?: ParamLimit, maximum?: ParamLimit): 
   return { text: value === unlimited ? 'unlimited' : String(value) }
 }
 
-/** strtoul(3) with any base, into 32 bits. */
+/** strtoul(3) with any base, truncated to 32 bits. */
 function readUnsigned(input: string): number | undefined {
   const match = /^[ \t\n\v\f\r]*([+-]?)(0[xX][0-9a-fA-F]+|\d+)$/.exec(input)
   const digits = match?.[2]
@@ -91,7 +91,7 @@ function readUnsigned(input: string): number | undefined {
   return (match?.[1] === '-' ? -value : value) >>> 0
 }
 
-/** Only the number at the start counts: `10m` is 10 seconds, not minutes (tested on 7.1.1). */
+/** Only the leading number counts: `10m` is 10 seconds, not minutes (tested on 7.1.1). */
 function parseDecimal(
   input: string,
   { minimum, maximum }: ParamLimits,
@@ -126,7 +126,7 @@ function parseBytes(input: string, minimum?: ParamLimit, maximum?: ParamLimit): 
   return { text: printBytes(value) }
 }
 
-/** The power of two of `k`, `MB`, `b` or nothing. */
+/** The exponent of two for `k`, `MB`, `b` or no unit. */
 function readUnit(text: string): number | undefined {
   const unit = /^(?:([kmgtp])b?|b{0,2})[ \t]*$/i.exec(text)
   if (unit === null) return undefined

@@ -1,9 +1,9 @@
 /**
- * The mistakes in a regular expression that users make, told as the engine's library tells them (pcre2_error.c).
- * Crude: what it lets pass is not proven to compile.
+ * Finds common mistakes in regular expressions and reports them in the words of the engine's library (pcre2_error.c). It is a rough check:
+ * a pattern that passes may still not compile.
  */
 
-/** Why the engine would refuse `pattern`; undefined when nothing is seen. */
+/** Returns why the engine would refuse `pattern`; undefined if no mistake is found. */
 export function findRegexMistake(pattern: string): string | undefined {
   let depth = 0
   let mayRepeat = false
@@ -21,7 +21,7 @@ export function findRegexMistake(pattern: string): string | undefined {
 
 const kinds: ReadonlySet<string> = new Set(['atom', 'repeat', 'open', 'close', 'gap'])
 
-/** What an item begins with, the first that fits, and its kind; another word is what is wrong with it. */
+/** Forms of an item and their kinds; the first match applies. Any other kind is an error message. */
 const items: readonly (readonly [form: RegExp, kind: string])[] = [
   [/\\[^]/y, 'atom'],
   [/\\/y, '\\ at end of pattern'],

@@ -1,26 +1,26 @@
-/** What differs between the engine's releases, for the ones a simulated engine can be (management-protocol: 6; the release tags). */
+/** Differences between the engine's releases that a simulated engine can imitate (management-protocol: 6; the release tags). */
 import { findProduct, varnish, type Product } from '../product.js'
 import { isAtLeast, isSince, type Since } from '../release.js'
 
 export interface EngineRelease {
   readonly product: Product
   readonly version: string
-  /** Of this release, or not yet: `[in the 6.0 branch, in the releases after it]`. */
+  /** True if this release includes a feature since `[release in the 6.0 branch, release after it]`. */
   readonly has: (since: Since) => boolean
-  /** Quotes between words: not checked before 7.0; 7.0 to 7.4 refuse neighbours; later only touching ones. */
+  /** Check of quotes between words: none before 7.0; 7.0 to 7.4 refuse adjacent quoted words; later only touching ones. */
   readonly quoting: Quoting
-  /** Errors before the command is known begin with "Unknown request" (until 7.4). */
+  /** Errors before the command is known start with "Unknown request" (up to 7.4). */
   readonly isUnknownPrefixed: boolean
   readonly cliLimit: string
-  /** What stands at the end of an answer that was cut (until 6.3); empty: nothing. */
+  /** Text at the end of a truncated reply (up to 6.3); empty if there is none. */
   readonly cutMark: string
-  /** How vcl.list is printed: one field `auto/warm` (until 6.1), columns, columns with numbers to the right (from 7.4). */
+  /** Format of vcl.list: one field `auto/warm` (up to 6.1), columns, columns with right-aligned numbers (from 7.4). */
   readonly vclList: 'joined' | 'columns' | 'right'
-  /** How backend.list is: `Healthy 5/5` (6.0), `5/5 good` (6.1), columns. */
+  /** Format of backend.list: `Healthy 5/5` (6.0), `5/5 good` (6.1), columns. */
   readonly backendList: 'lts' | 'single' | 'columns'
-  /** How bits are printed: those set, behind `none` or `all` (7.5), or that word alone (7.7). */
+  /** Format of bits: the set ones; after `none` or `all` (7.5); or that word alone (7.7). */
   readonly bits: 'plain' | 'prefixed' | 'words'
-  /** Of the parameter `feature`: what is printed, and what `Default is:` says. */
+  /** For the parameter `feature`: its initial bits, and the text after `Default is:`. */
   readonly feature: { readonly bits: readonly string[]; readonly defaultText: string }
 }
 
@@ -29,7 +29,7 @@ export const noneBackend: Since = ['6.0.6', '6.4']
 
 export type Quoting = 'loose' | 'neighbours' | 'touching'
 
-/** Such as `7.1.1`, or `vinyl-9.0.1` of the other product. */
+/** Accepts names such as `7.1.1`, or `vinyl-9.0.1` for the other product. */
 export function parseRelease(name: string): EngineRelease {
   const [, title = varnish.name, version] = /^(?:([a-z]+)-)?(\d+\.\d.*)$/.exec(name) ?? []
   const product = findProduct(title)
@@ -54,7 +54,7 @@ export function parseRelease(name: string): EngineRelease {
   }
 }
 
-/** What the newest of these releases has that is not newer than `version`; every version is from `0`. */
+/** Picks the form of the newest listed release that is not newer than `version`; `0` matches every version. */
 function choose<Form extends string>(version: string, forms: Readonly<Record<string, Form>>): Form {
   const since = Object.keys(forms).toSorted((a, b) => (isAtLeast(a, b) ? -1 : 1))
   const form = forms[since.find((least) => isAtLeast(version, least)) ?? '']
@@ -62,12 +62,12 @@ function choose<Form extends string>(version: string, forms: Readonly<Record<str
   return form
 }
 
-/** What 7.5 brought and the last ones of 7.3 and 7.4 got too. */
+/** Changes of 7.5 that the last releases of 7.3 and 7.4 include too. */
 function hasLateFixes(version: string): boolean {
   return isAtLeast(version, version.startsWith('7.3.') ? '7.3.1' : '7.4.2')
 }
 
-/** mgt_param_bits.c and params.h of the tags. */
+/** From mgt_param_bits.c and params.h of the release tags. */
 function featureOf(version: string, has: EngineRelease['has']): EngineRelease['feature'] {
   if (has([null, '7.1'])) {
     const bits = ['validate_headers', ...(hasLateFixes(version) ? ['vcl_req_reset'] : [])]

@@ -1,13 +1,13 @@
 /**
- * What a simulated engine answers: a text that grows piece by piece, with the engine's own indentation rule,
- * and its bytes on the wire. Text is "latin1": one character is one byte (vsb.c, vcli_proto.c VCLI_WriteResult).
+ * A simulated engine's reply: a text built in pieces with the engine's own indentation rule, and its bytes on the wire. Text is "latin1":
+ * one character is one byte (vsb.c, vcli_proto.c VCLI_WriteResult).
  */
 
 export class ReplyText {
   status = 200
-  /** How long the manager, one thread, is blocked before it sends this; Infinity until the child dies. */
+  /** How long the manager's single thread is blocked before it sends this; Infinity until the child dies. */
   delayMs = 0
-  /** The engine closes the connection after this reply. */
+  /** True if the engine closes the connection after this reply. */
   closes = false
   #text = ''
   #indent = 0
@@ -16,7 +16,7 @@ export class ReplyText {
     return this.#text
   }
 
-  /** Appends a piece. A piece that starts a line is indented; line feeds inside a piece are not (vsb.c _vsb_indent). */
+  /** Appends a piece. A piece at the start of a line is indented; lines within a piece are not (vsb.c _vsb_indent). */
   out(piece: string): this {
     if (this.#indent > 0 && (this.#text === '' || this.#text.endsWith('\n')))
       this.#text += ' '.repeat(this.#indent)
@@ -52,11 +52,11 @@ export class ReplyText {
 
 export const unknownRequest = "Unknown request.\nType 'help' for more info.\n"
 
-/** A text of ours in the engine's form, one character for one byte, and back. */
+/** Converts our text to the engine's form, one character per byte, and back. */
 export const toBytes = (text: string): string => Buffer.from(text, 'utf8').toString('latin1')
 export const fromBytes = (text: string): string => Buffer.from(text, 'latin1').toString('utf8')
 
-/** The bytes of one reply: 13 bytes of header, the body, one LF that the length does not count. */
+/** The bytes of one reply: 13 bytes of header, the body, and one LF that the length excludes. */
 export function encodeReply(status: number, body: string): Buffer {
   return Buffer.from(`${encodeHeader(status, body.length)}${body}\n`, 'latin1')
 }
@@ -66,14 +66,14 @@ export function encodeHeader(status: number, lengthBytes: number): string {
   return `${String(status).padEnd(3)} ${String(lengthBytes).padEnd(8)}\n`
 }
 
-/** A JSON string as the engine writes it: bytes from 0x7f pass through (vsb.c VSB_QUOTE_JSON). */
+/** A JSON string as the engine writes it: bytes from 0x7f on are unchanged (vsb.c VSB_QUOTE_JSON). */
 export function quoteJson(text: string): string {
   return `"${text.replace(/[\0-\x1f"\\]/g, escapeForJson)}"`
 }
 
 /**
- * A word as the manager repeats it to its child: no quotes around it, and nothing escaped unless it holds a quote, a
- * backslash, a control byte or one from 0x7f (vsb.c VSB_quote without flags). A blank stays a blank.
+ * A word as the manager forwards it to its child: without quotes, and escaped only if it contains a quote, a backslash, a control byte or a
+ * byte from 0x7f on (vsb.c VSB_quote without flags). Blanks are unchanged.
  */
 export function quoteBare(text: string): string {
   return text.replace(/[^\x20-\x7e]|["\\]/g, escapeBare)
@@ -85,7 +85,7 @@ const shortEscapes: Readonly<Record<string, string>> = {
   '\n': '\\n',
   '\r': '\\r',
   '\t': '\\t',
-  // The reader of the command line does not know this one: such an argument is a syntax error in the child.
+  // The command-line parser does not know this escape, so such an argument is a syntax error in the child.
   '\v': '\\v',
 }
 
@@ -98,9 +98,8 @@ function escapeBare(character: string): string {
 }
 
 /**
- * Rows of tab-separated cells in columns, as wide as their widest cell; indented rows pass as they are (vte.c). Up to 7.3 a
- * cell's tab counts as part of it; from 7.4 on (`right`) a cell that begins with a vertical tab stands at the right of its
- * column.
+ * Aligns rows of tab-separated cells in columns as wide as their widest cell; indented rows are unchanged (vte.c). Up to 7.3 a cell's width
+ * includes its tab; from 7.4 on (`right`) a cell that starts with a vertical tab is right-aligned.
  */
 export function alignColumns(rows: string, form: 'columns' | 'right' = 'columns'): string {
   const lines = rows.split('\n').slice(0, -1)

@@ -1,16 +1,16 @@
-/** Bytes from a client become requests: lines and here-documents (vcli_serve.c cls_feed). */
+/** Parses bytes from a client into requests: lines and here-documents (vcli_serve.c cls_feed). */
 import type { Quoting } from './release.js'
 import { endAtNul, isBlank, parseWords, type Words } from './words.js'
 
 export interface EngineRequest {
-  /** The line as it came, without its end and without a here-document's text. */
+  /** The received line, without its line end and a here-document's text. */
   readonly line: string
   readonly parsed: Words
 }
 
-/** Before authentication a line is cut, and executed, at so many bytes (vcli_serve.c). */
+/** Before authentication a line is cut, and executed, at this many bytes (vcli_serve.c). */
 const strangerLineBytes = 80
-/** The real engine has no limit; a simulated one closes the connection beyond this. */
+/** The real engine has no limit; a simulated one closes the connection beyond this size. */
 const requestBytes = 64 * 1024 * 1024
 
 export class RequestReader {
@@ -21,7 +21,7 @@ export class RequestReader {
 
   constructor(private readonly quoting: Quoting) {}
 
-  /** True while a here-document's end has not come. */
+  /** True until the end of a here-document has arrived. */
   get isInsideDocument(): boolean {
     return this.#document !== undefined
   }
@@ -30,7 +30,7 @@ export class RequestReader {
     return this.#line.length + (this.#document?.lengthBytes ?? 0) > requestBytes
   }
 
-  /** `text` is latin1: one character, one byte. */
+  /** `text` is latin1: one character per byte. */
   push(text: string): void {
     this.#pending = this.#at < this.#pending.length ? this.#pending.slice(this.#at) + text : text
     this.#at = 0
@@ -57,7 +57,7 @@ export class RequestReader {
     this.#line += pending.slice(this.#at, stop)
     this.#at = stop
     if (stop >= pending.length) return undefined
-    this.#at++ // the line's end, or the byte that was too much: both are swallowed
+    this.#at++ // skips the line's end, or the byte beyond the limit
     const line = this.#line
     this.#line = ''
     const parsed = parseWords(line.startsWith('-') ? line.slice(1) : line, this.quoting)
@@ -82,8 +82,7 @@ export class RequestReader {
 }
 
 /**
- * Text up to its token and a line end. The token is matched anywhere and without going back: `EEOF` does not end a text
- * that `EOF` would.
+ * Text up to its token and a line end. The token is matched anywhere without backtracking: `EEOF` does not end a text that `EOF` would end.
  */
 class HereDocument {
   text: string | undefined
@@ -97,7 +96,7 @@ class HereDocument {
     readonly token: string,
   ) {}
 
-  /** Takes from `input` at `at`; answers where it stopped. */
+  /** Consumes `input` from `at`; returns where it stopped. */
   feed(input: string, at: number): number {
     const token = this.token
     let plainFrom = at

@@ -1,4 +1,4 @@
-/** One connection to a simulated engine: what came in and waits, what goes out. */
+/** One connection to a simulated engine: its pending input and its output. */
 import { randomInt } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import { cliStatus } from '../status.js'
@@ -19,13 +19,13 @@ export class Session implements Caller {
   isAuthenticated: boolean
   challenge = ''
   isGreeted = false
-  /** Nothing is read and answered any more, though the connection stays. */
+  /** Nothing is read or sent any more, though the connection stays open. */
   isSilent = false
-  /** The client has sent all it will send. */
+  /** The client has ended its side of the connection. */
   hasEnded = false
-  /** Input was read that may hold further requests. */
+  /** Input was read that may contain further requests. */
   hasPending = false
-  /** A request that met a frozen engine, carried out when it thaws. */
+  /** A request that a frozen engine executes once it resumes. */
   held: EngineRequest | undefined
   readonly #reader: RequestReader
 
@@ -36,7 +36,7 @@ export class Session implements Caller {
   ) {
     this.isAuthenticated = setup.secret() === null
     this.#reader = new RequestReader(setup.quoting)
-    stream.on('error', () => undefined) // a broken connection is a closed one
+    stream.on('error', () => undefined) // a broken connection counts as closed
     stream.on('readable', () => {
       onInput(this)
     })
@@ -54,19 +54,19 @@ export class Session implements Caller {
     return this.stream.destroyed
   }
 
-  /** False when nothing more is read and answered here. */
+  /** Returns false once nothing more is read or sent. */
   isServed(): boolean {
     return !this.isGone && !this.isSilent
   }
 
-  /** The 107 that an engine with a secret begins with. */
+  /** The challenge (107) that an engine with a secret sends first. */
   makeChallenge(): Buffer {
     const letters = Array.from({ length: challengeLetters }, () => randomInt(26) + 0x61)
     this.challenge = String.fromCharCode(...letters)
     return encodeReply(cliStatus.auth, `${this.challenge}\n\nAuthentication required.\n`)
   }
 
-  /** Takes what has come in; false when there was nothing. */
+  /** Reads pending input; returns false if there was none. */
   read(): boolean {
     const chunk: unknown = this.stream.read()
     if (!(chunk instanceof Uint8Array)) return false
@@ -81,7 +81,7 @@ export class Session implements Caller {
     return held ?? this.#reader.next(this.isAuthenticated)
   }
 
-  /** False when the client does not read: the engine's writes block then, and with them its manager. */
+  /** Returns false if the client does not read: the engine's write then blocks its manager. */
   send({ bytes, then }: Outgoing): boolean {
     if (then === 'silence') this.isSilent = true
     const hasRoom = bytes.length === 0 || this.stream.write(bytes)
@@ -91,7 +91,7 @@ export class Session implements Caller {
 
   close(): void {
     this.isSilent = true
-    // What was written is still delivered; unread input would hold the connection open.
+    // Output already written is still delivered; unread input would keep the connection open.
     if (!this.stream.writableEnded) this.stream.end(() => this.stream.destroy())
     this.stream.resume()
   }

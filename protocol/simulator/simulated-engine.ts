@@ -1,7 +1,6 @@
 /**
- * A simulated cache's management port: the server side of the protocol with the real one's texts, its single thread and
- * its ways to fail, but without HTTP behind it. For evaluation (`--engine simulate`, `--simulate N`) and for tests.
- * An idle engine has no timers.
+ * Simulates a cache's management port: the server side of the protocol, with the messages, the single thread and the failures of the real
+ * one, but without HTTP. Used for evaluation (`--engine simulate`, `--simulate N`) and for tests. An idle engine has no timers.
  */
 import { randomInt } from 'node:crypto'
 import { createServer, type Server } from 'node:net'
@@ -20,19 +19,19 @@ import type { EngineRequest } from './request-reader.js'
 import { Session } from './session.js'
 
 export interface SimulatedEngineOptions extends BootOptions {
-  /** The release whose texts it speaks, such as `6.0.17` or `vinyl-9.0.1`; 7.1.1 unless told. */
+  /** The release to imitate, for example `6.0.17` or `vinyl-9.0.1`; default 7.1.1. */
   readonly version?: string
-  /** The secret file's bytes; null (or nothing): no authentication; 'missing': the file cannot be opened. */
+  /** The secret file's bytes; null or absent: no authentication; 'missing': the file cannot be opened. */
   readonly secret?: EngineSecret
   readonly clock?: () => number
-  /** Keeps the last so many command lines in `journal`; none unless told. */
+  /** Number of command lines to keep in `journal`; default 0. */
   readonly journalLines?: number
 }
 
 interface Listening {
   readonly host: string
   readonly port: number
-  /** Stops accepting and ends the connections made here. */
+  /** Stops accepting connections and ends those accepted here. */
   readonly close: () => Promise<void>
 }
 
@@ -42,7 +41,7 @@ export function createSimulatedEngine(options: SimulatedEngineOptions): Simulate
 
 /** The real engine does not limit connections. */
 const connectionLimit = 1000
-/** Bytes of replies buffered for a client, about what the kernel buffers for the real engine. */
+/** Bytes of replies buffered per client, about as much as the kernel buffers for the real engine. */
 const sendBufferBytes = 256 * 1024
 
 export class SimulatedEngine {
@@ -50,7 +49,7 @@ export class SimulatedEngine {
   readonly #clock: () => number
   readonly #manager: ManagerThread
   readonly #sessions = new Set<Session>()
-  /** What ends servers and dialers. */
+  /** Functions that close servers and dialers. */
   readonly #closers = new Set<() => void>()
   readonly #journal: string[] = []
   #lastPid = randomInt(1000, 1_000_000)
@@ -76,7 +75,7 @@ export class SimulatedEngine {
     })
   }
 
-  /** The last command lines, oldest first, without here-documents; the answer to the challenge is left out. */
+  /** The last command lines, oldest first, without here-documents and without the response to the challenge. */
   get journal(): readonly string[] {
     return this.#journal
   }
@@ -90,14 +89,14 @@ export class SimulatedEngine {
     return this.#state.child?.pid
   }
 
-  /** The client's end of a new connection in memory. */
+  /** Opens an in-memory connection and returns the client's end. */
   connect(): Duplex {
     const [client, server] = createMemoryPair(sendBufferBytes)
     this.#accept(server)
     return client
   }
 
-  /** Serves on a TCP port; port 0 takes a free one. */
+  /** Listens on a TCP port; port 0 selects a free one. */
   async listen(host = '127.0.0.1', port = 0): Promise<Listening> {
     const streams = new Set<Duplex>()
     const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
@@ -117,7 +116,7 @@ export class SimulatedEngine {
     return { host, port: address.port, close: () => closeServer(server, endAll) }
   }
 
-  /** Dials out as with `-M`, again and again, and serves whoever listens there. */
+  /** Connects to a listener as with `-M`, reconnects when the connection ends, and serves it. */
   dialOut(host: string, port: number): Dialer {
     const dialer = keepDialing(host, port, (socket) => {
       this.#accept(socket)
@@ -135,22 +134,22 @@ export class SimulatedEngine {
     for (const session of this.#sessions) session.stream.destroy()
   }
 
-  /** Sets the one trouble the engine has; null lifts it. */
+  /** Sets the engine's only fault; null lifts it. */
   setFault(name: FaultName | null, plan: FaultPlan = {}): void {
     this.#manager.setFault(name, plan)
   }
 
-  /** The secret file is rewritten: the next authentication is judged by it. */
+  /** Rewrites the secret file: applies to the next authentication. */
   setSecret(secret: EngineSecret): void {
     this.#secret = secret
   }
 
-  /** How all probed backends look from now on; healthy at first. */
+  /** Sets the result of all probes; initially healthy. */
   setProbes(result: ProbeResult): void {
     this.#state.probes = result
   }
 
-  /** The child ends: bans and health overrides are lost, and the manager starts another one. False without a child. */
+  /** Ends the child: bans and health overrides are lost, and the manager starts another. Returns false without a child. */
   killChild({ panic = false }: { readonly panic?: boolean } = {}): boolean {
     if (this.#state.child === undefined) return false
     const nowMs = this.#clock()
@@ -160,7 +159,7 @@ export class SimulatedEngine {
     return true
   }
 
-  /** The manager ends and is started again: all is forgotten but the boot program, pids are new, connections close. */
+  /** Restarts the manager: only the boot program remains, pids are new, connections close. */
   restartManager(): void {
     this.#manager.stop()
     for (const session of this.#sessions) session.close()
@@ -206,7 +205,7 @@ function listenOn(server: Server, host: string, port: number): Promise<void> {
     server.once('error', reject)
     server.listen({ host, port }, () => {
       server.off('error', reject)
-      server.on('error', () => undefined) // a failed accept: its client sees it
+      server.on('error', () => undefined) // a failed accept is reported to its client
       resolve()
     })
   })

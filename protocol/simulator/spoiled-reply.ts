@@ -1,15 +1,15 @@
-/** Replies on the wire, whole or spoiled by a fault. */
+/** Encodes replies for the wire, whole or spoiled by a fault. */
 import { cliStatus } from '../status.js'
 import type { FaultName } from './faults.js'
 import { encodeHeader, encodeReply, type ReplyText } from './reply-text.js'
 
 export interface Outgoing {
   readonly bytes: Buffer
-  /** What becomes of the connection behind these bytes. */
+  /** What happens to the connection after these bytes. */
   readonly then: 'go-on' | 'close' | 'silence'
 }
 
-/** No release knows this status. */
+/** A status that no release uses. */
 const unknownStatus = 299
 const hugeLengthBytes = 99_999_999
 
@@ -46,7 +46,7 @@ const spoilers: Readonly<Partial<Record<FaultName, Spoil>>> = {
   },
 }
 
-/** The header, half of the body, and never the last LF. */
+/** The header and half of the body, without the final LF. */
 function cutBody({ status, text }: ReplyText): Buffer {
   const half = text.slice(0, Math.trunc(text.length / 2))
   return Buffer.from(`${encodeHeader(status, text.length)}${half}`, 'latin1')

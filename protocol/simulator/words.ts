@@ -1,16 +1,16 @@
-/** One command line cut into words: blanks, quotes and backslash escapes (vav.c VAV_ParseTxt). */
+/** Splits a command line into words: blanks, quotes and backslash escapes (vav.c VAV_ParseTxt). */
 import type { Quoting } from './release.js'
 
 export type Words =
   | { readonly words: readonly string[] }
-  /** The text behind "Syntax Error: ". */
+  /** The text after "Syntax Error: ". */
   | { readonly error: string }
 
-/** Words of `line`, which ends at its first NUL; a decoded NUL ends its word, as the engine's strings do. */
+/** The words of `line`, which ends at its first NUL; a decoded NUL ends its word, as in the engine's C strings. */
 export function parseWords(line: string, quoting: Quoting): Words {
   const end = endOfText(line)
   const words: string[] = []
-  let closedAt = -1 // where the last word's closing quote was, -1 when it had none
+  let closedAt = -1 // index of the last word's closing quote, -1 if it had none
   let at = 0
   while (at < end) {
     if (isBlank(line.charCodeAt(at))) {
@@ -30,7 +30,7 @@ export function parseWords(line: string, quoting: Quoting): Words {
 
 interface Word {
   readonly text: string
-  /** Index of the closing quote or of the blank behind the word. */
+  /** Index of the closing quote or of the blank after the word. */
   readonly end: number
   readonly isQuoted: boolean
 }
@@ -99,5 +99,5 @@ function endOfText(line: string): number {
   return nul < 0 ? line.length : nul
 }
 
-/** What a C string would hold of `text`. */
+/** The part of `text` that a C string would contain. */
 export const endAtNul = (text: string): string => text.slice(0, endOfText(text))

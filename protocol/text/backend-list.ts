@@ -1,7 +1,7 @@
 /**
- * `backend.list` as text, for releases without `-j` (before 6.1, and all of 6.0). Columns: name, admin, probe, and from 5.0 a
- * date. Probe is `Healthy 5/5`, `Sick 0/8` or `Healthy (no probe)`; in 6.1 `5/5 good`, `0/8 bad` or `healthy`; from 6.2
- * counts and health are columns of their own (cache_director.c, do_list; cache_backend_cfg.c in 4.1 and 5).
+ * `backend.list` as text, for releases without `-j` (before 6.1, and all of 6.0). Columns: name, admin, probe, and from 5.0 a date. Probe
+ * is `Healthy 5/5`, `Sick 0/8` or `Healthy (no probe)`; in 6.1 `5/5 good`, `0/8 bad` or `healthy`; from 6.2 counts and health are separate
+ * columns (cache_director.c, do_list; cache_backend_cfg.c in 4.1 and 5).
  */
 
 import { garbledAnswer, textCommand, type Command } from '../command.js'
@@ -16,7 +16,7 @@ export function backendListText(options: BackendListOptions = {}): Command<reado
   return textCommand('backend.list', backendListLine([], options), parseBackendListText)
 }
 
-/** Indented lines are the drawings of `-p`: left out; 6.1 does not indent the first of them. */
+/** Skips indented lines, which are the diagrams of `-p`; 6.1 does not indent the first of them. */
 export function parseBackendListText(text: string, name = 'backend.list'): readonly Backend[] {
   const [heading, ...lines] = text.split('\n')
   if (!heading?.startsWith('Backend name')) throw garbledAnswer(name, 'not a list of backends')

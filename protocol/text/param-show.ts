@@ -1,4 +1,4 @@
-/** `param.show` as text, for releases without `-j` (before 6.0.2 and 6.2). The long form `-l`: a block for each parameter. */
+/** `param.show` as text, for releases without `-j` (before 6.0.2 and 6.2). The long form `-l` prints a block per parameter. */
 
 import { garbledAnswer, textCommand, type Command } from '../command.js'
 import { checkParam, type Param } from '../commands/param.js'
@@ -17,7 +17,7 @@ export function paramShowAllText(): Command<readonly Param[]> {
   return textCommand('param.show', 'param.show -l', parseParamShowText)
 }
 
-/** Values are as printed: text, where the JSON form has numbers. */
+/** Values stay in printed form: text where the JSON form has numbers. */
 export function parseParamShowText(text: string, name = 'param.show'): readonly Param[] {
   const blocks = text.split(/\n(?=[a-z])/).filter((block) => block.trim() !== '')
   return blocks.map((block) => parseBlock(block, name))
@@ -48,7 +48,7 @@ function parseBlock(block: string, command: string): Param {
   }
 }
 
-/** `120.000 [seconds] (default)`: unit and remark are there or not. */
+/** `120.000 [seconds] (default)`: unit and remark are optional. */
 function readValue(shown: string) {
   const remark = ' (default)'
   const isDefault = shown.endsWith(remark)
@@ -59,7 +59,7 @@ function readValue(shown: string) {
     : { printed: text.slice(0, bracket), units: text.slice(bracket + 2, -1), isDefault }
 }
 
-/** Behind the first empty line, indented by eight. */
+/** The text after the first empty line, indented by eight. */
 function readDescription(lines: readonly string[]): string | null {
   const empty = lines.findIndex((line) => line.trim() === '')
   const words = lines.slice(empty + 1).map((line) => line.trim())

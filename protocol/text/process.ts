@@ -1,4 +1,4 @@
-/** Answers about bans, processes, stores and commands as text, for releases without `-j` (before 6.0.2 and 6.2). */
+/** Parses text about bans, processes, storage and commands, from releases without `-j` (before 6.0.2 and 6.2). */
 
 import { garbledAnswer, textCommand, type Command } from '../command.js'
 import { readTextList } from '../long-list.js'
@@ -35,10 +35,10 @@ export function helpText(): Command<readonly HelpEntry[]> {
   return textCommand('help', 'help', parseHelpText)
 }
 
-/** A ban a line: time, references, `C` once completed (else `-`, a blank in 4.1), flags and a pointer when debugging, the terms. */
+/** One ban per line: time, references, `C` if completed (else `-`, a blank in 4.1), debugging flags and a pointer, the terms. */
 const banPattern = /^\s*(\d+\.\d+) +(\d+) ([C -])(?:[RO E-]+ 0x[0-9a-f]+ )? {2}(.*)$/
 
-/** Lines that start with blanks are the cache's debugging notes: left out. */
+/** Skips lines that start with blanks, which are the cache's debugging notes. */
 export function parseBanListText(text: string, hasHeading = true): readonly Ban[] {
   const lines = text.split('\n')
   if (hasHeading && !lines.shift()?.startsWith('Present bans'))
@@ -69,7 +69,7 @@ export function parsePidText(text: string): ProcessIds {
   return { master: Number(master), worker: worker === undefined ? null : Number(worker) }
 }
 
-/** `storage.s0 = malloc`, a line each. */
+/** One `storage.s0 = malloc` per line. */
 export function parseStorageListText(text: string): readonly Storage[] {
   if (!text.startsWith('Storage devices'))
     throw garbledAnswer('storage.list', 'not a list of stores')
@@ -79,7 +79,7 @@ export function parseStorageListText(text: string): readonly Storage[] {
   }))
 }
 
-/** A syntax a line; one with `-j` among its flags can answer in JSON (but see `supportsJson`: 6.0 errs about backend.list). */
+/** One syntax per line; a `-j` among its flags means JSON support (but see `supportsJson`: 6.0 is wrong about backend.list). */
 export function parseHelpText(text: string): readonly HelpEntry[] {
   return text
     .split('\n')

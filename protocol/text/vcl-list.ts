@@ -1,5 +1,5 @@
 /**
- * `vcl.list` as text, for releases without `-j` (before 6.0.2 and 6.2): status, state and temperature (one word `auto/warm` until 6.1),
+ * `vcl.list` as text, for releases without `-j` (before 6.0.2 and 6.2): status, state and temperature (one word `auto/warm` up to 6.1),
  * references, name, then `-> target`, `(n labels)` or `(n return(vcl)s)`. Widths and spaces differ by release.
  */
 
@@ -15,7 +15,7 @@ export function vclListText(): Command<readonly VclRow[]> {
   }
 }
 
-/** An empty list is an error: it is also what is said when the child did not answer. */
+/** An empty list is an error, because it is also the reply if the child did not respond. */
 export function parseVclListText(text: string, name = 'vcl.list'): readonly VclRow[] {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
   if (lines.length === 0) throw garbledAnswer(name, 'it is empty, the child process gave none')

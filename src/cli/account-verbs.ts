@@ -1,4 +1,4 @@
-/** `login`, `logout`, `whoami`, `password`: the verbs about who is calling. */
+/** `login`, `logout`, `whoami`, `password`: the verbs about the caller's account. */
 import { passwordFlags } from './password-flags.js'
 import type { Verb } from './verb.js'
 

@@ -1,4 +1,4 @@
-/** `agents vcls|params|backends|bans|panic|command`: what an agent answers about its cache. */
+/** `agents vcls|params|backends|bans|panic|command`: asks an agent about its cache. */
 import { isFields, requireFields, requireList, type Fields } from './api-shapes.js'
 import type { Column } from './cells.js'
 import { openObject } from './find-object.js'
@@ -53,7 +53,7 @@ export async function sendCommand(invocation: Invocation, agent: Named): Promise
   showText(invocation.output, typeof message === 'string' ? message : '', answer.body)
 }
 
-/** Parameters are answered by name. */
+/** The API returns parameters as an object keyed by name. */
 function byName(parameters: Fields): readonly Fields[] {
   return Object.entries(parameters).map(([name, parameter]) => ({
     name,

@@ -1,11 +1,11 @@
-/** `agents set-param|set-backend`: parameters and backend health, kept by the coordinator from then on. */
+/** `agents set-param|set-backend`: sets parameters and backend health, which the coordinator then maintains. */
 import { requireFields } from './api-shapes.js'
 import { usageError } from './cli-error.js'
 import { openObject } from './find-object.js'
 import { showObject } from './output.js'
 import { isSet, word, type Invocation, type Named } from './verb.js'
 
-/** Shows the parameter as the cache has it now. Throws CliError; the engine's words when it refuses. */
+/** Shows the parameter's current value in the cache. Throws CliError, with the cache's own message if it refuses. */
 export async function setParam(invocation: Invocation, agent: Named): Promise<undefined> {
   const [, , value] = invocation.words
   const isReset = isSet(invocation, 'reset')

@@ -1,71 +1,71 @@
-/** The controller API as verbs call it: with the token, renewed once when it ends, and errors as CliError. */
+/** The controller API for verbs: sends the token, renews it once on expiry, and throws errors as CliError. */
 import { isFields, parseJson, requireFields, requireList, type Fields } from './api-shapes.js'
 import { CliError, exitCodes, unanswered, type ExitCode } from './cli-error.js'
 import { callHttp, openHttp, readAnswer, type HttpAnswer } from './http-call.js'
 import { nameFlags } from './name-flags.js'
 
 export interface Server {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string
   readonly ca: string | undefined
-  /** Of all calls of this command. */
+  /** Shared by all calls of this command. */
   readonly traceId: string
 }
 
 export interface Credentials {
   readToken(): Promise<string>
-  /** After a 401: another token than `used`, or undefined. */
+  /** Called after a 401. Returns a token other than `used`, or undefined. */
   renewToken(used: string): Promise<string | undefined>
 }
 
 interface ApiRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** Below `/api/v1`. */
+  /** Relative to `/api/v1`. */
   readonly path: string
   readonly query?: Readonly<Record<string, string>> | undefined
   readonly body?: Fields | undefined
-  /** Of the state that is to be changed; another is refused. */
+  /** ETag of the state to change; the coordinator refuses the call if the state differs. */
   readonly ifMatch?: string | undefined
   readonly timeoutMs?: number | undefined
 }
 
 interface ApiAnswer {
   readonly status: number
-  /** Parsed; undefined without a body. */
+  /** Parsed; undefined if there is no body. */
   readonly body: unknown
-  /** `X-Total-Count`; null: not given. */
+  /** `X-Total-Count`; null if absent. */
   readonly total: number | null
   readonly etag?: string | undefined
 }
 
 export interface Api {
-  /** Of all calls of this command. */
+  /** Shared by all calls of this command. */
   readonly traceId: string
   call(request: ApiRequest): Promise<ApiAnswer>
   readObject(path: string, query?: Readonly<Record<string, string>>): Promise<Fields>
   readList(path: string, query?: Readonly<Record<string, string>>): Promise<readonly Fields[]>
   readPage(path: string, query: Readonly<Record<string, string>>): Promise<Page>
-  /** Text that goes on until either side ends it. */
+  /** Opens a text stream that lasts until either side ends it. */
   listen(path: string, headers: Readonly<Record<string, string>>): Promise<AsyncIterable<string>>
 }
 
 export interface Page {
   readonly rows: readonly Fields[]
-  /** What there is after the filters, before `take`; null: not given. */
+  /** Number of rows after the filters, before `take`; null if not given. */
   readonly total: number | null
 }
 
-/** Called for every exchange, for `--verbose`; never with tokens or bodies. */
+/** Called after every exchange, for `--verbose`; never receives tokens or bodies. */
 export type ReportCall = (line: string) => void
 
-/** More than the API gives its own calls to agents. */
+/** Longer than the API's own timeout for calls to agents. */
 const answerTimeoutMs = 60_000
 
-/** Three of the comments that an event stream has every 15 s (docs/behaviour.md, Events). */
+/** Three of the comments that an event stream sends every 15 s (docs/behaviour.md, Events). */
 const silenceMs = 50_000
 
 export function createApi(server: Server, credentials: Credentials, report: ReportCall): Api {
-  /** Once more with another token when the first one no longer counts. */
+  /** Sends once more with a renewed token if the first token is rejected. */
   const withToken = async <T extends { readonly status: number }>(
     send: (authorization: string) => Promise<T>,
   ): Promise<T> => {
@@ -101,7 +101,7 @@ export function createApi(server: Server, credentials: Credentials, report: Repo
   }
 }
 
-/** `authorization`: the header's value; null: none. */
+/** `authorization`: value of the header; null sends none. */
 export async function sendRequest(
   { url, ca, traceId }: Server,
   request: ApiRequest,
@@ -146,7 +146,7 @@ async function openStream(
   return { status, incoming }
 }
 
-/** Throws CliError unless it is the successful answer of a coordinator. */
+/** Throws CliError unless the response is a successful one from a coordinator. */
 export function checkAnswer(answer: HttpAnswer, { url, traceId }: Server): ApiAnswer {
   const { status, contentType, totalCount, etag, text } = answer
   const body = parseJson(text)

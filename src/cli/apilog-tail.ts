@@ -1,4 +1,4 @@
-/** `apilogs tail`: the last entries of the api log, then every new one until it is interrupted. */
+/** `apilogs tail`: prints the last entries of the API log, then every new one until interrupted. */
 import type { Api } from './api.js'
 import type { Fields } from './api-shapes.js'
 import { toCell } from './cells.js'
@@ -25,10 +25,10 @@ export async function tailApiLogs(invocation: Invocation): Promise<undefined> {
   const notify = (line: string): void => {
     system.stderr.write(`cachefleet: ${line}\n`)
   }
-  /** Whether an entry stood there before the first event; those may come as events too. */
+  /** True for entries that were written before the first event; such entries may arrive as events too. */
   let isPast: ((id: number) => boolean) | undefined
   for await (const received of followEvents(api, { notify })) {
-    // Asked once the stream stands, so that nothing falls in between.
+    // Read once the stream is open, so that no entry is missed in between.
     isPast ??= await printLast(api, lines, print)
     if (received?.event === 'reset') notify('entries are missing here: apilogs list has them')
     if (received?.event === 'apilog' && !isPast(Number(received.data['id']))) print(received.data)
@@ -42,7 +42,7 @@ function readLines(invocation: Invocation): number {
   throw usageError(`--lines is ${JSON.stringify(lines)}; expected 0 to 1000`)
 }
 
-/** Of several coordinators an entry may be written behind a newer one: what is not printed and not older is new. */
+/** With several coordinators, an older id may arrive late: every entry that is neither printed nor older than the list is new. */
 async function printLast(
   api: Api,
   lines: number,

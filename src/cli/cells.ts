@@ -1,10 +1,10 @@
-/** From API values to text: a cell of a table, and an object as lines of `field  value`. */
+/** Formats API values as text: a table cell, or an object as lines of `field  value`. */
 import { isFields, isReference, nameOf, type Fields } from './api-shapes.js'
 
 export interface Column {
-  /** The API's field; `mainVCL.name` reaches into an object. */
+  /** The API's field; a path such as `mainVCL.name` selects an inner field. */
   readonly field: string
-  /** Above the column; the field's name otherwise. CSV always has the field's name. */
+  /** Column heading, by default the field's name. CSV always uses the field's name. */
   readonly title?: string
 }
 
@@ -14,7 +14,7 @@ export function readField(row: Fields, path: string): unknown {
   return value
 }
 
-/** References are shown by name, lists of them joined by a comma, what is missing as nothing. */
+/** References are shown by name, lists are joined by commas, and missing values are empty. */
 export function toCell(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (typeof value === 'string') return value
@@ -25,7 +25,7 @@ export function toCell(value: unknown): string {
   return isFields(value) ? toPairs(value) : JSON.stringify(value)
 }
 
-/** What a session may at most, as it is typed (docs/behaviour.md, API tokens); a permission has more fields. */
+/** True for a session's grant, which is shown as it is typed (docs/behaviour.md, API tokens); a permission has more fields. */
 function isGrant(value: unknown): value is Fields {
   return isFields(value) && Object.keys(value).toSorted().join() === 'read,type,write'
 }
@@ -35,7 +35,7 @@ export interface Line {
   readonly text: string
 }
 
-/** Every field of an object; inner objects as `config.desired.revision`, lists of objects a line each. */
+/** One line per field; inner objects use paths such as `config.desired.revision`, lists of objects one line per item. */
 export function toLines(object: Fields, prefix = ''): readonly Line[] {
   return Object.entries(object).flatMap(([key, value]) => fieldLines(`${prefix}${key}`, value))
 }
@@ -50,12 +50,12 @@ function fieldLines(label: string, value: unknown): readonly Line[] {
   return items.map((item, index) => ({ label: `${label}[${index}]`, text: toCell(item) }))
 }
 
-/** A name alone does not say which of two. */
+/** Adds the id, because a name alone may be ambiguous. */
 function nameWithId(reference: Fields): string {
   return `${nameOf(reference) ?? ''} (${toCell(reference['id'])})`
 }
 
-/** `agent=edge-1 state=applied`; what is missing is left out. */
+/** For example `agent=edge-1 state=applied`; missing values are omitted. */
 function toPairs(fields: Fields): string {
   return Object.entries(fields)
     .filter(([, value]) => value !== null)

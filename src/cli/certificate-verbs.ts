@@ -1,4 +1,4 @@
-/** `cachefleet certificates add|update|deploy|renew|rollback`: chain and key come from files or standard input, never from a flag. */
+/** `cachefleet certificates add|update|deploy|renew|rollback`: reads chain and key from files or standard input, never from a flag. */
 import { splitPem } from '../resources/pem.js'
 import type { Api } from './api.js'
 import { requireFields, type Fields } from './api-shapes.js'
@@ -11,7 +11,7 @@ import { showText } from './output.js'
 import { toPrintableLine } from './printable-text.js'
 import { isSet, textFlag, type Field, type Invocation, type Named } from './verb.js'
 
-/** What an answer may need beyond the wait. */
+/** Time allowed for the response beyond the wait. */
 const answerTimeMs = 60_000
 const defaultWaitSeconds = 60
 const longestWaitSeconds = 600
@@ -68,7 +68,7 @@ async function callVerb(
   )
 }
 
-/** Empty where neither is given. A file, or standard input, may hold both. */
+/** Returns an empty object if neither flag is given. A file, or standard input, may contain both chain and key. */
 async function readTexts({ flags, system, ...rest }: Invocation): Promise<Fields> {
   const invocation = { flags, system, ...rest }
   const [chainFile, keyFile] = [textFlag(invocation, 'chain'), textFlag(invocation, 'key')]
@@ -83,13 +83,13 @@ async function readTexts({ flags, system, ...rest }: Invocation): Promise<Fields
   return { chain: pickBlocks(chain, 'CERTIFICATE'), key: pickBlocks(chain, 'PRIVATE KEY') }
 }
 
-/** The PEM blocks with such an end of their label. */
+/** Returns the PEM blocks whose label ends with `label`. */
 function pickBlocks(text: string, label: string): string {
   const blocks = splitPem(text).filter((block) => block.label.endsWith(label))
   return blocks.map((block) => block.text).join('')
 }
 
-/** Whole seconds. */
+/** Returns whole seconds. */
 function readWait(invocation: Invocation): number {
   if (isSet(invocation, 'detach')) return 0
   const [, seconds = ''] =

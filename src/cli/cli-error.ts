@@ -1,16 +1,16 @@
-/** Exit codes (docs/behaviour.md, Exit codes), and the one error type of the client; anything else that is thrown is a bug. */
+/** Exit codes (docs/behaviour.md, Exit codes) and the client's only error type; any other thrown value is a bug. */
 import type { Fields } from './api-shapes.js'
 
 export const exitCodes = {
   done: 0,
-  /** Refused, fewer than min, or no connection. */
+  /** Refused, fewer agents than min, or no connection. */
   refused: 1,
   usage: 2,
-  /** `apply --plan`: there is something to do. */
+  /** `apply --plan`: there are changes to apply. */
   changes: 2,
-  /** The wait ended: every deployment has its min, `percent` was not reached. */
+  /** The wait ended: every deployment reached its min, but `percent` was not reached. */
   partial: 3,
-  /** The wait ended below min with work still running. */
+  /** The wait ended below min while work continues. */
   unfinished: 4,
   /** Authentication or permission. */
   denied: 5,
@@ -19,9 +19,9 @@ export const exitCodes = {
 } as const
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
-/** What the API refused with, or what became of a call that it did not answer. */
+/** The API's refusal, or the failure of a call that got no response. */
 export interface Refusal {
-  /** 0: no answer of the API. */
+  /** 0: no response from the API. */
   readonly status: number
   /** `{traceId, errorKey, errorMsg}`. */
   readonly body: Fields
@@ -44,8 +44,8 @@ export function usageError(message: string): CliError {
 }
 
 /**
- * A call that came to nothing. It keeps its trace id: the coordinator, or a proxy before it, may have logged it. What
- * fails before any call has none, since no log anywhere would know it.
+ * An error for a call that failed without a response. It keeps its trace id, because the coordinator or a proxy may have logged the call. A
+ * failure before any call has no trace id, since no log could contain it.
  */
 export function unanswered(errorMsg: string, traceId: string | undefined): CliError {
   if (traceId === undefined) return new CliError(exitCodes.refused, errorMsg)
@@ -57,8 +57,8 @@ export function unanswered(errorMsg: string, traceId: string | undefined): CliEr
 const compilerStatus = 422
 
 /**
- * One line, with the trace id when there is one; with `--json` the error body (docs/behaviour.md, Output). Compiler texts keep
- * their lines.
+ * Returns one line, with the trace id if there is one, or the error body with `--json` (docs/behaviour.md, Output). Compiler messages keep
+ * their line breaks.
  */
 export function describeError(error: unknown, json: boolean): string {
   const message = error instanceof Error ? error.message : String(error)
@@ -67,7 +67,7 @@ export function describeError(error: unknown, json: boolean): string {
   if (json && !isUsage)
     return JSON.stringify(refusal?.body ?? { errorKey: 'client', errorMsg: message })
   const traceId = refusal?.body['traceId']
-  // A cache says in two lines why it refuses a parameter.
+  // A cache explains in two lines why it refuses a parameter.
   const isOneLine = refusal !== null && refusal.status !== compilerStatus
   const text = isOneLine ? joinLines(message) : message
   return `cachefleet: ${text}${typeof traceId === 'string' ? ` (trace ${traceId})` : ''}`

@@ -2,7 +2,7 @@
 import { readCompletionFacts } from './completion-facts.js'
 import type { Grammar } from './verb.js'
 
-/** The words that are neither flags nor their values decide. Where nothing is known bash offers files. */
+/** Words other than flags and flag values select the candidates. If there are none, bash offers file names. */
 export function printBash(grammar: Grammar): string {
   const facts = readCompletionFacts(grammar)
   return `# bash completion for cachefleet
@@ -59,7 +59,7 @@ export function joinLists(
   )
 }
 
-/** Of a `case`, in bash and zsh. `before`: what the value begins with. A star at the end stands for any word. */
+/** The branches of a `case` in bash or zsh. `before`: prefix of every value. A key that ends with a star matches any word there. */
 export function printCases(
   values: ReadonlyMap<string, string>,
   variable: string,

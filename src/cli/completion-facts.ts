@@ -1,20 +1,20 @@
-/** What may be completed, read from the grammar: the scripts for the shells are made of this. */
+/** What can be completed, derived from the grammar; the shell scripts are generated from it. */
 import { isOfApi, toKebab, type Flag, type Grammar, type Verb } from './verb.js'
 
 export type AnyNoun = Grammar['nouns'][number]
 
 interface CompletionFacts {
   readonly first: readonly string[]
-  /** By each spelling of a noun. */
+  /** Keyed by every spelling of a noun. */
   readonly verbsOf: ReadonlyMap<string, readonly string[]>
   readonly everywhere: readonly string[]
-  /** By verb and a star, or by a spelling of a noun and a verb of it. */
+  /** Keyed by `verb *`, or by a noun's spelling and one of its verbs. */
   readonly flagsOf: ReadonlyMap<string, readonly string[]>
-  /** Flags whose next word is their value. */
+  /** Flags that take the next word as their value. */
   readonly withValue: readonly string[]
-  /** By a spelling of a noun and a verb that is about one: the noun whose names are asked for. */
+  /** Keyed by a noun's spelling and a verb that takes one object: the noun whose names complete the argument. */
   readonly namesOf: ReadonlyMap<string, string>
-  /** By a flag that refers to objects: their noun. */
+  /** Keyed by a flag that refers to objects: the noun of those objects. */
   readonly namesOfFlag: ReadonlyMap<string, string>
 }
 
@@ -62,7 +62,7 @@ export function longForm({ form }: Flag): string {
   return /--[a-z-]+/.exec(form)?.[0] ?? form
 }
 
-/** `-f, --file <dir>` is two. */
+/** `-f, --file <dir>` has two forms. */
 function spelledForms({ form }: Flag): readonly string[] {
   return form.match(/(?<!\S)--?[a-z-]+/g) ?? []
 }

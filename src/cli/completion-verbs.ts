@@ -1,4 +1,4 @@
-/** `completion bash|zsh|fish`, and what the scripts call. */
+/** `completion bash|zsh|fish`, and the hidden verb that the scripts call. */
 import type { Verb } from './verb.js'
 
 export const completionVerbs: readonly Verb[] = [

@@ -3,7 +3,7 @@ import { joinLists, printCases } from './completion-bash.js'
 import { readCompletionFacts } from './completion-facts.js'
 import type { Grammar } from './verb.js'
 
-/** `compadd` is given everything; zsh leaves out what does not begin as typed. */
+/** `compadd` receives all candidates; zsh drops those that do not match the typed prefix. */
 export function printZsh(grammar: Grammar): string {
   const facts = readCompletionFacts(grammar)
   return `#compdef cachefleet

@@ -1,4 +1,4 @@
-/** `completion`: prints the script of a shell. The scripts ask `complete-names` for what only the coordinator knows. */
+/** `completion`: prints a shell's script. The scripts call `complete-names` for names that only the coordinator knows. */
 import { requireList } from './api-shapes.js'
 import { readField, toCell } from './cells.js'
 import { usageError } from './cli-error.js'
@@ -21,14 +21,14 @@ export function printCompletion(invocation: Invocation): Promise<undefined> {
   return Promise.resolve(undefined)
 }
 
-/** Nobody waits longer after pressing the key. */
+/** Users do not wait longer than this for a completion. */
 const timeoutMs = 2_000
-/** More than anybody reads. */
+/** A longer list would not be read. */
 const namesAtMost = 200
-/** Shells take these as they are: a name from the coordinator must not be a command to one. */
+/** Shells insert these unquoted, so a name from the coordinator must not contain shell syntax. */
 const harmless = /^[A-Za-z0-9_][A-Za-z0-9_.@+-]*$/
 
-/** One name a line; nothing when the coordinator does not answer. */
+/** Prints one name per line; nothing if the coordinator does not respond. */
 export async function printNames(invocation: Invocation): Promise<undefined> {
   const asked = word(invocation, 0)
   const noun = invocation.grammar.nouns.filter(isOfApi).find(({ name }) => name === asked)

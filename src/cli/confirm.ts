@@ -1,4 +1,4 @@
-/** What cannot be undone is confirmed on a terminal, and needs `--yes` elsewhere (docs/behaviour.md, Command line). */
+/** Irreversible actions need confirmation on a terminal, and `--yes` elsewhere (docs/behaviour.md, Command line). */
 import { capitalize } from './capitalize.js'
 import { CliError, exitCodes, usageError } from './cli-error.js'
 import { toPrintableLine } from './printable-text.js'
@@ -6,7 +6,7 @@ import { isSet, word, type Flag, type Invocation, type Named } from './verb.js'
 
 export const yesFlag: Flag = { form: '--yes', summary: 'do not ask; needed without a terminal' }
 
-/** `what`: `undeploy`, of the object that the verb's first argument names. */
+/** `what`: for example `undeploy`; applies to the object that the verb's first argument names. */
 export function confirmObject(
   invocation: Invocation,
   what: string,
@@ -15,7 +15,7 @@ export function confirmObject(
   return confirm(invocation, `${what} ${singular} ${JSON.stringify(word(invocation, 0))}`)
 }
 
-/** `question`: `delete tag web`. Throws CliError unless it was answered with yes. */
+/** `question`: for example `delete tag web`. Throws CliError unless the user answers yes. */
 export async function confirm(invocation: Invocation, question: string): Promise<void> {
   if (isSet(invocation, 'yes')) return
   const { stdin, stderr } = invocation.system
@@ -24,13 +24,13 @@ export async function confirm(invocation: Invocation, question: string): Promise
   const { createInterface } = await import('node:readline/promises')
   const asking = createInterface({ input: stdin, output: stderr })
   try {
-    // Ctrl-C reaches readline instead of the process.
+    // On Ctrl-C readline, not the process, gets the signal.
     const ended = new Promise<never>((_, reject) => {
       asking.once('SIGINT', () => {
         stderr.write('\n')
         reject(new CliError(exitCodes.interrupted, 'Nothing was done'))
       })
-      // Ctrl-D, or an input that has ended: no answer will come.
+      // Ctrl-D or the end of the input: no answer will follow.
       asking.once('close', () => {
         reject(new CliError(exitCodes.refused, 'Nothing was done'))
       })

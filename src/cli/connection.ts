@@ -1,6 +1,6 @@
 /**
- * Which coordinator, and in whose name: `--server`, else CACHEFLEET_SERVER, else the login's; CACHEFLEET_TOKEN or
- * CACHEFLEET_TOKEN_FILE, else the login. Whom to trust there: CACHEFLEET_CA, else what the login was told. A login's token goes to the server that gave it, and to no other.
+ * Chooses the coordinator (`--server`, CACHEFLEET_SERVER, or the login's), the credentials (CACHEFLEET_TOKEN, CACHEFLEET_TOKEN_FILE, or the
+ * login) and the CA (CACHEFLEET_CA, or the login's). A login's token is sent only to the server that issued it.
  */
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
@@ -27,7 +27,7 @@ export async function openApi(settings: ConnectionSettings, system: System): Pro
   return createApi(server, credentials, report)
 }
 
-/** Throws CliError for what is not an address. */
+/** Throws CliError if an address is invalid. */
 export async function chooseServer(
   { server }: ConnectionSettings,
   { environment }: System,
@@ -69,7 +69,7 @@ async function readGivenToken(system: System): Promise<string | undefined> {
   return checkToken(await readSecretFile(file ?? '', system), 'CACHEFLEET_TOKEN_FILE')
 }
 
-/** A header takes no other characters (RFC 6750). */
+/** An Authorization header allows no other characters in a token (RFC 6750). */
 function checkToken(token: string, variable: string): string {
   if (/^[A-Za-z0-9._~+/=-]+$/.test(token.trim())) return token.trim()
   throw usageError(`${variable} is not a token`)

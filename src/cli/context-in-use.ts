@@ -1,6 +1,6 @@
 /**
- * Which of this user's logins counts: `--context`, else the one that `contexts use` wrote beside the session file, else
- * the one named default. It has a file of its own, so that the session file holds logins only.
+ * Chooses which of the user's logins to use: `--context`, else the one that `contexts use` wrote beside the session file, else the one
+ * named default. The choice has its own file, so that the session file contains logins only.
  */
 import { mkdir, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -10,7 +10,7 @@ import { defaultContext, sessionFilePath, type Environment } from './session-fil
 
 const nameForm = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/
 
-/** `given`: of `--context`. Throws CliError for what is not a name of a context. */
+/** `given`: value of `--context`. Throws CliError for an invalid context name. */
 export async function chooseContext(
   given: string | undefined,
   environment: Environment,
@@ -20,7 +20,7 @@ export async function chooseContext(
   return nameForm.test(text.trim()) ? text.trim() : defaultContext
 }
 
-/** Null: the one named default again. */
+/** Null selects the context named default. */
 export async function writeContextInUse(
   environment: Environment,
   name: string | null,

@@ -1,4 +1,4 @@
-/** `contexts list|use|delete`: reads and changes what is kept on this machine; no coordinator is called. */
+/** `contexts list|use|delete`: reads and changes the logins on this machine; makes no call to a coordinator. */
 import { CliError, exitCodes } from './cli-error.js'
 import { confirm } from './confirm.js'
 import { writeContextInUse } from './context-in-use.js'

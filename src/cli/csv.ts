@@ -1,6 +1,6 @@
-/** Comma-separated values by RFC 4180; spreadsheets take no cell for a formula (docs/behaviour.md, Output). */
+/** Comma-separated values (RFC 4180), with cells escaped that spreadsheets would run as formulas (docs/behaviour.md, Output). */
 
-/** Lines end with CR LF. Null: rows that follow others. */
+/** Lines end with CR LF. A null header omits the header line, for rows that continue earlier ones. */
 export function formatCsv(
   header: readonly string[] | null,
   rows: readonly (readonly string[])[],

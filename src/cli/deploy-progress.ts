@@ -1,4 +1,4 @@
-/** A status line while a group verb runs, on a terminal only: how many agents have it. */
+/** A status line while a group verb runs, on terminals only: the number of agents that are done. */
 import type { Api } from './api.js'
 import { appliedPlaces, readGroup, type GroupStatus } from './deploy-verdict.js'
 import { createStatusLine } from './status-line.js'
@@ -7,15 +7,15 @@ import { pauseFor } from '../runtime/pause.js'
 const pollEveryMs = 500
 
 export interface Progress {
-  /** Takes the line away. */
+  /** Removes the status line. */
   stop(): void
 }
 
 export interface ProgressOptions {
   readonly stderr: NodeJS.WriteStream
-  /** What is shown before the first answer. */
+  /** Text shown before the first response. */
   readonly doing: string
-  /** Null: nothing yet. */
+  /** Returns null if there is nothing to show yet. */
   readonly describe: (group: GroupStatus) => string | null
 }
 
@@ -27,7 +27,7 @@ export function showProgress(api: Api, path: string, watched: ProgressOptions): 
   const isStopped = (): boolean => ending.signal.aborted
   const poll = async (): Promise<void> => {
     while (!isStopped()) {
-      // An error of the poll is an error of the verb's own call too, which reports it.
+      // The verb's own call fails for the same reason and reports it.
       const group = await api.readObject(path).catch(() => undefined)
       if (group && !isStopped()) line.draw(describe(readGroup(group)) ?? doing)
       await pauseFor(pollEveryMs, ending.signal)

@@ -1,4 +1,4 @@
-/** What a deploy's answer means for the caller: done, partly done, or below min (docs/behaviour.md, Exit codes). */
+/** Maps the result of a deploy to an exit code: done, partly done, or below min (docs/behaviour.md, Exit codes). */
 import type { AgentState } from '../resources/agent-state.js'
 import { placeStateName } from '../resources/place-state.js'
 import { isFields, requireList, type Fields } from './api-shapes.js'
@@ -8,9 +8,9 @@ export interface Place {
   readonly agentId: unknown
   readonly agentName: string
   readonly state: string
-  /** What serves there; null before the first switch. */
+  /** The revision that the agent serves; null before the first switch. */
   readonly revision: number | null
-  /** Why it does not serve what it should. */
+  /** Why the agent does not serve the desired revision. */
   readonly error: string | null
 }
 
@@ -40,10 +40,10 @@ export function readGroup(group: Fields): GroupStatus {
   }
 }
 
-/** Agents that are in trouble, by id. */
+/** States of agents in trouble, by agent id. */
 export type IllAgents = ReadonlyMap<unknown, AgentState>
 
-/** The agent's state where it overrides that of the place. */
+/** The agent's state if it overrides the placement's state. */
 export function shownState({ agentId, state }: Place, ill: IllAgents): string {
   return placeStateName(state, ill.get(agentId))
 }
@@ -53,18 +53,18 @@ export function appliedPlaces({ places, revision }: GroupStatus): readonly Place
   return places.filter((place) => place.state === 'applied' && place.revision === revision)
 }
 
-/** `percent`: 0 to 100, the requested share of the placed agents. */
+/** `percent`: requested share of the placed agents, 0 to 100. */
 export function hasShare(group: GroupStatus, percent: number): boolean {
   return appliedPlaces(group).length * 100 >= percent * group.places.length
 }
 
 export interface DeploymentPlacement {
   readonly min: number
-  /** Agents that the group is placed on by it. */
+  /** Agents on which this deployment places the group. */
   readonly agentIds: ReadonlySet<unknown>
 }
 
-/** When the work goes on (202) after the agents have begun to switch. */
+/** Judges a wait that ended with the work still running (202), after agents have begun to switch. */
 export function judgeWaitEnd(
   group: GroupStatus,
   deployments: readonly DeploymentPlacement[],

@@ -1,4 +1,4 @@
-/** `vclgroups deploy|cancel|undeploy|reload|rollback|promote|validate`: one call that the coordinator holds until the wait ends, and its exit code. */
+/** `vclgroups deploy|cancel|…|validate`: sends one call, which the coordinator holds until the wait ends, and sets the exit code. */
 import { agentStates, type AgentState } from '../resources/agent-state.js'
 import type { Api } from './api.js'
 import { idOf, isFields, requireFields, requireList, type Fields } from './api-shapes.js'
@@ -35,9 +35,9 @@ import { isSet, textFlag, word, type Invocation, type Named } from './verb.js'
 /** docs/behaviour.md, Deploy. */
 const defaultWaitSeconds = 60
 const longestWaitSeconds = 600
-/** What an answer may need beyond the wait. */
+/** Time allowed for the response beyond the wait. */
 const answerTimeMs = 60_000
-/** Agents that a message names. */
+/** Number of agents that a message names. */
 const agentsNamed = 20
 
 interface Wait {
@@ -71,7 +71,7 @@ export async function rollBackGroup(invocation: Invocation, group: Named): Promi
   return callDeploy(invocation, group, { verb: 'rollback', doing: 'rolling back', body })
 }
 
-/** The exit code is a deploy's: what was staged is deployed. */
+/** Exits as a deploy does, because promoting deploys the staged release. */
 export async function promoteGroup(invocation: Invocation, group: Named): Promise<ExitCode> {
   readWait(invocation)
   const query = readTests(invocation)
@@ -115,7 +115,7 @@ async function callDeploy(
   throw new CliError(exitCode, describeShortfall(status, { wait, ill, rest }))
 }
 
-/** Its waves go on by themselves. */
+/** A rollout continues with its waves after the call returns. */
 function describeRollout(id: number, name: string): CliError {
   const watch = `cachefleet rollouts watch ${id}`
   return new CliError(
@@ -124,7 +124,7 @@ function describeRollout(id: number, name: string): CliError {
   )
 }
 
-/** Whoever waits for the deploy is notified. */
+/** The coordinator notifies callers that wait for the deploy. */
 export async function cancelDeploy(invocation: Invocation, group: Named): Promise<undefined> {
   const { api, path } = await openObject(invocation, group)
   const { body } = await api.call({ method: 'PUT', path: `${path}/cancel` })
@@ -140,7 +140,7 @@ export async function undeployGroup(invocation: Invocation, group: Named): Promi
   const call = { verb: 'undeploy', doing: 'undeploying', describe: describeUndeploying, path, wait }
   const { isRunning, status } = await callVerb(invocation, api, call)
   if (!isRunning || wait.seconds === 0) return exitCodes.done
-  // An undeploy has no min: the group leaves sooner or later.
+  // An undeploy has no min: the group leaves every agent eventually.
   throw new CliError(
     exitCodes.partial,
     `${toPrintableLine(status.name)}: not every agent has removed it after ${wait.seconds} s; this continues`,
@@ -155,7 +155,7 @@ export async function validateGroup(invocation: Invocation, group: Named): Promi
   const tests = readTests(invocation)
   const query = { ...(agents && { agents }), ...(release !== undefined && { release }), ...tests }
   const { api, path } = await openObject(invocation, group)
-  // One load may take 120 s (docs/behaviour.md, Deploy).
+  // A single load may take 120 s (docs/behaviour.md, Deploy).
   const timeoutMs = 120_000 + answerTimeMs + testTimeOf(await api.readObject(path))
   const call = { method: 'PUT', path: `${path}/validate`, query, timeoutMs } as const
   const { stderr } = invocation.system
@@ -167,7 +167,7 @@ export async function validateGroup(invocation: Invocation, group: Named): Promi
   showText(invocation.output, `${name}: ${what}`, body ?? {})
 }
 
-/** Throws CliError for what is not a wait or a percentage. */
+/** Throws CliError for an invalid wait or percentage. */
 export function readWait(invocation: Invocation): Wait {
   const [, seconds] =
     /^(\d{1,4})s?$/.exec(textFlag(invocation, 'wait') ?? `${defaultWaitSeconds}s`) ?? []
@@ -179,12 +179,12 @@ export function readWait(invocation: Invocation): Wait {
   return { seconds: isSet(invocation, 'detach') ? 0 : Number(seconds), percent: Number(percent) }
 }
 
-/** Of an administrator: also while the organization is frozen. */
+/** For administrators: allows the call while the organization is frozen. */
 export function readForce(invocation: Invocation): Readonly<Record<string, string>> {
   return isSet(invocation, 'force') ? { force: 'true' } : {}
 }
 
-/** The deploy counts once it is sent, whoever waits. */
+/** Once sent, the deploy continues even if the caller stops waiting. */
 function announceWait(invocation: Invocation): void {
   const name = toPrintableLine(word(invocation, 0))
   const state = `cachefleet vclgroups state ${name}`
@@ -198,7 +198,7 @@ interface VerbCall extends DeployCall, Pick<ProgressOptions, 'describe'> {
   readonly moreTimeMs?: number
 }
 
-/** With its progress on a terminal. Answers the group as it is when the wait ends. */
+/** Shows progress on a terminal. Returns the group as it is when the wait ends. */
 async function callVerb(invocation: Invocation, api: Api, call: VerbCall) {
   const { path, verb, wait, doing, describe, body, query, moreTimeMs = 0 } = call
   const { seconds, percent } = wait
@@ -228,7 +228,7 @@ function showGroup({ output }: Invocation, body: Fields, group: GroupStatus): vo
   showText(output, toPrintableLine(text), body)
 }
 
-/** Each deployment's min, and the agents that the group is on by it. */
+/** Each deployment's min, and the agents on which it places the group. */
 async function readDeployments(
   api: Api,
   path: string,
@@ -246,15 +246,15 @@ async function readDeployments(
   )
 }
 
-/** Nothing for who may not read agents. */
+/** Returns an empty map if the caller may not read agents. */
 async function readIllAgents(api: Api): Promise<IllAgents> {
   const { Failing, Down, Locked } = agentStates
   const query = { state: [Failing, Down, Locked].join() }
   const rows = (await readListIfAllowed(api, '/agents', query)) ?? []
-  return new Map(rows.map(({ id, state }) => [id, state as AgentState])) // of the API
+  return new Map(rows.map(({ id, state }) => [id, state as AgentState])) // as defined by the API
 }
 
-/** Nobody has switched yet. */
+/** Used before any agent has switched. */
 function describeLoading(group: GroupStatus, { seconds }: Wait, ill: IllAgents): string {
   const loading = group.places.filter(({ state }) => state === 'applying' || state === 'wanted')
   return toPrintableLine(

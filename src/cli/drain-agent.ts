@@ -1,5 +1,5 @@
 /**
- * `agents drain|undrain|replace`: a drain ends its wait when no group is left on the cache, or none that could go elsewhere
+ * `agents drain|undrain|replace`: a drain's wait ends once no group is left on the cache, or only groups that fit nowhere else
  * (docs/behaviour.md, Drain).
  */
 import { movingReason, stayingReason } from '../resources/draining.js'
@@ -17,15 +17,15 @@ import { createStatusLine } from './status-line.js'
 import { textFlag, type Field, type Invocation, type Named } from './verb.js'
 
 const pollEveryMs = 500
-/** A large fleet takes long to ask about: it is asked a quarter of the time at most. */
+/** In a large fleet a poll takes long: polling may use a quarter of the time at most. */
 const pausesPerPoll = 3
-/** Groups that a message names. */
+/** Number of groups that a message names. */
 const groupsNamed = 20
 
 /** A group that is still on the cache. */
 interface Left {
   readonly vclGroup: Fields
-  /** It is that of the group's stage, which goes to all agents with its tags. */
+  /** True for the group's stage, which is placed on every agent with its tags. */
   readonly stage: boolean
   readonly reason: string
 }
@@ -107,7 +107,7 @@ async function untilEmptied(
   }
 }
 
-/** `among`: it gets no others meanwhile. */
+/** `among`: ids to check again; a draining agent gets no further groups. Null reads all groups. */
 async function readPlacedGroups(
   api: Api,
   agentId: unknown,
@@ -135,7 +135,7 @@ async function describeGroup(api: Api, group: Fields, agentId: unknown): Promise
   if (!isPlaced(group, agentId)) return left
   const rows = await api.readList(`/vclgroups/${String(group['id'])}/placement`)
   const row = rows.find(({ agent }) => idOf(agent) === agentId)
-  // One that was to go when it was asked has gone, or is about to.
+  // A group that is no longer chosen for this agent has left or is about to leave.
   const reason = row?.['chosen'] === true ? String(row['reason']) : movingReason
   return [...left, { vclGroup, stage: false, reason }]
 }

@@ -1,4 +1,4 @@
-/** An event as one line for people: what it is about and how it is now. */
+/** Formats an event as one line for people: its object and the current state. */
 import { isFields, nameOf, type Fields } from './api-shapes.js'
 import { toCell } from './cells.js'
 import type { ReceivedEvent } from './follow-events.js'
@@ -13,7 +13,7 @@ export function describeEvent({ event, data }: ReceivedEvent): string {
   return toPrintableLine(words.filter((word) => word !== '').join('  '))
 }
 
-/** As `apilogs tail` prints it too. */
+/** Also used by `apilogs tail`. */
 export function describeApiLog(log: Fields): string {
   const call = ['account', 'method', 'path'].map((field) => toCell(log[field]))
   const status = log['status'] === 0 ? '' : toCell(log['status'])

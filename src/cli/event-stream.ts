@@ -1,17 +1,17 @@
-/** Reads a stream of server-sent events (HTML standard, 9.2), as the coordinator writes them: LF, data on one line. */
+/** Reads server-sent events (HTML standard, 9.2) as the coordinator writes them: LF line ends, data on one line. */
 
 export interface StreamEvent {
-  /** Of the newest event so far; what to resume after. */
+  /** Id of the newest event so far, after which to resume. */
   readonly id: string
-  /** Undefined: only the id moved on. */
+  /** Undefined: only the id advanced. */
   readonly event: string | undefined
   readonly data: string
 }
 
-/** Far beyond any event. */
+/** Far larger than any event. */
 const blockMost = 16 * 1024 * 1024
 
-/** Pieces may be cut anywhere. Throws for what is not a stream of events. */
+/** Pieces may be split anywhere. Throws if the text is not an event stream. */
 export async function* readStreamEvents(
   pieces: AsyncIterable<string>,
   lastId: string,
@@ -35,7 +35,7 @@ function readBlock(block: string, lastId: string): StreamEvent {
   let event: string | undefined
   const data: string[] = []
   for (const line of block.split('\n')) {
-    const [, name, value = ''] = /^([^:]+)(?:: ?(.*))?$/.exec(line) ?? [] // a comment has no name
+    const [, name, value = ''] = /^([^:]+)(?:: ?(.*))?$/.exec(line) ?? [] // comments have no name
     if (name === 'id') id = value
     else if (name === 'event') event = value
     else if (name === 'data') data.push(value)

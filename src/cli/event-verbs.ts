@@ -1,4 +1,4 @@
-/** `cachefleet events`, as the grammar knows it. */
+/** The grammar of `cachefleet events`. */
 import type { Verb } from './verb.js'
 
 export const eventVerbs: readonly Verb[] = [

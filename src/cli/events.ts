@@ -1,10 +1,10 @@
-/** `events`: prints what changes until it is interrupted; `--json` one object a line. */
+/** `events`: prints changes until interrupted; one object per line with `--json`. */
 import { usageError } from './cli-error.js'
 import { describeEvent } from './event-line.js'
 import { followEvents } from './follow-events.js'
 import { textFlag, type Invocation } from './verb.js'
 
-/** Sent to everybody, and only on request. */
+/** Event types sent to every subscriber; `optInTypes` are sent on request only. */
 const types = ['agent', 'deployment', 'invalidation', 'apilog', 'problem']
 const optInTypes = ['file', 'vclgroup', 'domain', 'tag']
 

@@ -1,7 +1,7 @@
-/** The flags of add and update: one for each field of the API, in kebab-case. Their values are read by object-body.ts. */
+/** The flags of add and update: one per API field, in kebab-case. object-body.ts reads their values. */
 import { toKebab, type Field, type FieldType, type Flag } from './verb.js'
 
-/** The flags of a noun's fields, and `--data`. */
+/** The flags for a noun's fields, and `--data`. */
 export function fieldFlags(fields: readonly Field[], verb: 'add' | 'update'): readonly Flag[] {
   const flags = fields
     .filter(({ only = verb }) => only === verb)

@@ -1,4 +1,4 @@
-/** `files compile`: files of this machine, stored ones, or both, compiled on a cache before anything is kept. */
+/** `files compile`: compiles local files, stored files, or both on a cache, without storing anything. */
 import { existsSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { isFields, nameOf, requireFields } from './api-shapes.js'
@@ -11,7 +11,7 @@ import { showText } from './output.js'
 import { isSet, textFlag, word, type Invocation, type Named } from './verb.js'
 import type { Api } from './api.js'
 
-/** One load may take 120 s (docs/behaviour.md, Deploy), plus what an answer may need beyond. */
+/** A single load may take 120 s (docs/behaviour.md, Deploy); the rest is time for the response. */
 const timeoutMs = 180_000
 
 export async function compileFiles(
@@ -46,8 +46,8 @@ export async function compileFiles(
 type LooseFile = { readonly id: number } | { readonly name: string; readonly source: string }
 
 /**
- * A path where there is such a file, `-` standard input; anything else is the id or name of a stored file. What a main file of
- * this machine includes beside it need not be named.
+ * Reads each text as a path if such a file exists, as standard input if it is `-`, otherwise as the id or name of a stored file. Files that
+ * a local main file includes from its own folder need not be named.
  */
 async function readFiles(
   { system }: Invocation,
@@ -76,7 +76,7 @@ function isLocal(text: string): boolean {
   return text === '-' || existsSync(text)
 }
 
-/** Without those that were named. What is not there the coordinator may know, or refuses. */
+/** Reads includes that were not named. The coordinator resolves or refuses includes that are not in the folder. */
 async function readBeside(
   api: Api,
   folder: string,

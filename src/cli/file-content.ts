@@ -1,4 +1,4 @@
-/** `files add|versions|diff`: one file, its content and its versions. */
+/** `files add|get|versions|diff`: a single file, its content and its versions. */
 import { basename } from 'node:path'
 import { requireFields, type Fields } from './api-shapes.js'
 import { usageError } from './cli-error.js'
@@ -60,13 +60,13 @@ export async function diffVersions(invocation: Invocation, file: NounParts): Pro
   showText(invocation.output, typeof diff === 'string' ? diff : '', body)
 }
 
-/** Throws CliError. */
+/** Throws CliError unless the text is a version number. */
 function requireVersion(text: string): void {
   if (!isId(text))
     throw usageError(`${JSON.stringify(text)} is not a version; expected a number from 1`)
 }
 
-/** With `--content` its bytes; a terminal gets no character that acts. */
+/** With `--content` prints the file's bytes; on a terminal, control characters are escaped. */
 function showContent(invocation: Invocation, content: Fields): void {
   const { output, system } = invocation
   if (!isSet(invocation, 'content')) {

@@ -1,4 +1,4 @@
-/** `files upload DIR` and `files diff DIR`: the `*.vcl` of one folder beside the organization's files, by base name. */
+/** `files upload DIR` and `files diff DIR`: compares a folder's `*.vcl` with the organization's files, by base name. */
 import { createHash } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -53,7 +53,7 @@ export async function uploadFolder(invocation: Invocation, file: Named): Promise
   )
 }
 
-/** Done when an upload would change nothing, else refused. */
+/** Returns `done` if an upload would change nothing, else `refused`. */
 export async function diffFolder(invocation: Invocation, file: Named): Promise<ExitCode> {
   const locals = await readFolder(invocation)
   const api = await invocation.openApi()
@@ -71,14 +71,14 @@ export async function diffFolder(invocation: Invocation, file: Named): Promise<E
   return different.length === 0 ? exitCodes.done : exitCodes.refused
 }
 
-/** In the order of their names. Throws CliError (usage) for what is not a folder. */
+/** Returns the files sorted by name. Throws CliError (usage) if the path is not a readable folder. */
 async function readFolder(invocation: Invocation): Promise<readonly LocalFile[]> {
   const folder = word(invocation, 0)
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => {
     throw usageError(`${folder} is not a folder that can be read`)
   })
   const names = entries
-    // A pipe of that name would never end.
+    // Pipes are skipped, because reading one would never end.
     .filter((entry) => entry.name.endsWith('.vcl') && (entry.isFile() || entry.isSymbolicLink()))
     .map((entry) => entry.name)
     .toSorted()
@@ -88,7 +88,7 @@ async function readFolder(invocation: Invocation): Promise<readonly LocalFile[]>
   return locals
 }
 
-/** Of the caller's organization; of a system administrator, those of none. */
+/** Files of the caller's organization; for a system administrator, files without an organization. */
 async function readOwnFiles(api: Api, { path }: Named): Promise<ReadonlyMap<string, Fields>> {
   const own = idOf((await api.readObject('/auth/whoami'))['organization'])
   const files = await api.readList(path)
@@ -132,7 +132,7 @@ async function deleteFile(api: Api, { path }: Named, stored: Fields): Promise<Up
   }
 }
 
-/** `sha` is the digest over the decoded bytes, in literal quotes (docs/behaviour.md, Files). */
+/** `sha` is the digest of the decoded bytes, in literal quotes (docs/behaviour.md, Files). */
 function isSame(stored: Fields, { bytes }: LocalFile): boolean {
   return stored['sha'] === `"${createHash('sha256').update(bytes).digest('hex')}"`
 }

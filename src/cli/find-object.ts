@@ -1,6 +1,6 @@
 /**
- * From what people type, an id or a name, to the id that the API takes. Digits are always an id; a name that looks like
- * one is typed with a backslash before it, `\2024`, as is a comma inside a name in a list, `a\,b`.
+ * Resolves typed ids and names to the ids that the API takes. Digits are always an id; a name of digits only is typed with a leading
+ * backslash, `\2024`, and a comma inside a name in a list as `\,`: `a\,b`.
  */
 import type { Api } from './api.js'
 import { idOf, isReference, nameOf, type Fields } from './api-shapes.js'
@@ -8,10 +8,10 @@ import { readField } from './cells.js'
 import { CliError, exitCodes, usageError } from './cli-error.js'
 import { withArticle, word, type Invocation, type Named } from './verb.js'
 
-/** Bytes of names in one address; servers and proxies take 8 KiB of headers. */
+/** Limit in bytes for the names in one URL; servers and proxies accept 8 KiB of headers. */
 const queryLimitBytes = 4096
 
-/** The object that the verb's first argument names. */
+/** Opens the object that the verb's first argument names. */
 export async function openObject(
   invocation: Invocation,
   kind: Named,
@@ -20,14 +20,14 @@ export async function openObject(
   return { api, path: `${kind.path}/${await findId(api, kind, word(invocation, 0))}` }
 }
 
-/** Throws CliError when nothing, or more than one thing, has that name. */
+/** Throws CliError if no object, or more than one, has that name. */
 export async function findId(api: Api, kind: Named, text: string): Promise<string> {
   const [id] = await findIds(api, kind, [text])
   if (id === undefined) throw usageError(`The ${kind.singular} is missing`)
   return id
 }
 
-/** In the order of `texts`; one call for all names, or for as many as an address holds. */
+/** Returns ids in the order of `texts`. Makes one call for all names, or as many calls as the URL length requires. */
 export async function findIds(
   api: Api,
   kind: Named,
@@ -55,7 +55,7 @@ export function isId(text: string): boolean {
   return /^[1-9][0-9]{0,15}$/.test(text)
 }
 
-/** `a,b` with `\,` for a comma that belongs to a name. */
+/** Splits `a,b`; `\,` is a comma inside a name. */
 export function splitNames(text: string): readonly string[] {
   const parts = text.match(/(?:\\.|[^,\\])+|\\$/gs) ?? []
   return parts.map((part) => part.replace(/\\([\\,])/g, '$1')).filter((part) => part !== '')
@@ -80,16 +80,16 @@ async function readNamed(
   return rows
 }
 
-/** A name as a list filter that means itself (docs/behaviour.md, Lists). */
+/** Escapes a name for use as a literal list filter (docs/behaviour.md, Lists). */
 function escapePattern(name: string): string {
   return name.replace(/[\\*,]/g, '\\$&')
 }
 
 function sizeOf(pattern = ''): number {
-  return encodeURIComponent(pattern).length + 3 // and an encoded comma
+  return encodeURIComponent(pattern).length + 3 // plus an encoded comma
 }
 
-/** Who sees all organizations means the own one by a bare name. Throws CliError. */
+/** For a caller who sees all organizations, a bare name means the object of the caller's own one. Throws CliError if still ambiguous. */
 async function chooseId(
   api: Api,
   { singular }: Named,
@@ -110,7 +110,7 @@ async function chooseId(
   )
 }
 
-/** In the form in which the API says it of an id (docs/behaviour.md, Errors). */
+/** The same error as the API's for an unknown id (docs/behaviour.md, Errors). */
 function notFound({ traceId }: Api, singular: string, name: string): CliError {
   const errorMsg = `${singular} ${JSON.stringify(name)} was not found`
   const body = { traceId, errorKey: singular, errorMsg }

@@ -1,4 +1,4 @@
-/** Follows events for as long as it is wanted: what breaks is taken up again after the last event, with pauses. */
+/** Follows events until the caller stops: after a broken connection it pauses and resumes after the last event. */
 import type { Api } from './api.js'
 import { requireFields, type Fields } from './api-shapes.js'
 import { CliError, exitCodes } from './cli-error.js'
@@ -8,25 +8,25 @@ import { pauseFor } from '../runtime/pause.js'
 
 export interface ReceivedEvent {
   readonly id: number
-  /** Its type, or reset: what was missed is not known. */
+  /** The event type, or reset: events were missed and cannot be replayed. */
   readonly event: string
   readonly data: Fields
 }
 
 interface Following {
-  /** The last event that is known already; undefined: begin now. */
+  /** Id of the last event already known; undefined starts with new events. */
   readonly after?: string | undefined
-  /** Opt-in types. */
+  /** Opt-in event types to include. */
   readonly also?: readonly string[]
-  /** Called once for each break. */
+  /** Called with a line for the user when the connection is lost for longer, and when it is restored. */
   readonly notify: (line: string) => void
 }
 
 const retries = { firstMs: 500, longestMs: 15_000 }
 
 /**
- * Yields undefined each time the stream stands: from then on nothing is missed. Throws CliError when the first attempt
- * fails, or when the coordinator refuses.
+ * Yields undefined each time the stream is established: from then on no event is missed. Throws CliError if the first attempt fails or the
+ * coordinator refuses.
  */
 export async function* followEvents(
   api: Api,
@@ -45,7 +45,7 @@ export async function* followEvents(
       }
     } catch (error) {
       if (!stood || isRefusal(error)) throw error
-      // The first break is mended without a word.
+      // The first break is retried silently.
       if (breaks === 1)
         notify(`${error instanceof Error ? error.message : String(error)}; trying again`)
       isReported ||= breaks === 1
@@ -57,7 +57,7 @@ function pathOf(also: readonly string[] = []): string {
   return also.length === 0 ? '/events' : `/events?also=${also.join(',')}`
 }
 
-/** Until the stream ends; moves the place on. */
+/** Reads until the stream ends and advances `lastId`. */
 async function* listenOnce(
   api: Api,
   place: { readonly path: string; lastId: string },
@@ -71,7 +71,7 @@ async function* listenOnce(
   }
 }
 
-/** The coordinator refuses, and would again. A restart, too many listeners and a lost store are temporary. */
+/** True if the coordinator would refuse every retry too. A restart, too many listeners and a lost store are temporary. */
 export function isRefusal(error: unknown): boolean {
   if (!(error instanceof CliError)) return false
   if (error.exitCode === exitCodes.denied || error.exitCode === exitCodes.usage) return true

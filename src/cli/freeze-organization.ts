@@ -1,4 +1,4 @@
-/** `organizations freeze|unfreeze`: for a while its groups are not deployed (docs/behaviour.md, Freeze). */
+/** `organizations freeze|unfreeze`: blocks deploys of the organization's groups for a time (docs/behaviour.md, Freeze). */
 import { requireFields, type Fields } from './api-shapes.js'
 import { usageError } from './cli-error.js'
 import { openObject } from './find-object.js'

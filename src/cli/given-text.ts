@@ -1,21 +1,21 @@
-/** What a command is given to read: a file, standard input, `--data`. What cannot be read is a usage error (exit 2). */
+/** Reads a command's input: a file, standard input, `--data`. Unreadable input is a usage error (exit 2). */
 import { isUtf8 } from 'node:buffer'
 import { open, readFile } from 'node:fs/promises'
 import { isFields, parseJson, type Fields } from './api-shapes.js'
 import { usageError } from './cli-error.js'
 import type { System } from './verb.js'
 
-/** The API takes bodies up to 10 MiB (docs/behaviour.md, Calls). */
+/** The API accepts bodies of up to 10 MiB (docs/behaviour.md, Calls). */
 const inputLimitBytes = 16 * 1024 * 1024
 
-/** A file's content as the API takes it. */
+/** A file's content in the form of the API. */
 export interface Source {
   readonly source: string
-  /** The source is base64. */
+  /** True if the source is base64. */
   readonly encoded: boolean
 }
 
-/** `path`: `-` is standard input. */
+/** `path`: `-` means standard input. */
 export async function readBytes(path: string, { stdin }: System): Promise<Buffer> {
   if (path === '-') return readAll(stdin)
   try {
@@ -25,7 +25,7 @@ export async function readBytes(path: string, { stdin }: System): Promise<Buffer
   }
 }
 
-/** JSON, `@FILE` or `-`; undefined is an empty object. */
+/** Accepts JSON, `@FILE` or `-`; undefined yields an empty object. */
 export async function readData(text: string | undefined, system: System): Promise<Fields> {
   if (text === undefined) return {}
   const given =
@@ -38,21 +38,21 @@ export async function readData(text: string | undefined, system: System): Promis
   return value
 }
 
-/** The text itself, `@FILE` or `-`. */
+/** Accepts the text itself, `@FILE` or `-`. */
 export async function readSource(text: string, system: System): Promise<Source> {
   if (text === '-') return toSource(await readBytes('-', system))
   if (text.startsWith('@')) return toSource(await readBytes(text.slice(1), system))
   return { source: text, encoded: false }
 }
 
-/** What is not UTF-8, or has a NUL that no store keeps as text, travels as base64. */
+/** Content that is not UTF-8, or contains a NUL that no store keeps as text, is sent as base64. */
 export function toSource(bytes: Buffer): Source {
   return isUtf8(bytes) && !bytes.includes(0)
     ? { source: bytes.toString('utf8'), encoded: false }
     : { source: bytes.toString('base64'), encoded: true }
 }
 
-/** One line, without its ending. Warns when others may read the file. */
+/** Returns the first line without its line ending. Warns if other users can read the file. */
 export async function readSecretFile(path: string, { stderr }: System): Promise<string> {
   try {
     const handle = await open(path, 'r')
@@ -75,7 +75,7 @@ export async function readSecretInput(system: System): Promise<string> {
   return secret
 }
 
-/** The first lines of standard input, one secret each. */
+/** The first lines of standard input, one secret per line. */
 export async function readSecretLines(
   { stdin }: System,
   count: number,

@@ -1,4 +1,4 @@
-/** Everything that may be typed: the verbs without a noun, and the nouns in the order of the help. */
+/** The complete command grammar: verbs without a noun, and nouns in the order of the help. */
 import { accountVerbs } from './account-verbs.js'
 import { applyVerb } from './apply-verb.js'
 import { completionVerbs } from './completion-verbs.js'

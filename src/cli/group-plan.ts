@@ -1,6 +1,6 @@
 /**
- * `vclgroups diff`, and `--plan` of deploy, rollback, promote and undeploy: what would change, and nothing of it changed. Ends
- * with 0 when that is nothing, with 2 when it is something, and a plan with 1 when the verb would be refused or wait.
+ * `vclgroups diff`, and `--plan` of deploy, rollback, promote and undeploy: shows the changes without making any. Exits with 0 if there are
+ * none and with 2 if there are some; a plan exits with 1 if the verb would be refused or would wait.
  */
 import { requireFields, requireList, isFields, nameOf, type Fields } from './api-shapes.js'
 import type { Api } from './api.js'
@@ -14,12 +14,12 @@ import { withClock } from './status-line.js'
 import { diffTexts } from './text-diff.js'
 import { isSet, textFlag, type Invocation, type Named } from './verb.js'
 
-/** Changes of routing VCL that are shown. */
+/** Number of routing VCL changes to show. */
 const routingsShown = 5
-/** Caches that are named of those that route alike. */
+/** Number of caches to name that share the same routing. */
 const agentsNamed = 5
 const notFound = 404
-/** One load may take 120 s (docs/behaviour.md, Deploy). */
+/** A single load may take 120 s (docs/behaviour.md, Deploy). */
 const compileTimeoutMs = 180_000
 
 export type PlannedVerb = 'deploy' | 'rollback' | 'promote' | 'undeploy'
@@ -62,7 +62,7 @@ export async function planVerb(
   return changes === true ? exitCodes.changes : exitCodes.done
 }
 
-/** What was deployed before has compiled. Null: it compiles, and its tests pass. */
+/** Only for deploys; VCL of earlier deploys has already compiled. Returns null if the VCL compiles and its tests pass. */
 async function findCompileError(
   invocation: Invocation,
   api: Api,
@@ -82,7 +82,7 @@ async function findCompileError(
   }
 }
 
-/** Files, caches and routing stay, and yet it is something. */
+/** Shown if files, caches and routing stay the same but the verb still has an effect. */
 const again: Readonly<Record<PlannedVerb, string>> = {
   deploy: 'the same VCL would be deployed again, where it is not served',
   rollback: 'the same VCL would be deployed again, where it is not served',
@@ -107,7 +107,7 @@ function readQuery(invocation: Invocation, verb: PlannedVerb): Readonly<Record<s
   }
 }
 
-/** Throws CliError for what is not the number of a revision. */
+/** Throws CliError for an invalid revision number. */
 export function readRevision(invocation: Invocation): string | undefined {
   const revision = textFlag(invocation, 'revision')
   if (revision !== undefined && !/^[1-9]\d{0,14}$/.test(revision))
@@ -126,7 +126,7 @@ interface PinnedFile {
   readonly version: number
 }
 
-/** What is deployed against what would be; none where nothing would be. */
+/** Compares the deployed files with those of the plan; returns none if the plan would deploy nothing. */
 async function diffFiles(api: Api, { from, to }: Fields): Promise<readonly Difference[]> {
   if (!isFields(to)) return []
   const sides = [isFields(from) ? readPins(from) : [], readPins(to)]
@@ -163,7 +163,7 @@ function readPins(pins: Fields): readonly PinnedFile[] {
   }))
 }
 
-/** Null: it was deleted; a revision keeps the text that was compiled of it. */
+/** Returns null if the file was deleted; revisions keep only its compiled text. */
 async function readText(api: Api, file: PinnedFile | undefined): Promise<string | null> {
   if (!file) return ''
   try {
@@ -175,7 +175,7 @@ async function readText(api: Api, file: PinnedFile | undefined): Promise<string 
   }
 }
 
-/** Nothing of an agent that it stays on. */
+/** Returns no line for an agent that keeps the group. */
 function describeMove({ agent, deployment, held, reason, replaces }: Fields): string[] {
   const name = nameOf(agent) ?? ''
   if (typeof deployment !== 'string') return [`- ${name}: ${String(reason)}\n`]
@@ -185,7 +185,7 @@ function describeMove({ agent, deployment, held, reason, replaces }: Fields): st
   return [`+ ${name}: by deployment ${deployment}${instead}\n`]
 }
 
-/** Of caches where groups are routed to by their domains. */
+/** Changes on caches that route to groups by domain. */
 function diffRouting(changes: readonly Fields[]): readonly string[] {
   const shown = changes.slice(0, routingsShown).map(({ agents, from, to }) => {
     const names = requireList(agents).map((agent) => nameOf(agent) ?? '')

@@ -1,4 +1,4 @@
-/** What the client asks and is told about the tests of a group that a verb runs first. */
+/** Flags and output for the group tests that run before a verb. */
 import { requireList, type Fields } from './api-shapes.js'
 import { usageError } from './cli-error.js'
 import { toPrintableLine } from './printable-text.js'
@@ -9,10 +9,10 @@ export const testsFlag: Flag = {
   summary: '`skip`: without running the tests of the group; for administrators',
 }
 
-/** What tests may take at most: their turn on a host, and their run (docs/behaviour.md, Tests before deploys). */
+/** The longest time that tests may take: waiting for a turn on a host, and running (docs/behaviour.md, Tests before deploys). */
 const testTimeMs = 260_000
 
-/** Throws CliError for another word. */
+/** Throws CliError for any other value. */
 export function readTests(invocation: Invocation): Readonly<Record<string, string>> {
   const tests = textFlag(invocation, 'tests')
   if (tests === undefined) return {}
@@ -20,7 +20,7 @@ export function readTests(invocation: Invocation): Readonly<Record<string, strin
   return { tests }
 }
 
-/** How much longer the call of a group may take. */
+/** Additional time that the call may take because of the group's tests. */
 export function testTimeOf(group: Fields): number {
   return requireList(group['tests'] ?? []).length > 0 ? testTimeMs : 0
 }

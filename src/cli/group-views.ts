@@ -1,4 +1,4 @@
-/** `vclgroups state|placement|routing|history`: what is true of a group. */
+/** `vclgroups state|placement|routing|history`: shows the actual state of a group. */
 import { isFields, nameOf, requireList } from './api-shapes.js'
 import { openObject } from './find-object.js'
 import { showList, showObject, showText } from './output.js'
@@ -21,7 +21,7 @@ export async function showPlacement(invocation: Invocation, group: Named): Promi
   ])
 }
 
-/** For people the texts one after the other, each under a comment with its agents: equal ones once. */
+/** For people: prints each distinct text once, below a comment that names its agents. */
 export async function showRouting(invocation: Invocation, group: Named): Promise<undefined> {
   const { api, path } = await openObject(invocation, group)
   const query = isSet(invocation, 'next') ? '?next=true' : ''

@@ -1,4 +1,4 @@
-/** One HTTP exchange with the coordinator. Every failure becomes one sentence that says what to check. */
+/** One HTTP exchange with the coordinator. Every failure becomes one sentence that tells the user what to check. */
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import { speaksTls } from '../speaks-tls.js'
 import { unanswered, type CliError } from './cli-error.js'
@@ -7,27 +7,27 @@ interface HttpCall {
   readonly method: string
   readonly url: URL
   readonly headers: Readonly<Record<string, string>>
-  /** Sent along, and shown with errors. */
+  /** Sent as a header, and shown with errors. */
   readonly traceId?: string | undefined
   readonly body?: string | undefined
-  /** From the connection to the last byte received. */
+  /** From the established connection to the last byte of the response. */
   readonly timeoutMs: number
-  /** PEM; undefined: the certificates that Node trusts. */
+  /** PEM; undefined uses the certificates that Node trusts. */
   readonly ca?: string | undefined
 }
 
 export interface HttpAnswer {
   readonly status: number
   readonly contentType: string
-  /** `X-Total-Count`; empty: none. */
+  /** `X-Total-Count`; empty if absent. */
   readonly totalCount: string
   readonly etag: string | undefined
   readonly text: string
 }
 
-/** For name lookup, connection and TLS together. */
+/** For name lookup, TCP connection and TLS handshake together. */
 const connectTimeoutMs = 8_000
-/** Far beyond any list of the API. */
+/** Far larger than any list of the API. */
 const answerLimitBytes = 512 * 1024 * 1024
 
 /** Rejects with CliError. */
@@ -40,7 +40,7 @@ export async function callHttp(call: HttpCall): Promise<HttpAnswer> {
   }
 }
 
-/** An answer that goes on: only its head has a time limit, and then every silence. */
+/** Opens a streaming response: with `silenceMs`, only its head has a time limit, and after that every silence. */
 export async function openHttp(call: HttpCall, silenceMs?: number): Promise<IncomingMessage> {
   const { protocol } = call.url
   const { request } = protocol === 'https:' ? await import('node:https') : await import('node:http')
@@ -56,7 +56,7 @@ export async function openHttp(call: HttpCall, silenceMs?: number): Promise<Inco
     const outgoing = request(call.url, options)
     const limits = limitTime(outgoing, call)
     outgoing.on('response', (incoming) => {
-      // What went wrong, not that it was aborted.
+      // The reader gets the cause of the failure instead of "aborted".
       outgoing.on('error', (error) => incoming.destroy(error))
       if (silenceMs !== undefined) {
         limits.stop()
@@ -89,7 +89,7 @@ function limitTime(
       clearTimeout(timer)
       timer = giveUp(timeoutMs, 'answer')
     }
-    // A connection that is used again has no event to wait for.
+    // A reused connection emits no connect event.
     if (!socket.connecting) connected()
     else socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', connected)
   })

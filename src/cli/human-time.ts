@@ -1,10 +1,10 @@
-/** Times as people read them in tables and objects; JSON and CSV keep what the API answered. */
+/** Formats times in tables and objects for people; JSON and CSV keep the API's values. */
 
-/** How the API calls its times: ISO 8601 texts, or seconds since 1970. */
+/** Field names of times in the API: ISO 8601 texts, or seconds since 1970. */
 const timeField = /(?:^|\.)(?:at|created|updated|last[A-Z]\w*|\w+At|expires?|\w+Expire)$/
 const isoForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
-/** Milliseconds since 1970; null for what is not a time. `field` distinguishes a time from a name that looks like one. */
+/** Returns milliseconds since 1970, or null for other values. `field` distinguishes a time from a name that looks like one. */
 export function readTime(field: string, value: unknown): number | null {
   if (!timeField.test(field)) return null
   if (typeof value === 'number') return Number.isInteger(value) ? value * 1000 : null
@@ -15,10 +15,10 @@ const second = 1000
 const minute = 60 * second
 const hour = 60 * minute
 const day = 24 * hour
-/** Further away than this a date is shown. */
+/** Times further away are shown as dates. */
 const relativeUpToMs = 60 * day
 
-/** `5 min ago`, `in 3 d`, or a date; a second either way is clocks that differ. */
+/** Returns `5 min ago`, `in 3 d`, or a date; a difference below one second counts as clock skew. */
 export function describeAge(atMs: number, nowMs: number): string {
   const distanceMs = Math.abs(nowMs - atMs)
   if (distanceMs > relativeUpToMs) return printTime(atMs).slice(0, 10)
@@ -27,14 +27,14 @@ export function describeAge(atMs: number, nowMs: number): string {
   return nowMs > atMs ? `${text} ago` : `in ${text}`
 }
 
-/** `2026-11-20 16:33:13 UTC (5 min ago)`. */
+/** For example `2026-11-20 16:33:13 UTC (5 min ago)`. */
 export function describeTime(atMs: number, nowMs: number): string {
   const age = describeAge(atMs, nowMs)
   const isDate = printTime(atMs).startsWith(age)
   return isDate ? `${printTime(atMs)} UTC` : `${printTime(atMs)} UTC (${age})`
 }
 
-/** In its largest whole unit. */
+/** The duration in its largest whole unit. */
 function describeDuration(durationMs: number): string {
   const units = [
     [day, 'd'],
@@ -45,7 +45,7 @@ function describeDuration(durationMs: number): string {
   return `${Math.floor(durationMs / size)} ${name}`
 }
 
-/** In UTC, without saying so. Out of the range of dates: the number itself. */
+/** UTC, without a zone suffix. Returns the number itself if it is outside the range of dates. */
 export function printTime(atMs: number): string {
   const date = new Date(atMs)
   if (Number.isNaN(date.getTime())) return String(atMs)

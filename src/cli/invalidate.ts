@@ -1,4 +1,4 @@
-/** `ban` and `purge`: logs an invalidation, and shows n of m until it has ended or the wait is over. */
+/** `ban` and `purge`: creates an invalidation and shows its progress until it ends or the wait is over. */
 import type { Api } from './api.js'
 import { nameOf, requireFields, requireList, type Fields } from './api-shapes.js'
 import { CliError, exitCodes, usageError, type ExitCode } from './cli-error.js'
@@ -17,7 +17,7 @@ const polling = { firstMs: 50, longestMs: 500 }
 const agentsNamed = 20
 const previewPath = '/invalidations/preview'
 
-/** `targets`: of which exactly one is given, or `--all`. */
+/** `targets`: exactly one of these fields, or `--all`, must be given. */
 export async function sendInvalidation(
   invocation: Invocation,
   given: Fields,
@@ -49,7 +49,7 @@ export async function sendInvalidation(
   return finish(invocation, await waitForEnd(invocation, api, entry, seconds), seconds)
 }
 
-/** A ban that empties caches is confirmed on a terminal; scripts are not asked. */
+/** On a terminal, a ban that would empty caches needs confirmation; scripts are not asked. */
 async function confirmEverything(invocation: Invocation, api: Api, body: Fields): Promise<void> {
   const { stdin, stderr } = invocation.system
   if (!stdin.isTTY || !stderr.isTTY || isSet(invocation, 'yes')) return
@@ -59,7 +59,7 @@ async function confirmEverything(invocation: Invocation, api: Api, body: Fields)
   await confirm(invocation, `ban every object on ${String(reached)} agents`)
 }
 
-/** `--header 'Name: value'`, as often as wanted. */
+/** `--header 'Name: value'`, repeatable. */
 function readHeaders({ flags }: Invocation): Fields {
   const given: unknown = flags['header']
   if (!Array.isArray(given)) return {}

@@ -93,7 +93,7 @@ export const invalidationVerbs: readonly Verb[] = [
   },
 ]
 
-/** No whole body can be given here. */
+/** These verbs do not accept a whole request body. */
 function withoutData(flags: readonly Flag[]): readonly Flag[] {
   return flags.filter(({ form }) => !form.startsWith('--data'))
 }

@@ -1,4 +1,4 @@
-/** From what the parser read to what a verb is given: words, flags, where its output goes, which coordinator. */
+/** Builds a verb's invocation from the parsed command line: words, flags, output and coordinator. */
 import { once } from 'node:events'
 import type { Command } from 'commander'
 import { grammar } from './grammar.js'
@@ -35,13 +35,13 @@ export async function readInvocation(
   }
 }
 
-/** By kebab-case name; a `--no-` form has set its positive one to false. */
+/** Keyed by kebab-case name; a `--no-` form sets its positive flag to false. */
 function readFlags(command: Command): Readonly<Record<string, unknown>> {
   const { options } = command
   const given = options.filter(({ negate }) => !negate).map((option) => option.attributeName())
   return Object.fromEntries(
     options
-      // A pair has one value; a lone `--no-` form is true until it is given.
+      // A pair shares one value; a lone `--no-` form is true unless given.
       .filter((option) => !option.negate || !given.includes(option.attributeName()))
       .map((option) => [
         option.name().replace(/^no-/, ''),
@@ -58,10 +58,10 @@ function chooseOutput(
   return {
     form: globals['json'] === true ? 'json' : globals['csv'] === true ? 'csv' : 'table',
     isTerminal,
-    // A terminal without a known width reports 0, or nothing.
+    // A terminal of unknown width reports 0 or undefined.
     widthColumns: isTerminal ? stdout.columns || Infinity : Infinity,
     now,
-    // no-color.org: set and not empty.
+    // no-color.org: applies if set and not empty.
     colour: isTerminal && (environment['NO_COLOR'] ?? '') === '' && environment['TERM'] !== 'dumb',
     write: (text) => {
       stdout.write(text)

@@ -1,4 +1,4 @@
-/** Lists in texts have a bound: `a, b and 7 more`. */
+/** Joins texts up to a limit: `a, b and 7 more`. */
 export function joinSome(
   texts: readonly string[],
   { most, between = ', ' }: { readonly most: number; readonly between?: string },

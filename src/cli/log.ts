@@ -1,4 +1,4 @@
-/** `log`: a line for each request, as it is answered; `--json` an object a line. */
+/** `log`: prints a line per completed request; one object per line with `--json`. */
 import { isFields, nameOf, requireFields, type Fields } from './api-shapes.js'
 import { toCell } from './cells.js'
 import { usageError } from './cli-error.js'
@@ -7,7 +7,7 @@ import { toJsonText, toPrintableLine } from './printable-text.js'
 import { selectTraffic } from './select-traffic.js'
 import { isSet, textFlag, type Invocation } from './verb.js'
 
-/** Without --follow. */
+/** Time limit without --follow. */
 const shortMs = 10_000
 const linesMost = 1_000
 
@@ -37,7 +37,7 @@ export async function printLog(invocation: Invocation): Promise<undefined> {
   return undefined
 }
 
-/** Ends the pieces after a while; what is asked for then is not waited for. */
+/** Ends the pieces after `forMs`, without waiting for the next piece. */
 async function* endAt(pieces: AsyncIterable<string>, forMs: number): AsyncGenerator<string> {
   const iterator = pieces[Symbol.asyncIterator]()
   if (forMs === Infinity) {
@@ -66,7 +66,7 @@ function readLimit(invocation: Invocation): number {
   throw usageError(`--limit is ${JSON.stringify(given)}; it is a number from 1 to ${linesMost}`)
 }
 
-/** `12:00:01.123  edge-1  200  hit   1.2 ms  GET shop.example/a`. */
+/** For example `12:00:01.123  edge-1  200  hit   1.2 ms  GET shop.example/a`. */
 function describe(fields: Fields): string {
   const { at, agent, status, handling, ttfbMs, method, host, url, records } = fields
   const words = [
@@ -81,7 +81,7 @@ function describe(fields: Fields): string {
   return lines.map((line) => `${toPrintableLine(line)}\n`).join('')
 }
 
-/** Each part of a request, and its records below it; an empty line behind the last. */
+/** Lists each part of a request with its records; ends with an empty line. */
 function listRecords({ recordsLeftOut }: Fields, parts: readonly unknown[]): readonly string[] {
   const left = typeof recordsLeftOut === 'number' && recordsLeftOut > 0
   return [

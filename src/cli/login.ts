@@ -1,6 +1,6 @@
 /**
- * From a name and a password, or an identity provider, to a session file, and the end of it. The password is never kept,
- * nor in an argument.
+ * Logs in by password or identity provider, writes the session file, and logs out. The password is never stored and never taken from an
+ * argument.
  */
 import { checkAnswer, createApi, sendRequest, type ReportCall, type Server } from './api.js'
 import { CliError, exitCodes, usageError } from './cli-error.js'
@@ -69,7 +69,7 @@ export async function beginSession(
   return { server: server.url, account: user, organization, ...tokens }
 }
 
-/** A session that has ended already is only forgotten. */
+/** A session that has already ended is only removed from the file. */
 export async function logout(invocation: Invocation): Promise<undefined> {
   const { settings, system } = invocation
   const { context, report } = settings

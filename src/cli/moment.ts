@@ -1,11 +1,11 @@
-/** A moment as people type it, to the seconds since 1970 that the API takes. */
+/** Converts a typed time to the API's seconds since 1970. */
 import { usageError } from './cli-error.js'
 
 const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
-/** With a time it is of the zone that it names, without one it begins in UTC. */
+/** A date with a time names its zone; a date alone starts at midnight UTC. */
 const dateForm = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/
 
-/** `90d` from now, `2027-01-31`, `2027-01-31T12:00Z` or `1801396800`. Throws CliError. */
+/** Accepts `90d` from now, `2027-01-31`, `2027-01-31T12:00Z` or `1801396800`. Throws CliError. */
 export function readMoment(flag: string, text: string, nowMs: number): number {
   const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
   const stepSeconds = unit === undefined ? undefined : unitSeconds[unit]

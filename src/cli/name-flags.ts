@@ -1,9 +1,9 @@
-/** What the API says of a call, in the words of a command line. */
+/** Rewrites the API's messages for the command line. */
 import { toKebab } from './verb.js'
 
 /**
- * The parameters of a call that its messages name, `?force=true`, are flags here, `--force`. A query within an address is
- * somebody's own and stays.
+ * Query parameters that messages mention, such as `?force=true`, are flags of the client: `--force`. A query that is part of a URL is left
+ * unchanged.
  */
 export function nameFlags(message: string): string {
   return message.replaceAll(

@@ -1,4 +1,4 @@
-/** From flags and `--data` to the body of a POST or PUT. Flags win over `--data`. */
+/** Builds the body of a POST or PUT from flags and `--data`. Flags override `--data`. */
 import type { Api } from './api.js'
 import type { Fields } from './api-shapes.js'
 import { usageError } from './cli-error.js'
@@ -25,7 +25,7 @@ export async function buildBody(
   return body
 }
 
-/** The API knows keys in any case, and takes none twice (docs/behaviour.md, Updates). */
+/** The API ignores the case of keys and refuses duplicates (docs/behaviour.md, Updates). */
 function leaveOut(data: Fields, given: readonly Field[]): Record<string, unknown> {
   const names = new Set(given.map(({ name }) => name.toLowerCase()))
   return Object.fromEntries(Object.entries(data).filter(([key]) => !names.has(key.toLowerCase())))

@@ -1,4 +1,4 @@
-/** What list, get, add, update and delete do, for every noun alike. */
+/** The implementation of list, get, add, update and delete, shared by all nouns. */
 import { requireFields } from './api-shapes.js'
 import { CliError, usageError } from './cli-error.js'
 import { confirm } from './confirm.js'
@@ -27,7 +27,7 @@ export async function getObject(invocation: Invocation, noun: NounParts): Promis
   showObject(invocation.output, await api.readObject(path))
 }
 
-/** Where a body holds more than the noun's fields: secret-bodies.ts. */
+/** `readBody`: for bodies with more than the noun's fields, see secret-bodies.ts. */
 export async function addObject(
   invocation: Invocation,
   noun: NounParts,
@@ -53,7 +53,7 @@ export async function updateObject(
   showObject(invocation.output, requireFields(changed.body))
 }
 
-/** Ends at the first one that is refused, and reports how many were deleted before. */
+/** Stops at the first refusal and reports how many were deleted before it. */
 export async function deleteObjects(invocation: Invocation, noun: NounParts): Promise<undefined> {
   const { words, output } = invocation
   const names = words.map((name) => JSON.stringify(name)).join(', ')
@@ -78,13 +78,13 @@ function afterOthers({ exitCode, message, refusal }: CliError, gone: number): Cl
   )
 }
 
-/** What the API takes (docs/behaviour.md, Updates); its bounds are checked by the API. */
+/** Forms that the API accepts (docs/behaviour.md, Updates); the API checks the bounds. */
 const listForms = {
   sort: { form: /^[^:]+(?::(?:asc|desc))?$/, expected: 'FIELD or FIELD:desc' },
   take: { form: /^\d+(?:,\d+)?$/, expected: 'LIMIT or LIMIT,OFFSET, like 20 or 20,40' },
 } as const
 
-/** Throws CliError for a filter without a pattern, and for an invalid order or part of a list. */
+/** Throws CliError for a filter without a pattern, a filter given twice, and an invalid --sort or --take. */
 export function readListQuery(invocation: Invocation): Readonly<Record<string, string>> {
   const query: Record<string, string> = {}
   const filters: unknown = invocation.flags['filter']

@@ -1,4 +1,4 @@
-/** One object for people: a line a field, lists of objects as tables below, texts of several lines last. */
+/** Formats one object for people: a line per field, then lists of objects as tables, then multi-line texts. */
 import { isFields, isReference, type Fields } from './api-shapes.js'
 import { readField, toCell, toLines } from './cells.js'
 import { describeAge, describeTime, readTime } from './human-time.js'
@@ -33,7 +33,7 @@ export function formatObject(object: Fields, style: Style): string {
   return `${[...rows, ...blocks].join('\n')}\n`
 }
 
-/** References are names; other objects have more to say than fits a line. */
+/** Lists of references fit in one line as names; lists of other objects need a table. */
 function isTable(entry: [string, unknown]): entry is [string, readonly Fields[]] {
   const [, value] = entry
   return (
@@ -44,7 +44,7 @@ function isTable(entry: [string, unknown]): entry is [string, readonly Fields[]]
   )
 }
 
-/** Columns in which nothing stands are left out. */
+/** Omits columns that are empty in every row. */
 function formatRows(list: readonly Fields[], style: Style, nowMs: number): string {
   const fields = [...new Set(list.flatMap((row) => Object.keys(row)))].filter((field) =>
     list.some((row) => toCell(row[field]) !== ''),

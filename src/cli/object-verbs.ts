@@ -1,4 +1,4 @@
-/** The verbs that every noun has in the same form: list, get, add, update, delete. What they do: object-calls.ts. */
+/** Verbs with the same form for every noun: list, get, add, update, delete. object-calls.ts implements them. */
 import { yesFlag } from './confirm.js'
 import type { buildBody } from './object-body.js'
 import { fieldFlags } from './field-flags.js'
@@ -17,15 +17,15 @@ const listFlags = (order: string): readonly Flag[] => [
 ]
 
 interface VerbExamples {
-  /** What is typed behind each verb in its example. */
+  /** Arguments of each verb in its example. */
   readonly list: string
   readonly add: string
   readonly update: string
-  /** What `--force` of an update allows; without it the flag is left out. */
+  /** Cases that `--force` allows for an update; if absent, the verb has no such flag. */
   readonly force?: string
 }
 
-/** All five, for a noun that people edit. */
+/** All five verbs, for a noun that people edit. */
 export function objectVerbs(
   noun: NounParts,
   { list, add, update, force }: VerbExamples,
@@ -36,7 +36,7 @@ export function objectVerbs(
   ]
 }
 
-/** `order`: of the rows, where nobody says one. */
+/** `order`: default order of the rows. */
 export function listVerb(noun: NounParts, example: string, order = 'id'): Verb {
   return {
     name: 'list',
@@ -57,12 +57,12 @@ export function getVerb(noun: NounParts): Verb {
   }
 }
 
-/** Where a body holds more than the noun's fields. */
+/** For bodies with more than the noun's fields. */
 interface BodyParts {
   readonly summary?: string
   readonly arguments?: readonly string[]
   readonly flags?: readonly Flag[]
-  /** Imported when the verb runs. */
+  /** Loaded only when the verb runs. */
   readonly importReader?: () => Promise<typeof buildBody>
 }
 
@@ -114,12 +114,12 @@ export function deleteVerb(noun: NounParts, force?: string): Verb {
   }
 }
 
-/** As the help shows it. */
+/** The argument as shown in the help. */
 export function idArgument({ nameField }: Named, more = ''): string {
   return nameField === null ? `<id${more}>` : `<id|name${more}>`
 }
 
-/** `summary`: what `--force` allows; without it the flag is left out. */
+/** `summary`: the cases that `--force` allows; if undefined, the verb has no such flag. */
 export function forceFlags(summary: string | undefined): readonly Flag[] {
   return summary === undefined ? [] : [{ form: '--force', summary }]
 }

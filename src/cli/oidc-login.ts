@@ -1,4 +1,4 @@
-/** `login --oidc`: a browser logs in at the organization's identity provider and hands a one-time code to this process. */
+/** `login --oidc`: a browser logs in at the organization's identity provider and passes a one-time code to this process. */
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -11,12 +11,12 @@ import { readTokens } from './session-credentials.js'
 import type { Session } from './session-file.js'
 import { isSet, textFlag, type Invocation } from './verb.js'
 
-/** As long as the coordinator waits for the provider. */
+/** The same time as the coordinator waits for the provider. */
 const waitMs = 10 * 60 * 1000
-/** For the check that the organization has a provider. */
+/** Time limit of the check that the organization has a provider. */
 const checkTimeoutMs = 20_000
 
-/** Rejects with CliError, also when nobody comes back in time. */
+/** Rejects with CliError, also if the login is not completed in time. */
 export async function loginByProvider(invocation: Invocation, server: Server): Promise<Session> {
   const organization = readOrganization(invocation)
   const { report } = invocation.settings
@@ -54,7 +54,7 @@ function readOrganization(invocation: Invocation): string {
   return organization
 }
 
-/** Errors are reported here, instead of in a browser that nobody may open. */
+/** Reports errors here rather than only in the browser, which may never be opened. */
 async function checkStart(server: Server, start: string): Promise<void> {
   const url = new URL(start)
   const headers = { accept: 'application/json' }
@@ -65,7 +65,7 @@ async function checkStart(server: Server, start: string): Promise<void> {
 }
 
 interface Waiting {
-  /** Where the browser ends; nobody else knows its path. */
+  /** Address to which the browser is redirected; its path is random and secret. */
   readonly url: string
   readonly code: Promise<string>
   close(): void
@@ -87,10 +87,10 @@ async function awaitCode(): Promise<Waiting> {
       if (found !== undefined) resolve(found)
     })
   })
-  code.catch(() => undefined) // whoever awaits it is notified
+  code.catch(() => undefined) // callers that await it get the error
   server.listen({ host: '127.0.0.1', port: 0 })
   await once(server, 'listening')
-  const { port } = server.address() as AddressInfo // it listens on a port
+  const { port } = server.address() as AddressInfo // set for a TCP listener
   return {
     url: `http://127.0.0.1:${port}${path}`,
     code,

@@ -1,4 +1,4 @@
-/** Prints results: a table or lines for people, `--json` as the API answered, `--csv` for spreadsheets (docs/behaviour.md, Output). */
+/** Prints results: a table or lines for people, the API's JSON for `--json`, `--csv` for spreadsheets (docs/behaviour.md, Output). */
 import { isFields, type Fields } from './api-shapes.js'
 import { readField, toCell, toLines, type Column } from './cells.js'
 import { formatCsv } from './csv.js'
@@ -10,19 +10,19 @@ import { formatTable } from './table.js'
 export interface Output {
   readonly form: 'table' | 'json' | 'csv'
   readonly isTerminal: boolean
-  /** Of the terminal; Infinity without one. */
+  /** Width of the terminal; Infinity without one. */
   readonly widthColumns: number
   readonly colour: boolean
   readonly now: () => number
-  /** To standard output. */
+  /** Writes to standard output. */
   write(text: string): void
-  /** Resolves once standard output takes more. */
+  /** Resolves once standard output accepts more data. */
   drained(): Promise<void>
-  /** One line beside the result, for people on a terminal only. */
+  /** Prints one line beside the result, on a terminal only. */
   notify(line: string): void
 }
 
-/** Rows of a long list that are written at once. */
+/** Number of rows of a long list that are written at once. */
 const rowsAtOnce = 1000
 
 export async function showList(
@@ -69,7 +69,7 @@ export function showObject(output: Output, object: Fields): void {
   }
 }
 
-/** `text` for people, `value` for programs. */
+/** `text` is for people, `value` for programs. */
 export function showText(output: Output, text: string, value: unknown): void {
   if (output.form === 'json') {
     output.write(`${toJsonText(value)}\n`)
@@ -84,14 +84,14 @@ export function showText(output: Output, text: string, value: unknown): void {
   output.write(`${output.isTerminal ? toPrintableText(text) : text}${ending}`)
 }
 
-/** CSV of what has no columns: all its fields. */
+/** CSV for lists without defined columns: all fields. */
 function showRows(output: Output, rows: readonly Fields[]): void {
   const fields = Object.keys(rows[0] ?? {})
   const cells = rows.map((row) => fields.map((field) => toCell(row[field])))
   if (fields.length > 0) output.write(formatCsv(fields, toSafeCells(output, cells)))
 }
 
-/** As JSON.stringify prints the list, without a text of all of it. */
+/** Prints the same text as JSON.stringify, without building it in memory as a whole. */
 async function showJsonList(output: Output, rows: readonly Fields[]): Promise<void> {
   if (rows.length === 0) {
     output.write('[]\n')
@@ -115,7 +115,7 @@ interface Pieces {
   readonly print: (rows: readonly Fields[]) => string
 }
 
-/** Waits for a slow reader between them. */
+/** Waits for a slow reader between the pieces. */
 async function writePieces(
   output: Output,
   rows: readonly Fields[],
@@ -134,7 +134,7 @@ function toHumanCell(row: Fields, field: string, nowMs: number): string {
   return atMs === null ? toCell(value) : describeAge(atMs, nowMs)
 }
 
-/** A spreadsheet gets the values as they are, a terminal does not. */
+/** Spreadsheets get the values unchanged; on a terminal, control characters are escaped. */
 function toSafeCells(
   { isTerminal }: Output,
   rows: readonly (readonly string[])[],

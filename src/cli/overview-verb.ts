@@ -1,4 +1,4 @@
-/** `cachefleet overview`, as the grammar knows it. */
+/** The grammar of `cachefleet overview`. */
 import type { Verb } from './verb.js'
 
 export const overviewVerb: Verb = {

@@ -1,4 +1,4 @@
-/** `overview`: the fleet at a glance, what is wrong first. What the caller may not read is left out. */
+/** `overview`: the fleet at a glance, problems first. Omits what the caller may not read. */
 import { overviewPath, type Figures, type Overview } from '../resources/overview.js'
 import { isFields, type Fields } from './api-shapes.js'
 import { describeAge } from './human-time.js'
@@ -7,14 +7,14 @@ import { formatValue } from './stats.js'
 import { formatTable } from './table.js'
 import type { Invocation } from './verb.js'
 
-/** Of the last changes; --json has all. */
+/** Number of recent changes to show; --json prints all. */
 const changesShown = 10
 
 export async function showOverview(invocation: Invocation): Promise<undefined> {
   const { output } = invocation
   const api = await invocation.openApi()
   const answer = await api.readObject(overviewPath)
-  // Parts are read one by one, for a coordinator of another version may lack some.
+  // All parts are optional, because a coordinator of another version may omit some.
   const overview = answer as Partial<Overview>
   showText(output, output.form === 'table' ? formatOverview(overview, output) : '', answer)
 }
@@ -32,7 +32,7 @@ function formatOverview(overview: Partial<Overview>, output: Output): string {
   return sections.filter((section) => section !== '').join('\n')
 }
 
-/** `caches    998 Running, 2 Down`. */
+/** For example `caches    998 Running, 2 Down`. */
 function formatStates({ agents, groups, backends }: Partial<Overview>): string {
   const lines = [
     ['caches', agents],
@@ -74,7 +74,7 @@ function formatFigures({ now, hourBefore }: Partial<Overview>, output: Output): 
   )
 }
 
-/** `93.4 %`, `1.23k/s`. */
+/** For example `93.4 %`, `1.23k/s`. */
 function describeFigure(name: keyof Figures, value: number | null): string {
   if (value === null) return '-'
   return name === 'hitRatio' ? `${(100 * value).toFixed(1)} %` : `${formatValue(value)}/s`

@@ -1,4 +1,4 @@
-/** `password`: the own password, by the present one. The coordinator ends all sessions of the account, so a login follows. */
+/** `password`: changes the caller's own password. The coordinator ends all sessions of the account, so a new login follows. */
 import { CliError, exitCodes, usageError } from './cli-error.js'
 import { chooseServer } from './connection.js'
 import { readSecretFile, readSecretLines } from './given-text.js'

@@ -1,4 +1,4 @@
-/** How a password is given: never as a flag's value, which other users of the machine would see (docs/behaviour.md, Command line). */
+/** Password flags. A password is never a flag's value, which other users of the machine could see (docs/behaviour.md, Command line). */
 import type { Flag } from './verb.js'
 
 export const passwordFlags: readonly Flag[] = [

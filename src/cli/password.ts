@@ -1,16 +1,16 @@
-/** Reads a password that is given to the client. */
+/** Reads a password from the command line's sources. */
 import { promptHidden } from '../runtime/hidden-prompt.js'
 import { CliError, exitCodes, usageError } from './cli-error.js'
 import { readSecretFile, readSecretInput } from './given-text.js'
 import { toPrintableLine } from './printable-text.js'
 import { isSet, textFlag, type Invocation, type System } from './verb.js'
 
-/** Whether a password is given at all: without a flag it would be asked for. */
+/** True if a flag supplies the password; otherwise the client prompts for it. */
 export function hasPassword(invocation: Invocation): boolean {
   return textFlag(invocation, 'password-file') !== undefined || isSet(invocation, 'password-stdin')
 }
 
-/** From where the flags say, else asked for on a terminal. Throws CliError where there is none. */
+/** Reads the password from the flags' source, else prompts on a terminal. Throws CliError if neither is possible. */
 export async function readPassword(invocation: Invocation, question: string): Promise<string> {
   const { system } = invocation
   const file = textFlag(invocation, 'password-file')
@@ -23,7 +23,7 @@ export async function readPassword(invocation: Invocation, question: string): Pr
   return askHidden(question, system)
 }
 
-/** As readPassword; on a terminal it is asked for twice. */
+/** Like readPassword, but a prompt asks twice. */
 export async function readNewPassword(invocation: Invocation, question: string): Promise<string> {
   const password = await readPassword(invocation, question)
   if (hasPassword(invocation)) return password
@@ -32,7 +32,7 @@ export async function readNewPassword(invocation: Invocation, question: string):
   return password
 }
 
-/** Throws CliError on Ctrl-C and when nothing is typed. */
+/** Throws CliError on Ctrl-C and on empty input. */
 export async function askHidden(question: string, system: System): Promise<string> {
   const typed = await promptHidden(toPrintableLine(question), system)
   if (typed === null) throw new CliError(exitCodes.interrupted, 'Nothing was done')

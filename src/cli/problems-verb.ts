@@ -1,4 +1,4 @@
-/** `cachefleet problems`, as the grammar knows it. */
+/** The grammar of `cachefleet problems`. */
 import type { Verb } from './verb.js'
 
 export const problemsVerb: Verb = {

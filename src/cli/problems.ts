@@ -1,4 +1,4 @@
-/** `problems`: what is wrong now, the worst first, of all nouns whose objects have problems. */
+/** `problems`: lists the current problems of all nouns that have any, worst first. */
 import { agent } from '../resources/agent.js'
 import { certificate } from '../resources/certificate.js'
 import { deployment } from '../resources/deployment.js'
@@ -13,7 +13,7 @@ import { readListIfAllowed } from './readable-list.js'
 import { tellOnce, type BorneProblem } from './tell-once.js'
 import type { Invocation } from './verb.js'
 
-/** What its objects bear themselves; `inside`: what a part of them bears. */
+/** A noun whose objects have problems; `inside`: the field of the part that has them. */
 interface Bearer {
   readonly type: string
   readonly path: string
@@ -58,7 +58,7 @@ interface ListedProblem extends BorneProblem {
   readonly fields: Fields
 }
 
-/** Null: the caller may not read them. */
+/** Returns null if the caller may not read the objects. */
 async function readProblems(
   api: Api,
   { type, path, inside }: Bearer,
@@ -77,7 +77,7 @@ async function readProblems(
   })
 }
 
-/** Of an object of the API, also of one that has none. */
+/** The problems of an API object; empty if it has none. */
 function problemsOf(object: unknown): readonly Fields[] {
   const { problems } = isFields(object) ? object : {}
   return Array.isArray(problems) ? problems.filter(isFields) : []

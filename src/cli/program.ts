@@ -1,4 +1,4 @@
-/** Reads the command line by the grammar, runs the verb, and turns how it ended into an exit code (docs/behaviour.md, Command line). */
+/** Parses the command line by the grammar, runs the verb, and returns an exit code (docs/behaviour.md, Command line). */
 import { Command, CommanderError, Option } from 'commander'
 import { version } from '../version.js'
 import { capitalize } from './capitalize.js'
@@ -21,7 +21,7 @@ interface Ending {
   exitCode: ExitCode
 }
 
-/** `typed`: without the program's own name. Never rejects. */
+/** `typed`: arguments without the program's name. Never rejects. */
 export async function runProgram(typed: readonly string[], system: System): Promise<ExitCode> {
   const ending: Ending = { exitCode: exitCodes.done }
   const program = buildProgram(system, ending)
@@ -29,7 +29,7 @@ export async function runProgram(typed: readonly string[], system: System): Prom
     await program.parseAsync(joinBooleans(typed), { from: 'user' })
     return ending.exitCode
   } catch (error) {
-    // Commander has printed its message; a requested help is not an error.
+    // Commander has already printed its message; requested help is not an error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage
     if (!(error instanceof CliError) && program.opts()['verbose'] === true)
       system.stderr.write(`${error instanceof Error ? (error.stack ?? '') : ''}\n`)
@@ -112,7 +112,7 @@ function addFlag(command: Command, { form, summary, repeatable }: Flag): void {
   command.addOption(option)
 }
 
-/** Arguments and flags are in its own help; the singular of a noun is left out. */
+/** Omits arguments and flags, which the command's own help shows, and the singular alias of a noun. */
 function nameCommand(command: Command): string {
   const short = command.aliases().filter((alias) => `${alias}s` !== command.name())
   return [command.name(), ...short].join(', ')
@@ -122,7 +122,7 @@ function describeExample(example: string): string {
   return `\nExample:\n  $ cachefleet ${example}`
 }
 
-/** `--locked=false` is what commander knows as `--no-locked`, and `--locked=true` as `--locked` (docs/behaviour.md, Command line). */
+/** Rewrites `--locked=false` to commander's `--no-locked`, and `--locked=true` to `--locked` (docs/behaviour.md, Command line). */
 function joinBooleans(typed: readonly string[]): readonly string[] {
   const fields = grammar.nouns.filter(isOfApi).flatMap((noun) => noun.fields)
   const booleans = new Set(

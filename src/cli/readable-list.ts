@@ -1,11 +1,11 @@
-/** A list that adds to what is shown: who may not read it is shown the rest. */
+/** Reads a list that only supplements the output, so that callers without permission still see the rest. */
 import type { Api } from './api.js'
 import type { Fields } from './api-shapes.js'
 import { CliError } from './cli-error.js'
 
 const forbidden = 403
 
-/** Null: the caller may not read it. */
+/** Returns null if the caller may not read the list. */
 export async function readListIfAllowed(
   api: Api,
   path: string,

@@ -1,4 +1,4 @@
-/** From a resource to the noun of the command line: what is typed, the columns of its list, the fields of its bodies. */
+/** Converts a resource to a noun of the command line: its names, the columns of its list, the fields of its bodies. */
 import { domainToASCII } from 'node:url'
 import { organization } from '../resources/organization.js'
 import {
@@ -11,9 +11,9 @@ import {
 import type { Column } from './cells.js'
 import type { Field, FieldType, Named, NounParts } from './verb.js'
 
-/** What only the command line says of a noun. */
+/** Properties of a noun that only the command line has. */
 export type NounWords = Pick<NounParts, 'summary' | 'example' | 'exampleObject'> & {
-  /** Shorter than its name. */
+  /** Shorter than the noun's name. */
   readonly alias?: string
 }
 
@@ -28,7 +28,7 @@ export function toNounParts(resource: Resource, { alias, ...words }: NounWords):
   }
 }
 
-/** What people write of these. */
+/** The fields that people may write. */
 export function toFields(fields: Fields): readonly Field[] {
   return writtenFields(fields).flatMap(([name, field]): Field[] => {
     const { summary, fixed } = field.write
@@ -51,10 +51,10 @@ export function toNamed({ noun, path, nameField }: Resource): Named {
   return { path, singular: noun, nameField, ...(toStoredName && { toStoredName }) }
 }
 
-/** How the API writes names that may be typed in several ways. */
+/** Converts typed names to the form that the API stores. */
 const storedNames: Readonly<Record<string, (typed: string) => string>> = { domain: toAsciiDomain }
 
-/** Lower case, ASCII, no last dot. What has no such form stays as it was typed. */
+/** Lower case, ASCII, without a trailing dot. A name without such a form is returned unchanged. */
 function toAsciiDomain(typed: string): string {
   const [, wildcard = '', name = ''] = /^(\*\.)?(.*)$/s.exec(typed) ?? []
   const ascii = domainToASCII(name.replace(/\.$/, ''))
@@ -66,7 +66,7 @@ function toColumn(name: string, { fields }: Resource): Column {
   return { field: name, ...(title !== undefined && { title }) }
 }
 
-/** Names, words and all others are typed as the texts that they are. */
+/** Field kinds whose flags are not typed as plain text. */
 const typedOtherwise: Readonly<Partial<Record<ResourceField['kind'], PlainType>>> = {
   integer: 'integer',
   moment: 'moment',
@@ -88,7 +88,7 @@ function toFieldType(field: ResourceField): FieldType {
   return { kind: typedOtherwise[field.kind] ?? 'text' }
 }
 
-/** Whose a new object is: the system administrator says it. */
+/** The owner of a new object; only the system administrator chooses it. */
 export function ownerField(summary: string): Field {
   return {
     name: 'organization',

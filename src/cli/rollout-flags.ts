@@ -1,4 +1,4 @@
-/** `vclgroups deploy --waves 1,10%,50% --bake 2m --gate errors.max=1% …`: flags to the policy that the API takes. */
+/** `vclgroups deploy --waves 1,10%,50% --bake 2m --gate errors.max=1% …`: converts flags to the API's policy. */
 import { gateNames, type GateName, type GateRule, type GivenPolicy } from '../resources/rollout.js'
 import { tag } from '../resources/tag.js'
 import { agent } from '../resources/agent.js'
@@ -9,7 +9,7 @@ import { findIds, splitNames } from './find-object.js'
 import { toNamed } from './resource-noun.js'
 import { isSet, textFlag, textsFlag, type Invocation } from './verb.js'
 
-/** Undefined: as the group's policy says. Throws CliError for what is not a policy. */
+/** Returns undefined to use the group's own policy, null to deploy all at once. Throws CliError for invalid flags. */
 export async function readRollout(
   invocation: Invocation,
   openApi: () => Promise<Api>,
@@ -25,7 +25,7 @@ export async function readRollout(
     return isAtOnce ? null : undefined
   }
   if (isAtOnce) throw usageError('--all-at-once goes without --waves and --agents')
-  // Who is named by hand is looked at by hand, unless a bake is wanted too.
+  // Agents named by hand are checked by hand, so the bake is 0 unless given.
   const looked = agents === undefined ? {} : { bake: 0 }
   return {
     ...{ ...looked, ...more },
@@ -61,7 +61,7 @@ function listRules(waves: string | undefined, agents: string | undefined): reado
   return [...named, ...(waves?.split(',').map(readWave) ?? [])]
 }
 
-/** All but the waves and gates. */
+/** The policy without waves and gates. */
 function readPolicyFlags(invocation: Invocation): Omit<GivenPolicy, 'waves' | 'gates'> {
   const onFailure = readChoice(invocation, 'on-failure', ['rollback', 'pause'] as const)
   const onInconclusive = readChoice(invocation, 'on-inconclusive', ['continue', 'pause'] as const)
@@ -105,13 +105,13 @@ function readChoice<const Words extends readonly string[]>(
   return found
 }
 
-/** Its webhook by name or id; limits beside it, which the API judges. */
+/** A gate's webhook by name or id, and its limits, which the API checks. */
 interface TypedGate {
   readonly name: GateName
   readonly webhook?: string
 }
 
-/** Limits of one gate that are given one by one belong together; each webhook has a gate of its own. */
+/** Limits of the same gate are merged into one; each webhook is a gate of its own. */
 function readGates(texts: readonly string[]): readonly TypedGate[] {
   const gates = new Map<GateName, Record<string, string | number>>()
   const webhooks: TypedGate[] = []

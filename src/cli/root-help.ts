@@ -1,4 +1,4 @@
-/** What `cachefleet --help` says below the nouns and verbs. */
+/** Text of `cachefleet --help` below the nouns and verbs. */
 export const rootHelp = `
 Each noun and verb has a --help with an example; nouns may be typed in the singular. Ids are digits; wherever
 an id is taken a name is too: one that looks like an id with a backslash before it (\\2024), a comma inside a

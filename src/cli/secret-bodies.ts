@@ -1,4 +1,4 @@
-/** Bodies with a secret that is never a flag's value: passwords of accounts, client secrets of identity providers, keys of webhooks. */
+/** Bodies with a secret, which is never a flag's value: account passwords, client secrets of identity providers, webhook keys. */
 import type { Api } from './api.js'
 import type { Fields } from './api-shapes.js'
 import { usageError } from './cli-error.js'
@@ -7,7 +7,7 @@ import { buildBody } from './object-body.js'
 import { hasPassword, readNewPassword, readPassword } from './password.js'
 import { isSet, textFlag, word, type Field, type Invocation } from './verb.js'
 
-/** The password of `--data` counts where no flag gives one; without either it is prompted for. */
+/** Uses the password of `--data` if no flag supplies one, and prompts if neither does. */
 export async function readNewAccount(
   invocation: Invocation,
   api: Api,
@@ -33,7 +33,7 @@ export async function readAccountChange(
 export const readIdp = bodyWithSecret('clientSecret', 'client-secret')
 export const readWebhook = bodyWithSecret('secret', 'secret')
 
-/** The secret of `--data` counts where no flag gives one. */
+/** Uses the secret of `--data` if no flag supplies one. */
 function bodyWithSecret(key: string, flag: string) {
   return async (invocation: Invocation, api: Api, fields: readonly Field[]): Promise<Fields> => {
     const { flags, system } = invocation

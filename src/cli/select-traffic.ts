@@ -1,4 +1,4 @@
-/** Whose traffic is read: flags with names, as the API takes them with ids. */
+/** Selects the traffic to read: converts names in flags to the API's ids. */
 import type { Api } from './api.js'
 import { findIds, splitNames } from './find-object.js'
 import { agents } from './nouns/agents.js'

@@ -1,10 +1,10 @@
-/** The token of a login: renewed once when it ends, by one process for all that run at the time (docs/behaviour.md, Client sessions). */
+/** The token of a login: on expiry one process renews it for all that are running (docs/behaviour.md, Client sessions). */
 import { checkAnswer, sendRequest, type Credentials, type ReportCall, type Server } from './api.js'
 import { requireFields, type Fields } from './api-shapes.js'
 import { CliError, exitCodes } from './cli-error.js'
 import { changeSession, readSession, type Session } from './session-file.js'
 
-/** Shorter than the lock is valid (session-lock.ts). */
+/** Shorter than the validity of the lock (session-lock.ts). */
 const refreshTimeoutMs = 15_000
 
 interface SessionPlace {
@@ -19,7 +19,7 @@ export function createSessionCredentials(
 ): Credentials {
   const isExpired = (session: Session): boolean => session.accessExpire * 1000 <= options.now()
 
-  /** `used`: a token that no longer counts. */
+  /** `used`: a token that was rejected. */
   const renew = async (used: string | undefined): Promise<string> => {
     const session = await changeSession(place.file, place.context, async (now) => {
       if (!now) throw loginNeeded(server)
@@ -46,7 +46,7 @@ export function loginNeeded({ url }: Server): CliError {
   )
 }
 
-/** The fields of the Login and Refresh answers (docs/behaviour.md, Tokens). */
+/** Reads the token fields of Login and Refresh responses (docs/behaviour.md, Tokens). */
 export function readTokens(
   body: unknown,
 ): Pick<Session, 'accessToken' | 'accessExpire' | 'refreshToken' | 'refreshExpire'> {

@@ -1,7 +1,6 @@
 /**
- * Logins of this user, by context name: `$XDG_CONFIG_HOME/cachefleet/session.json` (0600, folder 0700;
- * docs/behaviour.md, Client sessions). Written whole and renamed into place; every change is made under the lock
- * (session-lock.ts).
+ * The user's logins by context name, in `$XDG_CONFIG_HOME/cachefleet/session.json` (0600, folder 0700; docs/behaviour.md, Client sessions).
+ * The file is written as a whole and renamed into place; every change holds the lock (session-lock.ts).
  */
 import { chmod, mkdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -12,10 +11,10 @@ import { withSessionLock } from './session-lock.js'
 
 export interface Session {
   readonly server: string
-  /** PEM: the CA that the login was told to trust there, and nobody else. */
+  /** PEM: the only CA that this login trusts for its server. */
   readonly ca?: string
   readonly account: string
-  /** Null: the system administrator's. */
+  /** Null for the system administrator. */
   readonly organization: string | null
   readonly accessToken: string
   /** Seconds since 1970. */
@@ -27,23 +26,23 @@ export interface Session {
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The context without `--context`. */
+/** The context used without `--context`. */
 export const defaultContext = 'default'
 
 export function sessionFilePath({ XDG_CONFIG_HOME: configHome, HOME: home }: Environment): string {
-  // The XDG base directory specification: a path that is not absolute is ignored.
+  // XDG base directory specification: relative paths are ignored.
   const base = configHome?.startsWith('/') ? configHome : join(home ?? '/', '.config')
   return join(base, 'cachefleet', 'session.json')
 }
 
-/** Undefined: nobody logged in there. */
+/** Returns undefined if the context has no login. */
 export async function readSession(file: string, context: string): Promise<Session | undefined> {
   return (await readSessions(file)).get(context)
 }
 
 /**
- * Changes one context under the lock: `change` gets what the file holds then, and its result is written; null removes
- * the context, and the file with the last one.
+ * Changes one context under the lock: `change` receives the current session and returns the one to write. Null removes the context, and
+ * with the last context the file.
  */
 export async function changeSession(
   file: string,

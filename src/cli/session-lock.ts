@@ -1,19 +1,19 @@
 /**
- * One process at a time changes the session file: a refresh token counts once, and its second use ends the session
- * (docs/behaviour.md, Client sessions). A lock whose process is gone, or that is older than any refresh, is taken over.
+ * Only one process at a time may change the session file: a refresh token is valid once, and a second use ends the session
+ * (docs/behaviour.md, Client sessions). A lock is taken over if its process is gone or it is older than any refresh.
  */
 import { randomUUID } from 'node:crypto'
 import { link, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { CliError, exitCodes } from './cli-error.js'
 import { pauseFor } from '../runtime/pause.js'
 
-/** Longer than a refresh may take (session-credentials.ts). */
+/** Longer than the timeout of a refresh (session-credentials.ts). */
 const staleAfterMs = 40_000
-/** Twice as long as a live process can hold a lock. */
+/** Twice the longest time that a live process can hold a lock. */
 const waitMs = 80_000
 const pauseMs = 25
 
-/** Rejects with CliError when the lock stays taken. */
+/** Rejects with CliError if the lock stays taken. */
 export async function withSessionLock<T>(path: string, work: () => Promise<T>): Promise<T> {
   const mark = `${process.pid} ${randomUUID()}\n`
   const giveUpAt = performance.now() + waitMs
@@ -31,7 +31,7 @@ export async function withSessionLock<T>(path: string, work: () => Promise<T>): 
 }
 
 async function tryLock(path: string, mark: string): Promise<boolean> {
-  // Linked into place, so that nobody sees a lock without its mark.
+  // Created by a hard link, so that no process sees a lock without its mark.
   const draft = `${path}.${randomUUID()}`
   await writeFile(draft, mark, { mode: 0o600, flag: 'wx' })
   try {
@@ -48,7 +48,7 @@ async function tryLock(path: string, mark: string): Promise<boolean> {
 async function removeStale(path: string): Promise<void> {
   const mark = await readMark(path)
   if (mark === undefined || !(await isStale(path, mark))) return
-  // Moved away before it is removed: if somebody was faster, what was moved is theirs and goes back.
+  // Renamed before it is removed: if another process has replaced the lock meanwhile, its lock is put back.
   const moved = `${path}.${randomUUID()}`
   try {
     await rename(path, moved)

@@ -1,4 +1,4 @@
-/** `vclgroups stage|delstage`: what is tried on agents of its own, and discarding it. `promote` is a deploy (deploy.ts). */
+/** `vclgroups stage|delstage`: stages sources on separate agents, and discards them. `promote` is a deploy (deploy.ts). */
 import { isFields, nameOf, requireFields, requireList, type Fields } from './api-shapes.js'
 import { CliError, exitCodes, usageError, type ExitCode } from './cli-error.js'
 import { readForce } from './deploy.js'
@@ -10,7 +10,7 @@ import { showText } from './output.js'
 import { toPrintableLine } from './printable-text.js'
 import { textFlag, word, type Field, type Invocation, type Named } from './verb.js'
 
-/** The coordinator waits up to 60 s, plus what an answer may need beyond. */
+/** The coordinator waits up to 60 s; the rest is time for the response. */
 const timeoutMs = 120_000
 
 export async function stageGroup(

@@ -1,4 +1,4 @@
-/** A series as one line of characters: its course at a glance, gaps as blanks. */
+/** Draws a series as one line of characters; gaps are blanks. */
 
 const bars = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 
@@ -7,17 +7,17 @@ interface Point {
   readonly value: number
 }
 
-/** The time from the left end of a line to its right end; lines with the same one can be compared place by place. */
+/** The time range of a line, from left to right; lines with the same axis can be compared place by place. */
 export interface Axis {
   readonly from: number
   readonly to: number
-  /** The shortest from one point to the next. */
+  /** The shortest distance between two points. */
   readonly step: number
-  /** Characters. */
+  /** Number of characters. */
   readonly places: number
 }
 
-/** Of all that is drawn together. */
+/** The axis shared by all series that are drawn together. */
 export function findAxis(series: readonly (readonly Point[])[], width: number): Axis {
   const all = new Set(series.flatMap((points) => points.map(({ time }) => time)))
   const times = [...all].sort((a, b) => a - b)
@@ -26,7 +26,7 @@ export function findAxis(series: readonly (readonly Point[])[], width: number): 
   return { from, to, step: Math.min(...steps), places: Math.min(width, times.length) }
 }
 
-/** Of points of one place of the line the mean is drawn; the lowest bar is the least value, or zero where that is near. */
+/** Each place shows the mean of its points. The lowest bar is the minimum, or zero if that is near. */
 export function drawSparkline(points: readonly Point[], { from, to, places }: Axis): string {
   if (points.length === 0) return ''
   const seconds = Math.max(1, to - from)
@@ -41,7 +41,7 @@ export function drawSparkline(points: readonly Point[], { from, to, places }: Ax
   const known = means.filter((mean) => mean !== null)
   const most = Math.max(...known)
   const least = Math.min(...known)
-  // A line that hardly moves shall look like one.
+  // A nearly constant series should look constant.
   const floor = least > most / 2 ? least - (most - least) : Math.min(0, least)
   return means.map((mean) => (mean === null ? ' ' : barOf(mean, floor, most))).join('')
 }

@@ -1,4 +1,4 @@
-/** `--from` and `--to`: how long ago, seconds since 1970, or a date and time of this host's zone. */
+/** `--from` and `--to`: a duration before now, seconds since 1970, or a date and time in this host's time zone. */
 import { usageError } from './cli-error.js'
 import { textFlag, type Invocation } from './verb.js'
 
@@ -15,7 +15,7 @@ const unitSeconds: Readonly<Record<string, number>> = {
   w: 604_800,
 }
 
-/** Throws CliError for what is not a time. Ranges are checked by the API. */
+/** Throws CliError for an invalid time. The API checks the range. */
 export function readTimeRange(invocation: Invocation): TimeRange {
   const nowSeconds = Math.floor(invocation.system.now() / 1000)
   return {

@@ -1,5 +1,5 @@
 /**
- * Counters of a cache or of a group and figures of a domain, as the grammar knows them: `stats agents ID`, and the same as
+ * The grammar of statistics verbs for the counters of a cache or group and the figures of a domain: `stats agents ID`, and its equivalent
  * `agents stats ID`.
  */
 import { nameExample } from './object-verbs.js'
@@ -19,7 +19,7 @@ const flags: readonly Flag[] = [
   { form: '--watch', summary: 'shows it again every few seconds, until Ctrl-C' },
 ]
 
-/** `words`: what is typed before the id; the last of them names the verb. */
+/** `words`: the words before the id; the last one names the verb. */
 export function statsVerb(
   of: NounParts,
   {
@@ -29,7 +29,7 @@ export function statsVerb(
   }: {
     readonly words: readonly [string, string]
     readonly what: string
-    /** Names, for its example. */
+    /** Counter names for the example. */
     readonly sample?: string
   },
 ): Verb {

@@ -1,6 +1,6 @@
 /**
- * `stats … --watch`: the same again every few seconds, until Ctrl-C. On a terminal in its place; of CSV only the points that
- * are new, of JSON an object a line. What breaks in between is tried again.
+ * `stats … --watch`: repeats the output every few seconds until Ctrl-C. A terminal is redrawn in place; CSV prints only new points, JSON
+ * one object per line. Failed reads are retried.
  */
 import { toCell } from './cells.js'
 import { formatCsv } from './csv.js'
@@ -16,16 +16,16 @@ import {
 import type { Invocation, Named } from './verb.js'
 import { clearScreen, watch } from './watch.js'
 
-/** As watch(1). */
+/** As watch(1) does. */
 const redrawEveryMs = 2_000
-/** Caption, title, what is left out, and the cursor's own. */
+/** Lines for the caption, the title, the count of omitted rows, and the cursor. */
 const linesBeside = 4
 
-/** Ends by throwing only: CliError when the first attempt fails, or when the coordinator refuses. */
+/** Only ends by throwing: CliError if the first attempt fails or the coordinator refuses. */
 export async function watchStats(invocation: Invocation, of: Named): Promise<never> {
   const { output, system } = invocation
   const read = await openStats(invocation, of)
-  // A terminal may be resized; one that does not say how high it is says 0, or nothing.
+  // A terminal may be resized; one of unknown height reports 0 or undefined.
   const countRows = (): number =>
     output.isTerminal ? Math.max(1, (system.stdout.rows || Infinity) - linesBeside) : Infinity
   const show = openShow(output, countRows)

@@ -1,4 +1,4 @@
-/** `stats agents|vclgroups ID [COUNTER...]`: a line a counter, with its course. */
+/** `stats agents|vclgroups ID [COUNTER...]`: prints one line per counter, with a sparkline. */
 import { requireFields, requireList, type Fields } from './api-shapes.js'
 import { openObject } from './find-object.js'
 import { printTime } from './human-time.js'
@@ -7,7 +7,7 @@ import { drawSparkline, findAxis, type Axis } from './stats-sparkline.js'
 import { readTimeRange } from './stats-times.js'
 import { textFlag, type Invocation, type Named } from './verb.js'
 
-/** Wide enough to see, and a table still fits into 100 columns. */
+/** Wide enough to be readable, and the table still fits into 100 columns. */
 const sparklineWidth = 30
 
 export interface Series {
@@ -16,10 +16,10 @@ export interface Series {
 }
 
 export interface StatsAnswer {
-  /** As the API answered. */
+  /** As the API returned it. */
   readonly body: unknown
   readonly series: readonly Series[]
-  /** Which rows they are of, and in what they are counted. */
+  /** Time range, step and unit of the rows. */
   readonly caption: string
 }
 
@@ -43,12 +43,12 @@ export async function listCounters(invocation: Invocation): Promise<undefined> {
   await showList(invocation.output, counters, columns)
 }
 
-/** Asks once for each call of the answered function; `12h` is until now each time. */
+/** Returns a function that makes one call each time; a relative time such as `12h` is evaluated anew for each call. */
 export async function openStats(
   invocation: Invocation,
   of: Named,
 ): Promise<() => Promise<StatsAnswer>> {
-  // A wrong time is reported before anything is called.
+  // Reports an invalid time before any call.
   readTimeRange(invocation)
   const { api, path } = await openObject(invocation, of)
   const consolidation = textFlag(invocation, 'function') ?? 'AVERAGE'
@@ -65,7 +65,7 @@ export async function openStats(
   }
 }
 
-/** `2026-11-20 22:05:10 to 23:05:00 UTC, rows of 10 s, counters per second`; empty of one row, or none. */
+/** For example `2026-11-20 22:05:10 to 23:05:00 UTC, rows of 10 s, counters per second`; empty for fewer than two rows. */
 function describeRows(series: readonly Series[], consolidation: string): string {
   const { from, to, step, places } = placeAll(series)
   if (places < 2) return ''
@@ -127,7 +127,7 @@ function toLine({ counter, values }: Series, axis: Axis): Fields {
 
 const suffixes = ['', 'k', 'M', 'G', 'T', 'P']
 
-/** Three digits: `0.25`, `12.3`, `4.56k`, `789M`. */
+/** Three significant digits: `0.25`, `12.3`, `4.56k`, `789M`. */
 export function formatValue(value: number): string {
   let scaled = value
   let step = 0
@@ -135,7 +135,7 @@ export function formatValue(value: number): string {
     scaled /= 1000
     step += 1
   }
-  // Of what is shown: 9.996 is 10.0.
+  // Based on the rounded value: 9.996 is shown as 10.0.
   const size = Math.abs(Number(scaled.toPrecision(3)))
   const digits = Number.isInteger(scaled) && step === 0 ? 0 : size >= 100 ? 0 : size >= 10 ? 1 : 2
   return `${scaled.toFixed(digits)}${suffixes[step] ?? ''}`

@@ -1,15 +1,15 @@
-/** One line on a terminal that is redrawn in its place, for what takes long. Elsewhere nothing is written. */
+/** A terminal line that is redrawn in place during long operations. Writes nothing if stderr is not a terminal. */
 import { toPrintableLine } from './printable-text.js'
 
 interface StatusLine {
   draw(line: string): void
-  /** Takes the line away. */
+  /** Removes the line. */
   remove(): void
 }
 
-/** What ends sooner would only flicker. */
+/** An operation that takes less time would only make the line flicker. */
 const tickEveryMs = 1000
-/** Of a terminal that does not say. */
+/** Width for terminals that do not report one. */
 const usualWidthColumns = 80
 
 export function createStatusLine(stderr: NodeJS.WriteStream): StatusLine {
@@ -20,7 +20,7 @@ export function createStatusLine(stderr: NodeJS.WriteStream): StatusLine {
     stderr.write(`\r\x1b[K${line}`)
   }
   return {
-    // A line that is wrapped is not redrawn in its place.
+    // A wrapped line could not be redrawn in place.
     draw: (line) => {
       write(toPrintableLine(line).slice(0, (stderr.columns || usualWidthColumns) - 1))
     },
@@ -30,7 +30,7 @@ export function createStatusLine(stderr: NodeJS.WriteStream): StatusLine {
   }
 }
 
-/** `site: compiling, 3 s` until `work` has ended. */
+/** Shows a line such as `site: compiling, 3 s` until `work` ends. */
 export async function withClock<T>(
   stderr: NodeJS.WriteStream,
   what: string,

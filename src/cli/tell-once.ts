@@ -1,12 +1,12 @@
-/** What a group and its deployments both bear stands once in the list of all problems (docs/behaviour.md, Problems). */
+/** Lists a problem that a group and its deployments share only once in the list of all problems (docs/behaviour.md, Problems). */
 import { isToldByDeployment, sharedCodes } from '../resources/problem.js'
 
 export interface BorneProblem {
-  /** The noun of what bears it. */
+  /** The noun of the object that has the problem. */
   readonly type: string
   readonly id: unknown
   readonly code: unknown
-  /** Ids of the deployments that it has, when it is a group. */
+  /** For a group, the ids of its deployments. */
   readonly deploymentIds: readonly unknown[]
 }
 
@@ -29,7 +29,7 @@ function keyOf({ id, code }: Pick<BorneProblem, 'id' | 'code'>): string {
   return `${String(id)} ${String(code)}`
 }
 
-/** The deployments of a group that may bear its problem too. */
+/** The deployments of a group that may have the same problem. */
 function listBearers({ type, code, deploymentIds }: BorneProblem): readonly string[] {
   if (type !== 'vclgroup' || !sharedCodes.some((shared) => shared === code)) return []
   return deploymentIds.map((id) => keyOf({ id, code }))

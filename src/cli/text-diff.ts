@@ -1,13 +1,13 @@
-/** What changed between two texts, as unified lines. */
+/** Formats the differences between two texts as a unified diff. */
 import { FILE_HEADERS_ONLY, createTwoFilesPatch } from 'diff'
 
 interface Labelled {
-  /** In the header: `folder/main.vcl`. */
+  /** Name in the header, for example `folder/main.vcl`. */
   readonly label: string
   readonly text: string
 }
 
-/** Two large texts that share nothing would take minutes. */
+/** Comparing two large texts with nothing in common would take minutes. */
 const diffTimeoutMs = 5_000
 
 export function diffTexts(from: Labelled, to: Labelled): string {

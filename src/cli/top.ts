@@ -1,4 +1,4 @@
-/** `top`: what is most frequent in the traffic of many caches, counted for some seconds. */
+/** `top`: the most frequent values in the traffic of many caches, counted for some seconds. */
 import type { Fields } from './api-shapes.js'
 import { showList } from './output.js'
 import { selectTraffic } from './select-traffic.js'
@@ -22,7 +22,7 @@ export async function showTop(invocation: Invocation): Promise<undefined> {
   return undefined
 }
 
-/** A share as people read it. */
+/** Formats the share as a percentage. */
 function toShown(row: Fields): Fields {
   const { share } = row
   return { ...row, share: typeof share === 'number' ? `${(share * 100).toFixed(1)} %` : '' }

@@ -1,4 +1,4 @@
-/** `cachefleet log` and `cachefleet top`, as the grammar knows them. */
+/** The grammar of `cachefleet log` and `cachefleet top`. */
 import type { Flag, Verb } from './verb.js'
 
 const selectors: readonly Flag[] = [

@@ -1,6 +1,6 @@
 /**
- * Whom a login trusts that meets a coordinator with a CA of its own: the one whose fingerprint was given, or that a person has seen
- * on the terminal. Asked before anything secret is sent, and kept with the login.
+ * Decides which CA a login trusts for a coordinator with its own CA: the one with the given fingerprint, or the one that the user confirms
+ * on the terminal. Decided before any secret is sent, and stored with the login.
  */
 import type { Presented } from '../presented-chain.js'
 import type { Server } from './api.js'
@@ -9,13 +9,13 @@ import { confirm } from './confirm.js'
 import type { Session } from './session-file.js'
 import { textFlag, type Invocation, type System } from './verb.js'
 
-/** OpenSSL's codes for a CA that nobody here knows. */
+/** OpenSSL's error codes for an unknown CA. */
 const unknownCa: ReadonlySet<string> = new Set([
   ...['SELF_SIGNED_CERT_IN_CHAIN', 'DEPTH_ZERO_SELF_SIGNED_CERT'],
   ...['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'],
 ])
 
-/** Throws CliError for another CA than the one that is meant. */
+/** Throws CliError if the coordinator presents another CA than the given one. */
 export async function trustServer(invocation: Invocation, server: Server): Promise<Server> {
   const given = textFlag(invocation, 'fingerprint')
   const wanted = given === undefined ? undefined : readFingerprint(given)
@@ -41,7 +41,7 @@ async function trustFingerprint(server: Server, wanted: string): Promise<Server>
 }
 
 async function askForTrust(invocation: Invocation, server: Server): Promise<Server> {
-  const presented = await present(server).catch(() => null) // the login itself says why
+  const presented = await present(server).catch(() => null) // the login itself reports the error
   const ca = presented?.chain.at(-1)
   if (!ca || presented?.problem == null || !unknownCa.has(presented.problem)) return server
   const { stderr } = invocation.system
@@ -60,7 +60,7 @@ async function present({ url }: Server): Promise<Presented> {
   })
 }
 
-/** As we print it, or as others do: 64 hexadecimal digits, with or without colons. */
+/** Accepts our own form, and 64 hexadecimal digits with or without colons. */
 function readFingerprint(text: string): string {
   const digits = text.trim().replaceAll(':', '')
   if (/^[0-9a-f]{64}$/i.test(digits)) return Buffer.from(digits, 'hex').toString('base64url')
@@ -70,7 +70,7 @@ function readFingerprint(text: string): string {
   )
 }
 
-/** The CA is kept unless a variable names one, which may change. */
+/** Stores the CA with the login unless CACHEFLEET_CA names a file, whose content may change. */
 export function keepTrust(session: Session, { ca }: Server, { environment }: System): Session {
   const isNamed = (environment['CACHEFLEET_CA'] ?? '') !== ''
   return ca === undefined || isNamed ? session : { ...session, ca }

@@ -1,6 +1,6 @@
 /**
- * `agents unlock NAME… | --all`: agents that follow this coordinator from now on, and what they are then; `--plan` shows
- * what that would change on their caches, and ends with 2 where something is to be unlocked.
+ * `agents unlock NAME… | --all`: unlocks agents, which follow this coordinator from then on, and shows their new state. `--plan` shows the
+ * changes on their caches instead, and exits with 2 if there is an agent to unlock.
  */
 import type { Api } from './api.js'
 import { isFields, nameOf, requireFields, requireList, type Fields } from './api-shapes.js'
@@ -11,14 +11,14 @@ import { showList, showObject, showText } from './output.js'
 import { isSet, type Invocation, type NounParts } from './verb.js'
 import { pauseFor } from '../runtime/pause.js'
 
-/** As of `apply --plan`. */
+/** The same code as for `apply --plan`. */
 const somethingToDo: ExitCode = 2
-/** An unlocked agent reports it with its next message. */
+/** An unlocked agent reports its new state with its next message. */
 const unlockedWithinMs = 5_000
 const pollMs = 200
-/** Ids in one address. */
+/** Number of ids in one URL. */
 const idsAtOnce = 200
-/** What a body may name at once. */
+/** Maximum number of references in one request body. */
 const referencesMost = 1_000
 
 export async function unlockAgents(
@@ -65,7 +65,7 @@ async function readAgents(
   return agents
 }
 
-/** Ends with 'refused' where what an unlock would change is not known. */
+/** Returns `refused` if the effect of an unlock is unknown for any agent. */
 function showPlan({ output }: Invocation, agents: readonly Fields[]): ExitCode {
   const locked = agents.filter(isLocked)
   const planned = locked.map((agent) => ({
@@ -182,7 +182,7 @@ async function readRows(
   return rows
 }
 
-/** What is shown is how they are afterwards. */
+/** Waits so that the output shows the agents' state after the unlock. */
 async function untilUnlocked(read: () => Promise<readonly Fields[]>): Promise<readonly Fields[]> {
   const untilMs = Date.now() + unlockedWithinMs
   for (;;) {

@@ -1,6 +1,6 @@
 /**
- * The shape of the command line: nouns and verbs are data, read by the parser (program.ts), the help and the
- * completion. What a verb does is imported when it runs, so that starting stays cheap.
+ * The structure of the command line: nouns and verbs are data for the parser (program.ts), the help and the completion. A verb's
+ * implementation is imported when it runs, which keeps the start fast.
  */
 import type { Api, ReportCall } from './api.js'
 import type { Column } from './cells.js'
@@ -13,60 +13,60 @@ export interface Verb {
   readonly name: string
   readonly aliases?: readonly string[]
   readonly summary: string
-  /** As commander writes them: `<id>`, `[path]`, `<id...>`. */
+  /** In commander's notation: `<id>`, `[path]`, `<id...>`. */
   readonly arguments?: readonly string[]
   readonly flags?: readonly Flag[]
-  /** What is typed behind `cachefleet`. */
+  /** The command line after `cachefleet`. */
   readonly example: string
-  /** For programs: help and completion leave it out. */
+  /** For scripts: omitted from help and completion. */
   readonly isHidden?: boolean
-  /** Without a result: done. */
+  /** Undefined means `done`. */
   readonly run: (invocation: Invocation) => Promise<ExitCode | undefined>
 }
 
 export interface Flag {
-  /** `--wait <time>`; without an argument it is a switch. */
+  /** For example `--wait <time>`; without an argument it is a switch. */
   readonly form: string
   readonly summary: string
-  /** May be given more than once. */
+  /** True if the flag may be repeated. */
   readonly repeatable?: boolean
 }
 
-/** How objects of a kind are found: by id, or by what stands in `nameField`. */
+/** A kind of object that is found by its id, or by the name in `nameField`. */
 export interface Named {
   readonly path: string
   readonly singular: string
-  /** `account.name` reaches into an object; null: by id only. */
+  /** A path such as `account.name` selects an inner field; null allows ids only. */
   readonly nameField: string | null
-  /** How the API writes a name that may be typed in several ways. */
+  /** Converts a name that can be typed in several ways to the API's form. */
   readonly toStoredName?: (typed: string) => string
 }
 
 export interface Field {
-  /** Of the API; its flag is the same in kebab-case. */
+  /** Name in the API; the flag is the same in kebab-case. */
   readonly name: string
   readonly type: FieldType
   readonly summary: string
-  /** Left out: both. */
+  /** Undefined: both verbs have it. */
   readonly only?: 'add' | 'update'
-  /** `--no-FIELD` sends null; booleans always have it. */
+  /** `--no-FIELD` sends null; booleans always have this form. */
   readonly clearable?: boolean
 }
 
 export type FieldType =
   | { readonly kind: 'text' | 'integer' | 'boolean' }
-  /** Seconds since 1970; typed also as a time from now, or a date. */
+  /** Seconds since 1970; may also be typed as a time from now or a date. */
   | { readonly kind: 'moment' }
-  /** `openid,profile`; `form`: of each. */
+  /** For example `openid,profile`; `form`: the form of each word. */
   | { readonly kind: 'words'; readonly form?: TextForm }
-  /** `files=100,agents=20`. */
+  /** For example `files=100,agents=20`. */
   | { readonly kind: 'numbers' }
-  /** `tag:read,file:write`. */
+  /** For example `tag:read,file:write`. */
   | { readonly kind: 'grants' }
-  /** The text itself, `@FILE` or `-`; what is not text is sent as base64 with `encoded`. */
+  /** The text itself, `@FILE` or `-`; binary content is sent as base64 with `encoded`. */
   | { readonly kind: 'source' }
   | { readonly kind: 'reference'; readonly of: Named }
-  /** `newNames`: a name is sent as it is, and the API makes what is missing. */
+  /** `newNames`: names are sent unresolved, and the API creates missing objects. */
   | { readonly kind: 'references'; readonly of: Named; readonly newNames?: boolean }
 
 interface NounWords {
@@ -76,41 +76,41 @@ interface NounWords {
   readonly example: string
 }
 
-/** What the verbs of a noun are made of that stands for objects of the API. */
+/** The parts of a noun for objects of the API from which its verbs are built. */
 export interface NounParts extends Named, NounWords {
   readonly columns: readonly Column[]
   readonly fields: readonly Field[]
-  /** What examples call one; `web` otherwise. */
+  /** Name of an object in examples, by default `web`. */
   readonly exampleObject?: string
 }
 
-/** With its verbs. */
+/** A noun of the API with its verbs. */
 export interface Noun extends NounParts {
   readonly verbs: readonly Verb[]
 }
 
-/** What is kept on this machine only. */
+/** A noun whose data exists only on this machine. */
 export interface LocalNoun extends NounWords {
   readonly verbs: readonly Verb[]
 }
 
 export interface Grammar {
-  /** Before or behind every noun and verb. */
+  /** Global flags, allowed before and after every noun and verb. */
   readonly flags: readonly Flag[]
   readonly verbs: readonly Verb[]
   readonly nouns: readonly (Noun | LocalNoun)[]
 }
 
-/** One call of the program, parsed. */
+/** One parsed run of the program. */
 export interface Invocation {
   readonly words: readonly string[]
-  /** By kebab-case name; a switch is true, its `--no-` form false. */
+  /** Keyed by kebab-case name; a switch is true, its `--no-` form false. */
   readonly flags: Readonly<Record<string, unknown>>
   readonly output: Output
   readonly system: System
   readonly settings: ConnectionSettings
   readonly grammar: Grammar
-  /** Connects at its first call. Throws CliError when nobody is logged in. */
+  /** Connects at the first call. Throws CliError if the user is not logged in. */
   openApi(): Promise<Api>
 }
 
@@ -120,7 +120,7 @@ export interface System {
   readonly stdout: NodeJS.WriteStream
   readonly stderr: NodeJS.WriteStream
   readonly now: () => number
-  /** What is said on Ctrl-C from now on; empty: nothing. */
+  /** Sets the line to print on Ctrl-C; empty prints nothing. */
   readonly setInterruptMessage: (line: string) => void
 }
 
@@ -138,7 +138,7 @@ export function textFlag({ flags }: Invocation, name: string): string | undefine
   return typeof value === 'string' ? value : undefined
 }
 
-/** Of one that may be given more than once. */
+/** All values of a repeatable flag. */
 export function textsFlag({ flags }: Invocation, name: string): readonly string[] {
   const values = flags[name]
   return Array.isArray(values) ? values.filter((value) => typeof value === 'string') : []
@@ -152,7 +152,7 @@ export function isOfApi(noun: Noun | LocalNoun): noun is Noun {
   return 'path' in noun
 }
 
-/** The parser has checked that it is there. */
+/** The parser has already checked that required arguments are present. */
 export function word({ words }: Invocation, index: number): string {
   const value = words[index]
   if (value === undefined) throw usageError(`Argument ${index + 1} is missing`)
@@ -164,7 +164,7 @@ export function toKebab(field: string): string {
   return field.replace(/[A-Z]+/g, (capitals) => `-${capitals.toLowerCase()}`)
 }
 
-/** Of the nouns that begin with a vowel, "user" alone is not spoken so. */
+/** Among the nouns that start with a vowel, only "user" takes "a". */
 export function withArticle(singular: string): string {
   return `${/^[aeio]/.test(singular) ? 'an' : 'a'} ${singular}`
 }

@@ -1,4 +1,4 @@
-/** `version --all`: which versions a fleet runs, and which of them do not fit (docs/behaviour.md, Versions). */
+/** `version --all`: lists the versions in a fleet and reports skew (docs/behaviour.md, Versions). */
 import { findSkew, isNewerMinor } from '../resources/version-skew.js'
 import { version } from '../version.js'
 import { isFields, parseJson, type Fields } from './api-shapes.js'
@@ -13,7 +13,7 @@ interface Row extends Fields {
   readonly part: 'client' | 'coordinator' | 'agents' | 'caches'
   readonly version: string
   readonly count: number
-  /** Null: it fits. */
+  /** Null if there is no skew. */
   readonly skew: string | null
 }
 
@@ -36,7 +36,7 @@ export async function showVersions(invocation: Invocation): Promise<ExitCode | u
   return rows.some(({ skew }) => skew !== null && isBroken(skew)) ? exitCodes.refused : undefined
 }
 
-/** Each tells its version in its documents, without a login. */
+/** Reads each coordinator's version from its API document, which needs no login. */
 async function readCoordinators(
   { settings, system }: Invocation,
   further: readonly string[],
@@ -61,7 +61,7 @@ async function readCoordinators(
 }
 
 interface Seen {
-  /** Of the coordinator that was asked. */
+  /** Version of the coordinator that was called. */
   readonly own: string
   readonly others: readonly string[]
   readonly agents: readonly Fields[]
@@ -101,7 +101,7 @@ function nameRelease(agent: Fields): string {
     .join(' ')
 }
 
-/** By name. */
+/** Counts equal names, sorted by name. */
 function count(names: readonly string[]): readonly (readonly [string, number])[] {
   const counts = new Map<string, number>()
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)

@@ -1,6 +1,6 @@
 /**
- * `rollouts watch|pause|resume|advance|abort`: what a rollout is at. Watched on a terminal it is drawn in its place, elsewhere it is
- * written whenever it changes, of JSON an object a line.
+ * `rollouts watch|pause|resume|advance|abort`: shows the state of a rollout. Watching redraws it in place on a terminal; elsewhere it is
+ * printed on every change, in JSON as one object per line.
  */
 import { isEnded, rolloutStates } from '../resources/rollout.js'
 import { isFields, requireFields, requireList, type Fields } from './api-shapes.js'
@@ -14,7 +14,7 @@ import type { Invocation, Named } from './verb.js'
 import { clearScreen, watch } from './watch.js'
 
 const pollEveryMs = 1_000
-/** Agents of a wave that are named. */
+/** Number of agents to name per wave. */
 const agentsNamed = 5
 
 export async function changeRollout(
@@ -32,7 +32,7 @@ export async function changeRollout(
   return undefined
 }
 
-/** Done where it has succeeded, refused where it went back. What breaks in between is tried again. */
+/** Returns `done` if the rollout succeeds, `refused` if it ends otherwise. Failed reads are retried. */
 export async function watchRollout(invocation: Invocation, rollout: Named): Promise<ExitCode> {
   const { output, system } = invocation
   const { api, path } = await openObject(invocation, rollout)
@@ -60,7 +60,7 @@ function showRollout({ output }: Invocation, rollout: Fields): void {
   else output.write(describeRollout(rollout, output))
 }
 
-/** A line of what it is at, its waves, its gates. */
+/** Formats a line with the state, then the waves, then the gates. */
 export function describeRollout(rollout: Fields, style: Parameters<typeof formatTable>[2]): string {
   const waves = requireList(rollout['waves'])
   const gates = requireList(rollout['gates'])

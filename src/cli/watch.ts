@@ -1,19 +1,19 @@
-/** Reads the same again and again: what breaks in between is told once and tried again. */
+/** Repeats a read: reports a failure once and retries. */
 import { isRefusal } from './follow-events.js'
 import type { System } from './verb.js'
 import { pauseFor } from '../runtime/pause.js'
 
-/** To the top of an empty screen. */
+/** Clears the screen and moves the cursor to its top. */
 export const clearScreen = '\x1b[H\x1b[2J'
 
 interface Watched<Read, Ended> {
   readonly everyMs: number
   readonly read: () => Promise<Read>
-  /** Answers how it ended; undefined: it goes on. */
+  /** Returns the result once it has ended; undefined to continue. */
   readonly show: (read: Read) => Promise<Ended | undefined> | Ended | undefined
 }
 
-/** Throws what the first attempt throws, and CliError when the coordinator refuses. */
+/** Throws the error of the first attempt, and CliError if the coordinator refuses. */
 export async function watch<Read, Ended>(
   { stderr }: Pick<System, 'stderr'>,
   { everyMs, read, show }: Watched<Read, Ended>,

@@ -1,4 +1,4 @@
-/** `cachefleet webhooks test|deliveries`: what was sent, and what became of it. */
+/** `cachefleet webhooks test|deliveries`: sends a test event, and lists deliveries with their results. */
 import { requireFields } from './api-shapes.js'
 import { exitCodes, type ExitCode } from './cli-error.js'
 import { openObject } from './find-object.js'

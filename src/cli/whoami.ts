@@ -1,10 +1,10 @@
-/** `whoami`: the account, its organization, its role; for a regular user also what it may do. */
+/** `whoami`: shows the account, its organization and role, and a regular user's permissions. */
 import { nameOf, requireList } from './api-shapes.js'
 import { toCell } from './cells.js'
 import { showObject } from './output.js'
 import type { Invocation } from './verb.js'
 
-/** How many there are at least (docs/behaviour.md, Permissions). */
+/** The minimum number of permission types (docs/behaviour.md, Permissions). */
 const permissionTypes = 15
 
 export async function showWhoami(invocation: Invocation): Promise<undefined> {
@@ -17,7 +17,7 @@ export async function showWhoami(invocation: Invocation): Promise<undefined> {
   }
   const { account, organization, role } = whoami
   const granted = requireList(whoami['permissions'])
-  // An API token of an administrator may less than its account.
+  // An administrator's API token may have fewer permissions than the account.
   const mayAll =
     role !== 'regular' &&
     granted.length >= permissionTypes &&

@@ -39,7 +39,7 @@ export async function openAdministration(
   log: Logger,
 ): Promise<Administration> {
   const store = await openStore(config.storeUrl, log)
-  // Nobody listens on this bus: other processes notice by themselves (docs/behaviour.md, Tokens).
+  // This bus has no subscribers: other processes notice by themselves (docs/behaviour.md, Tokens).
   const bus = createInProcessBus()
   const service: StateService = {
     store,

@@ -1,4 +1,4 @@
-/** Where the page starts: the session is taken up, then the login or the shell is drawn. */
+/** Entry point of the page: resumes the session, then renders the login or the shell. */
 import { render } from 'preact'
 import { followSession } from './api/live.js'
 import { Page } from './page.js'

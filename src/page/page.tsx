@@ -1,4 +1,4 @@
-/** The login for who is not logged in, the shell with the view of the address for who is. */
+/** Shows the login form, or for a logged-in user the shell with the view of the address. */
 import { session } from './session/access.js'
 import { LoginForm } from './session/login-form.js'
 import { Starting } from './session/starting.js'
@@ -6,6 +6,6 @@ import { Shell } from './shell/shell.js'
 
 export function Page() {
   if (session.value === 'starting') return <Starting />
-  // Another login, which another tab may begin, is another page: nothing of the one before stays.
+  // A new login, possibly from another tab, remounts the shell: no state of the previous login remains.
   return session.value ? <Shell key={session.value.who.session.id} /> : <LoginForm />
 }

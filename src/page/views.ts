@@ -1,22 +1,22 @@
-/** The views, each in its folder and loaded when it is first shown. A new one is a line here. */
+/** The views, each in its own folder and loaded when first shown. Adding a view takes one line here. */
 import type { ComponentType } from 'preact'
 import type { PermissionType } from '../resources/permission.js'
 import type { IconName } from './parts/icon.js'
 
 export interface ViewProps {
-  /** Of the path: `id` of `/caches/:id`, decoded. */
+  /** Parameters of the path, decoded: `id` for `/caches/:id`. */
   readonly params: Readonly<Record<string, string>>
 }
 
 export interface ViewEntry {
-  /** `/caches/:id`; of a view in the menu without parameters. */
+  /** For example `/caches/:id`; a view in the menu has no parameters. */
   readonly path: string
-  /** What the person must be able to read; others do not see it. Null: nothing. */
+  /** The permission to read that the view needs; it is hidden from users without it. Null: none. */
   readonly needs: PermissionType | null
   readonly load: () => Promise<{ readonly View: ComponentType<ViewProps> }>
-  /** Its place in the navigation, in the order of this list; the paths below it mark it too. */
+  /** Its entry in the navigation, in the order of this list; paths below it are highlighted there too. */
   readonly menu?: { readonly title: string; readonly icon: IconName }
-  /** The placeholder of the search box while this view is shown: it filters by `useSearchText`. */
+  /** Placeholder of the search box while this view is shown; the view filters by `useSearchText`. */
   readonly search?: string
 }
 
@@ -30,7 +30,7 @@ export const views: readonly ViewEntry[] = [
     search: 'Search caches',
   }),
   view('/caches/:id/:section?', 'agent', () => import('./views/cache/cache.js')),
-  // What is deployed
+  // Deployed objects
   view('/groups', 'vclgroup', () => import('./views/groups/groups.js'), {
     menu: { title: 'Groups', icon: 'group' },
     search: 'Search groups',

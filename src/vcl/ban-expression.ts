@@ -1,7 +1,7 @@
 /**
- * Ban expressions as callers write them (docs/behaviour.md, Ban expressions): `term (&& term)*`, a term is field, operator and
- * value between blanks. A value is a bare word or `"…"`, in which only `\"` and `\\` are escapes. What is parsed here is sent
- * word by word, never as the text that came: the management port reads escapes, `<<` and blanks in ways of its own.
+ * Parses ban expressions from callers (docs/behaviour.md, Ban expressions): `term (&& term)*`, where a term is a field, an operator and a
+ * value, separated by blanks. A value is a bare word or `"…"`, in which only `\"` and `\\` are escapes. The parsed words are sent one by
+ * one, never the original text, because the management port interprets escapes, `<<` and blanks in its own way.
  */
 import { FleetError } from '../errors.js'
 import { groupHeader } from './prologue.js'
@@ -16,27 +16,27 @@ const matchOperators = ['==', '!=', '~', '!~'] as const
 const durationOperators = ['==', '!=', '>', '>=', '<', '<='] as const
 type BanOperator = (typeof matchOperators)[number] | (typeof durationOperators)[number]
 
-/** Fits into one line of the management port on every release (cli_buffer of 6.0 is 8 kB). */
+/** Fits into one line of the management port in every release (cli_buffer of 6.0 is 8 kB). */
 export const expressionLimitBytes = 4096
 
 /** A header name of 127 characters panics the child of 7.1.1. */
 const matchField = /^(?:req\.url|obj\.status|(?:req|obj)\.http\.[!#$%&'*+.^_`|~0-9A-Za-z-]{1,126})$/
 const durationField = /^obj\.(?:ttl|age|grace|keep)$/
-/** varnish's own durations (vnum.c); the unit is required. */
+/** varnishd's duration syntax (vnum.c); the unit is required here. */
 const duration = /^\d{1,15}(?:\.\d{1,15})?(?:ms|[smhdwy])$/
-// C0, DEL and C1 controls, line separators, half a surrogate pair: none of them is part of one printable line.
+// C0, DEL and C1 controls, line separators, lone surrogates: not allowed in a printable line.
 const unprintable = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]|\p{Surrogate}/u
-/** What the management port decodes to `<<`, the start of a text (vav.c, VAV_BackSlash): escaping does not help there. */
+/** Spellings that the management port decodes to `<<`, the start of a here-document (vav.c, VAV_BackSlash), even if escaped. */
 const hereDocumentMark = /^(?:<|\\x3c|\\0?74){2}$/i
 
 interface Word {
   readonly text: string
-  /** Index of its first character. */
+  /** Index of the word's first character. */
   readonly at: number
   readonly isQuoted: boolean
 }
 
-/** Throws FleetError 'invalid' that names the position, in characters from 1. */
+/** Throws FleetError 'invalid' with the position, counted in characters from 1. */
 export function parseBanExpression(text: string): readonly BanTerm[] {
   const bytes = new TextEncoder().encode(text).length
   if (bytes > expressionLimitBytes)
@@ -56,21 +56,21 @@ export function parseBanExpression(text: string): readonly BanTerm[] {
   return terms
 }
 
-/** The same terms in one form: values in quotes where they need them. */
+/** Prints the terms in a normalized form; values are quoted only if necessary. */
 export function printBanExpression(terms: readonly BanTerm[]): string {
   return terms
     .map(({ field, operator, value }) => `${field} ${operator} ${quoteWord(value)}`)
     .join(' && ')
 }
 
-/** Only objects of this group (docs/behaviour.md, Isolation). */
+/** Restricts the ban to objects of this group (docs/behaviour.md, Isolation). */
 export function narrowToGroup(terms: readonly BanTerm[], groupId: number): readonly BanTerm[] {
   return [...terms, { field: `obj.http.${groupHeader}`, operator: '==', value: String(groupId) }]
 }
 
 function splitWords(text: string): Word[] {
   const words: Word[] = []
-  // A quoted word, maybe without its end, or a bare one.
+  // A quoted word, possibly unterminated, or a bare word.
   const pattern = /"((?:[^"\\]|\\[^])*)("?)|[^ "]+/g
   let end = -1
   for (const { 0: whole, 1: quoted, 2: close, index: at } of text.matchAll(pattern)) {
@@ -124,13 +124,13 @@ function findValueProblem({ text }: Word, operator: BanOperator): string | null 
   if (!text.includes(' ')) return null
   if (operator === '==' || operator === '!=')
     return `a blank cannot be compared with ${operator}; use ~ with \\x20 in its place`
-  // pcre2pattern(3): there `\x20` in place of the blank would match something else.
+  // pcre2pattern(3): in these forms, replacing the blank by `\x20` would change the meaning.
   if (/\\Q|\\c |\(\?\^?[A-Za-z]*x/.test(text))
     return 'a blank in a regular expression with \\Q, \\c or (?x); write \\x20 for it'
   return null
 }
 
-/** As a word of an expression. */
+/** Quotes a value as a word of an expression. */
 export function quoteWord(value: string): string {
   if (value !== '' && !/[ "]/.test(value)) return value
   return `"${value.replace(/["\\]/g, '\\$&')}"`

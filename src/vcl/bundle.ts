@@ -1,6 +1,6 @@
 /**
- * A main VCL and its includes as one text, the only thing that a cache ever sees (docs/behaviour.md, Includes).
- * Nothing is added but a line feed where two files would otherwise grow together, and the prologue of a group with domains.
+ * Combines a main VCL and its includes into one text, which is all that a cache receives (docs/behaviour.md, Includes). It adds only a line
+ * feed where two files would otherwise run together, and the prologue of a group with domains.
  */
 import { createHash } from 'node:crypto'
 import { findProloguePlace, prologueFile, renderPrologue, type Prologue } from './prologue.js'
@@ -35,20 +35,20 @@ export interface Bundle {
 
 interface RefusedBundle {
   readonly ok: false
-  /** In the form of the compiler's errors: `main.vcl line 3 pos 9: …`. At least one, at most 20. */
+  /** In the form of compiler errors: `main.vcl line 3 pos 9: …`. At least one, at most 20. */
   readonly errors: readonly string[]
 }
 
-/** An author fixes a few at a time. */
+/** Authors fix only a few errors at a time. */
 const errorLimit = 20
 const expansionsInStep = 50
 
 interface BundleOptions {
-  /** Names of the cache's own VCL; statements that include them stay in the text. */
+  /** Names of the cache's own VCL files; statements that include them stay in the text. */
   readonly allowedExternal: ReadonlySet<string>
-  /** Of a group with domains: its VCL is one of several on a cache. */
+  /** Set for a group with domains, whose VCL shares the cache with others. */
   readonly prologue?: Prologue | undefined
-  /** Modules that VCL of an organization may import; null: the VCL is the system administrator's. */
+  /** Modules that an organization's VCL may import; null for the system administrator's VCL. */
   readonly modules: ReadonlySet<string> | null
 }
 
@@ -68,7 +68,7 @@ function runSteps<T>(steps: Generator<void, T, void>): T {
   }
 }
 
-/** The same with a pause after each part of the work, none of which takes long: for whoever has other callers. */
+/** Like bundleVcl, but yields after each part, none of which takes long, so that other callers can be served. */
 export function* bundleInSteps(
   main: VclText,
   includes: ReadonlyMap<string, VclText>,
@@ -106,8 +106,8 @@ export function* bundleInSteps(
 }
 
 /**
- * What only shows in the whole text, in the form of the compiler's errors; at most 20, none when it is taken. Also for a text
- * that was flattened before, under the rules of that time. With pauses.
+ * Returns errors that show only in the whole text, in the form of compiler errors: at most 20, none if the text is accepted. Also checks
+ * texts that were flattened earlier, under older rules. Yields between parts.
  */
 export function* refuseInSteps(
   { text, sourceMap }: Pick<Bundle, 'text' | 'sourceMap'>,
@@ -121,7 +121,7 @@ export function* refuseInSteps(
   return [...errors]
 }
 
-/** Whether the text begins with `vcl 4.1;` or the like: what makes it a main file (docs/behaviour.md, Files). */
+/** True if the text starts with a declaration such as `vcl 4.1;`, which makes it a main file (docs/behaviour.md, Files). */
 export function vclDeclaresVersion(text: string): boolean {
   const tokens = lexVcl(text)
   const word = tokens.next()
@@ -136,21 +136,21 @@ interface Flat {
   readonly allowedExternal: ReadonlySet<string>
   readonly prologue: Prologue | undefined
   readonly chunks: string[]
-  /** Where the next chunk will stand. */
+  /** Position of the next chunk. */
   point: TextPoint
   sizeBytes: number
   lastCharacter: string
-  /** The last chunk and the next are of different files. */
+  /** The last chunk and the next come from different files. */
   joining: boolean
   readonly files: Map<string, number>
   readonly segments: SourceSegment[]
   expansions: number
   readonly errors: Set<string>
-  /** A limit was reached or a file cannot be read to its end: nothing more is worth looking at. */
+  /** A limit was reached or a file is unreadable: stop. */
   hopeless: boolean
 }
 
-/** A file that is being expanded, and the statement that asked for it. */
+/** A file that is being expanded, and the position of its include statement. */
 interface Opened {
   readonly name: string
   readonly place: SourcePlace
@@ -185,12 +185,12 @@ function* appendFile(
   if (opened.length > 1 && mayGoOn(file, end)) append(flat, '\n')
 }
 
-/** What is behind the last token is blank or comment, and a comment may go on to the end of its line. */
+/** True if a comment after the last token may continue to the end of its line. */
 function mayGoOn({ text }: VclText, end: number): boolean {
   return !text.endsWith('\n') && /\S/.test(text.slice(end))
 }
 
-/** A main file without the word is read once only, with the flattened text. */
+/** A main file without the word `include` needs no scan of its own; only the flattened text is scanned. */
 function findExpandable({ text }: VclText, opened: readonly Opened[]): Iterable<VclFinding> {
   return opened.length === 1 && !text.includes('include') ? [] : findStatements(text)
 }
@@ -205,7 +205,7 @@ function* appendIncluded(
   flat.joining = true
 }
 
-/** Of the main file of a group with domains its version declaration and the prologue; answers where the rest begins. */
+/** For a group with domains, appends the main file's version declaration and the prologue; returns where the rest begins. */
 function appendBeginning(flat: Flat, file: VclText, opened: readonly Opened[]): Beginning {
   const start = { from: 0, origin: textStart }
   if (!flat.prologue || opened.length > 1) return start
@@ -313,13 +313,13 @@ function placeOf(file: VclText, point: TextPoint): SourcePlace {
   return { file: file.name, line: point.line, position: point.position }
 }
 
-/** With so many errors nothing more is worth looking at. */
+/** Stops once the error limit is reached. */
 function refuse(flat: Flat, place: SourcePlace, message: string): void {
   flat.errors.add(`${describePlace(place)}: ${message}`)
   if (flat.errors.size >= errorLimit) flat.hopeless = true
 }
 
-/** What ends the work comes first, whatever was found before. */
+/** The error that ends the work is listed first, before all earlier ones. */
 function giveUp(flat: Flat, place: SourcePlace, message: string): void {
   const before = [...flat.errors].slice(0, errorLimit - 1)
   flat.hopeless = true

@@ -1,4 +1,4 @@
-/** How much of a host a compile may take, who is held to a budget, and what an organization has left of its own. */
+/** Resource limits of a compile, which compiles count against a budget, and how much of it an organization has left. */
 
 import { Type } from 'typebox'
 import { whole, type Fitting } from '../resources/json-fields.js'
@@ -10,14 +10,14 @@ export interface CompileLimits {
   readonly memoryBytes: number
 }
 
-/** Present where an organization's VCL is compiled on an agent that is not its own. */
+/** Present if an organization's VCL is compiled on an agent that it does not own. */
 export const compileBudget = Type.Object({
-  /** Its id. */
+  /** Id of the organization. */
   organization: whole(1),
 })
 export type CompileBudget = Fitting<typeof compileBudget>
 
-/** What `owner` compiles on an agent of `agentOwner`; null is the system administrator's, and shared. */
+/** The budget for VCL of `owner` on an agent of `agentOwner`; null stands for the system administrator, whose agents are shared. */
 export function findBudget(
   owner: number | null,
   agentOwner: number | null,
@@ -27,24 +27,24 @@ export function findBudget(
 
 const mebibyte = 1 << 20
 
-/** A check reads the VCL without the C compiler: 229 kB take 0.12 s and 20 MB. */
+/** A check compiles without the C compiler: 229 kB take 0.12 s and 20 MB. */
 export const checkLimits: CompileLimits = { cpuMs: 10_000, memoryBytes: 1024 * mebibyte }
-/** The C compiler takes 158 s and 918 MB for 229 kB of plain statements (7.1.1): no manager may be deaf that long. */
+/** The C compiler takes 158 s and 918 MB for 229 kB of plain statements (7.1.1); a manager must not be unresponsive that long. */
 export const loadLimits: CompileLimits = { cpuMs: 60_000, memoryBytes: 1024 * mebibyte }
 
-/** Below it nothing that loadLimits would refuse was found. */
+/** No smaller text was found that loadLimits would refuse. */
 const largeBytes = 64 * 1024
 /**
- * Statements that cost the C compiler most (`if(req.url){}`, time grows with the square of their number) took 1.1 s for
- * 4 KiB, 5.2 s for 8 KiB and 36 s for 16 KiB (7.1.1, the slowest release): up to 8 KiB no text exceeds 20 s.
+ * The statements that cost the C compiler most (`if(req.url){}`, quadratic in their number) took 1.1 s for 4 KiB, 5.2 s for 8 KiB and 36 s
+ * for 16 KiB (7.1.1, the slowest release). Up to 8 KiB no text exceeds 20 s.
  */
 const largeBudgetedBytes = 8 * 1024
 const measuredCpuMs = 20_000
 
-/** Whether a text may cost more than its limits, so that it is compiled beside the cache before the cache loads it. */
+/** True if a text may exceed its limits; it is then compiled beside the cache before the cache loads it. */
 export function mayExceed(sizeBytes: number, limits: CompileLimits, isBudgeted: boolean): boolean {
   if (!isBudgeted) return sizeBytes > largeBytes
-  // The square of the size: half the size for a quarter of the time.
+  // Time is quadratic in the size: half the size takes a quarter of the time.
   const scale = Math.min(1, Math.sqrt(limits.cpuMs / measuredCpuMs))
   return sizeBytes > largeBudgetedBytes * scale
 }
@@ -53,7 +53,7 @@ export function describeLimits({ cpuMs, memoryBytes }: CompileLimits): string {
   return `${cpuMs / 1000} s of CPU time and ${Math.round(memoryBytes / mebibyte)} MiB`
 }
 
-/** What an organization may compile on one agent that is not its own: so much CPU time within so long. */
+/** CPU time that an organization may use per window for compiles on one agent that it does not own. */
 export const budgetWindowMs = 600_000
 export const budgetCpuMs = 120_000
 
@@ -62,12 +62,12 @@ export interface CompileCost {
   readonly cpuMs: number
 }
 
-/** Those that still count. */
+/** Returns the costs that are still within the window. */
 export function keepRecent(costs: readonly CompileCost[], nowMs: number): readonly CompileCost[] {
   return costs.filter(({ endedAtMs }) => endedAtMs > nowMs - budgetWindowMs)
 }
 
-/** How long until the organization may compile again; 0: now. */
+/** Time until the organization may compile again; 0 means now. */
 export function findWaitMs(costs: readonly CompileCost[], nowMs: number): number {
   const recent = keepRecent(costs, nowMs)
   let left = recent.reduce((sum, { cpuMs }) => sum + cpuMs, 0)

@@ -1,33 +1,33 @@
 /**
- * What the cache said about a VCL, told in the author's own files (docs/behaviour.md, Compiler errors). Positions are whole
- * lines of the compiler's text: `('<vcl.inline>' Line 3 Pos 35)`, maybe behind `At: `, maybe with ` -- (Pos 40)`
- * (vcc_token.c vcc_ErrWhere2); two lines follow, the source and its marks.
+ * Translates a cache's messages about a VCL to the author's own files (docs/behaviour.md, Compiler errors). Positions are whole lines of
+ * the compiler's output: `('<vcl.inline>' Line 3 Pos 35)`, optionally after `At: `, optionally with ` -- (Pos 40)` (vcc_token.c
+ * vcc_ErrWhere2). Two lines follow: the source and its marks.
  */
 import { prologueFile } from './prologue.js'
 import { describePlace, locateSource, type SourceMap, type SourcePlace } from './source-map.js'
 
 export interface LoadFailure {
   readonly agentName: string
-  /** Of its cache: `Varnish 7.1.1`; null: not known. */
+  /** Release of the agent's cache, for example `Varnish 7.1.1`; null if unknown. */
   readonly release: string | null
-  /** The cache's words, whole. */
+  /** The cache's complete message. */
   readonly error: string
 }
 
-/** Paragraphs in one answer. */
+/** Maximum number of paragraphs in one text. */
 const paragraphLimit = 10
 const paragraphLimitCharacters = 8000
 const agentLimit = 20
-/** Named below a paragraph; more than a fleet has of them. */
+/** Maximum number of releases named below a paragraph; more than a fleet runs. */
 const releaseLimit = 10
 const excerptLimitCharacters = 160
-/** Of all different texts that are read for one answer: a fleet where each cache says another long one tells no more than some. */
+/** Limit for all distinct messages read for one text: if every cache reports a different long one, reading more adds nothing. */
 const readLimitCharacters = 20 * 65_536
 const unread = 'other words, which were not read'
-/** Of what a cache says of one VCL; a compiler's answer has some hundred characters for each error. */
+/** Limit for a cache's message about one VCL; the compiler writes some hundred characters per error. */
 const errorLimitCharacters = 65_536
 
-/** A paragraph for each distinct error, the most frequent first, each with its releases and the names of their agents below. */
+/** Returns a paragraph per distinct error, most frequent first, each followed by its releases and their agents. */
 export function describeFailures(failures: readonly LoadFailure[], sourceMap: SourceMap): string {
   const paragraphs = groupAgents(failures, sourceMap)
   const shown = paragraphs
@@ -37,7 +37,7 @@ export function describeFailures(failures: readonly LoadFailure[], sourceMap: So
   return [...shown, ...(hidden > 0 ? [`(and ${hidden} other errors)`] : [])].join('\n\n')
 }
 
-/** Agents mostly say the same words: each text is translated once. */
+/** Agents mostly report the same message, so each text is translated only once. */
 function groupAgents(
   failures: readonly LoadFailure[],
   sourceMap: SourceMap,
@@ -61,7 +61,7 @@ function groupAgents(
   return [...failedWith].toSorted(([, a], [, b]) => b.length - a.length)
 }
 
-/** `Varnish 6.0.17: agents edge-1, edge-2; Vinyl 9.0.1: agent edge-3`. */
+/** For example `Varnish 6.0.17: agents edge-1, edge-2; Vinyl 9.0.1: agent edge-3`. */
 function describeReleases(failed: readonly LoadFailure[]): string {
   const namesOf = new Map<string, string[]>()
   for (const { agentName, release } of failed) {
@@ -84,7 +84,7 @@ function describeAgents(names: readonly string[]): string {
   return `${word} ${shown}${hidden > 0 ? ` and ${hidden} more` : ''}`
 }
 
-/** One error, in the author's files and lines. */
+/** Translates one error to the author's files and lines. */
 export function translateError(error: string, sourceMap: SourceMap): string {
   const main = sourceMap.files[0] ?? 'the VCL'
   const text = error.slice(0, errorLimitCharacters).replaceAll('\r\n', '\n').trim()
@@ -97,11 +97,11 @@ export function translateError(error: string, sourceMap: SourceMap): string {
   return limitParagraph(told.replace(programNames, () => main))
 }
 
-/** docs/behaviour.md, Names on the cache. The author did not give them. */
+/** docs/behaviour.md, Names on the cache. The author did not choose them. */
 const programNames = /\bcf-\d+-[0-9a-f]{8}-\d+\b/g
 const initFailure = /^VCL "[^"\n]*" Failed initialization(?:\nMessage:\n\t?([^]*))?$/
 
-/** 6.0 and 6.5 first say that it compiled, maybe with warnings. */
+/** 6.0 and 6.5 first report that the VCL compiled, possibly with warnings. */
 function behindCompiled(text: string): string {
   const at = text.lastIndexOf(compiled)
   return at < 0 ? text : text.slice(at + compiled.length)
@@ -110,11 +110,11 @@ function behindCompiled(text: string): string {
 const compiled = 'VCL compiled.\n'
 const compilerMark = /^(?:Message from \S+-compiler:|VCL compilation failed)$/m
 
-/** Lines that tell of the compiler and not of the VCL. */
+/** Lines about the compiler rather than the VCL. */
 const noise =
   /^(?:Message from VCC-compiler:|\(program line \d+\), at|Running \S+-compiler failed, .*|VCL compilation failed|Could not delete '.*)$/
 
-/** A line of the compiler's text, or a place with the source lines below it. */
+/** A line of the compiler's output, or a position with the source lines below it. */
 type Piece =
   | { readonly kind: 'line'; readonly text: string }
   | {
@@ -125,7 +125,7 @@ type Piece =
       readonly excerpt: readonly string[]
     }
 
-/** Behind the name of the file. */
+/** The part after the file name. */
 const placeForm = /' Line (\d{1,9}) Pos (\d{1,9})\)/y
 const marks = /^[-#]+$/
 
@@ -147,7 +147,7 @@ function readCompilerText(text: string): Piece[] {
   return pieces
 }
 
-/** A name may hold anything, so the last place in the line is the one; each is tried once, and what is behind it only by its ends. */
+/** File names may contain anything: the last position in the line counts. Each is tried once, and the rest only by its ends. */
 function readPlace(line: string): SourcePlace | null {
   const start = line.startsWith('At: ') ? 4 : 0
   if (!line.startsWith("('", start) || !line.endsWith(')')) return null
@@ -164,14 +164,14 @@ function readPlace(line: string): SourcePlace | null {
   return null
 }
 
-/** What was just a warning did not stop the VCL; when nothing else is left it is all there is to tell. */
+/** Drops warnings, which did not stop the VCL, unless nothing else is left. */
 function dropWarnings(lines: readonly string[]): readonly string[] {
   const last = lines.lastIndexOf('(That was just a warning)')
   const rest = lines.slice(last + 1)
   return rest.some((line) => line !== '') ? rest : lines
 }
 
-/** The first place leads; the words that belong to it stand before its line, or below it when it is the first. */
+/** Puts the first position in front. Its message is on the lines before it, or below it if there are none. */
 function printCompilerText(pieces: readonly Piece[], sourceMap: SourceMap, main: string): string {
   const at = pieces.findIndex((piece) => piece.kind === 'place')
   const first = pieces[at]
@@ -181,14 +181,14 @@ function printCompilerText(pieces: readonly Piece[], sourceMap: SourceMap, main:
   const below = before.length > 0 ? undefined : behind.find(isWords)
   const [headline = below?.text ?? 'refused', ...rest] = before
   const after = behind.filter((piece) => piece !== below)
-  // The built-in VCL is read behind the author's: what is missing at the end shows there.
+  // The compiler reads the built-in VCL after the author's, so an incomplete end of the author's VCL is reported there.
   const isBehind = builtinNames.has(first.file)
   const lines = [...rest, ...showExcerpt(first, sourceMap), ...toLines(after, sourceMap)]
   const place = isBehind ? describeEnd(main, sourceMap) : describeEnginePlace(first, sourceMap)
   return [`${place}: ${headline}`, ...(isBehind ? ['behind its end:'] : []), ...lines].join('\n')
 }
 
-/** The first up to 6.5. */
+/** `Builtin` up to 6.5. */
 const builtinNames = new Set(['Builtin', '<builtin>'])
 
 function describeEnd(main: string, { end }: SourceMap): string {
@@ -208,7 +208,7 @@ function toLines(pieces: readonly Piece[], sourceMap: SourceMap): string[] {
   return lines.filter((line) => line.trim() !== '')
 }
 
-/** Texts that were sent, by their names in releases from 4.1 on; other names are files of the cache's own. */
+/** Names of texts that were sent to the cache, in releases from 4.1 on; other names are the cache's own files. */
 const sentNames = new Set(['<vcl.inline>', 'input'])
 
 function describeEnginePlace(enginePlace: SourcePlace, sourceMap: SourceMap): string {
@@ -219,12 +219,12 @@ function findPlace({ file, line, position }: SourcePlace, sourceMap: SourceMap) 
   return sentNames.has(file) ? locateSource(sourceMap, { line, position }) : null
 }
 
-/** None of what was generated: it holds secrets. */
+/** Omits excerpts of generated VCL, which contains secrets. */
 function showExcerpt(piece: Piece & { kind: 'place' }, sourceMap: SourceMap): readonly string[] {
   return findPlace(piece, sourceMap)?.file === prologueFile ? [] : cutExcerpt(piece.excerpt)
 }
 
-/** Around the marks, when the author's line is long. */
+/** Cuts a long source line around the marks. */
 function cutExcerpt(excerpt: readonly string[]): readonly string[] {
   const marked = excerpt[1] ?? ''
   if (marked.length <= excerptLimitCharacters) return excerpt

@@ -1,34 +1,34 @@
 /**
- * The certificates that a cache must serve (docs/behaviour.md, Certificates): names and digests only. What they are of, a chain and its
- * private key, is in no desired state; the agent fetches it by its digest.
+ * The certificates that a cache must serve (docs/behaviour.md, Certificates): names and digests only. No desired state contains the chain
+ * and its private key; the agent fetches them by digest.
  */
 import { Type } from 'typebox'
 import { flag, list, matching, orAbsent, orNull, sha256, text } from '../resources/json-fields.js'
 import type { Fitting } from '../resources/json-fields.js'
 
-/** Of one agent; an organization has 500. */
+/** Per agent; an organization has 500. */
 const certificatesMost = 10_000
 
-/** It is also part of a file's name on the agent's host. */
+/** Also part of a file name on the agent's host. */
 const certificateNameForm = /^cf-([1-9][0-9]{0,15})-[0-9a-f]{8}$/
 const name = matching(certificateNameForm, 'the name of a certificate on a cache')
 
 const desiredCertificate = Type.Object({
   name,
-  /** Of the file: the chain and the key. */
+  /** Digest of the file with chain and key. */
   sha: sha256,
-  /** Loaded, and not to be committed yet: phase one of a deploy. */
+  /** The certificate is loaded but not committed yet: phase one of a deploy. */
   staged: orAbsent(flag),
 })
 export type DesiredCertificate = Fitting<typeof desiredCertificate>
 
 export const desiredCertificates = list(desiredCertificate, certificatesMost)
 
-/** As an agent reports it. `committed`: handshakes get it. */
+/** As reported by an agent. `committed`: used for handshakes. */
 const reportedCertificate = Type.Object({
   name,
   state: Type.Enum(['staged', 'committed', 'failed']),
-  /** Of `failed` why, in the cache's words where it said so. */
+  /** For `failed`: the reason, if possible in the cache's words. */
   error: orNull(text),
 })
 export type ReportedCertificate = Fitting<typeof reportedCertificate>
@@ -40,7 +40,7 @@ export function certificateName(id: number, sha: string): string {
   return `cf-${id}-${sha.slice(0, 8)}`
 }
 
-/** Of the coordinator's certificate that it is a version of. */
+/** The id of the coordinator's certificate to which this version belongs. */
 export function certificateIdOf(name: string): string {
   return certificateNameForm.exec(name)?.[1] ?? ''
 }

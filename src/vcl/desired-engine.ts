@@ -1,7 +1,6 @@
 /**
- * What one cache must hold: composed from all groups placed on its agent (docs/behaviour.md, Desired state).
- *
- * Phase one of a deploy is a desired state that loads the candidate beside what serves; phase two makes it current.
+ * The desired state of one cache, composed from all groups placed on its agent (docs/behaviour.md, Desired state). In phase one of a deploy
+ * the desired state loads the candidate beside the serving VCL; phase two makes it current.
  */
 import { Type } from 'typebox'
 import { list, sha256, text, whole, type Fitting } from '../resources/json-fields.js'
@@ -10,14 +9,14 @@ import { desiredCertificates } from './desired-certificates.js'
 import { desiredSettings } from './engine-settings.js'
 import { labelName, makeRoutingVcl, type RoutingVcl } from './routing.js'
 
-/** A cache holds at most some hundred VCLs of ours. */
+/** A cache holds a few hundred of our VCLs at most. */
 export const programsMost = 10_000
 
-/** A VCL by its name on the cache and the digest of its flattened text. */
+/** A VCL, by its name on the cache and the digest of its flattened text. */
 const desiredProgram = Type.Object({
   name: text,
   sha: sha256,
-  /** Of an organization, on an agent that is not its own; an agent of an earlier version has no budgets. */
+  /** For an organization's VCL on an agent that it does not own; agents of an earlier version have no budgets. */
   budget: Type.Optional(compileBudget),
 })
 export type DesiredProgram = Fitting<typeof desiredProgram>
@@ -28,60 +27,60 @@ export type DesiredLabel = Fitting<typeof desiredLabel>
 export const desiredEngine = Type.Object({
   load: list(desiredProgram, programsMost),
   labels: list(desiredLabel, programsMost),
-  /** The name to use: a program of `load`, or the idle VCL. */
+  /** Name of the VCL to use: a program of `load`, or the idle VCL. */
   active: text,
   /**
-   * Whose objects the cache may serve; without one as before. When it changes, everything is banned before the switch:
-   * root VCL sees all that is stored.
+   * Identifies the owners of the objects that the cache may serve; if absent, it stays unchanged. When it changes, everything is banned
+   * before the switch, because root VCL sees all stored objects.
    */
   tenancy: Type.Optional(text),
-  /** Whose VCL `active` is, where its name does not tell: it was adopted under the name that it had. */
+  /** The group of `active`, if the name does not show it: an adopted VCL keeps its old name. */
   rootGroup: Type.Optional(whole(1)),
-  /** Absent: none. */
+  /** Absent: no certificates. */
   certificates: Type.Optional(desiredCertificates),
   ...desiredSettings.properties,
 })
 export type DesiredEngine = Fitting<typeof desiredEngine>
 
-/** The VCL of a cache without a deployment: answers 503 (docs/behaviour.md, Takeover). */
+/** The VCL of a cache without a deployment: responds with 503 (docs/behaviour.md, Takeover). */
 export const idleVclName = 'cf-idle'
 export const idleVclSource = `vcl 4.0;
 backend default { .host = "127.0.0.1"; .port = "9"; }
 sub vcl_recv { return (synth(503, "No deployment")); }
 `
 
-/** A VCL of a group, and what it answers for. */
+/** A VCL of a group and the domains that it serves. */
 export interface PlacedProgram extends DesiredProgram {
-  /** In the order of the group; null: a root group's, which is the whole VCL of the cache. */
+  /** In the group's order; null for a root group, whose VCL is the only one on the cache. */
   readonly fqdns: readonly string[] | null
 }
 
-/** A group's place on one agent, as far as the cache is concerned. */
+/** A group's VCLs on one agent's cache. */
 export interface PlacedPrograms {
   readonly groupId: number
   readonly organizationId: number | null
-  /** It is the group's stage. */
+  /** True for the group's stage. */
   readonly stage?: boolean
-  /** The group that takes this place at its next switch here; null, absent: none. */
+  /** The group that takes over this place at its next switch here; null or absent if there is none. */
   readonly replacedBy?: number | null
-  /** What serves now; null before the first switch. */
+  /** The serving VCL; null before the first switch. */
   readonly current: PlacedProgram | null
-  /** What a deploy in phase one loads beside it. */
+  /** The VCL that phase one of a deploy loads beside it. */
   readonly candidate: PlacedProgram | null
-  /** What served before; stays loaded so that a rollback is a switch. */
+  /** The VCL that served before; it stays loaded, so that a rollback is only a switch. */
   readonly previous: PlacedProgram | null
 }
 
-/** The state of an agent before anything was placed on it. */
+/** The desired state of an agent without placements. */
 export const idleEngine: DesiredEngine = { load: [], labels: [], active: idleVclName }
 
 interface ComposedEngine {
   readonly desired: DesiredEngine
-  /** The generated VCLs that `desired` loads: the one in use, and the one of phase two when it is another. */
+  /** The generated VCLs that `desired` loads: the current routing, and the routing of phase two if it differs. */
   readonly routings: readonly RoutingVcl[]
 }
 
-/** @param agent whose it is; null: shared by all */
+/** @param agent owner of the agent; null if shared by all */
 export function composeDesired(
   placed: readonly PlacedPrograms[],
   agent: { readonly organizationId: number | null } = { organizationId: null },
@@ -108,7 +107,7 @@ export function composeDesired(
   return { desired, routings: [...new Map(routings.map((one) => [one.name, one])).values()] }
 }
 
-/** A root group is alone there. Nothing says whose objects an idle cache may serve. */
+/** A root group is alone on its cache. For an idle cache there is no tenancy. */
 function composeActive(
   groups: readonly PlacedPrograms[],
   routing: RoutingVcl | null,
@@ -134,37 +133,37 @@ function isTaken({ replacedBy }: Pick<PlacedPrograms, 'replacedBy'>): boolean {
   return typeof replacedBy === 'number'
 }
 
-/** What routes now; null where no group has domains. */
+/** The current routing; null if no group has domains. */
 export function composeRouting(groups: readonly PlacedPrograms[]): RoutingVcl | null {
   return routeTo(groups, ({ current }) => current)
 }
 
-/** What will route when the groups that load something have switched, so that it is compiled before that. */
+/** The routing after the loading groups have switched; it is compiled before the switch. */
 export function composeNextRouting(groups: readonly PlacedPrograms[]): RoutingVcl | null {
   return routeTo(groups, (group) => (isTaken(group) ? null : (group.candidate ?? group.current)))
 }
 
-/** Both the same VCL and the same names. */
+/** True if both the VCL and the domains are equal. */
 export function isSameProgram(a: PlacedProgram | null, b: PlacedProgram | null): boolean {
   return isSameLoad(a, b) && hasSameNames(a, b)
 }
 
 /**
- * One load of one text. Each cache has a VCL that was adopted under a name of its own, so there the text alone counts; a
- * reload gives it a counted name, which no other is equal to.
+ * True if both are the same load of the same text. An adopted VCL has a different name on each cache, so only its text is compared; a
+ * reload gives it a counted name, which is unique.
  */
 export function isSameLoad(a: DesiredProgram | null, b: DesiredProgram | null): boolean {
   if (a === null || b === null) return a === b
   return a.name === b.name || (a.sha === b.sha && !isCountedName(a) && !isCountedName(b))
 }
 
-/** As `programName` gives it, from the first load of ours on. */
+/** A name from `programName`, counted from our first load on. */
 function isCountedName({ name, sha }: DesiredProgram): boolean {
   const [, sha8, load] = /^cf-\d+-([0-9a-f]{8})-(\d+)$/.exec(name) ?? []
   return sha8 === sha.slice(0, 8) && load !== '0'
 }
 
-/** A switch from one to the other changes nothing in the routing VCL. */
+/** True if a switch between the two leaves the routing VCL unchanged. */
 export function hasSameNames(a: PlacedProgram | null, b: PlacedProgram | null): boolean {
   return JSON.stringify(a?.fqdns?.toSorted()) === JSON.stringify(b?.fqdns?.toSorted())
 }
@@ -184,9 +183,9 @@ function routeTo(
 }
 
 /**
- * The routing VCL of phase two needs the label of a group that has never switched: it is set to the candidate at once,
- * which nobody reaches before that VCL is used. A label that stood for another VCL meanwhile, and was moved beside a
- * second one, kills the child of 7.1.1 when their VCLs are discarded later (VCP_Rel, tested).
+ * The routing VCL of phase two needs the label of a group that has never switched, so the label is set to the candidate at once; no request
+ * uses it before that VCL is active. Pointing it at another VCL meanwhile, and moving it to a second one, kills the child of 7.1.1 when
+ * those VCLs are discarded later (VCP_Rel, tested).
  */
 function labelOf({ groupId, stage, current, candidate }: PlacedPrograms): DesiredLabel[] {
   const serves = current?.fqdns ? current : null
@@ -195,14 +194,14 @@ function labelOf({ groupId, stage, current, candidate }: PlacedPrograms): Desire
 }
 
 /**
- * The name of a group's VCL on the cache; `load` counts the loads of this text (docs/behaviour.md, Names on the cache). Load 0
- * is what was adopted: a cache that comes to the group later loads it under this name.
+ * The name of a group's VCL on the cache; `load` counts the loads of this text (docs/behaviour.md, Names on the cache). Load 0 is the
+ * adopted VCL: caches that join the group later load it under this name.
  */
 export function programName(groupId: number, sha: string, load: number): string {
   return `cf-${groupId}-${sha.slice(0, 8)}-${load}`
 }
 
-/** Whose it is by its name; null: it was adopted and keeps the name that it had, or it is none of a group. */
+/** The id of the group in the name; null for adopted VCLs, which keep their names, and VCLs of no group. */
 export function groupIdOf(program: string): number | null {
   const id = /^cf-(\d{1,15})-/.exec(program)?.[1]
   return id === undefined ? null : Number(id)

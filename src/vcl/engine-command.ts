@@ -1,18 +1,18 @@
 /**
- * Which lines users may send to a cache (docs/behaviour.md, Commands). Judged on the words as the cache's command line
- * decodes them, so that no spelling of a command or of `<<` gets past the list. Pure; coordinator and agent both ask.
+ * Decides which lines users may send to a cache (docs/behaviour.md, Commands). It checks the words as the cache decodes them, so that no
+ * alternative spelling of a command or of `<<` bypasses the list. Pure; used by coordinator and agent.
  */
 
 type CommandJudgement =
-  /** Sent as it is. */
+  /** Sent unchanged. */
   | {
       readonly verdict: 'reading'
       readonly name: string
       readonly line: string
-      /** What follows the name, decoded. */
+      /** The decoded words after the name. */
       readonly words: readonly string[]
     }
-  /** Means desired state or an invalidation; never sent as a command. */
+  /** Handled as desired state or an invalidation; never sent as a command. */
   | { readonly verdict: 'desired-state'; readonly name: string; readonly words: readonly string[] }
   /** A sentence for the caller: what is wrong and what would be right. */
   | { readonly verdict: 'refused'; readonly reason: string }
@@ -33,7 +33,7 @@ const readingCommands: ReadonlySet<string> = new Set([
   'storage.list',
 ])
 
-/** Of the agent's own checks; names of certificates are their owners' matter. */
+/** For the agent's own checks only, because names of certificates are visible to their owners only. */
 const ownReadingCommand = 'tls.cert.list'
 
 const desiredStateCommands: ReadonlySet<string> = new Set([
@@ -43,7 +43,7 @@ const desiredStateCommands: ReadonlySet<string> = new Set([
   'backend.set_health',
 ])
 
-/** Whoever sets one of these runs programs or reads files as the cache; the `_dir` names are those of 4.x to 6.0. */
+/** Setting one of these allows running programs or reading files as the cache's user; the `_dir` names are those of 4.x to 6.0. */
 export const neverSettable: ReadonlySet<string> = new Set([
   'cc_command',
   'cc_warnings',
@@ -60,7 +60,7 @@ export const neverSettable: ReadonlySet<string> = new Set([
   'group_cc',
 ])
 
-/** No read-only command needs more, and the cache itself has no limit. */
+/** No reading command needs more; the cache itself has no limit. */
 const lineLimitCharacters = 8192
 
 export function judgeCommand(text: string): CommandJudgement {
@@ -76,7 +76,7 @@ export function judgeCommand(text: string): CommandJudgement {
   return judgeWords(first, others, line)
 }
 
-/** By its first word: it changes nothing on a cache. */
+/** True for commands that change nothing on a cache. */
 export function isReadingCommand(name: string): boolean {
   return readingCommands.has(name) || name === ownReadingCommand
 }
@@ -119,8 +119,8 @@ function findUnsafeText(line: string): string | null {
 }
 
 /**
- * Of a word as the cache reads it. The manager sends words on to its child without quotes, so that an escaped line
- * feed would be a second command there, and `<<` within a quoted word the start of a here-document.
+ * Checks a word as the cache decodes it. The manager forwards words to its child unquoted: there, an escaped line feed would start a second
+ * command, and `<<` within a quoted word a here-document.
  */
 function findUnsafeWord(word: string): string | null {
   if (/\p{Cc}/u.test(word)) return 'a command holds no control characters, escaped ones included'
@@ -136,7 +136,7 @@ const escapes: Readonly<Record<string, string>> = {
   '\\': '\\',
 }
 
-/** The rules of VAV_Parse (vav.c); what releases read differently is an error here. Answers words, or what is wrong. */
+/** Follows VAV_Parse (vav.c); spellings that releases read differently are errors. Returns the words, or an error text. */
 function splitWords(line: string): string[] | string {
   const words: string[] = []
   let at = 0
@@ -152,7 +152,7 @@ function splitWords(line: string): string[] | string {
 
 interface Word {
   readonly text: string
-  /** Behind the word and its closing quote. */
+  /** Index after the word and its closing quote. */
   readonly end: number
 }
 

@@ -1,16 +1,16 @@
-/** What a cache holds, as `vcl.list` tells it: the actual side of "desired against actual". */
+/** The actual contents of a cache as listed by `vcl.list`, to compare with the desired state. */
 
 export interface LoadedVcl {
   readonly name: string
   readonly active: boolean
-  /** The VCL that a label stands for; null for a VCL of its own. */
+  /** The VCL to which a label refers; null if this is a VCL itself. */
   readonly labelOf: string | null
 }
 
 export interface EngineInventory {
   readonly childRunning: boolean
-  /** A VCL that was discarded is still listed: something holds it. */
+  /** A discarded VCL is still listed, because something holds a reference to it. */
   readonly isReleasing?: boolean
-  /** Without discarded rows: their names can no longer be addressed. */
+  /** Excludes discarded VCLs, whose names can no longer be addressed. */
   readonly vcls: readonly LoadedVcl[]
 }

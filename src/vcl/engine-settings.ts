@@ -1,56 +1,55 @@
 /**
- * Parameters and backend health as desired state (docs/behaviour.md, Cache settings): what a cache must be set to, in the words
- * of the API and of the agent link. Whose VCL a rule means is said by group, so that it holds for every later load of that
- * group too.
+ * Parameters and backend health as desired state (docs/behaviour.md, Cache settings), in the terms of the API and the agent link. A rule
+ * selects VCLs by group, so that it also applies to every later load of that group.
  */
 import { Type } from 'typebox'
 import { list, orNull, text, whole, type Fitting } from '../resources/json-fields.js'
 
-/** Of one agent. */
+/** Per agent. */
 const settingsMost = 10_000
 const groupsMost = 10_000
 
 export const desiredParam = Type.Object({
   name: text,
-  /** As the caller wrote it; the cache prints it in a form of its own. */
+  /** As the caller wrote it; the cache prints it in its own form. */
   value: text,
 })
 export type DesiredParam = Fitting<typeof desiredParam>
 
-/** `auto`: as probed; a rule only where a broader one says otherwise. */
+/** `auto`: as probed; needed only to override a broader rule. */
 const backendHealth = Type.Enum(['healthy', 'sick', 'auto'])
 export type BackendHealth = Fitting<typeof backendHealth>
 
 export const desiredHealth = Type.Object({
-  /** The name in VCL. */
+  /** The backend's name in VCL. */
   backend: text,
   health: backendHealth,
-  /** The groups whose VCL is meant; null: every VCL of ours, the idle one too. */
+  /** The groups whose VCL is selected; null selects all of our VCLs, including the idle one. */
   groups: orNull(list(whole(1), groupsMost)),
 })
 export type DesiredHealth = Fitting<typeof desiredHealth>
 
-/** Absent: none. A state without settings is written as it was before there were any. */
+/** Absent: none. A state without settings is serialized as in versions without this feature. */
 export const desiredSettings = Type.Object({
   params: Type.Optional(list(desiredParam, settingsMost)),
-  /** Broader rules first: of those that mean a VCL the last one counts. */
+  /** Broader rules first: the last rule that matches a VCL applies. */
   health: Type.Optional(list(desiredHealth, settingsMost)),
 })
 export type DesiredSettings = Fitting<typeof desiredSettings>
 
-/** A `{name}` of the API: a backend in every VCL, or in that of one group. */
+/** A `{name}` of the API: a backend in every VCL, or in one group's VCL. */
 interface BackendSelection {
   readonly groupId: number | null
   readonly backend: string
 }
 
-/** A name that the compiler accepts, at most as long as a counter's name. */
+/** A name that the compiler accepts, no longer than a counter's name. */
 const selectionPattern = /^(?:([1-9][0-9]{0,15})\.)?([A-Za-z][A-Za-z0-9_-]{0,126})$/
-/** No parameter of any release has a longer name or value. */
+/** No release has a parameter with a longer name or value. */
 const paramNamePattern = /^[a-z][a-z0-9_]{0,99}$/
 const paramValueLimitCharacters = 1024
 
-/** `default`, or `12.default` for group 12 alone; null for all else, patterns among it. */
+/** Accepts `default`, or `12.default` for group 12 only; returns null for anything else, including patterns. */
 export function parseBackendSelection(name: string): BackendSelection | null {
   const [, group, backend] = selectionPattern.exec(name) ?? []
   if (backend === undefined) return null
@@ -64,9 +63,9 @@ export function parseBackendHealth(word: string): BackendHealth | null {
   return word === 'healthy' || word === 'sick' || word === 'auto' ? word : null
 }
 
-/** Why this cannot be a parameter with its value; null when it can: whether it is one, the cache knows. */
+/** Returns why name or value is invalid, else null. Only the cache knows whether the parameter exists. */
 export function findParamProblem(name: string, value: string | null): string | null {
-  // `changed` is a word of `param.show`.
+  // `changed` is a keyword of `param.show`.
   if (!paramNamePattern.test(name) || name === 'changed')
     return `${JSON.stringify(name.slice(0, 80))} is not a parameter: lower-case letters, digits and _ are right`
   if (value === null) return null
@@ -79,13 +78,13 @@ export function findParamProblem(name: string, value: string | null): string | n
     : `value holds ${odd}, which none of a parameter does: letters, digits, blanks and .,:+/%_- are right`
 }
 
-/** The group that a VCL of ours belongs to; null: the idle and the routing VCL, which are nobody's own. */
+/** The group that owns one of our VCLs; null for the idle and the routing VCL, which no group owns. */
 export function groupOfVcl(name: string): number | null {
   const [, group] = /^cf-([1-9][0-9]{0,15})-/.exec(name) ?? []
   return group === undefined ? null : Number(group)
 }
 
-/** What a rule means for this VCL: the last one that covers it; undefined when none does. */
+/** The health that applies in this VCL: that of the last matching rule; undefined if none matches. */
 export function findHealth(
   rules: readonly DesiredHealth[],
   vcl: string,
@@ -97,6 +96,6 @@ export function findHealth(
 export function coversVcl(groups: readonly number[] | null, vcl: string): boolean {
   if (groups === null) return true
   const group = groupOfVcl(vcl)
-  // A VCL that was adopted kept its name; the root group that it belongs to is alone on its cache.
+  // An adopted VCL kept its name; its root group is alone on the cache.
   return group === null ? !vcl.startsWith('cf-') : groups.includes(group)
 }

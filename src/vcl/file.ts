@@ -1,11 +1,11 @@
-/** A file's content as its author gave it, and what follows from it: bytes, digest, type (docs/behaviour.md, Files). */
+/** Derives bytes, digest and type from a file's content (docs/behaviour.md, Files). */
 import { createHash } from 'node:crypto'
 import { fileTypes, type FleetFile } from '../resources/file.js'
 import { vclDeclaresVersion } from './bundle.js'
 
 type FileType = FleetFile['fileType']
 
-/** What the caller sends: text, or base64 (RFC 4648, padded, on one line) when encoded. */
+/** As sent by the caller: text, or base64 if encoded (RFC 4648, padded, on one line). */
 interface FileSource {
   readonly source: string
   readonly encoded: boolean
@@ -15,7 +15,7 @@ export interface FileContent {
   readonly bytes: Uint8Array
   /** SHA-256 (hex) over the bytes. */
   readonly sha: string
-  /** Null: the bytes are not UTF-8 text, or hold a NUL. */
+  /** Null if the bytes are not UTF-8 text or contain a NUL. */
   readonly text: string | null
 }
 
@@ -38,7 +38,7 @@ export function isFileType(value: unknown): value is FileType {
   return Object.values<unknown>(fileTypes).includes(value)
 }
 
-/** The type of a file made by POST /files without one; POST /vcls makes main files. */
+/** The default type of a file created by POST /files; POST /vcls always creates main files. */
 export function defaultFileType(content: FileContent): FileType {
   if (content.text === null) return fileTypes.other
   return vclDeclaresVersion(content.text) ? fileTypes.main : fileTypes.include
@@ -48,7 +48,7 @@ export function defaultContentType(encoded: boolean): string {
   return encoded ? 'application/octet-stream' : 'text/plain; charset=utf-8'
 }
 
-/** Buffer.from is lenient: it skips what is not base64 and forgives padding and loose bits, so the way back is compared. */
+/** Buffer.from accepts invalid characters, padding and trailing bits, so the result is encoded again and compared. */
 function decodeBase64(source: string): Buffer | string {
   const bytes = Buffer.from(source, 'base64')
   return bytes.toString('base64') === source
@@ -62,7 +62,7 @@ function encodeText(source: string): Buffer | string {
     : Buffer.from(source, 'utf8')
 }
 
-/** A byte order mark stays, so that the text is what the bytes are. */
+/** Keeps a byte order mark, so that the text corresponds exactly to the bytes. */
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 function decodeText(bytes: Uint8Array): string | null {
@@ -70,6 +70,6 @@ function decodeText(bytes: Uint8Array): string | null {
   try {
     return strictUtf8.decode(bytes)
   } catch {
-    return null // the decoder's one error: these bytes are not UTF-8
+    return null // the decoder only throws if the bytes are not UTF-8
   }
 }

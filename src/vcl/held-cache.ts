@@ -1,17 +1,17 @@
 /**
- * What an agent tells of its cache while it is locked: an unlock begins with it. It is kept in the agent's row, so everything in it has a
- * bound. What counts as the agent's own is judged as it will be after the unlock.
+ * A locked agent's report about its cache, from which an unlock starts. It is stored in the agent's row, so every part is bounded.
+ * Ownership is given as it will be after the unlock.
  */
 import { Type } from 'typebox'
 import { flag, list, matching, orNull, whole, type Fitting } from '../resources/json-fields.js'
 import { takeover } from './takeover.js'
 
-/** A cache holds some dozens; together with the longest names they stay far below the limit of a message. */
+/** A cache holds a few dozen; even with the longest names these limits stay far below the message limit. */
 export const heldVclsMost = 500
 export const heldParamsMost = 200
 export const heldBackendsMost = 500
 
-/** As the cache itself takes it for a name (mgt_vcl.c), or `<VCL>.<backend>`. */
+/** A name as the cache itself accepts it (mgt_vcl.c), or `<VCL>.<backend>`. */
 const name = matching(/^[^\p{Cc}\p{Cs}]{1,400}$/u, 'a name')
 const value = matching(/^[^\p{Cc}\p{Cs}]{0,1024}$/u, 'a value of at most 1024 characters')
 
@@ -19,7 +19,7 @@ const heldVcl = Type.Object({
   name,
   active: flag,
   labelOf: orNull(name),
-  /** The agent loaded it, for the coordinator that will unlock it. */
+  /** Loaded by the agent for the coordinator that will unlock it. */
   ours: flag,
 })
 export type HeldVcl = Fitting<typeof heldVcl>
@@ -27,12 +27,12 @@ export type HeldVcl = Fitting<typeof heldVcl>
 export const heldCache = Type.Object({
   childRunning: flag,
   vcls: list(heldVcl, heldVclsMost),
-  /** VCLs that the list has no room for. */
+  /** Number of VCLs that exceed the list's limit. */
   omittedVcls: whole(0, 1_000_000),
   takeover,
-  /** What the cache served before this agent has given way already. */
+  /** The VCL that the cache served before this agent has already been replaced. */
   takenOver: flag,
-  /** Parameters that the agent has set. */
+  /** Parameters set by the agent. */
   params: list(Type.Object({ name, value }), heldParamsMost),
   /** `<VCL>.<backend>`: backends whose health the agent has set. */
   backends: list(name, heldBackendsMost),

@@ -1,13 +1,13 @@
 /**
- * A VCL that was discarded lives on while a request, or a worker that idles (for up to 60 s), holds it, and lets go of the labels it
- * returns only at its end. All releases free a label at once and are written to there afterwards: by and by the child dies
- * (cache_vcl.c, vcl_cli_discard; cache_vpi.c, VPI_vcl_rel). So labels go when nothing that was discarded is listed.
+ * A discarded VCL stays alive while a request or an idle worker (for up to 60 s) holds it, and releases the labels that it returns only at
+ * its end. All releases free a label at once and still write to that memory later, which eventually kills the child (cache_vcl.c,
+ * vcl_cli_discard; cache_vpi.c, VPI_vcl_rel). So labels are discarded only when no discarded VCL is listed.
  */
 import type { EngineInventory } from './engine-inventory.js'
 import type { VclStep } from './plan.js'
 
 interface SplitNames {
-  /** Labels, and what they stand for: it cannot go before them. */
+  /** Labels and their VCLs, which cannot be discarded before them. */
   readonly labels: readonly string[]
   readonly others: readonly string[]
 }
@@ -21,7 +21,7 @@ export function splitLabels(names: readonly string[], { vcls }: EngineInventory)
   }
 }
 
-/** Without what has to wait. */
+/** Removes discard steps that have to wait. */
 export function leaveHeldLabels(
   steps: readonly VclStep[],
   inventory: EngineInventory,

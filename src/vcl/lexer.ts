@@ -1,19 +1,19 @@
 /**
- * VCL as tokens that know where they stand and what they say. Comments and white space give none. One pass, and nothing is
- * kept: a caller that stops early pays for what it read. Who looks for a few things in long texts uses scan.ts itself.
+ * Splits VCL into tokens with positions and values; comments and white space yield none. It is a single pass without a buffer, so a caller
+ * that stops early pays only for what it read. Searches for a few things in long texts use scan.ts directly.
  */
 import { advancePoint, textStart, type TextPoint } from './text-point.js'
 import { beginScan, scanToken, type Scan, type TokenKind } from './scan.js'
 
 export interface Token extends TextPoint {
   readonly kind: TokenKind
-  /** As written. Of an error: the opening delimiter. */
+  /** As written. For an error: the opening delimiter. */
   readonly text: string
-  /** Of a string what stands between its delimiters, of an error the reason, otherwise the text. */
+  /** For a string the text between its delimiters, for an error the reason, otherwise the text. */
   readonly value: string
-  /** Where it begins, in UTF-16 units. */
+  /** Index of the first character, in UTF-16 units. */
   readonly start: number
-  /** Behind its last character, in UTF-16 units. */
+  /** Index after the last character, in UTF-16 units. */
   readonly end: number
 }
 

@@ -1,9 +1,9 @@
 /**
- * What no cache is asked to compile. The bounds are from docs/behaviour.md, VCL limits: blocks nested
- * 10,000 deep kept a manager deaf for 17 s, and the texts travel and are stored whole.
+ * Limits of the VCL that caches have to compile, from docs/behaviour.md, VCL limits: blocks nested 10,000 deep made a manager unresponsive
+ * for 17 s, and texts are sent and stored as a whole.
  */
-/** The subroutine's own block counts. */
+/** Includes the subroutine's own block. */
 export const nestedBlockLimit = 100
 export const flattenedLimitBytes = 2 << 20
-/** Include statements replaced by a file's text, repeated ones counted each time. */
+/** Include statements replaced by a file's text; repeated includes count each time. */
 export const includeExpansionLimit = 1000

@@ -1,12 +1,12 @@
 /**
- * Whether a cache shows a parameter as it was wanted: `10` is shown as `10.000`, `65536` as `64k`, `yes` as `on` (values as
- * mgt_param_tweak.c and mgt_param_bits.c read and print them). Pure.
+ * Compares a parameter's desired value with the cache's output: `10` is shown as `10.000`, `65536` as `64k`, `yes` as `on` (as in
+ * mgt_param_tweak.c and mgt_param_bits.c). Pure.
  */
 
 export interface ShownParam {
   readonly value: string
   readonly default: string
-  /** `seconds`, `bytes` … */
+  /** For example `seconds`, `bytes`. */
   readonly unit: string
 }
 
@@ -50,7 +50,7 @@ function isBits(text: string): boolean {
   return text.split(',').some((word) => /^[+-][a-z_]/.test(word))
 }
 
-/** Shown are the bits that are set, `+a,+b`, or those that are not, `-a,-b`; from 7.5 on behind `none` or `all`. */
+/** The cache shows the set bits, `+a,+b`, or the unset ones, `-a,-b`; from 7.5 on after `none` or `all`. */
 function holdsBit(seen: string, word: string): boolean {
   if (!/^[+-]/.test(word)) return true
   const bit = word.slice(1)
@@ -60,7 +60,7 @@ function holdsBit(seen: string, word: string): boolean {
   return isSet === word.startsWith('+')
 }
 
-/** Up to some release `10m` is 10 seconds (tested on 7.1.1), later it is 600. */
+/** Older releases read `10m` as 10 seconds (tested on 7.1.1), newer ones as 600. */
 function readMeanings(text: string, unit: string): readonly number[] {
   const number = readNumber(text, unit)
   const start = unit === 'seconds' ? Number.parseFloat(text) : Number.NaN
@@ -79,7 +79,7 @@ function bytesOf(suffix: string): number | undefined {
   return scale === undefined ? undefined : 1024 ** ' kmgtp'.indexOf(scale || ' ')
 }
 
-/** Seconds are shown with three digits, other decimals with six that count. */
+/** Seconds are shown with three decimals, other values with six significant digits. */
 function isNear(a: number, b: number): boolean {
   return Math.abs(a - b) <= Math.max(0.001, Math.abs(b) * 1e-5)
 }

@@ -1,9 +1,8 @@
 /**
- * The steps from what a cache holds to what it must hold (docs/behaviour.md, Desired state).
- *
- * Order: load, label, use, start, save what is unmanaged, discard. A VCL that may return a label compiles only when the
- * label is there, so what labels stand for is loaded first and new labels are set before the rest is loaded; labels
- * that serve move last. A step needs nothing that comes after it: a plan may stop anywhere and be made again. Labels have no source: they are not saved, and 6.0's child dies of `vcl.show <label>`.
+ * Plans the steps from a cache's actual to its desired state (docs/behaviour.md, Desired state). Order: load, label, use, start, save
+ * unmanaged VCL, discard. A VCL that may return a label compiles only if the label exists, so labelled VCLs are loaded first, new labels
+ * are set before the rest is loaded, and serving labels move last. No step depends on a later one: a plan may stop anywhere and be made
+ * again. Labels have no source: they are not saved, and `vcl.show <label>` kills 6.0's child.
  */
 import { createHash } from 'node:crypto'
 import { idleVclName, idleVclSource, type DesiredEngine } from './desired-engine.js'
@@ -13,22 +12,22 @@ export type VclStep =
   | { readonly do: 'load'; readonly name: string; readonly sha: string }
   | { readonly do: 'label'; readonly label: string; readonly program: string }
   | { readonly do: 'use'; readonly name: string }
-  /** All that is stored, so that what is used next never serves it. */
+  /** Bans everything stored, so that the next VCL never serves it. */
   | { readonly do: 'ban' }
   | { readonly do: 'start' }
-  /** Keep the source of an unmanaged VCL. */
+  /** Saves the source of an unmanaged VCL. */
   | { readonly do: 'save'; readonly name: string }
-  /** All or nothing, in one command; one by one in this order where a release takes one name (before 6.6). */
+  /** All or nothing, in one command; one by one in this order if a release accepts only one name (before 6.6). */
   | { readonly do: 'discard'; readonly names: readonly string[] }
 
 interface PlanInput {
   readonly desired: DesiredEngine
   readonly inventory: EngineInventory
-  /** What the agent itself loaded or labelled, by name; all else is unmanaged. */
+  /** Names that the agent loaded or labelled itself; all others are unmanaged. */
   readonly managed: ReadonlySet<string>
-  /** The agent began to start the child and did not see it running: the only way to tell that from an operator's stop. */
+  /** The agent started the child but did not see it running, which distinguishes this case from an operator's stop. */
   readonly startUnfinished?: boolean
-  /** What the cache stores is not for the VCL that becomes active: it is banned right before that. */
+  /** Stored objects are not for the VCL that becomes active: they are banned right before the switch. */
   readonly banFirst?: boolean
 }
 
@@ -36,14 +35,14 @@ interface PlanInput {
 export const idleVclSha = createHash('sha256').update(idleVclSource).digest('hex')
 
 /**
- * Empty when the cache is as desired. While the child stays stopped unmanaged VCL is neither saved nor discarded, since
- * `vcl.show` needs the child; the plan made when it runs again does that.
+ * Returns no steps if the cache is as desired. While the child is stopped, unmanaged VCL is neither saved nor discarded, because `vcl.show`
+ * needs the child; the plan made once it runs does that.
  */
 export function planVcl(input: PlanInput): VclStep[] {
   const plan = beginPlan(input)
   const blocking = findBlocking(plan)
   if (blocking.length > 0) {
-    // Nobody would see the detour, and without the child nothing unmanaged can be saved.
+    // A stopped child serves nothing, and without it no unmanaged VCL can be saved.
     if (!plan.running && !plan.mayStart) return []
     makeWay(plan, blocking)
   }
@@ -53,14 +52,14 @@ export function planVcl(input: PlanInput): VclStep[] {
   return plan.steps
 }
 
-/** The plan so far, and what the cache will hold when its steps are done. */
+/** The plan so far, and the contents of the cache after its steps. */
 interface Plan {
   readonly desired: DesiredEngine
-  /** Name → hash of all that must be loaded. */
+  /** Name → hash of each VCL to load. */
   readonly programs: ReadonlyMap<string, string>
   readonly labels: ReadonlyMap<string, string>
   readonly steps: VclStep[]
-  /** Name → what it stands for (null: a VCL of its own). */
+  /** Name → the VCL to which a label refers (null for a VCL itself). */
   readonly loaded: Map<string, string | null>
   readonly managed: Set<string>
   active: string | null
@@ -88,21 +87,21 @@ function beginPlan(input: PlanInput): Plan {
     managed: new Set(managed),
     active,
     running: inventory.childRunning,
-    // With an active VCL somebody stopped it on purpose; without one it never ran.
+    // A stopped child with an active VCL was stopped on purpose; without one it never ran.
     mayStart: active === null || startUnfinished,
-    // A stopped child has stored nothing.
+    // A stopped child has no stored objects.
     banFirst: banFirst && inventory.childRunning,
   }
 }
 
-/** All that may stay, the idle VCL too when it is managed. */
+/** Everything that may stay, including the idle VCL if it is managed. */
 function findWanted(plan: Plan): string[] {
   const mayStay = plan.loaded.get(idleVclName) === null && plan.managed.has(idleVclName)
   const idle = mayStay ? [idleVclName] : []
   return [...plan.programs.keys(), ...plan.labels.keys(), ...idle]
 }
 
-/** What bears a wanted name and is not the wanted thing. A label of a wanted name is simply moved, whosever it is. */
+/** Names that are needed but taken by something else. A label with a wanted name is simply moved, even if unmanaged. */
 function findBlocking(plan: Plan): string[] {
   return [...plan.loaded.keys()].filter((name) => {
     const isLabel = plan.loaded.get(name) !== null
@@ -112,8 +111,8 @@ function findBlocking(plan: Plan): string[] {
 }
 
 /**
- * A detour for the rare case that a wanted name is taken. A plain VCL that does not serve can simply go. For all else
- * something safe serves meanwhile, labels are moved off, and what is in the way goes with all that may depend on it.
+ * Handles the rare case that a wanted name is taken. A plain VCL that does not serve is simply discarded. Otherwise a stand-in serves
+ * meanwhile, labels are moved away, and the blocking VCLs are discarded with everything that may depend on them.
  */
 function makeWay(plan: Plan, blocking: readonly string[]): void {
   const inTheWay = new Set(blocking)
@@ -138,12 +137,12 @@ function makeWay(plan: Plan, blocking: readonly string[]): void {
   clearAway(plan, new Set([standIn, ...kept, ...targets]))
 }
 
-/** Loads what can be active while what is in the way goes: the desired VCL, its text under another name, or an idle one. */
+/** Loads a stand-in that can be active meanwhile: the desired VCL, its text under another name, or an idle VCL. */
 function findStandIn(plan: Plan, inTheWay: ReadonlySet<string>): string {
   const { active, labels } = plan.desired
   const sha = plan.programs.get(active)
   const isThere = plan.loaded.get(active) === null
-  // A routing VCL does not compile before its labels are there.
+  // A routing VCL does not compile before its labels exist.
   if (sha === undefined || (!isThere && labels.length > 0)) return loadIdle(plan)
   if (inTheWay.has(active)) {
     const isBare = active === idleVclName || labels.length > 0 || plan.banFirst
@@ -153,7 +152,7 @@ function findStandIn(plan: Plan, inTheWay: ReadonlySet<string>): string {
   return active
 }
 
-/** Serves 503 while a load takes. The name is that of the idle VCL, or a free one like it. */
+/** Responds with 503 for the duration of a load. Uses the idle VCL's name, or a free variant of it. */
 function loadIdle(plan: Plan): string {
   return loadFree(plan, idleVclName, idleVclSha)
 }
@@ -165,7 +164,7 @@ function loadFree(plan: Plan, wanted: string, sha: string): string {
   return name
 }
 
-/** By a label, or by a VCL that is not ours. */
+/** True if a label, or a VCL that is not ours, has the name. */
 function isTaken(plan: Plan, name: string): boolean {
   const there = plan.loaded.get(name)
   return there !== undefined && (there !== null || !plan.managed.has(name))
@@ -218,7 +217,7 @@ function clearAway(plan: Plan, keep: ReadonlySet<string>): void {
   for (const name of names) plan.loaded.delete(name)
 }
 
-/** What may return a label, then the labels, then what they stand for. */
+/** VCLs that may return a label first, then the labels, then the labelled VCLs. */
 function dependentsFirst(plan: Plan, names: readonly string[]): string[] {
   const labelled = new Set(plan.loaded.values())
   const rank = (name: string): number => {

@@ -1,25 +1,25 @@
 /**
- * What VCL of an organization may not use although the compiler would let it (docs/behaviour.md, VCL policy). Judged on tokens,
- * because that is what the compiler sees: blanks and comments between them, long strings and includes hide nothing. Nothing is
- * made for a token that is let through: texts of megabytes are judged while everybody waits.
+ * Finds what an organization's VCL may not use although the compiler accepts it (docs/behaviour.md, VCL policy). It checks tokens, as the
+ * compiler does, so that blanks, comments, long strings and includes hide nothing. Allowed tokens allocate nothing, because other work
+ * waits while texts of megabytes are checked.
  */
 import { advancePoint, textStart, type TextPoint } from './text-point.js'
 import type { Scan } from './scan.js'
 
 interface Forbidden {
-  /** Where it begins, in UTF-16 units. */
+  /** Index of the first character, in UTF-16 units. */
   readonly start: number
   readonly reason: string
 }
 
 interface PolicyWatch {
-  /** To be shown every token of a text, in its order. */
+  /** Must be called with every token of a text, in order. */
   readonly watch: (scan: Readonly<Scan>) => void
   /** At most 20. */
   readonly forbidden: readonly Forbidden[]
 }
 
-/** @param modules those that may be imported */
+/** @param modules the modules that may be imported */
 export function watchPolicy(modules: ReadonlySet<string>): PolicyWatch {
   const found: Forbidden[] = []
   const before: Before = { last: 'other', lastStart: 0, second: 'other', secondStart: 0 }
@@ -36,10 +36,10 @@ export function watchPolicy(modules: ReadonlySet<string>): PolicyWatch {
   return { watch, forbidden: found }
 }
 
-/** An author fixes a few at a time. */
+/** Authors fix only a few errors at a time. */
 const mostFound = 20
 
-/** In the order of the text. */
+/** Returns the findings in text order, with line and position. */
 export function placeForbidden(
   text: string,
   forbidden: readonly Forbidden[],
@@ -73,17 +73,17 @@ const forbiddenOfStd: ReadonlyMap<Seen, string> = new Map<Named, string>([
   ['ban', banReaches],
 ])
 
-/** The compiler finds actions and functions whatever the case of their letters (tested: 7.1.1). */
+/** The compiler ignores the case of actions and functions (tested: 7.1.1). */
 const names = [
   ...(['std', 'ban', 'path', 'import', 'syslog', 'getenv'] as const),
   ...(['include', 'fileread', 'blobread', 'file_exists'] as const),
 ]
 type Named = (typeof names)[number]
 
-/** What a token is to the policy; `import` where it begins a statement, else a word. */
+/** How the policy classifies a token; `import` only at the start of a statement, else it is a word. */
 type Seen = Named | 'word' | 'dot' | 'opening' | 'semicolon' | 'other'
 
-/** The two tokens before the judged one. */
+/** The two tokens before the current one. */
 interface Before {
   last: Seen
   lastStart: number
@@ -97,7 +97,7 @@ function classify({ kind, text, start, end }: Readonly<Scan>, last: Seen): Seen 
   if (kind === 'punctuation') return marks[text.charCodeAt(start)] ?? 'other'
   if (kind !== 'identifier') return 'other'
   const name = findNamed(text, start, end)
-  // Behind a word or a dot it is a header's name.
+  // After a word or a dot, `import` is the name of a header.
   return name === 'import' && (last === 'dot' || isWord(last)) ? 'word' : name
 }
 
@@ -112,7 +112,7 @@ function findNamed(text: string, start: number, end: number): Named | 'word' {
   return 'word'
 }
 
-/** In any case: of the characters of a word only letters differ in this bit alone. */
+/** Ignores case: among characters of words only letters differ in this bit alone. */
 function isWritten(text: string, start: number, name: string): boolean {
   for (let at = 0; at < name.length; at++)
     if ((text.charCodeAt(start + at) | 0x20) !== (name.charCodeAt(at) | 0x20)) return false
@@ -140,7 +140,7 @@ function judge(
   return judgeLabel(scan)
 }
 
-/** A field stands behind a brace or a semicolon; behind a word the dot is that of `req.http.path`. */
+/** A backend's field follows a brace or a semicolon; after a word the dot belongs to a name such as `req.http.path`. */
 function judgeMember(seen: Seen, { second, secondStart, lastStart }: Before): Forbidden | null {
   if (seen === 'path' && !isWord(second))
     return { start: lastStart, reason: refuseUse("a backend's .path", pathReaches) }
@@ -171,7 +171,7 @@ function judgeImport(
   return { start, reason: refuseUse(`the module ${written.slice(0, 100)}`, allowed) }
 }
 
-/** The compiler words its refusal differently where the label exists: it would tell which groups others have there. */
+/** The compiler's error differs if the label exists, which would reveal the other groups on the cache. */
 function judgeLabel({ kind, text, start, end }: Readonly<Scan>): Forbidden | null {
   if (kind !== 'identifier' || text.charCodeAt(start + 2) !== dash) return null
   const name = text.slice(start, Math.min(end, start + longestLabel))
@@ -184,7 +184,7 @@ const dash = 0x2d
 const longestLabel = 100
 const labelForm = /^cf-[ls]-[1-9]/
 
-/** What is left of includes when the group's own files are in their places. */
+/** Includes that remain after the group's own files have been inserted. */
 function judgeInclude({ kind, text, start, valueStart }: Readonly<Scan>): Forbidden | null {
   return kind === 'string' && text.charAt(valueStart) === '/'
     ? { start, reason: refuseUse('an absolute include', hostReaches) }

@@ -1,7 +1,7 @@
 /**
- * What a flattened text may not hold: what no cache is asked to compile, and what its author may not do
- * (docs/behaviour.md, VCL policy). One pass; a text with `"""` is read once more as release 6.0 of the cache reads it, where
- * that begins no long string.
+ * Finds what a flattened text must not contain: what no cache should have to compile, and what its author may not use
+ * (docs/behaviour.md, VCL policy). It is one pass; a text with `"""` is read a second time as release 6.0 of the cache reads it, where
+ * `"""` does not start a long string.
  */
 import type { TextPoint } from './text-point.js'
 import { nestedBlockLimit } from './limits.js'
@@ -10,20 +10,20 @@ import type { VclReading } from './scan.js'
 import { findStatements, type EndOfTokens, type Pause, type VclFinding } from './statements.js'
 
 export interface VclRules {
-  /** Names of the cache's own VCL that may be included. */
+  /** Names of the cache's own VCL files that may be included. */
   readonly allowedExternal: ReadonlySet<string>
-  /** The group has domains: its VCL is one of several on a cache, and requests come by their Host. */
+  /** True for a group with domains: its VCL shares the cache with others, and requests are routed by Host. */
   readonly amongOthers: boolean
-  /** Modules that VCL of an organization may import. Null: the system administrator's, which may do what the compiler lets it. */
+  /** Modules that an organization's VCL may import. Null for the system administrator's VCL, which is limited by the compiler only. */
   readonly modules: ReadonlySet<string> | null
 }
 
-/** Where it begins, and why. */
+/** Position and reason. */
 interface Refusal extends TextPoint {
   readonly reason: string
 }
 
-/** Pauses now and then: a text of megabytes is read. */
+/** Yields from time to time, because texts may have megabytes. */
 export function* findRefusals(
   text: string,
   rules: VclRules,
@@ -32,14 +32,14 @@ export function* findRefusals(
   const isJudged = rules.amongOthers || rules.modules !== null
   if (refusals.length > 0 || !isJudged || !text.includes('"""')) return refusals
   const other = yield* judgeReading(text, rules, 'of 6.0')
-  // What does not compile there cannot run there.
+  // VCL that 6.0 cannot compile cannot run there.
   if (!other.readable) return []
   return other.refusals.map((refusal) => ({ ...refusal, reason: refusal.reason + readOtherwise }))
 }
 
 const readOtherwise = ' (release 6.0 of the cache reads """ as "" and ")'
 
-/** As many as an author is told. */
+/** The most that are shown to an author. */
 const mostRefusals = 20
 
 interface Judged {
@@ -75,7 +75,7 @@ type JudgedFinding = Exclude<VclFinding, EndOfTokens | Pause>
 
 function judgeFinding(found: JudgedFinding, rules: VclRules): string | null {
   switch (found.kind) {
-    // `include` at the end of one file and a string in the next: the cache would read a file of its own.
+    // An `include` at the end of one file with its string in the next would make the cache read its own file.
     case 'include':
       return rules.allowedExternal.has(found.name) ? null : includeTorn
     case 'error':
@@ -89,7 +89,7 @@ function judgeFinding(found: JudgedFinding, rules: VclRules): string | null {
   }
 }
 
-/** In the other reading of `"""` a statement may show that was not expanded. */
+/** In the other reading of `"""` an include may appear that was not expanded. */
 function judgeOtherwise(found: JudgedFinding, rules: VclRules): string | null {
   if (found.kind !== 'include' && found.kind !== 'flag') return judgeFinding(found, rules)
   if (rules.modules === null) return null

@@ -1,10 +1,10 @@
-/** Which group answers for a Host, by the routes of a routing VCL and the rules of its text (routing.ts). */
+/** Finds the group that serves a Host, by the routes and rules of a routing VCL (routing.ts). */
 import { wildcardBase } from '../resources/domain-name.js'
 import type { Route } from './routing.js'
 
 export type FindRoute = (host: string) => Route | null
 
-/** As the client sent it. A look-up costs as many steps as the name has labels. */
+/** Takes the Host as the client sent it. The cost of a look-up is linear in the number of labels of the name. */
 export function createRouteFinder(routes: readonly Route[]): FindRoute {
   const exact = new Map<string, Route>()
   const wildcards = new Map<string, Route>()

@@ -1,9 +1,8 @@
 /**
- * The generated VCL that hands each request to the group of its Host (docs/behaviour.md, Routing): exact names before
- * wildcards, the longest wildcard first, case, port and a trailing dot of Host ignored; no Host or no match is 404.
- *
- * It only routes: what it changes in a request is gone in the group's VCL (cache_req_fsm.c cnt_recv). Statements that
- * every release from 6.0 to 8.x compiles, one `if` for each name: a chain of `elsif` would nest in the compiler.
+ * Generates the VCL that routes each request to the group of its Host (docs/behaviour.md, Routing): exact names before wildcards, the
+ * longest wildcard first, case, port and a trailing dot ignored; a missing or unknown Host gets a 404. It only routes: its changes to a
+ * request do not exist in the group's VCL (cache_req_fsm.c cnt_recv). It uses statements that every release from 6.0 to 8.x compiles, with
+ * one `if` per name, because a chain of `elsif` would nest in the compiler.
  */
 import { createHash } from 'node:crypto'
 import { isDomainName, wildcardBase } from '../resources/domain-name.js'
@@ -11,24 +10,24 @@ import { isDomainName, wildcardBase } from '../resources/domain-name.js'
 export interface Route {
   readonly fqdn: string
   readonly groupId: number
-  /** The group's stage answers. */
+  /** The route leads to the group's stage. */
   readonly stage?: boolean
 }
 
 export interface RoutingVcl {
-  /** On the cache: `cf-r-<sha8>`. */
+  /** Name on the cache: `cf-r-<sha8>`. */
   readonly name: string
   /** SHA-256 (hex) of the text. */
   readonly sha: string
   readonly text: string
 }
 
-/** The label that stands for a group's VCL, or for that of its stage. */
+/** The label of a group's VCL, or of its stage's VCL. */
 export function labelName(groupId: number, stage = false): string {
   return `cf-${stage ? 's' : 'l'}-${groupId}`
 }
 
-/** The same routes make the same text, in whatever order they come. */
+/** Independent of the order of the routes. */
 export function makeRoutingVcl(routes: readonly Route[]): RoutingVcl {
   const text = renderRouting(routes)
   const sha = createHash('sha256').update(text).digest('hex')
@@ -43,12 +42,12 @@ function renderRouting(routes: readonly Route[]): string {
     '',
     'import std;',
     '',
-    // Never asked; `none` is not known to 6.0.
+    // Never used; 6.0 does not know `none`.
     'backend default { .host = "127.0.0.1"; .port = "9"; }',
     '',
     'sub vcl_recv {',
     `  set ${hostHeader} = regsub(std.tolower(req.http.Host), "\\.?(:[0-9]*)?$", "");`,
-    // So that a wildcard covers whole labels and nothing else.
+    // Ensures that a wildcard matches whole labels only.
     `  if (${hostHeader} !~ "^[a-z0-9_-]+(\\.[a-z0-9_-]+)*$") { return (synth(404)); }`,
     ...exact.toSorted(byName).map(routeLine),
     ...wildcards.toSorted((a, b) => b.fqdn.length - a.fqdn.length || byName(a, b)).map(routeLine),
@@ -58,11 +57,11 @@ function renderRouting(routes: readonly Route[]): string {
   ].join('\n')
 }
 
-/** The name that was asked for, as it is compared. */
+/** The requested host name, normalized for comparison. */
 const hostHeader = 'req.http.X-Cachefleet-Host'
 
 function routeLine({ fqdn, groupId, stage }: Route): string {
-  // Whatever wrote it: a text that is not a name of a host does not reach a cache.
+  // Guards against invalid host names from any source.
   if (!isDomainName(fqdn) || !Number.isSafeInteger(groupId))
     throw new Error(`${JSON.stringify(fqdn)} of group ${groupId} cannot be routed`)
   const base = wildcardBase(fqdn)
@@ -73,7 +72,7 @@ function routeLine({ fqdn, groupId, stage }: Route): string {
   return `  if (${isMatch}) { return (vcl(${labelName(groupId, stage)})); }`
 }
 
-/** The routes of a text that `makeRoutingVcl` made, in its order: the first that fits a name answers for it. */
+/** Reads the routes from a text of `makeRoutingVcl`, in order: the first match serves the name. */
 export function readRoutes(text: string): readonly Route[] {
   const exact =
     /^ {2}if \(req\.http\.X-Cachefleet-Host == "([^"]+)"\) \{ return \(vcl\(cf-([ls])-(\d+)\)\); \}$/gm

@@ -1,8 +1,7 @@
 /**
- * The VCL that a cache runs, as files again: `vcl.show -v` gives the text of each file that the compiler read, in the order
- * in which it met them; here the include statements are found that asked for them. Pure.
- *
- * The files get names of their own, and the include statements name these; all else stays as it was written.
+ * Rebuilds the files of the VCL that a cache runs. `vcl.show -v` prints the text of every file in the order in which the compiler read it;
+ * this module matches these texts to their include statements. Pure. The files get new names, and the include statements use them;
+ * everything else stays as written.
  */
 import { matchesGlob } from '../resources/glob.js'
 import { bundleInSteps, type Bundle, type VclText } from './bundle.js'
@@ -11,7 +10,7 @@ import { flattenedLimitBytes } from './limits.js'
 
 /** One file as the cache read it. */
 export interface VclPart {
-  /** Its path on the cache's host, or what the compiler calls it (`<vcl.inline>`). */
+  /** Path on the cache's host, or the compiler's name for it (`<vcl.inline>`). */
   readonly file: string
   readonly text: string
 }
@@ -19,29 +18,29 @@ export interface VclPart {
 export interface RebuiltVcl {
   readonly ok: true
   readonly main: VclText
-  /** Each once; what a file includes comes before it. */
+  /** Each file once, after the files that it includes. */
   readonly includes: readonly VclText[]
-  /** What the cache gets when it is loaded again. Does not depend on the names. */
+  /** The text that the cache gets when the VCL is loaded again. Independent of the file names. */
   readonly bundle: Bundle
 }
 
 interface NotRebuilt {
   readonly ok: false
-  /** Why it cannot be made files of; for people. */
+  /** Why the files cannot be rebuilt; for people. */
   readonly reason: string
 }
 
-/** Names are at most 255 characters (docs/behaviour.md, Names). */
+/** Names have at most 255 characters (docs/behaviour.md, Names). */
 const nameLimit = 255
 
-/** Some milliseconds of them. */
+/** Takes some milliseconds. */
 const tokensInStep = 10_000
 
 /**
- * With a pause after each part of the work, none of which takes long.
+ * Yields between parts, none of which takes long.
  *
- * @param parts without the built-in VCL, the main file first
- * @param name of the main file, without its ending; included files get it as their folder
+ * @param parts all files except the built-in VCL, main file first
+ * @param name of the main file, without extension; included files use it as their folder
  */
 export function* rebuildInSteps(
   parts: readonly VclPart[],
@@ -50,7 +49,7 @@ export function* rebuildInSteps(
   const work: Rebuilding = { parts, name, next: 0, files: new Map(), taken: new Map() }
   const [first] = parts
   if (!first || first.text.trim() === '') return refuse('the cache shows no source of it')
-  // Flattened it has what its files have, but for the include statements.
+  // The flattened text contains all files except the include statements.
   const length = parts.reduce((sum, { text }) => sum + text.length, 0)
   if (length > 2 * flattenedLimitBytes)
     return refuse(`its files have ${length} characters; ${flattenedLimitBytes} bytes are the most`)
@@ -68,7 +67,7 @@ export function* rebuildInSteps(
   }
 }
 
-/** Ends the walk, however deep in the files it is. */
+/** Ends the walk at any depth of nested files. */
 class Mismatch extends Error {}
 
 function refuse(reason: string): NotRebuilt {
@@ -78,15 +77,15 @@ function refuse(reason: string): NotRebuilt {
 interface Rebuilding {
   readonly parts: readonly VclPart[]
   readonly name: string
-  /** The part that the next include statement brought in. */
+  /** Index of the part that the next include statement refers to. */
   next: number
-  /** By path and what became of the text: a file that is included twice is one file. */
+  /** Keyed by path and rebuilt text: a file that is included twice is one file. */
   readonly files: Map<string, VclText>
-  /** Names that are given, by what they were given for. */
+  /** Assigned names, with the key of their file. */
   readonly taken: Map<string, string>
 }
 
-/** Answers the text of the next part, whose statements name the files that were made of what they include. */
+/** Returns the text of the next part, with its include statements renamed. */
 function* rebuildNext(work: Rebuilding): Generator<void, string, void> {
   const part = work.parts[work.next]
   if (!part) throw new Mismatch('the cache lists fewer files than are included')
@@ -112,7 +111,7 @@ interface Statement {
   readonly end: number
 }
 
-/** As in vcc_lex_include: the word, flags such as `+glob`, a string. Null: a pause. */
+/** As in vcc_lex_include: the word, flags such as `+glob`, a string. Yields null to pause. */
 function* findIncludes(part: VclPart): Generator<Statement | null> {
   let tokens = 0
   let start: number | null = null
@@ -138,7 +137,7 @@ function isSign({ text }: Token): boolean {
   return text === '+' || text === '-'
 }
 
-/** Makes files of what a statement brought in: one, or those that its pattern matches. */
+/** Rebuilds the file of an include statement, or all files that its pattern matches. */
 function* takeIncluded(
   work: Rebuilding,
   parent: VclPart,
@@ -164,7 +163,7 @@ function found(part: VclPart | undefined): string {
   return part ? `but the cache lists ${part.file} there` : 'but the cache lists no such file'
 }
 
-/** `./x` is beside the file that includes it; all else is absolute, or was found in a folder of `vcl_path`. */
+/** `./x` is relative to the including file; other paths are absolute or were found in a folder of `vcl_path`. */
 function createMatch(parent: VclPart, { pattern, isGlob }: Statement): (file: string) => boolean {
   const folder = parent.file.slice(0, Math.max(0, parent.file.lastIndexOf('/')))
   const path = pattern.startsWith('./') ? folder + pattern.slice(1) : pattern
@@ -177,16 +176,16 @@ function createMatch(parent: VclPart, { pattern, isGlob }: Statement): (file: st
   }
 }
 
-/** One part of a path against one of a pattern, as glob(3) does; a set in brackets stands for any one character. */
+/** Matches one path segment like glob(3); a bracket set is treated as any one character. */
 function isMatch(pattern: string, text: string): boolean {
   const wanted = (pattern.match(/\[!?\]?[^\]]*\]?|[^[]/gu) ?? []).flatMap((one) =>
-    // A set without its end is none.
+    // An unterminated set is literal text.
     one.length > 1 && one.endsWith(']') ? '?' : Array.from(one),
   )
   return matchesGlob(wanted, text)
 }
 
-/** The path on the host, in a folder of the cache's own; by number where that is not a name, or too long for one. */
+/** The path on the host, below the main file's folder; numbered if the path is too long, taken or invalid as a name. */
 function nameOf(work: Rebuilding, part: VclPart, text: string): string {
   const key = JSON.stringify([part.file, text])
   const known = work.files.get(key)
@@ -201,7 +200,7 @@ function nameOf(work: Rebuilding, part: VclPart, text: string): string {
   return name
 }
 
-/** The first `vcl(`, which returns a label and lets another VCL answer: as `<file> line <n>`; null without one. With pauses. */
+/** Finds the first `vcl(`, which passes a request to another VCL. Returns `<file> line <n>`, or null. Yields between parts. */
 export function* findLabelUse(parts: readonly VclPart[]): Generator<void, string | null, void> {
   let tokens = 0
   for (const { file, text } of parts) {

@@ -1,14 +1,14 @@
 /**
- * VCL cut into the compiler's own tokens, one after the other in one object: texts of megabytes are read while everybody
- * waits, so nothing is made for a token. Source: vcc_token.c vcc_Lexer of 7.1; 6.0 differs in two places: it joins identifiers
- * with their dots, and it does not know `"""` (there a `"""` is `""` and the start of a string; a reading of its own).
+ * Splits VCL into the compiler's own tokens, one after the other in one reused object: nothing is allocated per token, because other work
+ * waits while texts of megabytes are read. Source: vcc_token.c vcc_Lexer of 7.1. 6.0 differs in two ways: it joins identifiers with their
+ * dots, and it reads `"""` as `""` and the start of a string, which has its own reading here.
  */
 
-/** How `"""` is read. */
+/** How to read `"""`. */
 export type VclReading = 'current' | 'of 6.0'
 
 export type TokenKind =
-  /** `sub`, `req`, `X-Foo`: letters, digits, dash and underscore; the dots between are punctuation. */
+  /** `sub`, `req`, `X-Foo`: letters, digits, dash and underscore; dots in between are punctuation. */
   | 'identifier'
   | 'number'
   /** `"…"`, `{"…"}` or `"""…"""`. */
@@ -17,24 +17,24 @@ export type TokenKind =
   | 'inline-c'
   /** `:base64:`. */
   | 'blob'
-  /** Operators, braces, and any character that VCL has no use for: the compiler will say so. */
+  /** Operators, braces, and characters without a meaning in VCL, which the compiler will refuse. */
   | 'punctuation'
-  /** What cannot be read on from; always the last token. */
+  /** Text that cannot be read any further; always the last token. */
   | 'error'
 
-/** The token that was read last. */
+/** The scanner's state, which describes the last token read. */
 export interface Scan {
   readonly text: string
   readonly delimiters: readonly Delimiter[]
   kind: TokenKind
-  /** Where it begins, in UTF-16 units. */
+  /** Index of the first character, in UTF-16 units. */
   start: number
-  /** Behind its last character, in UTF-16 units; of an error behind its opening delimiter. */
+  /** Index after the last character, in UTF-16 units; for an error, after its opening delimiter. */
   end: number
-  /** What stands between the delimiters of a string. */
+  /** Range of a string's content between its delimiters. */
   valueStart: number
   valueEnd: number
-  /** Of an error, in the compiler's words. */
+  /** For an error, the compiler's message. */
   reason: string
 }
 
@@ -51,7 +51,7 @@ export function beginScan(text: string, reading: VclReading = 'current'): Scan {
   }
 }
 
-/** Goes on to the next token; comments and white space are none. False: there is no more. */
+/** Advances to the next token, skipping comments and white space. Returns false at the end. */
 export function scanToken(scan: Scan): boolean {
   const { text } = scan
   if (scan.kind === 'error') return false
@@ -79,7 +79,7 @@ const colon = 0x3a
 const capitalC = 0x43
 const brace = 0x7b
 
-/** The white space of vct.c; a form feed is none. */
+/** White space as defined by vct.c; a form feed is not part of it. */
 function skipBlanks(text: string, from: number): number {
   let at = from
   for (;;) {
@@ -90,7 +90,7 @@ function skipBlanks(text: string, from: number): number {
   }
 }
 
-/** Answers `at` where no comment begins, -1 where it cannot be read: then the token is the error. */
+/** Returns `at` if no comment starts there, and -1 for an unreadable comment, which becomes the error token. */
 function endOfComment(scan: Scan, at: number): number {
   const { text } = scan
   if (text.charCodeAt(at) === hash || text.startsWith('//', at)) {
@@ -101,25 +101,25 @@ function endOfComment(scan: Scan, at: number): number {
   const close = text.indexOf('*/', at + 2)
   const open = indexOfBefore(text, '/*', at + 2, close < 0 ? text.length : close)
   if (close >= 0 && open < 0) return close + 2
-  // `/*/` opens again one character before it would close: the compiler looks for the opening first.
+  // `/*/` contains another opening one character before its end: the compiler looks for the opening first.
   const what = open >= 0 ? '/* ... */ comment contains /*' : 'Unterminated /* ... */ comment'
   scan.start = at
   fail(scan, at + 2, what)
   return -1
 }
 
-/** Like indexOf, but never reads on behind `before`, so that many small comments stay linear. */
+/** Like indexOf, but never reads beyond `before`, so that many small comments take linear time. */
 function indexOfBefore(text: string, what: string, from: number, before: number): number {
   const found = text.slice(from, before + 1).indexOf(what)
   return found < 0 || from + found >= before ? -1 : from + found
 }
 
-/** vcc_Lexer tries one form after the other; by the first character there is one choice, and the rest is punctuation. */
+/** vcc_Lexer tries each form in turn; the first character leaves one choice, and anything else is punctuation. */
 function readToken(scan: Scan, code: number, at: number): void {
   const { text } = scan
   const isDelimiter = code === quote || code === brace || code === capitalC
   if (isDelimiter && readDelimited(scan, at)) return
-  const first = code | space // letters become small ones
+  const first = code | space // converts letters to lower case
   if (first >= 0x61 && first <= 0x7a) {
     scan.kind = 'identifier'
     scan.end = endOfWord(text, at + 1)
@@ -165,7 +165,7 @@ interface Delimiter {
   readonly open: string
   readonly close: string
   readonly kind: 'string' | 'inline-c'
-  /** It may go on over line ends. */
+  /** True if it may span lines. */
   readonly lines: boolean
 }
 
@@ -181,7 +181,7 @@ const delimitersOf: Readonly<Record<VclReading, readonly Delimiter[]>> = {
   'of 6.0': currentDelimiters.filter(({ open }) => open !== '"""'),
 }
 
-/** False: nothing begins here. */
+/** Returns false if no delimited token starts here. */
 function readDelimited(scan: Scan, at: number): boolean {
   const { text, delimiters } = scan
   for (const form of delimiters) {
@@ -209,7 +209,7 @@ function closeOfString(text: string, from: number): number {
   return text.charCodeAt(close) === quote && close >= from ? close : -1
 }
 
-/** generate.py; all of them have two characters. */
+/** From generate.py; all of them have two characters. */
 const operators = new Set('++ -- && || <= == != >= >> << += -= *= /= !~'.split(' '))
 const operatorStarts = new Set([...operators].map((operator) => operator.charCodeAt(0)))
 

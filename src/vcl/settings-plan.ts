@@ -1,8 +1,8 @@
 /**
- * The steps from what a cache is set to to what it must be set to. The cache prints a parameter otherwise than it was
- * written (`10` as `10.000`), so what it printed right after we set it is kept, and a change is seen against that.
+ * Plans the steps from a cache's actual settings to the desired ones. The cache prints a parameter in its own form (`10` as `10.000`), so
+ * its output right after setting is stored, and changes are detected against that.
  *
- * What we set is written down like the VCL we load: it is what we put back when it is no longer wanted. All else is left alone.
+ * What the agent sets is recorded, like the VCL that it loads, and reset once it is no longer wanted. All other settings are left alone.
  */
 import { Type } from 'typebox'
 import { orNull, text, type Fitting } from '../resources/json-fields.js'
@@ -28,14 +28,14 @@ export type SettingStep =
 
 const ownParam = Type.Object({
   ...desiredParam.properties,
-  /** As the cache printed it when it was set; null: it was begun, and not seen done. */
+  /** The cache's output after setting; null if setting was started but not confirmed. */
   shown: orNull(text),
 })
 export type OwnParam = Fitting<typeof ownParam>
 
-/** What the agent itself set on its cache. */
+/** Settings that the agent itself made on its cache. */
 export const ownSettings = Type.Object({
-  /** In the order in which the cache took them. */
+  /** In the order in which the cache accepted them. */
   params: Type.Array(ownParam),
   /** `<VCL>.<backend>` */
   backends: Type.Array(text),
@@ -47,16 +47,16 @@ export const nothingSet: OwnSettings = { params: [], backends: [] }
 export interface ShownBackend {
   readonly vcl: string
   readonly backend: string
-  /** `probe`, `auto`, `healthy`, `sick`; without a probe `healthy` may be either. */
+  /** `probe`, `auto`, `healthy`, `sick`; without a probe, `healthy` may mean either. */
   readonly adminHealth: string
-  /** Or a director with backends. */
+  /** Also true for a director with backends. */
   readonly isProbed: boolean
 }
 
 export interface ShownSettings {
-  /** As printed; null: this release has no such parameter. */
+  /** As printed; null if this release lacks the parameter. */
   readonly params: ReadonlyMap<string, string | null>
-  /** Null: the cache cannot be asked now, its child does not run or would not survive it. */
+  /** Null if the cache cannot be asked now, because its child is not running or would not survive it. */
   readonly backends: readonly ShownBackend[] | null
 }
 
@@ -64,19 +64,19 @@ interface SettingsInput {
   readonly desired: DesiredSettings
   readonly own: OwnSettings
   readonly shown: ShownSettings
-  /** VCLs of managed; the backends of others are not touched. */
+  /** Managed VCLs; backends of other VCLs are left alone. */
   readonly managed: ReadonlySet<string>
-  /** Keys of settings to leave as they are for now. */
+  /** Keys of settings to leave unchanged for now. */
   readonly skipped: ReadonlySet<string>
 }
 
-/** Empty when all is as desired, or cannot be set now. */
+/** Returns no steps if everything is as desired or cannot be set now. */
 export function planSettings(input: SettingsInput): readonly SettingStep[] {
   const steps = [...planParams(input), ...planBackends(input)]
   return steps.filter((step) => !input.skipped.has(keyOf(step)))
 }
 
-/** Parameters by name, backends with their VCL: no parameter has a dot. */
+/** Parameters by name, backends by VCL and name; no parameter name contains a dot. */
 export function keyOf(step: SettingStep): string {
   return step.do === 'set-health' ? `${step.vcl}.${step.backend}` : step.name
 }
@@ -93,7 +93,7 @@ export function describeSetting(step: SettingStep): string {
   }
 }
 
-/** What of a desired state can be asked of a cache: nobody may set the others, whoever wants it (docs/behaviour.md, Cache settings). */
+/** The desired parameters that users are allowed to set (docs/behaviour.md, Cache settings). */
 export function settableParams({ params = [] }: DesiredSettings): readonly DesiredParam[] {
   return params.filter(({ name }) => isSettableParameter(name))
 }
@@ -132,7 +132,7 @@ function planBackends({ desired, own, shown, managed }: SettingsInput): SettingS
   })
 }
 
-/** Null: it is as it should be. */
+/** Returns null if the backend is as desired. */
 function findWanted(
   rules: readonly DesiredHealth[],
   { vcl, backend, adminHealth, isProbed }: ShownBackend,

@@ -1,18 +1,18 @@
-/** From the flattened text back to the files that its author wrote. Plain JSON, so that it is stored with the text. */
+/** Maps positions in the flattened text to the author's files. Plain JSON, so that it can be stored with the text. */
 import { advancePoint, type TextPoint } from './text-point.js'
 
 export interface SourceMap {
-  /** Names; the main file is the first. */
+  /** File names; the main file is the first. */
   readonly files: readonly string[]
-  /** In the order of the flattened text; each is valid up to the next. */
+  /** In the order of the flattened text; each segment is valid up to the next. */
   readonly segments: readonly SourceSegment[]
-  /** Behind the last word of the main file. Not in what builds before this one kept. */
+  /** End of the main file's last token. Missing in maps from older builds. */
   readonly end?: TextPoint
 }
 
 /**
- * Line and position in the flattened text, index of the file, line and position in the file. The first line of a
- * segment is shifted by the difference of the positions, its other lines begin where the file's lines do.
+ * Line and position in the flattened text, index of the file, line and position in the file. The first line of a segment is shifted by the
+ * difference of the positions; its other lines start where the file's lines do.
  */
 export type SourceSegment = readonly [
   line: number,
@@ -22,12 +22,12 @@ export type SourceSegment = readonly [
   filePosition: number,
 ]
 
-/** A place in one of the author's files; both numbers from 1, as the compiler counts. */
+/** A position in an author's file; both numbers count from 1, as in the compiler. */
 export interface SourcePlace extends TextPoint {
   readonly file: string
 }
 
-/** Null when the map has nothing there. */
+/** Returns null if the map does not cover the point. */
 export function locateSource(map: SourceMap, point: TextPoint): SourcePlace | null {
   const segment = lastSegmentAt(map.segments, point)
   if (!segment) return null
@@ -38,7 +38,7 @@ export function locateSource(map: SourceMap, point: TextPoint): SourcePlace | nu
   return { file: name, line: fileLine + point.line - line, position: point.position + shift }
 }
 
-/** `main.vcl line 7 pos 33` (docs/behaviour.md, Compiler errors). */
+/** For example `main.vcl line 7 pos 33` (docs/behaviour.md, Compiler errors). */
 export function describePlace(place: SourcePlace): string {
   return `${place.file} line ${place.line} pos ${place.position}`
 }
@@ -60,9 +60,9 @@ function lastSegmentAt(
 }
 
 /**
- * The segments of `text` from `from`, which stands at `origin` in its file and at `point` in the flattened text.
- * A second one is needed behind the first tab of a shifted line: tabs end on multiples of 8 on both sides, so the
- * shift is another there, and the same for the rest of the line.
+ * The segments of `text` from `from`, which is at `origin` in its file and at `point` in the flattened text. A shifted line needs a second
+ * segment after its first tab: tabs end on multiples of 8 on both sides, so the shift differs there and is constant for the rest of the
+ * line.
  */
 export function segmentsOf(
   file: number,

@@ -1,6 +1,6 @@
 /**
- * What flattening looks for in a VCL text, in its order: include statements, what cannot be read or must not be there. All
- * else is passed over, and places are counted only up to what is found.
+ * Finds what flattening needs in a VCL text, in order: include statements, and text that is unreadable or not allowed. It skips everything
+ * else, and counts lines only up to each finding.
  */
 import { advancePoint, textStart, type TextPoint } from './text-point.js'
 import { nestedBlockLimit } from './limits.js'
@@ -15,40 +15,40 @@ export type VclFinding =
   | Pause
   | EndOfTokens
 
-/** `include "name";` as one: it stands where its string stands. */
+/** A whole `include "name";`; its point is that of the string. */
 export interface IncludeStatement extends TextPoint {
   readonly kind: 'include'
   readonly name: string
-  /** Where the statement begins, and behind its semicolon; in UTF-16 units. */
+  /** Start of the statement, and index after its semicolon, in UTF-16 units. */
   readonly start: number
   readonly end: number
-  /** The point behind its semicolon. */
+  /** The point after its semicolon. */
   readonly behind: TextPoint
 }
 
-/** The sign of an include's flag. */
+/** The sign of an include flag. */
 interface FlaggedInclude extends TextPoint {
   readonly kind: 'flag'
   readonly reason: string
 }
 
-/** What no token can be made of; then the end is next. */
+/** Text that is not a token; the next finding is the end. */
 interface UnreadableText extends TextPoint {
   readonly kind: 'error'
   readonly reason: string
 }
 
-/** The brace that begins a block in too many others. */
+/** The brace that opens a block beyond the nesting limit. */
 interface DeepBlock extends TextPoint {
   readonly kind: 'deep-block'
 }
 
-/** The parenthesis of `vcl(`, which is nothing but the argument of a return. */
+/** The parenthesis of `vcl(`, which only occurs as the argument of a return. */
 interface VclCall extends TextPoint {
   readonly kind: 'vcl-call'
 }
 
-/** Nothing was found for a while: others may be served. */
+/** Nothing was found for a while; the caller may do other work. */
 export interface Pause {
   readonly kind: 'pause'
 }
@@ -56,28 +56,28 @@ export interface Pause {
 /** The last finding. */
 export interface EndOfTokens {
   readonly kind: 'end'
-  /** Behind the last token, in UTF-16 units. */
+  /** Index after the last token, in UTF-16 units. */
   readonly end: number
 }
 
-/** What the tokens just read may become. */
+/** A finding that the tokens read last may start. */
 interface Hope {
-  /** The last one: the word `include`, the string behind it, the word `vcl`. */
+  /** Kind of the last token: the word `include`, the string after it, or the word `vcl`. */
   last: 'include' | 'name' | 'vcl' | null
-  /** Where the word `include` begins. */
+  /** Start of the word `include`. */
   start: number
-  /** Of the string: where it begins, and what it says. */
+  /** Start and content of the string. */
   nameStart: number
   name: string
-  /** Blocks that are open. */
+  /** Number of open blocks. */
   depth: number
 }
 
 /**
- * As in vcc_lex_include any identifier `include` begins a statement, wherever it stands. One without a string or a semicolon
- * is the compiler's to refuse.
+ * As in vcc_lex_include, any identifier `include` starts a statement, wherever it is. One without a string or semicolon is left for the
+ * compiler to refuse.
  *
- * @param watch is shown every token, before what is found with it; the scan is only lent
+ * @param watch is called with every token, before the finding at that token; the scan is reused
  */
 export function* findStatements(
   text: string,
@@ -100,12 +100,12 @@ export function* findStatements(
 type WatchToken = (scan: Readonly<Scan>) => void
 
 const pause: Pause = { kind: 'pause' }
-/** Some milliseconds. */
+/** Takes some milliseconds. */
 const tokensBetweenPauses = 50_000
 
 type Found = 'pause' | 'include' | 'flag' | 'deep-block' | 'vcl-call' | 'error' | 'end'
 
-/** Apart from the generator, which no compiler makes as fast. */
+/** Separate from the generator, because engines optimize a plain function better. */
 function findNext(scan: Scan, hope: Hope, watch: WatchToken | null): Found {
   for (let left = tokensBetweenPauses; scanToken(scan); left--) {
     if (watch !== null) watch(scan)
@@ -152,14 +152,14 @@ function findByPunctuation({ text, start, end }: Scan, hope: Hope): Found | null
     : (endings[hope.last][text.charAt(start)] ?? null)
 }
 
-/** What a character makes of the token before it. */
+/** The finding that a character completes after the last token. */
 const endings: Readonly<Record<NonNullable<Hope['last']>, Readonly<Record<string, Found>>>> = {
   include: { '+': 'flag', '-': 'flag' },
   name: { ';': 'include' },
   vcl: { '(': 'vcl-call' },
 }
 
-/** How far places were counted. */
+/** How far lines and positions have been counted. */
 interface Walk {
   point: TextPoint
   at: number

@@ -1,17 +1,17 @@
-/** How an agent takes over a cache that served something else before (docs/behaviour.md, Takeover). Pure. */
+/** How an agent takes over a cache that served other VCL before (docs/behaviour.md, Takeover). Pure. */
 import { Type } from 'typebox'
 import type { Fitting } from '../resources/json-fields.js'
 import { idleVclName, type DesiredEngine } from './desired-engine.js'
 import type { EngineInventory } from './engine-inventory.js'
 import type { VclStep } from './plan.js'
 
-/** When what a cache served before gives way: at once, at the first deploy, or never, because it is made a group itself. */
+/** When the previous VCL is replaced: at registration, at the first deploy, or never, because it is adopted as a group. */
 export const takeover = Type.Enum(['registration', 'first-deploy', 'adopt'])
 export type Takeover = Fitting<typeof takeover>
 
 /**
- * Whether what served before still serves: the first deploy of an agent that waits for one is still to come, or its VCL is
- * being loaded; the idle VCL never serves between the two.
+ * True while the previous VCL still serves: the agent waits for its first deploy, or that deploy's VCL is being loaded. The idle VCL never
+ * serves in between.
  */
 export function isHeldForFirstDeploy(
   takeover: Takeover,
@@ -23,8 +23,8 @@ export function isHeldForFirstDeploy(
 }
 
 /**
- * Of a plan only what does not touch unmanaged VCL: candidates are loaded beside it, and unloaded again. Labels of managed serve
- * nothing yet, and the routing VCL of a candidate needs them, and the idle VCL that they stand for.
+ * Keeps the steps of a plan that do not affect unmanaged VCL: candidates are loaded beside it and discarded again. Labels of managed VCL
+ * serve nothing yet; a candidate's routing VCL needs them, and the idle VCL to which they may refer.
  */
 export function leaveUnmanaged(
   steps: readonly VclStep[],
@@ -43,7 +43,7 @@ export function leaveUnmanaged(
     }
     if (step.do === 'label') return taken.has(step.label) && !managed.has(step.label) ? [] : [step]
     if (step.do === 'discard') return discardManaged(step.names, managed, active)
-    // Where nothing serves there is nothing to wait for: the idle VCL answers, and groups can be placed.
+    // If nothing serves, there is nothing to wait for: the idle VCL may respond, and groups can be placed.
     return active === undefined && step.do !== 'save' ? [step] : []
   })
 }

@@ -1,6 +1,6 @@
 /**
- * Where a character stands, in the compiler's count: lines from 1, positions from 1 in UTF-8 bytes, a tab going on
- * to the next multiple of 8. Source: vcc_token.c vcc_icoord.
+ * The position of a character as the compiler counts it: lines from 1, positions from 1 in UTF-8 bytes; a tab advances to the next multiple
+ * of 8. Source: vcc_token.c vcc_icoord.
  */
 
 export interface TextPoint {
@@ -10,7 +10,7 @@ export interface TextPoint {
 
 export const textStart: TextPoint = { line: 1, position: 1 }
 
-/** The point of `text[to]`, when `text[from]` stands at `point`. */
+/** The point of `text[to]`, given that `text[from]` is at `point`. */
 export function advancePoint(
   point: TextPoint,
   text: string,
@@ -29,7 +29,7 @@ export function advancePoint(
   return { line, position }
 }
 
-/** Bytes that one UTF-16 unit adds; the two halves of a surrogate pair add two each. */
+/** UTF-8 bytes per UTF-16 unit; each half of a surrogate pair counts two. */
 function utf8Length(code: number): number {
   if (code < 0x80) return 1
   if (code < 0x800 || (code >= 0xd800 && code <= 0xdfff)) return 2

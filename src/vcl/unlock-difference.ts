@@ -1,6 +1,6 @@
 /**
- * What an unlock would change on a Locked agent's cache: from what the agent told of its cache to what is desired there,
- * by the same plan that the agent makes when it is unlocked. Pure.
+ * Computes what an unlock would change on a Locked agent's cache: compares the agent's report with the desired state, using the plan that
+ * the agent will make once it is unlocked. Pure.
  */
 import { idleVclName, type DesiredEngine } from './desired-engine.js'
 import { findHealth, type BackendHealth, type DesiredSettings } from './engine-settings.js'
@@ -10,21 +10,21 @@ import { settableParams } from './settings-plan.js'
 import { leaveUnmanaged, isHeldForFirstDeploy } from './takeover.js'
 import { planVcl, type VclStep } from './plan.js'
 
-/** As `config.difference` of the API. */
+/** `config.difference` of the API. */
 export interface UnlockDifference {
-  /** The VCL that becomes active; null: the active one stays. */
+  /** The VCL that becomes active; null if the active one stays. */
   readonly use: string | null
   readonly load: readonly string[]
   readonly labels: readonly { readonly label: string; readonly program: string }[]
   readonly discard: readonly string[]
-  /** Null: back to the default. */
+  /** A null value resets the parameter to its default. */
   readonly params: readonly { readonly name: string; readonly value: string | null }[]
   readonly backends: readonly { readonly name: string; readonly health: BackendHealth }[]
-  /** Entries that the lists have no room for. */
+  /** Number of entries that exceed the limits of the lists. */
   readonly omitted: number
 }
 
-/** Entries a list. */
+/** Maximum number of entries per list. */
 const listMost = 100
 
 export function findUnlockDifference(held: HeldCache, desired: DesiredEngine): UnlockDifference {
@@ -58,12 +58,12 @@ export function findUnlockDifference(held: HeldCache, desired: DesiredEngine): U
   }
 }
 
-/** Whether the cache stays as it is. */
+/** True if the cache does not change. */
 export function isNothing({ use, omitted, ...lists }: UnlockDifference): boolean {
   return use === null && omitted === 0 && Object.values(lists).every((list) => list.length === 0)
 }
 
-/** What is adopted becomes desired as it is: nothing else is placed there before. */
+/** Adopted VCL becomes part of the desired state; before that, nothing else is placed on the agent. */
 function toTarget(held: HeldCache, desired: DesiredEngine): DesiredEngine {
   const active = findActive(held)
   const isAdopted = held.takeover === 'adopt' && !held.takenOver && desired.load.length === 0
@@ -100,7 +100,7 @@ function findParams(held: HeldCache, desired: DesiredSettings): UnlockDifference
   ]
 }
 
-/** By name: which backends a VCL has that is not loaded yet, nobody knows before. */
+/** Covers every VCL to be loaded, because the backends of a VCL are unknown until it is loaded. */
 function findBackends(held: HeldCache, target: DesiredEngine): UnlockDifference['backends'] {
   const rules = target.health ?? []
   const own = new Set(held.backends)

@@ -14,7 +14,7 @@ interface Row {
 
 export function listBackends(call: Call): void {
   const { reply, words, nowMs, engine } = call
-  // `words`, not `args`: after a first -j more flags may follow.
+  // `words` instead of `args`, because further flags may follow a first -j.
   const flags = takeWhile(words.slice(1), (word) => word.startsWith('-'))
   const letters = flags.flatMap((flag) => flag.slice(1).split(''))
   const unknown = letters.find((letter) => letter !== 'p' && letter !== 'j')
@@ -22,7 +22,7 @@ export function listBackends(call: Call): void {
     reply.refuse(cliStatus.parameter, `Invalid flag ${unknown}`)
     return
   }
-  // Twice is not at all.
+  // Giving -p twice turns it off.
   const isDetailed = letters.filter((letter) => letter === 'p').length % 2 === 1
   const [pattern, more] = words.slice(1 + flags.length)
   if (more !== undefined) {
@@ -53,7 +53,7 @@ function takeWhile(words: readonly string[], fits: (word: string) => boolean): r
   return end < 0 ? words : words.slice(0, end)
 }
 
-/** A pattern without a dot is about the active program, one with a dot about all (VCL_IterDirector). */
+/** A pattern without a dot matches in the active program only, one with a dot in all programs (VCL_IterDirector). */
 function findBackends(call: Call, pattern: string | undefined): readonly Row[] {
   const { engine } = call
   if (isDeadly(call, pattern)) throw new ChildPanic()
@@ -63,7 +63,7 @@ function findBackends(call: Call, pattern: string | undefined): readonly Row[] {
   const programs = isLocal ? (active === undefined ? [] : [active]) : (engine.child?.programs ?? [])
   return programs.flatMap((program) =>
     program.backends
-      // 6.0 knows nothing of directors here.
+      // 6.0 does not list directors.
       .filter(({ members }) => members === undefined || engine.release.backendList !== 'lts')
       .map((backend) => ({ name: `${program.name}.${backend.name}`, program, backend }))
       .filter(({ name }) => matchesGlob(full, name)),
@@ -77,7 +77,7 @@ interface Health {
   readonly healthy: boolean
 }
 
-/** What is probed shows what the simulated network is told to show; the rest is healthy without a probe. */
+/** Probed backends have the simulated network's health; others are healthy. */
 function judgeHealth({ engine }: Call, { program, backend }: Row): Health {
   const { admin, probe, members } = backend
   const isUp = engine.probes === 'healthy'
@@ -95,7 +95,7 @@ function judgeHealth({ engine }: Call, { program, backend }: Row): Health {
     }
   }
   if (probe === undefined) {
-    // Until 6.1 what is not set is called probe, whether there is one or not.
+    // Up to 6.1 an unset health is shown as probe, with or without a probe.
     const unset = engine.release.backendList === 'columns' ? 'healthy' : 'probe'
     return { admin: admin === 'auto' ? unset : admin, good: 0, window: 0, healthy: true }
   }
@@ -124,7 +124,7 @@ function writeTable(call: Call, rows: readonly Row[], isDetailed: boolean): void
   reply.out(alignColumns(text, engine.release.vclList === 'right' ? 'right' : 'columns'))
 }
 
-/** A row begins with its line feed, the text ends without one. */
+/** Each row starts with a line feed; the text ends without one. */
 function writeOldTable(call: Call, rows: readonly Row[]): void {
   const { engine, reply } = call
   const isLts = engine.release.backendList === 'lts'
@@ -142,14 +142,14 @@ function writeOldTable(call: Call, rows: readonly Row[]): void {
   }
 }
 
-/** `%-20s` is closed before the counts: a probed row is wider (6.0, do_list). */
+/** `%-20s` ends before the counts, so probed rows are wider (6.0, do_list). */
 function printLtsProbe(call: Call, row: Row): string {
   const { good, window, healthy } = judgeHealth(call, row)
   if (window === 0) return 'Healthy (no probe)'
   return `${(healthy ? 'Healthy ' : 'Sick ').padEnd(20)}${good}/${window}`
 }
 
-/** 6.1, VBP_Status. */
+/** As in 6.1, VBP_Status. */
 function printOldProbe(call: Call, row: Row): string {
   const { good, window, healthy } = judgeHealth(call, row)
   if (window === 0) return healthy ? 'healthy' : 'sick'
@@ -211,7 +211,7 @@ function writeJsonRow(
 export function setBackendHealth(call: Call): void {
   const { engine, reply, nowMs } = call
   const [pattern = '', given = ''] = call.args
-  // The old word for it (6.0, vdi_str2ahealth).
+  // The older word for `auto` (6.0, vdi_str2ahealth).
   const word = given === 'probe' && engine.release.backendList === 'lts' ? 'auto' : given
   if (word !== 'auto' && word !== 'healthy' && word !== 'sick') {
     reply.refuse(cliStatus.parameter, `Invalid state ${word}`)

@@ -1,4 +1,4 @@
-/** ban and ban.list (cache_ban_build.c, cache_ban.c). There are no objects: a ban is checked, listed, and that is all. */
+/** ban and ban.list (cache_ban_build.c, cache_ban.c). The engine stores no objects, so bans are only checked and listed. */
 import { cliStatus } from '../../status.js'
 import type { Ban } from '../engine-state.js'
 import { hasQuirk } from '../../quirks.js'
@@ -9,21 +9,21 @@ import type { EngineRelease } from '../release.js'
 import { quoteBare } from '../reply-text.js'
 import { ChildPanic, type Call } from './call.js'
 
-/** The lurker drops what no object refers to; so many rows are kept here, the newest. */
+/** The ban lurker removes bans that no object refers to; this engine keeps the newest ones up to this number. */
 const listedBans = 1000
 
-/** A header's name, its colon and a length byte go into one signed byte: the child asserts on more (tested on 7.1.1). */
+/** A header's name, its colon and a length byte are stored with one signed byte: the child asserts on more (tested on 7.1.1). */
 const headerNameBytes = 126
 
 interface BanField {
   readonly name: string
   readonly takes: 'text' | 'header' | 'duration'
-  /** Its value changes by itself, so two equal bans differ. */
+  /** The value changes over time, so two equal bans differ. */
   readonly isMoving?: boolean
   readonly since?: Since
 }
 
-/** In the order the engine compares them; only the beginning must fit: `req.urlx` is `req.url`. */
+/** In the engine's order of comparison; only the prefix must match: `req.urlx` is read as `req.url`. */
 const fields: readonly BanField[] = [
   { name: 'req.url', takes: 'text' },
   { name: 'req.http.', takes: 'header' },
@@ -70,7 +70,7 @@ export function addBan(call: Call): void {
 function commitBan({ engine, nowMs }: Call, tests: readonly Test[]): void {
   const bans = engine.child?.bans ?? []
   const ban: Ban = {
-    // Two bans never have the same time.
+    // Times of bans are unique.
     atMs: Math.max(nowMs, (bans[0]?.atMs ?? 0) + 0.001),
     spec: tests.map(({ spec }) => spec).join(' && '),
     jsonSpec: tests.map(({ jsonSpec }) => jsonSpec).join(' && '),
@@ -127,7 +127,7 @@ const unitSeconds: Readonly<Record<string, number>> = {
   y: 31_536_000,
 }
 
-/** vnum.c VNUM_duration: three decimals count. */
+/** vnum.c VNUM_duration: three decimals are significant. */
 function readDuration(text: string): number | undefined {
   const match = /^(-?)(\d{1,15}(?:\.\d{0,3})?|\.\d{1,3})\d*(ms|[smhdwy])$/.exec(text)
   const [, sign, digits, unit] = match ?? []
@@ -136,7 +136,7 @@ function readDuration(text: string): number | undefined {
   return Number(digits) * scale * (sign === '-' ? -1 : 1)
 }
 
-/** cache_ban.c vdur_render: the largest unit that divides it. */
+/** cache_ban.c vdur_render: uses the largest unit that divides the value. */
 function printDuration(seconds: number): string {
   const whole = Math.floor(seconds)
   const millis = Math.floor(seconds * 1000) % 1000
@@ -146,7 +146,7 @@ function printDuration(seconds: number): string {
   return `${whole / (unitSeconds[unit ?? 's'] ?? 1)}${unit ?? 's'}`
 }
 
-/** Newest first. */
+/** Expects and returns the bans newest first. */
 function judgeCompletion(bans: readonly Ban[]): readonly Ban[] {
   const completing = new Set<string>()
   return bans.map((ban) => {
@@ -172,7 +172,7 @@ export function listBans({ engine, reply, words, nowMs, isJson }: Call): void {
       .indent(2)
     reply.out(`"time": ${(atMs / 1000).toFixed(6)},\n`).out('"refs": 0,\n')
     reply.out(`"completed": ${completed},\n`)
-    // Not valid JSON when it holds bytes from 0x7f or control bytes: the engine writes `\303`.
+    // Not valid JSON if it contains control bytes or bytes from 0x7f on: the engine writes `\303`.
     reply.out(`"spec": "${jsonSpec}"`).indent(-2).out('\n}')
   })
   reply.endJson()

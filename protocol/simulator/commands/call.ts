@@ -1,15 +1,15 @@
-/** One command on its way through a simulated engine. */
+/** The context of one command in a simulated engine. */
 import type { CommandTable } from '../command-table.js'
 import type { EngineState } from '../engine-state.js'
 import type { ReplyText } from '../reply-text.js'
 
-/** The secret's bytes; null: no authentication; missing: a file that cannot be opened. */
+/** The secret's bytes; null without authentication; `missing` for a file that cannot be opened. */
 export type EngineSecret = Buffer | null | 'missing'
 
-/** What the manager knows about the connection a request came on. */
+/** The manager's state of the connection that sent the request. */
 export interface Caller {
   isAuthenticated: boolean
-  /** Empty after it was answered. */
+  /** Empty once it has been answered. */
   challenge: string
   readonly secret: EngineSecret
 }
@@ -17,19 +17,19 @@ export interface Caller {
 export interface Occasion {
   readonly caller: Caller
   readonly nowMs: number
-  /** Pids for a new child. */
+  /** Returns the pid of a new child. */
   readonly nextPid: () => number
 }
 
 export interface Call extends Occasion {
   readonly engine: EngineState
-  /** All that the release has. */
+  /** All commands of the release. */
   readonly commands: CommandTable
-  /** Who answers: the child, or the manager before it. */
+  /** The process that executes the command. */
   readonly side: 'manager' | 'child'
-  /** All words, the command's name first, as the JSON answers repeat them. */
+  /** All words including the command's name, as JSON replies repeat them. */
   readonly words: readonly string[]
-  /** The words behind the name, and behind a first `-j`. */
+  /** The words after the name and a leading `-j`. */
   readonly args: readonly string[]
   readonly isJson: boolean
   readonly reply: ReplyText
@@ -37,7 +37,7 @@ export interface Call extends Occasion {
 
 export type AnswerCall = (call: Call) => void
 
-/** Thrown by what the child dies of. */
+/** Thrown by a command that kills the child. */
 export class ChildPanic extends Error {
   override readonly name = 'ChildPanic'
 }

@@ -56,7 +56,7 @@ export function resetParam(call: Call): void {
   showChanged(call, name)
 }
 
-/** With -j success is answered by the parameter, as param.show would. */
+/** With -j, a success is followed by the parameter as shown by param.show. */
 function showChanged(call: Call, name: string): void {
   const spec = findParam(name)
   if (spec === undefined || !call.isJson || call.reply.status !== cliStatus.ok) return

@@ -1,4 +1,4 @@
-/** ping, banner, status, pid, start, stop, panic.*, storage.list, and the debug commands that answer something. */
+/** ping, banner, status, pid, start, stop, panic.*, storage.list, and the debug commands with output. */
 import { varnish, vinyl } from '../../product.js'
 import { cliStatus } from '../../status.js'
 import { startChild, type EngineState } from '../engine-state.js'
@@ -13,9 +13,9 @@ export function ping({ reply, words, nowMs, isJson }: Call): void {
 
 const rule = '-----------------------------\n'
 
-/** Line 4 is platform, jail and storage, line 5 version and revision (mgt_cli.c mcf_banner). */
+/** Line 4 contains platform, jail and storage, line 5 version and revision (mgt_cli.c mcf_banner). */
 export function printBanner({ engine, reply }: Pick<Call, 'engine' | 'reply'>): void {
-  // Of both products: only the version line tells them apart.
+  // Shared by both products: only the version line distinguishes them.
   const hasNewTitle = engine.release.has([null, '9.0'])
   const storage = engine.setup.storage.map(({ kind }) => `-s${kind}`).join(',')
   reply
@@ -109,7 +109,7 @@ export function showXid({ reply, args }: Call): void {
   reply.out(`XID is ${args[0] ?? 0} chunk ${args[0] === undefined ? 32_768 : (args[1] ?? 1)}`)
 }
 
-/** What a panic leaves for panic.show, in the shape of the real text's first lines. */
+/** A panic text for panic.show, with the first lines of a real one. */
 export function printPanic(reason: string, release: EngineRelease, nowMs: number): string {
   return [
     `Panic at: ${new Date(nowMs).toUTCString()}\n`,

@@ -1,4 +1,4 @@
-/** auth, help, quit: what is between a connection and the commands. */
+/** auth, help, quit: the commands of the session itself. */
 import { timingSafeEqual } from 'node:crypto'
 import { answerChallenge } from '../../auth.js'
 import { cliStatus } from '../../status.js'
@@ -38,7 +38,7 @@ function isRight(answer: string, challenge: string, secret: Buffer): boolean {
   return given.length === expected.length && timingSafeEqual(given, expected)
 }
 
-/** Who answers shows what it knows: the child everything, the manager its own commands (VCLS_func_help). */
+/** Shows the commands of the process that responds: all for the child, its own for the manager (VCLS_func_help). */
 export function help({ reply, args, words, nowMs, isJson, side, caller, ...call }: Call): void {
   const mayAll = side === 'child' || caller.isAuthenticated
   const commands = [...call.commands.values()].filter(
@@ -67,7 +67,7 @@ const descriptions = {
   child: new WeakMap<EngineCommand, string>(),
 }
 
-/** Made once: each agent asks for all of them when it connects. */
+/** Cached, because every agent requests all descriptions when it connects. */
 function describe(command: EngineCommand, side: 'manager' | 'child'): string {
   const known = descriptions[side].get(command) ?? writeDescription(command, side)
   descriptions[side].set(command, known)

@@ -1,4 +1,4 @@
-/** tls.cert.*: what is staged, committed and discarded, in the manager and in the child (mgt_tls_conf.c, cache_client_ssl.c of 9.0.2). */
+/** tls.cert.*: staged, committed and discarded certificates in manager and child (mgt_tls_conf.c, cache_client_ssl.c of 9.0.2). */
 import { cliStatus } from '../../status.js'
 import { pushCertificates, readCertificate, type CertificateInChild } from '../certificates.js'
 import type { EngineState } from '../engine-state.js'
@@ -62,7 +62,7 @@ export function discardCertificate({ engine, reply, args }: Call): void {
   held.state = 'discarded'
 }
 
-/** What was staged stays in the child's list, though it serves nobody, where its names are those of another one (vtls_rollback_one). */
+/** A staged certificate stays in the child's list, without serving, if another one has the same names (vtls_rollback_one). */
 export function rollBackCertificates({ engine }: Call): void {
   if (engine.child === undefined) return
   engine.certificates = engine.certificates
@@ -92,7 +92,7 @@ export function listCertificates({ engine, reply, args }: Call): void {
     reply.refuse(cliStatus.cannot, 'TLS has not been configured')
     return
   }
-  // The first listener's are everybody's, and are listed twice.
+  // Certificates of the first listener apply to all, and are listed twice.
   for (const frontend of ['default', 'a1']) listOf(frontend)
 
   function listOf(frontend: string): void {

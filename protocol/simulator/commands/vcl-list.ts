@@ -1,4 +1,4 @@
-/** vcl.list, vcl.deps, vcl.show: what is loaded, as the manager and the child tell it (mgt_vcl.c, cache_vcl.c). */
+/** vcl.list, vcl.deps, vcl.show: the loaded VCL, as listed by the manager and the child (mgt_vcl.c, cache_vcl.c). */
 import { hasQuirk } from '../../quirks.js'
 import { cliStatus } from '../../status.js'
 import { findProgram, type VclProgram } from '../engine-state.js'
@@ -20,7 +20,7 @@ export function listVcls(call: Call): void {
   }
 }
 
-/** Six columns with tabs between; `-` for busy while the child is stopped. From 7.4 a number is marked for the right side. */
+/** Six tab-separated columns; busy is `-` while the child is stopped. From 7.4 on a mark right-aligns the number. */
 function printRow(call: Call, program: VclProgram): string {
   const busy = call.engine.child === undefined ? '-' : String(countBusy(program))
   const row = [
@@ -45,7 +45,7 @@ function printBusy({ engine }: Call, busy: string): string {
   return `\v${busy}`
 }
 
-/** Until 6.1: `%-10s %5s/%-8s %6u %s` and the label behind. */
+/** Up to 6.1: `%-10s %5s/%-8s %6u %s`, followed by the label. */
 function printOldRow(call: Call, program: VclProgram): string {
   const temperature = `${program.state.padStart(5)}/${temperatureOf(program).padEnd(8)}`
   const busy = call.engine.child === undefined ? '-' : String(countBusy(program))
@@ -67,7 +67,7 @@ function statusOf({ engine }: Call, program: VclProgram): string {
 const temperatureOf = (program: VclProgram) =>
   program.isDiscarded ? 'busy' : program.warm ? 'warm' : 'cold'
 
-/** Only what lingers is known to be held by somebody: there is no traffic. */
+/** Only discarded programs that stay listed count as busy, because there is no traffic. */
 const countBusy = (program: VclProgram) => (program.isDiscarded ? 1 : 0)
 
 function listAsJson(call: Call): void {
@@ -99,7 +99,7 @@ function writeLabel({ engine, reply }: Call, program: VclProgram): void {
   reply.out(',\n').out('"label": {\n').indent(2)
   reply.out(`"name": "${program.uses[0]?.name ?? ''}"`)
   if (uses > 0) reply.out(`,\n"refs": ${uses}`)
-  // The manager, which answers while the child is stopped, indents the end less.
+  // The manager, which responds while the child is stopped, indents the end less.
   if (engine.child === undefined) reply.indent(-2).out('\n').out('}')
   else reply.out('\n').out('}').indent(-2)
 }
@@ -127,8 +127,8 @@ export function listDependencies({ engine, reply, words, nowMs, isJson }: Call):
 }
 
 /**
- * Without a name the active program; a label shows its target, or kills the child (until 6.2); -v adds includes and
- * what is built in.
+ * Shows the active program if no name is given; for a label its target, or it kills the child (up to 6.2); -v adds includes and the
+ * built-in VCL.
  */
 export function showVcl(call: Call): void {
   const { engine, reply, args } = call
@@ -145,7 +145,7 @@ export function showVcl(call: Call): void {
 const targetOf = (program: VclProgram) =>
   program.state === 'label' ? (program.uses[0] ?? program) : program
 
-/** Stands for the one that is built in. */
+/** A placeholder for the built-in VCL. */
 const builtinVcl = 'vcl 4.0;\n'
 
 function printSource({ engine, reply }: Call, { source }: VclProgram, isVerbose: boolean): void {

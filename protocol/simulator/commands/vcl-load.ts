@@ -1,4 +1,4 @@
-/** vcl.inline and vcl.load: compile in the manager, load in the child (mgt_vcl.c mgt_new_vcl). */
+/** vcl.inline and vcl.load: the manager compiles, the child loads (mgt_vcl.c mgt_new_vcl). */
 import { cliStatus } from '../../status.js'
 import {
   addUse,
@@ -33,7 +33,7 @@ interface NewProgram {
   readonly state: string | undefined
 }
 
-/** A simulated engine has no files. */
+/** A simulated engine has no files, so every path is missing. */
 type Origin = { readonly source: string } | { readonly missingPath: string }
 
 function loadVcl(call: Call, { name, state: word = 'auto' }: NewProgram, origin: Origin): void {
@@ -57,7 +57,7 @@ function countPrograms(engine: EngineState): number {
   return engine.programs.filter((program) => program.state !== 'label').length
 }
 
-/** Labels do not count (management-protocol: 6). */
+/** Labels are not counted (management-protocol: 6). */
 function isFull({ engine, reply }: Call): boolean {
   const count = countPrograms(engine)
   if (count < readNumber(engine, 'max_vcl') || readNumber(engine, 'max_vcl_handling') !== 2)
@@ -111,7 +111,7 @@ function compile(call: Call, name: string, origin: Origin): Compiled | undefined
     refuseCompilation(reply, toBytes(compiled.refusal))
     return undefined
   }
-  // Only what passes this far reaches the slow C compiler.
+  // Only accepted programs reach the slow C compiler.
   reply.delayMs = engine.setup.compileMs
   if (compiled.warnings !== '')
     reply.out(`Message from VCC-compiler:\n${toBytes(compiled.warnings)}`)
@@ -161,7 +161,7 @@ function loadInChild({ engine, reply, nowMs }: Call, program: VclProgram): void 
   setIdleClock(engine, program, nowMs)
 }
 
-/** Undoes a load: the program was never usable. */
+/** Undoes a load of a program that never became usable. */
 function forgetProgram(engine: EngineState, program: VclProgram): void {
   engine.programs = engine.programs.filter((other) => other !== program)
   for (const used of program.uses) used.usedBy = used.usedBy.filter((user) => user !== program)

@@ -3,7 +3,7 @@ import { cliStatus } from '../../status.js'
 import { findProgram, type VclProgram } from '../engine-state.js'
 import type { Call } from './call.js'
 
-/** Refuses what is not a name. An empty one is an assertion in 7.1: the manager dies of it (tested). */
+/** Refuses invalid names. An empty name fails an assertion in 7.1, which kills the manager (tested). */
 export function mayBeName({ engine, reply }: Call, name: string): boolean {
   if (name === '') {
     engine.managerDied = true

@@ -1,4 +1,4 @@
-/** vcl.use, vcl.state, vcl.label, vcl.discard: what is active, warm, labelled, gone (mgt_vcl.c). */
+/** vcl.use, vcl.state, vcl.label, vcl.discard: change the active VCL, temperatures and labels, and unload VCL (mgt_vcl.c). */
 import { hasQuirk } from '../../quirks.js'
 import { cliStatus } from '../../status.js'
 import {
@@ -80,7 +80,7 @@ export function labelVcl(call: Call): void {
   addUse(engine, existing ?? addLabel(engine, name), target)
 }
 
-/** The program a label may point at, checked in the engine's order. */
+/** The program to which a label may point, checked in the engine's order. */
 function findTarget(call: Call): VclProgram | undefined {
   const { engine, reply } = call
   const [name = '', targetName = ''] = call.args
@@ -107,7 +107,7 @@ function mayMove(call: Call, label: VclProgram, target: VclProgram): boolean {
   return false
 }
 
-/** Until 6.2 (mgt_vcl.c mcf_vcl_label). */
+/** Up to 6.2 (mgt_vcl.c mcf_vcl_label). */
 function mustBeActive({ engine, reply }: Call, label: VclProgram, target: VclProgram): boolean {
   const [user] = label.usedBy
   if (engine.release.has([null, '6.3']) || user === undefined || target.uses.length === 0)
@@ -119,7 +119,7 @@ function mustBeActive({ engine, reply }: Call, label: VclProgram, target: VclPro
   return true
 }
 
-/** Tells, from the end, the way by which `from` leads to `wanted` (mcf_vcl_check_dag). */
+/** Checks for a path from `from` to `wanted` and prints it in reverse (mcf_vcl_check_dag). */
 function reaches(call: Call, from: VclProgram, wanted: VclProgram): boolean {
   if (from === wanted) return true
   const next = from.uses.find((used) => reaches(call, used, wanted))
@@ -139,7 +139,7 @@ function addLabel(engine: EngineState, name: string): VclProgram {
   return label
 }
 
-/** All or nothing; what depends on what is sorted out among the named (mgt_vcl_discard_mark, _depcheck). */
+/** All or nothing; the order of dependencies among the named programs does not matter (mgt_vcl_discard_mark, _depcheck). */
 export function discardVcl(call: Call): void {
   const marked = new Set<VclProgram>()
   const mark = takesSeveral(call) ? markMatching : markNamed

@@ -1,4 +1,4 @@
-/** Which groups `cachefleet apply` deploys, why, and in which order. */
+/** Decides which groups `cachefleet apply` deploys, why, and in which order. */
 import {
   keyOf,
   type ApplyFields,
@@ -7,20 +7,20 @@ import {
   type WantedObject,
 } from './apply-objects.js'
 
-/** File → newest version. */
+/** File name → newest version. */
 export type FileVersions = ReadonlyMap<string, number>
 
 export interface DeployStep {
   readonly action: 'deploy'
   readonly kind: 'vclgroup'
   readonly name: string
-  /** Null: it is to be made. */
+  /** Null: the group does not exist yet. */
   readonly id: number | null
-  /** `its sources changed`. */
+  /** For example `its sources changed`. */
   readonly reason: string
 }
 
-/** A group whose document does not say `deployed` is deployed again when it is deployed now. */
+/** If the document omits `deployed`, the group is redeployed only if it is deployed now. */
 export function planDeploys(
   wanted: readonly WantedObject[],
   {
@@ -44,7 +44,7 @@ function toStep(name: string, id: number | null, reason: string): DeployStep {
   return { action: 'deploy', kind: 'vclgroup', name, id, reason }
 }
 
-/** Why its caches would get something else by a deploy; null: they would not. */
+/** Why a deploy would change the group's caches; null if it would not. */
 function findReason(
   fields: ApplyFields,
   before: PresentObject | undefined,
@@ -73,7 +73,7 @@ function isSameSources(fields: ApplyFields, pins: Pins, files: FileVersions): bo
   )
 }
 
-/** Groups that give domains up go first, groups that only gain some last. */
+/** Groups that give up domains go first; groups that only gain domains go last. */
 function rankOf(fields: ApplyFields, pins: Pins | undefined): number {
   const wanted = namesOf(fields['domains'])
   const held = pins?.domains ?? []

@@ -1,54 +1,54 @@
-/** The objects that `cachefleet apply` is about: as documents want them, and as they are on the coordinator. */
+/** The objects that `cachefleet apply` handles: as documents define them, and as the coordinator has them. */
 
-/** In the order in which they refer to each other: later kinds to earlier ones. */
+/** In reference order: later kinds refer to earlier ones. */
 export const applyKinds = ['tag', 'file', 'domain', 'deployment', 'vclgroup'] as const
 export type ApplyKind = (typeof applyKinds)[number]
 
-/** Lists are names, in order; an absent value is null. */
+/** Lists contain names, in order; an absent value is null. */
 export type FieldValue = string | number | boolean | null | readonly string[]
 export type ApplyFields = Readonly<Record<string, FieldValue>>
 
 export interface ApplyObject {
   readonly kind: ApplyKind
   readonly name: string
-  /** All that a document can say beside the name, defaults included; a file's content by its `sha`. */
+  /** All fields of a document except the name, defaults included; a file's content is represented by its `sha`. */
   readonly fields: ApplyFields
 }
 
 export interface WantedObject extends ApplyObject {
-  /** Of a group, whether it shall be deployed; undefined: it stays as it is. */
+  /** For a group: whether it should be deployed; undefined leaves it unchanged. */
   readonly deployed?: boolean | undefined
 }
 
 export interface PresentObject extends ApplyObject {
   readonly id: number
   readonly managedBy: string | null
-  /** When it was changed last, as the API answers it. */
+  /** Time of the last change, as the API returns it. */
   readonly updated?: string
-  /** Of a tag: an agent sends it, so nobody can delete it. */
+  /** For a tag: an agent reports it, so it cannot be deleted. */
   readonly isSent?: boolean
-  /** Of a file: the newest. */
+  /** For a file: its newest version. */
   readonly version?: number
-  /** Of a deployed group: what its newest deploy pinned. */
+  /** For a deployed group: what its newest deploy pinned. */
   readonly pins?: Pins | undefined
-  /** Of a group: whether it shall be deployed. */
+  /** For a group: whether it should be deployed. */
   readonly deployed?: boolean
-  /** Of a group: it is the console's, and only read here. */
+  /** For a group: it belongs to the console and is read-only here. */
   readonly isOfConsole?: boolean
-  /** Of a group: a cache that it is placed on has failed to load it. */
+  /** For a group: a cache on which it is placed failed to load it. */
   readonly hasFailed?: boolean
 }
 
-/** What a deploy pinned, by the names that the objects have now. */
+/** What a deploy pinned, by the objects' current names. */
 export interface Pins {
   readonly mainVCL: string
-  /** File → version; the main file among them. */
+  /** File name → version, including the main file. */
   readonly files: ReadonlyMap<string, number>
   readonly domains: readonly string[]
   readonly deployments: readonly string[]
-  /** Of the cache; none: any. */
+  /** Cache releases; an empty list allows any. */
   readonly releases: readonly string[]
-  /** It waits for agents. */
+  /** The deploy is waiting for agents. */
   readonly pending: boolean
 }
 

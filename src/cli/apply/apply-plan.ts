@@ -1,7 +1,7 @@
 /**
- * `cachefleet apply`: what must be done so that the objects of an organization are as a folder's documents define them. Objects refer
- * to each other by name; an object belongs to at most one set, the folder's name, and `prune` deletes what belongs to this set
- * and has no document any more.
+ * `cachefleet apply`: plans the steps that make an organization's objects match a folder's documents. Objects refer to each other by name.
+ * An object belongs to at most one set, by default named after the folder. `prune` deletes objects of this set that no longer have a
+ * document.
  */
 import { planDeploys, type DeployStep, type FileVersions } from './apply-deploys.js'
 import {
@@ -28,7 +28,7 @@ export type ApplyStep =
       readonly action: 'update'
       readonly id: number
       readonly changes: readonly FieldChange[]
-      /** It becomes the set's. */
+      /** The set takes ownership of the object. */
       readonly takes: boolean
     })
   | {
@@ -45,7 +45,7 @@ export type ApplyStep =
       readonly id: number
     }
 
-/** Why nothing may be done; `kind` and `name` are of the document, or of the object where there is none. */
+/** Why the plan must not run; `kind` and `name` identify the document, or the object if there is no document. */
 interface ApplyRefusal {
   readonly kind: ApplyKind
   readonly name: string
@@ -56,10 +56,10 @@ export interface ApplyInput {
   readonly set: string
   readonly wanted: readonly WantedObject[]
   readonly present: readonly PresentObject[]
-  /** Names of tags that may be referred to and not changed: those of shared agents. */
+  /** Names of shared agents' tags, which documents may reference but not change. */
   readonly sharedTags: ReadonlySet<string>
   readonly prune: boolean
-  /** Objects of other sets, or of none, become this set's. */
+  /** Objects of other sets, or of no set, move to this set. */
   readonly adopt: boolean
 }
 
@@ -69,8 +69,8 @@ export interface ApplyPlan {
 }
 
 /**
- * Groups leave their agents before others are deployed, since what leaves may be in the way; what is pruned is
- * deleted last, when nothing refers to it any more.
+ * Groups leave their agents before others are deployed, because a leaving group may block another. Pruned objects are deleted last, when
+ * nothing refers to them any more.
  */
 export function planApply(input: ApplyInput): ApplyPlan {
   const present = new Map(input.present.map((object) => [keyOf(object), object]))
@@ -92,7 +92,7 @@ export function planApply(input: ApplyInput): ApplyPlan {
   }
 }
 
-/** A tag that an agent sends meanwhile stays, and is pruned when no agent does. */
+/** A tag that an agent still reports is kept; it is pruned once no agent reports it. */
 function findPruned(
   { set, prune, present }: ApplyInput,
   wanted: ReadonlyMap<string, WantedObject>,
@@ -107,7 +107,7 @@ function inOrder<T extends ApplyObject>(objects: readonly T[]): readonly T[] {
   return objects.toSorted((a, b) => applyKinds.indexOf(a.kind) - applyKinds.indexOf(b.kind))
 }
 
-/** An object that is there and nobody's is brought to what is wanted and stays nobody's, so that it is never pruned. */
+/** An existing object that belongs to no set is updated but stays without one, so it is never pruned. */
 function planWrite(
   { set, adopt }: ApplyInput,
   { kind, name, fields }: WantedObject,
@@ -135,7 +135,7 @@ function planUndeploys(
     .map(({ name, id }) => ({ action: 'undeploy', kind: 'vclgroup', name, id }))
 }
 
-/** What each file's newest version will be; what is made begins with 1. */
+/** The newest version of each file after the writes; a new file starts at 1. */
 function versionsAfter(
   present: readonly PresentObject[],
   writes: readonly ApplyStep[],
@@ -174,8 +174,8 @@ interface Sides {
 }
 
 /**
- * References to nothing, and to what would be pruned. Of what is there and stays only the latter is checked: not everything that
- * it refers to was read.
+ * Finds references to missing objects and to objects that would be pruned. For existing objects without a document only the latter is
+ * checked, because not every object that they refer to was read.
  */
 function findLoose(
   { present: before, sharedTags }: ApplyInput,

@@ -1,4 +1,4 @@
-/** `cachefleet apply`: shows the plan, or confirms losses, applies it, and ends with the state of what is deployed. */
+/** `cachefleet apply`: shows the plan, or confirms deletions, applies the plan, and ends with the state of the deployed groups. */
 import { CliError, exitCodes, type ExitCode } from '../cli-error.js'
 import { confirm } from '../confirm.js'
 import { readWait } from '../deploy.js'
@@ -14,7 +14,7 @@ import { planFolder, type Applying } from './plan-folder.js'
 import { runPlan } from './run-plan.js'
 import { describePlan, describeStep } from './show-plan.js'
 
-/** In the confirmation. */
+/** In the confirmation prompt. */
 const lossesNamed = 10
 
 export async function apply(invocation: Invocation): Promise<ExitCode> {
@@ -24,7 +24,7 @@ export async function apply(invocation: Invocation): Promise<ExitCode> {
   return showPlan(await planFolder(invocation).catch(refusePlan))
 }
 
-/** A script must not take a usage error (2) for changes (2). */
+/** Scripts must not mistake a usage error (exit code 2) for pending changes (also 2). */
 function refusePlan(error: unknown): never {
   if (error instanceof CliError && error.exitCode === exitCodes.usage)
     throw new CliError(exitCodes.refused, error.message)
@@ -49,7 +49,7 @@ async function showPlan(applying: Applying): Promise<ExitCode> {
   return exitCodes.changes
 }
 
-/** A plan that cannot be applied exits differently from one that is not applied yet. */
+/** A plan that cannot be applied needs another exit code than one that is not applied yet. */
 function refuseShortage(preview: readonly PlacementPreview[]): void {
   const short = preview.flatMap(({ group, shortage }) =>
     shortage === null ? [] : [`vclgroup ${JSON.stringify(group)} cannot be deployed: ${shortage}`],
@@ -81,16 +81,16 @@ function showNothing({ invocation, set }: Applying): void {
   showText(invocation.output, 'nothing to change', { set, steps: [] })
 }
 
-/** Throws CliError unless all that is deployed is Active. */
+/** Throws CliError unless every deployed group is Active. */
 async function endWithStates({ invocation, api, sides }: Applying): Promise<ExitCode> {
   const ending = judgeEndStates(await readEndStates(api, sides))
-  // Nobody waits for what is still on its way.
+  // With a wait of 0 s, an unfinished deploy is not an error.
   const isLeft = ending?.exitCode === exitCodes.unfinished && readWait(invocation).seconds === 0
   if (ending && !isLeft) throw ending
   return exitCodes.done
 }
 
-/** Deletes and undeploys are confirmed; a terminal shows the whole plan before (docs/behaviour.md, Apply). */
+/** Deletes and undeploys need confirmation; a terminal shows the whole plan first (docs/behaviour.md, Apply). */
 async function confirmLosses(
   { invocation, api, plan, sides }: Applying,
   preview: readonly PlacementPreview[],

@@ -1,4 +1,4 @@
-/** From names to what the API takes: ids of what is there, and of what was made a moment ago. */
+/** Converts names to the ids that the API takes, of existing objects and of objects that this run created. */
 import {
   keyOf,
   type ApplyFields,
@@ -24,13 +24,13 @@ export class Ids {
     this.byKey.set(keyOf({ kind, name }), id)
   }
 
-  /** Undefined: it is to be made. */
+  /** Undefined: the object does not exist yet. */
   find(kind: ApplyKind, name: string): number | undefined {
     const own = this.byKey.get(keyOf({ kind, name }))
     return own ?? (kind === 'tag' ? this.sharedTags.get(name) : undefined)
   }
 
-  /** The plan has found everything that is referred to. */
+  /** Throws for an unknown name; the plan has already checked every reference. */
   require(kind: ApplyKind, name: string): number {
     const id = this.find(kind, name)
     if (id === undefined) throw new Error(`${kind} ${JSON.stringify(name)} has no id`)
@@ -38,16 +38,16 @@ export class Ids {
   }
 }
 
-/** The folder and the coordinator, by `keyOf`. */
+/** The folder's and the coordinator's objects, by `keyOf`. */
 export interface Sides {
   readonly wanted: ReadonlyMap<string, WantedObject>
   readonly present: ReadonlyMap<string, PresentObject>
-  /** Of the folder's files, by name. */
+  /** The folder's files, by name. */
   readonly sources: ReadonlyMap<string, Source>
   readonly ids: Ids
 }
 
-/** Without the name. `source`: of a file whose content is sent. */
+/** The request body without the name. `source`: for a file whose content is sent. */
 export function toBody(
   { kind, fields }: { readonly kind: ApplyKind; readonly fields: ApplyFields },
   ids: Ids,

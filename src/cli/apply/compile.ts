@@ -1,4 +1,4 @@
-/** Whether the VCL of a plan's groups compiles, checked on caches before anything is changed. */
+/** Checks on caches that the VCL of a plan's groups compiles, before anything is changed. */
 import { keyOf, type WantedObject } from './apply-objects.js'
 import type { ApplyPlan } from './apply-plan.js'
 import type { Fields } from '../api-shapes.js'
@@ -9,10 +9,10 @@ import type { PlacementPreview, PlannedPlace } from './preview-placement.js'
 import type { Applying } from './plan-folder.js'
 import type { WantedEntry } from './wanted.js'
 
-/** One load may take 120 s (docs/behaviour.md, Deploy). */
+/** A single load may take 120 s (docs/behaviour.md, Deploy). */
 const compileTimeoutMs = 180_000
 
-/** Groups whose caches, or whose next deploy, would get another text than before. */
+/** Groups whose VCL, as loaded now or by the next deploy, the plan would change. */
 export function findToCompile({ steps }: ApplyPlan, wanted: Sides['wanted']): WantedObject[] {
   const changed = new Set(
     steps
@@ -28,7 +28,7 @@ export function findToCompile({ steps }: ApplyPlan, wanted: Sides['wanted']): Wa
   )
 }
 
-/** In the order of the documents; on the agent that the group would be placed on first. Answers what could not be checked. */
+/** Compiles in document order, on the agent that each group would be placed on first. Returns notes about what could not be checked. */
 export async function compileAll(
   { api, plan, sides, entries, invocation }: Applying,
   preview: readonly PlacementPreview[],
@@ -57,7 +57,7 @@ function whereOf(entries: readonly WantedEntry[], { name }: WantedObject): strin
   return entry?.at('mainVCL') ?? ''
 }
 
-/** Answers what could not be checked. Throws CliError for what does not compile; `where`: the group's document. */
+/** Returns a note if the check was impossible. Throws CliError if the VCL does not compile; `where`: the group's document. */
 async function checkCompile(
   api: Applying['api'],
   group: WantedObject,
@@ -92,7 +92,7 @@ async function checkCompile(
   }
 }
 
-/** As the folder has it; else the stored one. */
+/** The folder's text of the file, otherwise the stored file. */
 function toLooseFile({ sources, ids }: Sides, name: string, where: string): Fields {
   const given = sources.get(name)
   if (given === undefined) return { id: ids.require('file', name) }

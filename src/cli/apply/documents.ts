@@ -1,14 +1,14 @@
-/** The YAML and JSON documents of a folder, each with the file and line of everything in it. */
+/** The YAML and JSON documents of a folder, with the file and line of every value. */
 import { readYaml, type YamlDocument } from '../../yaml-lines.js'
 import { isFields, type Fields } from '../api-shapes.js'
 import type { Problems } from './problems.js'
 import type { Folder } from './folder.js'
 
-/** As many as the coordinator places in one call. */
+/** The most that the coordinator places in one call. */
 export const documentsMost = 1_000
 export interface FolderDocument {
   readonly values: Fields
-  /** `site.yaml line 7`: of the value at this path, else of what holds it. */
+  /** For example `site.yaml line 7`: the position of the value at this path, or of the nearest enclosing value. */
   readonly at: (...path: readonly (string | number)[]) => string
 }
 
@@ -32,7 +32,7 @@ export async function readDocuments(
   return documents
 }
 
-/** One map, or a list of maps; an empty document is none. */
+/** Accepts one map or a list of maps; an empty document yields none. */
 function toDocuments(
   file: string,
   { value, lineOf }: YamlDocument,

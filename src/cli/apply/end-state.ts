@@ -1,4 +1,4 @@
-/** How a run of `apply` ends: by the states of the groups of the folder that are deployed, whether there was anything to change or not. */
+/** The result of an `apply` run: derived from the states of the folder's deployed groups, even if nothing was changed. */
 import { keyOf, type WantedObject } from './apply-objects.js'
 import type { Api } from '../api.js'
 import { CliError, exitCodes, type ExitCode } from '../cli-error.js'
@@ -7,13 +7,13 @@ import { toPrintableLine } from '../printable-text.js'
 import type { Sides } from './bodies.js'
 import { nouns } from './wanted.js'
 
-/** Caches that the message names of each group. */
+/** Number of caches that the message names per group. */
 const failuresNamed = 5
 
-/** The worst first. */
+/** Worst first. */
 const rank: readonly ExitCode[] = [exitCodes.refused, exitCodes.unfinished, exitCodes.partial]
 
-/** As they are now. One call, and none where nothing is deployed. */
+/** Reads the current states in one call; makes no call if nothing is deployed. */
 export async function readEndStates(api: Api, sides: Sides): Promise<readonly GroupStatus[]> {
   const names = new Set([...sides.wanted.values()].filter(isDeployed).map(({ name }) => name))
   if (names.size === 0) return []
@@ -27,7 +27,7 @@ export async function readEndStates(api: Api, sides: Sides): Promise<readonly Gr
   }
 }
 
-/** Null: all of them are Active. */
+/** Returns null if all groups are Active. */
 export function judgeEndStates(groups: readonly GroupStatus[]): CliError | null {
   const code = rank.find((one) => groups.some(({ stateName }) => codeOf(stateName) === one))
   if (code === undefined) return null

@@ -1,8 +1,8 @@
-/** An object as the document that `apply` would make it of. Pure. */
+/** Converts an object to the document from which `apply` would create it. Pure. */
 import type { Fields } from '../api-shapes.js'
 import type { PresentObject } from './apply-objects.js'
 
-/** `source`: where the content of a file is. */
+/** `source`: reference to the content of a file. */
 export function toDocument(
   { kind, name, fields, deployed }: PresentObject,
   source: string,
@@ -21,7 +21,7 @@ export function toDocument(
 
 const lengthMost = 100
 
-/** Names of files on disk by those of objects: nothing that leads elsewhere, no two that differ in case only. */
+/** Maps object names to file names that cannot leave the folder and do not differ in case only. */
 export function chooseFileNames(names: readonly string[]): ReadonlyMap<string, string> {
   const taken = new Set<string>()
   const chosen = new Map<string, string>()

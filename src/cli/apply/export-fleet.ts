@@ -1,4 +1,4 @@
-/** `cachefleet export DIR`: an organization's objects as a folder of documents, by which `apply` changes nothing. */
+/** `cachefleet export DIR`: writes an organization's objects as a folder of documents; applying it changes nothing. */
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { findNameProblem } from '../../resources/names.js'
@@ -54,7 +54,7 @@ export async function exportFleet(invocation: Invocation): Promise<undefined> {
   invocation.output.notify(`${chosen.length} objects are in ${folder}`)
 }
 
-/** A folder has the newest text of each file. */
+/** Reports pinned old versions: the folder contains only the newest text of each file. */
 function findOldPins(objects: readonly PresentObject[]): readonly string[] {
   const versions = new Map(
     objects.flatMap(({ kind, name, version }) => (kind === 'file' ? [[name, version]] : [])),
@@ -82,7 +82,7 @@ interface Chosen {
   readonly chosen: readonly PresentObject[]
 }
 
-/** An object belongs to one set at most, and a folder is one. */
+/** An object belongs to at most one set, and a folder describes one set. */
 function chooseSet(
   objects: readonly PresentObject[],
   asked: string | undefined,
@@ -102,7 +102,7 @@ function chooseSet(
   return { set, chosen: objects }
 }
 
-/** The sources first: without its documents a folder is no fleet. */
+/** Writes the sources first, so that an interrupted export has no documents and cannot be applied. */
 async function writeFolder(
   folder: string,
   set: string,

@@ -1,4 +1,4 @@
-/** `kind: files`: a folder of VCL, each file of it a document of kind file under its own name. */
+/** `kind: files`: a folder of VCL, in which each file becomes a document of kind file under its own name. */
 import { join } from 'node:path'
 import { matchesGlob } from '../../resources/glob.js'
 import type { Problems } from './problems.js'
@@ -8,13 +8,13 @@ import type { Folder } from './folder.js'
 const defaultMatch = '*.vcl'
 const keysKnown = ['kind', 'folder', 'match']
 
-/** `kind: files` names files in the plural too: a folder is meant where one is given. */
+/** True if the document has the key `folder`; `kind: files` is also the plural spelling of `kind: file`. */
 export function isFileFolder({ values }: FolderDocument): boolean {
   const keys = Object.keys(values).map((key) => key.toLowerCase())
   return keys.includes('folder')
 }
 
-/** One document for each file that matches; none where that is wrong. */
+/** Returns one document per matching file; none if the document is invalid. */
 export async function readFileFolder(
   folder: Folder,
   { values, at }: FolderDocument,

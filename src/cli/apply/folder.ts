@@ -1,26 +1,26 @@
-/** Reads files of the folder that `apply` was given: nothing outside it, nothing but plain files, and only so much. */
+/** Reads files of the folder that `apply` was given: only plain files inside it, up to size limits. */
 import { open, readdir, realpath, stat } from 'node:fs/promises'
 import { basename, join, relative, resolve, sep } from 'node:path'
 import { usageError } from '../cli-error.js'
 
-/** Documents and sources together. */
+/** Documents and sources combined. */
 const filesMost = 2_000
-/** A body takes 10 MiB (docs/behaviour.md, Calls), which base64 makes of this. */
+/** Base64 expands this to about the 10 MiB that a request body may have (docs/behaviour.md, Calls). */
 const fileLimitBytes = 7 * 1024 * 1024
 const folderLimitBytes = 64 * 1024 * 1024
 
 export interface Folder {
-  /** What a set is called that nobody named: the folder's own name. */
+  /** The folder's own name, which is the default name of the set. */
   readonly name: string
-  /** Names of its documents, in order. */
+  /** File names of its documents, sorted. */
   readonly documents: readonly string[]
-  /** `path`: from the folder. Throws an Error with the reason. */
+  /** `path` is relative to the folder. Throws an Error with the reason. */
   readFile(path: string): Promise<Buffer>
-  /** Names of the plain files in this folder, in order. Throws an Error with the reason. */
+  /** Names of the plain files in this subfolder, sorted. Throws an Error with the reason. */
   list(path: string): Promise<readonly string[]>
 }
 
-/** Throws CliError (usage) for what is not a folder or has no documents. */
+/** Throws CliError (usage) if the path is not a folder or contains no documents. */
 export async function openFolder(path: string): Promise<Folder> {
   const status = await stat(path).catch(() => undefined)
   if (status?.isDirectory() !== true)
@@ -49,12 +49,12 @@ export async function openFolder(path: string): Promise<Folder> {
   }
 }
 
-/** A test of VCL is a file that documents name. */
+/** VCL test files are excluded; documents refer to them by name. */
 function isDocument(name: string): boolean {
   return /^[^.].*\.(ya?ml|json)$/i.test(name) && !/\.test\.[a-z]+$/i.test(name)
 }
 
-/** A link to a file counts as one: reading it shows where it leads. */
+/** Symbolic links are listed too; reading one checks its target. */
 async function listInside(root: string, path: string): Promise<readonly string[]> {
   const given = join(root, path)
   requireInside(root, given)
@@ -75,7 +75,7 @@ async function readInside(root: string, path: string): Promise<Buffer> {
   const real = await realpath(given).catch(() => undefined)
   if (real === undefined) throw new Error('no such file')
   requireInside(root, real)
-  // Opening a pipe would block: its type is checked first.
+  // Opening a pipe would block, so the type is checked first.
   const status = await stat(real)
   if (!status.isFile()) throw new Error('it is not a plain file')
   if (status.size > fileLimitBytes)
@@ -88,7 +88,7 @@ async function readInside(root: string, path: string): Promise<Buffer> {
   }
 }
 
-/** Before and after links are followed: what is outside the folder is not even touched. */
+/** Checked before and after links are resolved, so that files outside the folder are never accessed. */
 function requireInside(root: string, path: string): void {
   const way = relative(root, path)
   if (way === '..' || way.startsWith(`..${sep}`))

@@ -1,4 +1,4 @@
-/** Whether the caller may do what a folder needs: checked before anything is changed, and reported at once. */
+/** Checks that the caller has the permissions that a folder needs, and reports all missing ones before anything is changed. */
 import type { ApplyStep } from './apply-plan.js'
 import { isFields, requireList, type Fields } from '../api-shapes.js'
 import { CliError, exitCodes } from '../cli-error.js'
@@ -6,12 +6,12 @@ import { CliError, exitCodes } from '../cli-error.js'
 type Access = 'read' | 'write'
 
 interface Need {
-  /** Of permissions (docs/behaviour.md, Permissions). */
+  /** Permission type (docs/behaviour.md, Permissions). */
   readonly type: string
   readonly access: Access
 }
 
-/** What `/auth/whoami` answered. */
+/** `whoami`: response of `/auth/whoami`. */
 export function findMissing(whoami: Fields, needs: readonly Need[]): readonly Need[] {
   const granted = new Map(
     requireList(whoami['permissions']).map((permission) => [permission['type'], permission]),

@@ -1,4 +1,4 @@
-/** What documents, answers and bodies have in common: its fields that are one value each, and its lists of references. */
+/** The fields that documents, responses and request bodies share: single values and lists of references. */
 import { deployment } from '../../resources/deployment.js'
 import { domain } from '../../resources/domain.js'
 import { file } from '../../resources/file.js'
@@ -21,29 +21,29 @@ const resources: Readonly<Record<ApplyKind, Resource>> = {
   vclgroup: vclGroup,
 }
 
-/** Beside the name; what is left out has its default. */
+/** All single-value fields except the name; missing ones get their default. */
 export function readPlainFields(kind: ApplyKind, read: (field: string) => unknown): ApplyFields {
   const resource = resources[kind]
   const fields = plainFields(resource.fields).filter(([name]) => name !== resource.nameField)
   return Object.fromEntries(
-    // What was read passed the type of its field already.
+    // The values have already been checked against their field's type.
     fields.map(([name, field]) => [name, (read(name) ?? defaultOf(field)) as FieldValue]),
   )
 }
 
-/** By field; `of`: the kind that it refers to. */
+/** Keyed by field; `of`: the kind that the field refers to. */
 export function mapReferences<T>(
   kind: ApplyKind,
   toValue: (field: string, of: ApplyKind) => T,
 ): Readonly<Record<string, T>> {
   const lists = writtenFields(resources[kind].fields).flatMap(([name, field]) =>
-    // Documents have kinds of their own references only.
+    // Document fields only refer to kinds that documents can define.
     field.kind === 'references' ? [[name, toValue(name, field.to.noun as ApplyKind)]] : [],
   )
   return Object.fromEntries(lists) as Record<string, T>
 }
 
-/** What a GET answers and no document says: what nobody writes, and what only the API does; the set decides of `managedBy`. */
+/** Keys of a GET response that documents must omit: read-only ones and API-only ones; `managedBy` is decided by the set. */
 export function readOnlyKeys(kind: ApplyKind): readonly string[] {
   const { fields } = resources[kind]
   return fieldNames(fields).filter(

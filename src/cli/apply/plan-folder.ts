@@ -1,4 +1,4 @@
-/** From the folder and the coordinator to a plan, with every refusal that needs no change to find. */
+/** Builds a plan from the folder and the coordinator, with every refusal that can be found without changing anything. */
 import { applyKinds, keyOf, referencesOf, type ApplyKind } from './apply-objects.js'
 import { planApply, type ApplyPlan } from './apply-plan.js'
 import { findNameProblem } from '../../resources/names.js'
@@ -63,7 +63,7 @@ async function readFolder(
   return { set, entries }
 }
 
-/** Only of the login's organization: names mean nothing elsewhere. */
+/** Only objects of the login's own organization are accepted, because names are unique only within one. */
 function requireOwn(entries: readonly WantedEntry[], { organization: own }: Fields): void {
   const problems = new Problems()
   for (const { organization, at } of entries) {
@@ -79,13 +79,13 @@ function requireOwn(entries: readonly WantedEntry[], { organization: own }: Fiel
   problems.check()
 }
 
-/** What must be read to know what is there; to prune, everything. */
+/** The kinds to read in order to plan; with prune, all of them. */
 function findKinds(entries: readonly WantedEntry[], prune: boolean): ReadonlySet<ApplyKind> {
   if (prune) return new Set(applyKinds)
   const objects = entries.map(({ object }) => object)
   const referred = objects.flatMap((object) => referencesOf(object).map(({ kind }) => kind))
   const used = new Set<ApplyKind>([...objects.map(({ kind }) => kind), ...referred])
-  // What a deploy pinned, and where it goes, is shown by their names.
+  // The plan shows the pinned deployments and the placements by name.
   if (used.has('vclgroup')) used.add('deployment')
   if (used.has('deployment')) used.add('tag')
   return new Set(applyKinds.filter((kind) => used.has(kind)))
@@ -102,7 +102,7 @@ function toSides(entries: readonly WantedEntry[], present: Present): Sides {
   }
 }
 
-/** Each at the line of the field that it is about. */
+/** Reports each refusal at the line of its field. */
 function refuse({ refusals }: ApplyPlan, entries: readonly WantedEntry[]): void {
   const problems = new Problems()
   for (const { kind, name, problem } of refusals) {

@@ -1,4 +1,4 @@
-/** The organization's objects as they are now, in the form in which documents want them. */
+/** Reads the organization's current objects in the form that documents use. */
 import type { ApplyFields, ApplyKind, Pins, PresentObject } from './apply-objects.js'
 import type { Api } from '../api.js'
 import { idOf, isFields, nameOf, requireList, type Fields } from '../api-shapes.js'
@@ -9,7 +9,7 @@ import { nouns } from './wanted.js'
 
 export interface Present {
   readonly objects: readonly PresentObject[]
-  /** Name → id, of tags of shared agents: they may be referred to. */
+  /** Name → id of shared agents' tags, which documents may reference. */
   readonly sharedTags: ReadonlyMap<string, number>
 }
 
@@ -70,7 +70,7 @@ function toFields(kind: ApplyKind, row: Fields): ApplyFields {
   if (kind === 'vclgroup')
     return { ...fields, mainVCL: nameOf(main) ?? '', mainVersion: versionOf(main) }
   if (kind !== 'file') return fields
-  // The answer has it in literal quotes.
+  // The API returns the digest in literal quotes.
   const sha = String(row['sha']).replaceAll('"', '')
   return { ...fields, sha, fileType: Number(row['fileType']) }
 }

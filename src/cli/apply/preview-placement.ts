@@ -1,4 +1,4 @@
-/** Where groups would go, as the coordinator previews it before anything is changed. */
+/** Where groups would be placed, as previewed by the coordinator before anything is changed. */
 import { keyOf } from './apply-objects.js'
 import type { ApplyPlan } from './apply-plan.js'
 import type { Api } from '../api.js'
@@ -8,10 +8,10 @@ import { listOf, type Sides } from './bodies.js'
 export interface PlannedPlace {
   readonly agentId: number
   readonly agentName: string
-  /** Null: the group leaves it. */
+  /** Null: the group leaves the agent. */
   readonly deployment: string | null
   readonly held: boolean
-  /** For its agent, which is away. */
+  /** The agent is absent; the placement waits for it. */
   readonly isWaiting: boolean
 }
 
@@ -21,7 +21,7 @@ export interface PlacementPreview {
   readonly shortage: string | null
 }
 
-/** Of the groups that would be deployed, in that order. */
+/** For the groups that would be deployed, in deploy order. */
 export async function previewPlacement(
   api: Api,
   { steps }: ApplyPlan,

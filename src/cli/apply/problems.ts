@@ -1,4 +1,4 @@
-/** Everything that is wrong with a folder is reported at once, one line each, before anything is changed. */
+/** Collects everything wrong with a folder and reports it at once, one line each, before anything is changed. */
 import { CliError, exitCodes, type ExitCode } from '../cli-error.js'
 import { joinSome } from '../join-some.js'
 
@@ -11,12 +11,12 @@ export class Problems {
     return this.lines.length
   }
 
-  /** `where`: file and line; empty: it has no document. */
+  /** `where`: file and line; empty if there is no document. */
   add(where: string, problem: string): void {
     this.lines.push(where === '' ? problem : `${where}: ${problem}`)
   }
 
-  /** Throws CliError when there are any. */
+  /** Throws CliError if there are any problems. */
   check(exitCode: ExitCode = exitCodes.usage): void {
     if (this.lines.length === 0) return
     const text = joinSome(this.lines, { most: linesMost, between: '\n' })

@@ -1,4 +1,4 @@
-/** Runs a plan's steps one after the other, and reports how far it came. */
+/** Runs a plan's steps in order and reports how many were completed. */
 import { keyOf } from './apply-objects.js'
 import type { ApplyStep } from './apply-plan.js'
 import type { Api } from '../api.js'
@@ -13,7 +13,7 @@ import { joinSome } from '../join-some.js'
 import { describeStep } from './show-plan.js'
 import { nouns } from './wanted.js'
 
-/** Of those that were not done. */
+/** Number of remaining steps that the message names. */
 const stepsNamed = 10
 
 export interface Running {
@@ -24,15 +24,15 @@ export interface Running {
 }
 
 interface RunEnding {
-  /** How many steps from the first are done. */
+  /** Number of completed steps. */
   readonly done: number
-  /** Null: all. */
+  /** Null if all steps were completed. */
   readonly error: CliError | null
 }
 
 /**
- * Ends at the first step that is refused: a second run goes on there. A deploy whose wait ends goes on by itself, so do the
- * steps after it; what became of it, the group's state shows at the end.
+ * Stops at the first refused step; a second run continues from there. A deploy that outlasts its wait continues in the background, and so
+ * do the following steps; the group's state at the end shows its result.
  */
 export async function runPlan(running: Running, steps: readonly ApplyStep[]): Promise<RunEnding> {
   for (const [done, step] of steps.entries()) {
@@ -103,8 +103,8 @@ async function runStep(running: Running, step: ApplyStep): Promise<void> {
 }
 
 /**
- * Throws CliError when somebody has changed it since the plan was made. Answers the ETag of what was seen, where the
- * coordinator gives one: then nothing can come in between.
+ * Throws CliError if the object has changed since the plan was made. Returns the ETag of the checked state if the coordinator provides one,
+ * so that no change can slip in between.
  */
 async function requireUntouched(
   { api, sides }: Running,
@@ -120,7 +120,7 @@ async function requireUntouched(
   )
 }
 
-/** As if the verb had been typed; with --json there is one document, and not this one. */
+/** Runs as if the user had typed the verb; with --json its output is dropped, because only one document is printed. */
 function callFor(invocation: Invocation, groupId: number): Invocation {
   const { output, flags } = invocation
   const silent: Output = { ...output, write: () => undefined }

@@ -1,4 +1,4 @@
-/** A plan for people: what is new (+), changes (~), goes (-), with the texts' differences, and where groups would go (>). */
+/** Describes a plan for people: new (+), changed (~), removed (-), with text differences and planned placements (>). */
 import { keyOf, type FieldValue } from './apply-objects.js'
 import type { ApplyPlan, ApplyStep, FieldChange } from './apply-plan.js'
 import type { Api } from '../api.js'
@@ -8,7 +8,7 @@ import type { Sides } from './bodies.js'
 import type { PlacementPreview } from './preview-placement.js'
 import { nouns } from './wanted.js'
 
-/** Agents that a plan names. */
+/** Number of agents that a plan names per group. */
 const agentsNamed = 20
 
 const verbs: Readonly<Record<ApplyStep['action'], string>> = {
@@ -19,7 +19,7 @@ const verbs: Readonly<Record<ApplyStep['action'], string>> = {
   delete: 'delete',
 }
 
-/** `create file "main.vcl"`. */
+/** For example `create file "main.vcl"`. */
 export function describeStep({ action, kind, name }: ApplyStep): string {
   return `${verbs[action]} ${kind} ${JSON.stringify(name)}`
 }
@@ -32,7 +32,7 @@ const signs: Readonly<Record<ApplyStep['action'], string>> = {
   delete: '-',
 }
 
-/** Reads the stored texts of the files that change. */
+/** Reads the stored texts of the changed files for the differences. */
 export async function describePlan(
   api: Api,
   { steps }: ApplyPlan,
@@ -52,7 +52,7 @@ export async function describePlan(
   return `${lines.join('\n')}\n${countSteps(steps)}\n`
 }
 
-/** `3 to create, 1 to change, …`. */
+/** For example `3 to create, 1 to change, …`. */
 function countSteps(steps: readonly ApplyStep[]): string {
   const counts = Object.entries(verbs).flatMap(([action, verb]) => {
     const count = steps.filter((step) => step.action === action).length

@@ -1,4 +1,4 @@
-/** `apply --schema`: the fields of documents, from the coordinator; it needs no login. */
+/** `apply --schema`: prints the schema of documents, read from the coordinator; needs no login. */
 import { checkAnswer } from '../api.js'
 import { chooseServer } from '../connection.js'
 import { exitCodes, type ExitCode } from '../cli-error.js'

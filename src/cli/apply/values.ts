@@ -1,4 +1,4 @@
-/** One document's values as the API would take them, and the object that they make, with the API's defaults. */
+/** Reads one document's values in the form of the API, and builds the object that they define, with the API's defaults. */
 import { domainToASCII } from 'node:url'
 import type { ApplyFields, ApplyKind, WantedObject } from './apply-objects.js'
 import { findCountsProblem } from '../../resources/deployment.js'
@@ -14,11 +14,11 @@ import type { Field } from '../verb.js'
 import type { Folder } from './folder.js'
 import { mapReferences, readPlainFields } from './plain-fields.js'
 
-/** By field; what the document leaves out, or sets to null, is not there. */
+/** Keyed by field; fields that the document omits or sets to null are absent. */
 export type Values = Map<string, FieldRead>
 type FieldRead = string | number | boolean | readonly string[] | Source | Versioned
 
-/** A main file, maybe at a version. */
+/** A main file, optionally pinned to a version. */
 interface Versioned {
   readonly name: string
   readonly version: number | null
@@ -52,7 +52,7 @@ export async function readValue(
   }
 }
 
-/** `@FILE` is its bytes. */
+/** `@FILE` stands for the file's bytes. */
 async function readSource(folder: Folder, text: string): Promise<string | Source> {
   if (!text.startsWith('@')) return text
   const path = text.slice(1)
@@ -64,7 +64,7 @@ async function readSource(folder: Folder, text: string): Promise<string | Source
   }
 }
 
-/** A name, or what the API answers of an object: its id is of one coordinator, its name of all. */
+/** Accepts a name or a reference as the API returns it. Only the name counts: ids differ between coordinators. */
 function readReference(value: unknown): Versioned {
   if (!isFields(value)) return { name: requireText(value), version: null }
   const unknown = Object.keys(value).find((key) => !/^(id|name|fqdn|version)$/i.test(key))
@@ -140,7 +140,7 @@ function readFileObject(
   return { object: { kind: 'file', name, fields }, source }
 }
 
-/** As the coordinator does when it is written. */
+/** The same check as the coordinator's on write. */
 function requireTest(text: string | null): void {
   if (text === null) throw new Error('source: a test of VCL is a text file')
   const test = readTestFile(text)
@@ -165,7 +165,7 @@ function checkRoot(values: Values, { domains }: ApplyFields): void {
     )
 }
 
-/** The order of references means nothing to the API's users, so that it makes no change. */
+/** The order of references has no meaning in the API, so they are sorted: a new order is not a change. */
 function listOf(values: Values, field: string, of: ApplyKind): readonly string[] {
   const value = values.get(field)
   const names = Array.isArray(value) ? value.map(String) : []

@@ -1,4 +1,4 @@
-/** From documents to the objects that they want: every key, value and name is judged here, before anybody is called. */
+/** Converts documents to the objects that they define: every key, value and name is checked here, before any API call. */
 import { keyOf, type ApplyKind, type WantedObject } from './apply-objects.js'
 import { findNameProblem } from '../../resources/names.js'
 import type { Fields } from '../api-shapes.js'
@@ -18,16 +18,16 @@ import { readObject, readValue, type Values } from './values.js'
 
 export interface WantedEntry {
   readonly object: WantedObject
-  /** Of a file. */
+  /** For a file. */
   readonly source: Source | undefined
-  /** As in the document; undefined: it has none. */
+  /** As in the document; undefined if absent. */
   readonly organization: unknown
-  /** File and line of one of its fields, else of the document. */
+  /** File and line of the field, or of the document if the field is absent. */
   readonly at: (field?: string) => string
 }
 
 interface WantedFolder {
-  /** Of the `kind: set` document. */
+  /** From the `kind: set` document. */
   readonly set: string | undefined
   readonly entries: readonly WantedEntry[]
 }
@@ -40,7 +40,7 @@ export const nouns: Readonly<Record<ApplyKind, Noun>> = {
   vclgroup: vclGroups,
 }
 
-/** Beside the noun's own fields. */
+/** Document fields in addition to the noun's own. */
 const extraFields: Readonly<Partial<Record<ApplyKind, readonly Field[]>>> = {
   file: [{ name: 'encoded', type: { kind: 'boolean' }, summary: 'the source is base64' }],
   vclgroup: [
@@ -48,7 +48,7 @@ const extraFields: Readonly<Partial<Record<ApplyKind, readonly Field[]>>> = {
   ],
 }
 
-/** The fields of a document of this kind, beside `kind`. */
+/** The fields of a document of this kind, except `kind`. */
 export function fieldsOf(kind: ApplyKind): readonly Field[] {
   return [...nouns[kind].fields, ...(extraFields[kind] ?? [])]
 }
@@ -107,7 +107,7 @@ function keepEntry(
 
 const kindsKnown = [...Object.keys(nouns), 'files', 'set'].join(', ')
 
-/** Every name of the noun is taken. */
+/** Accepts every spelling of the noun. */
 function readKind(
   { values, at }: FolderDocument,
   problems: Problems,

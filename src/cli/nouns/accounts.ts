@@ -13,7 +13,7 @@ const parts = toNounParts(resource, {
 
 const account: NounParts = { ...parts, fields: parts.fields.flatMap(toFields) }
 
-/** A new one's name is an argument. */
+/** A new account's name is an argument, not a flag. */
 function toFields(field: Field): readonly Field[] {
   if (field.name === 'name') return [{ ...field, only: 'update' }]
   const isMember = field.name === 'organizations'

@@ -1,4 +1,4 @@
-/** `cachefleet agents`: the caches, what they hold, and what may be asked of them. */
+/** `cachefleet agents`: caches, their contents, and the questions and commands that their agents accept. */
 import { agent as resource } from '../../resources/agent.js'
 import { drain } from '../../resources/draining.js'
 import { fieldFlags } from '../field-flags.js'

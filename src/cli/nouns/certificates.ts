@@ -1,4 +1,4 @@
-/** `cachefleet certificates`: what caches with a TLS listener serve, and putting it there. */
+/** `cachefleet certificates`: the certificates of caches with a TLS listener, and their deploys. */
 import { certificate as resource } from '../../resources/certificate.js'
 import { yesFlag } from '../confirm.js'
 import { addVerb, deleteVerb, getVerb, idArgument, listVerb, updateVerb } from '../object-verbs.js'

@@ -1,4 +1,4 @@
-/** `cachefleet files`: VCL and other files, their versions, and a folder of them at once. */
+/** `cachefleet files`: VCL and other files, their versions, and upload of a whole folder. */
 import { deleteVerb, idArgument, listVerb, updateVerb } from '../object-verbs.js'
 import { fieldFlags } from '../field-flags.js'
 import { file as resource } from '../../resources/file.js'

@@ -1,4 +1,4 @@
-/** `cachefleet invalidations`: what bans and purges became of. They are made by `ban` and `purge`. */
+/** `cachefleet invalidations`: the progress of bans and purges. The verbs `ban` and `purge` create them. */
 import { requireFields } from '../api-shapes.js'
 import { openObject } from '../find-object.js'
 import { addVerb, deleteVerb, getVerb, listVerb } from '../object-verbs.js'

@@ -1,4 +1,4 @@
-/** `cachefleet rollouts`: deploys that switch in waves. They are begun by `vclgroups deploy`. */
+/** `cachefleet rollouts`: deploys that switch in waves. `vclgroups deploy` starts them. */
 import { rollout as resource } from '../../resources/rollout.js'
 import { getVerb, listVerb } from '../object-verbs.js'
 import { toNounParts } from '../resource-noun.js'
@@ -17,7 +17,7 @@ const summaries = {
   abort: 'aborts it: all agents go back to the release before',
 } as const
 
-/** While its organization is frozen an administrator alone says them. */
+/** While the organization is frozen, only an administrator may use these. */
 const changesCaches = new Set(['resume', 'advance'])
 
 export const rollouts: Noun = {

@@ -1,4 +1,4 @@
-/** `cachefleet stats`: how caches, groups and domains do, now and in the past. */
+/** `cachefleet stats`: current and past figures of caches, groups and domains. */
 import { ofDomain, ofGroup, ofOneCache, statsVerb } from '../stats-verb.js'
 import type { Noun, NounParts, Verb } from '../verb.js'
 import { agents } from './agents.js'
@@ -32,7 +32,7 @@ export const statistics: Noun = {
   ],
 }
 
-/** Spelled as the noun is. */
+/** The verb has the same spellings as the noun. */
 function makeStatsVerb(noun: NounParts, of: typeof ofGroup): Verb {
   const verb = statsVerb(noun, { ...of, words: ['stats', noun.name] })
   return { ...verb, aliases: noun.aliases }

@@ -10,7 +10,7 @@ const parts = toNounParts(resource, {
   example: 'users list --filter role=administrator',
 })
 
-// Another role is said by its name.
+// A role is changed by naming another one; it cannot be cleared.
 const fields = parts.fields.map((field) => ({ ...field, clearable: false }))
 const user: NounParts = { ...parts, fields: [...fields, ownerField('by id or name')] }
 

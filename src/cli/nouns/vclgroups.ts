@@ -1,4 +1,4 @@
-/** `cachefleet vclgroups`: what is deployed, and deploying it. */
+/** `cachefleet vclgroups`: groups, their deploys and stages. */
 import { yesFlag } from '../confirm.js'
 import type { PlannedVerb } from '../group-plan.js'
 import { fieldFlags } from '../field-flags.js'

@@ -1,4 +1,4 @@
-/** `cachefleet webhooks`: where events are posted to. */
+/** `cachefleet webhooks`: addresses to which events are posted. */
 import { webhook as resource } from '../../resources/webhook.js'
 import { addVerb, deleteVerb, getVerb, idArgument, listVerb, updateVerb } from '../object-verbs.js'
 import { ownerField, toNounParts } from '../resource-noun.js'

@@ -1,4 +1,4 @@
-/** The test files that paths stand for: files as they are, of folders all that are called like a test. */
+/** Finds test files: files are taken as given, folders contribute every file with the name of a test. */
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { usageError } from '../cli-error.js'
@@ -7,10 +7,10 @@ import { testFileLimitBytes, type TestFile } from '../../test-files/test-file.js
 
 const testName = /^[^.].*\.test\.(?:ya?ml|json)$/i
 const filesMost = 1_000
-/** Folders below a folder. */
+/** Maximum depth of nested folders. */
 const deepMost = 8
 
-/** Throws CliError (usage) for what is not there. In the order of the paths. */
+/** Returns files in the order of the paths. Throws CliError (usage) for a path that does not exist. */
 export async function listTestFiles(paths: readonly string[]): Promise<readonly string[]> {
   const files: string[] = []
   for (const path of paths) {
@@ -36,11 +36,11 @@ async function listFolder(folder: string, deep: number): Promise<readonly string
   return files
 }
 
-/** Reads tests and gathers what is wrong with them. */
+/** Reads tests and collects their problems. */
 export class TestReader {
   readonly #problems: string[] = []
 
-  /** Undefined: something is wrong with it. */
+  /** Returns undefined if the file has problems. */
   async read(path: string): Promise<TestFile | undefined> {
     const size = (await stat(path)).size
     const read =
@@ -53,7 +53,7 @@ export class TestReader {
     return undefined
   }
 
-  /** Throws CliError (usage) with all of it, each with its file and line. */
+  /** Throws CliError (usage) with all problems, each with its file and line. */
   check(): void {
     if (this.#problems.length > 0) throw usageError(this.#problems.join('\n'))
   }

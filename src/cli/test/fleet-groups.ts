@@ -1,4 +1,4 @@
-/** The VCL groups of a folder for `apply`, with their tests: what their caches would get. */
+/** The VCL groups of a folder for `apply`, with their tests and the VCL that their caches would load. */
 import { join } from 'node:path'
 import { listOf } from '../apply/bodies.js'
 import { readDocuments, type FolderDocument } from '../apply/documents.js'
@@ -12,15 +12,15 @@ import { flatten } from './local-vcl.js'
 
 export interface FleetGroup {
   readonly name: string
-  /** That holds the documents. */
+  /** The folder of the documents. */
   readonly folder: string
-  /** Paths. */
+  /** Paths of the tests. */
   readonly tests: readonly string[]
-  /** With its prologue and routing. Throws CliError for what has no text in the folder, or cannot be flattened. */
+  /** The VCL with prologue and routing. Throws CliError if the folder lacks a text or the VCL cannot be flattened. */
   flatten(): TestedVcl
 }
 
-/** Throws CliError for documents that are not right; `onlyIfTested`: none where no document names tests, whatever else they are. */
+/** Throws CliError for invalid documents. `onlyIfTested`: returns none if no document names tests, even if documents are invalid. */
 export async function readFleetGroups(
   path: string,
   { onlyIfTested = false }: { readonly onlyIfTested?: boolean } = {},
@@ -67,7 +67,7 @@ function requireText({ entries }: Fleet, group: WantedEntry, name: string): VclT
   throw usageError(`${group.at()}: file ${JSON.stringify(name)} ${why}`)
 }
 
-/** Of a test, which is told by its lines. */
+/** Path of a test file; tests need one, because results refer to its lines. */
 function findPath({ documents }: Fleet, group: WantedEntry, name: string): string {
   const document = documents.find(({ values }) => values['name'] === name)
   const source = document?.values['source']

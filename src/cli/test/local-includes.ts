@@ -1,4 +1,4 @@
-/** What a VCL of this machine includes of the files beside it. */
+/** Finds the includes of a local VCL in its own folder. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { VclText } from '../../vcl/bundle.js'
@@ -6,13 +6,13 @@ import { includeExpansionLimit } from '../../vcl/limits.js'
 import { findStatements } from '../../vcl/statements.js'
 
 interface LocalIncludes {
-  /** By the name that include statements call them. */
+  /** Keyed by the name in include statements. */
   readonly found: ReadonlyMap<string, VclText>
-  /** What is not in the folder, and the file that includes it. */
+  /** Includes that the folder lacks, with the file that includes them. */
   readonly missing: readonly { readonly name: string; readonly includedBy: string }[]
 }
 
-/** `given`: names that need not be looked for. Of other folders nothing is read. */
+/** `given`: names to skip. Reads no other folder. */
 export async function readLocalIncludes(
   folder: string,
   texts: readonly VclText[],

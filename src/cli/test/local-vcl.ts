@@ -1,4 +1,4 @@
-/** A VCL of this machine with what it includes, which lies beside it. */
+/** A local VCL with its includes from the same folder. */
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { CliError, exitCodes, usageError } from '../cli-error.js'
@@ -8,11 +8,11 @@ import { readLocalIncludes } from './local-includes.js'
 
 interface LocalVcl {
   readonly vcl: TestedVcl
-  /** All files that it is made of. */
+  /** All files of the VCL. */
   readonly files: readonly string[]
 }
 
-/** Throws CliError: usage for a main file that cannot be read, refused for what cannot be flattened. */
+/** Throws CliError: usage if the main file cannot be read, refused if the VCL cannot be flattened. */
 export async function readLocalVcl(path: string): Promise<LocalVcl> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     throw usageError(`${path} cannot be read: ${error instanceof Error ? error.message : ''}`)
@@ -29,7 +29,7 @@ export async function readLocalVcl(path: string): Promise<LocalVcl> {
   return { vcl: flatten(main, found, []), files }
 }
 
-/** Throws CliError for what cannot be flattened. */
+/** Throws CliError if the VCL cannot be flattened. */
 export function flatten(
   main: VclText,
   includes: ReadonlyMap<string, VclText>,

@@ -1,4 +1,4 @@
-/** Which tests are run against which VCL. All is read, and what is wrong told, before anything is run. */
+/** Decides which tests run against which VCL. Reads everything and reports all problems before any test runs. */
 import { stat } from 'node:fs/promises'
 import { dirname, join, normalize } from 'node:path'
 import { usageError } from '../cli-error.js'
@@ -16,12 +16,12 @@ interface PlannedTest {
 
 interface Asked {
   readonly paths: readonly string[]
-  /** `--vcl`, `--group`. */
+  /** Values of `--vcl` and `--group`. */
   readonly vcl: string | undefined
   readonly group: string | undefined
 }
 
-/** Throws CliError. `seen` gets the files and folders that it depends on. */
+/** Throws CliError. Adds the files and folders on which the plan depends to `seen`. */
 export async function planTests(asked: Asked, seen: Set<string>): Promise<readonly PlannedTest[]> {
   if (asked.vcl !== undefined && asked.group !== undefined)
     throw usageError('--vcl and --group both say which VCL is tested: give one of them')
@@ -59,7 +59,7 @@ function describeUnknown(path: string): string {
 
 interface ChosenTest {
   readonly path: string
-  /** Null: it is not run for a group. */
+  /** Null: the test does not belong to a group. */
   readonly group: FleetGroup | null
 }
 
@@ -73,7 +73,7 @@ async function chooseTests({ paths, vcl, group }: Asked): Promise<readonly Chose
   return [...ofGroups, ...others.map((path) => ({ path, group: null }))]
 }
 
-/** Files that were given; else those that the group names; else all of the folder. */
+/** Uses the given files, else the tests that the group names, else all tests of the folder. */
 async function chooseForGroup(
   paths: readonly string[],
   name: string,
@@ -93,7 +93,7 @@ async function chooseForGroup(
   return files.map((path) => ({ path, group }))
 }
 
-/** Those of folders for `apply` that name tests. */
+/** Groups of those folders whose `apply` documents name tests. */
 async function listGroups(paths: readonly string[]): Promise<readonly FleetGroup[]> {
   const groups: FleetGroup[] = []
   for (const path of paths)
@@ -105,7 +105,7 @@ async function isFolder(path: string): Promise<boolean> {
   return (await stat(path).catch(() => null))?.isDirectory() === true
 }
 
-/** Each is read once, however many tests it has. */
+/** Reads each VCL once, even if several tests use it. */
 class LocalVcls {
   readonly #known = new Map<string, TestedVcl>()
   readonly #seen: Set<string>

@@ -1,4 +1,4 @@
-/** Results of tests for people, as TAP, and as JUnit XML. Values in, text out. */
+/** Formats test results for people, as TAP, and as JUnit XML. Pure. */
 import {
   describeStep,
   hasPassed,
@@ -24,7 +24,7 @@ export function describeTotal(results: readonly TestResult[]): string {
   return `${passed} of ${results.length} ${results.length === 1 ? 'test' : 'tests'} passed`
 }
 
-/** Version 13. Also a point for each step that was not run. */
+/** TAP version 13. Steps that did not run get a point too. */
 export function formatTap(results: readonly TestResult[]): string {
   let point = 0
   const lines = results.flatMap((result) =>
@@ -49,7 +49,7 @@ function listSteps({ file, name, steps, planned, trouble }: TestResult): readonl
   return [...steps, ...rest].map((step) => ({ ...step, file, name }))
 }
 
-/** JSON is YAML: nothing in these texts can end the block. */
+/** JSON is valid YAML, and no text in it can end the block. */
 function describeYaml(step: ReportedStep): readonly string[] {
   return indent([
     '---',
@@ -104,7 +104,7 @@ const entities: Readonly<Record<string, string>> = {
   ...{ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' },
 }
 
-/** Without what XML 1.0 cannot hold. */
+/** Replaces characters that XML 1.0 does not allow. */
 function escapeXml(text: string): string {
   return text
     .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd')

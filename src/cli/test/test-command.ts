@@ -1,4 +1,4 @@
-/** `cachefleet test`: which tests, against which VCL, and how it ended (docs/behaviour.md, Tests of VCL). */
+/** `cachefleet test`: plans and runs tests and reports the results (docs/behaviour.md, Tests of VCL). */
 import { writeFile } from 'node:fs/promises'
 import { CliError, exitCodes, usageError, type ExitCode } from '../cli-error.js'
 import { showText } from '../output.js'
@@ -20,7 +20,7 @@ export async function testCommand(invocation: Invocation): Promise<ExitCode> {
     try {
       await runOnce(invocation, program, seen)
     } catch (error) {
-      // It is being written.
+      // While watching, a file may be half-written.
       if (!(error instanceof CliError)) throw error
       stderr.write(`${error.message}\n`)
     }
@@ -37,14 +37,14 @@ async function findProgram({ system }: Invocation): Promise<TestProgram> {
   )
 }
 
-/** @param seen gets the files that it depends on */
+/** @param seen collects the files on which the tests depend */
 async function runOnce(
   invocation: Invocation,
   program: TestProgram,
   seen: Set<string> = new Set(),
 ): Promise<ExitCode> {
   const { output } = invocation
-  // All are read before one is run: what is wrong is told at once.
+  // All tests are read before any runs, so that problems are reported at once.
   const tests = await planTests(
     {
       paths: givenPaths(invocation),

@@ -1,13 +1,13 @@
-/** Waits until one of some files has changed. */
+/** Waits until one of the files changes. */
 import { watch, type FSWatcher } from 'node:fs'
 import { dirname } from 'node:path'
 import { stat } from 'node:fs/promises'
 import { pauseFor } from '../../runtime/pause.js'
 
-/** An editor writes a file in several steps. */
+/** Editors write a file in several steps. */
 const restMs = 200
 
-/** Folders are watched, not files: a file that is replaced is another one. */
+/** Watches folders instead of files, because a replaced file would no longer be watched. */
 export async function watchFiles(paths: readonly string[]): Promise<void> {
   const folders = new Set<string>()
   for (const path of paths) {

@@ -1,4 +1,4 @@
-/** Asks the agents of a release that are in the fleet: groups compile there, and one of them tells the parameters. */
+/** Checks with agents of the release in the fleet: groups compile on them, and one of them lists its parameters. */
 import { isOfRelease, titleOfRelease } from '../../resources/cache-release.js'
 import type { Api } from '../api.js'
 import { nameOf, requireFields, type Fields } from '../api-shapes.js'
@@ -6,10 +6,10 @@ import { CliError, exitCodes } from '../cli-error.js'
 import { readRelease } from './read-release.js'
 import type { ReleaseChecker } from './release-checker.js'
 
-/** One load may take 120 s (docs/behaviour.md, Deploy). */
+/** A single load may take 120 s (docs/behaviour.md, Deploy). */
 const compileTimeoutMs = 180_000
 
-/** Throws CliError when none of the agents can be asked. */
+/** Throws CliError if no such agent is Running. */
 export async function checkByAgents(
   api: Api,
   agents: readonly Fields[],
@@ -30,7 +30,7 @@ export async function checkByAgents(
     title: `${nameOf(asked) ?? ''} (${titleOfRelease(found) ?? release})`,
     release: found,
     compile: (group) => compileGroup(api, group, release),
-    // Newer releases list no other names of a parameter, and take them.
+    // Newer releases accept aliases of a parameter without listing them.
     knows: async (name) => name in known || (await isShown(api, path, name)),
   }
 }

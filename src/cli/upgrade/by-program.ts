@@ -1,6 +1,6 @@
 /**
- * Asks a program of the cache on this machine, `varnishd -C`: it reads VCL and ends, and listens nowhere. The C compiler is left
- * out, which finds nothing in what the VCL compiler wrote.
+ * Checks with a local program of the cache, `varnishd -C`, which reads VCL and exits without listening. The C compiler is skipped, because
+ * it finds no errors in the VCL compiler's output.
  */
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -15,14 +15,14 @@ import { CliError, exitCodes } from '../cli-error.js'
 import { readDeployedText } from './deployed-text.js'
 import type { ReleaseChecker } from './release-checker.js'
 
-/** As long as a cache may take for a load (docs/behaviour.md, Deploy). */
+/** The same limit as for a load in a cache (docs/behaviour.md, Deploy). */
 const longestRunMs = 120_000
-/** What it says of a text is at the end, behind the C that it wrote. */
+/** The messages come last, after the generated C code. */
 const outputLimitCharacters = 262_144
-/** From 6.0 to 9: nobody has a cache without it. */
+/** A minimal VCL that compiles on releases 6.0 to 9. */
 const smallVcl = 'vcl 4.0;\nbackend default { .host = "127.0.0.1"; }\n'
 
-/** Throws CliError for what is no program of this release. */
+/** Throws CliError if the program is not of this release. */
 export async function checkByProgram(
   api: Api,
   program: string,
@@ -50,14 +50,14 @@ async function listParameters(program: string): Promise<ReadonlySet<string>> {
   return new Set([...told.matchAll(/^\.\. _ref_param_(\w+):$/gm)].map(([, name = '']) => name))
 }
 
-/** Newer releases list no other names of a parameter, and take them. The value comes from nowhere: some are commands. */
+/** Newer releases accept aliases of a parameter without listing them. The value is a constant, because some parameters are commands. */
 async function isTaken(program: string, name: string): Promise<boolean> {
   if (!/^[a-z]\w*$/.test(name)) return false
   const words = await readVcl(program, smallVcl, ['-p', `${name}=0`])
   return words === null || !unknownParameter.test(words)
 }
 
-/** `varnishd (varnish-7.1.1 revision …)`, `vinyld (vinyl-cache-9.0.1 revision …)`. */
+/** For example `varnishd (varnish-7.1.1 revision …)`, `vinyld (vinyl-cache-9.0.1 revision …)`. */
 const versionForm = /\(([a-z][a-z-]*?)(?:-cache)?-(\d[\w.]*) revision /
 
 async function readProgramRelease(program: string): Promise<CacheRelease> {
@@ -67,7 +67,7 @@ async function readProgramRelease(program: string): Promise<CacheRelease> {
   throw new CliError(exitCodes.refused, `${program} does not tell its release by -V`)
 }
 
-/** Why it refuses the text; null: it takes it. Throws CliError when it says neither. */
+/** Returns the program's error message, or null if it accepts the text. Throws CliError if the output is neither. */
 async function readVcl(
   program: string,
   text: string,
@@ -75,7 +75,7 @@ async function readVcl(
 ): Promise<string | null> {
   const folder = await mkdtemp(join(tmpdir(), 'cachefleet-upgrade-'))
   try {
-    // Started by root it reads as a user of its own, who passes through; nobody can list it.
+    // When run as root, the program reads as its own user, who may enter the folder but not list it.
     if (process.geteuid?.() === 0) await chmod(folder, 0o711)
     const file = join(folder, `${randomUUID()}.vcl`)
     await writeFile(file, text)
@@ -88,25 +88,25 @@ async function readVcl(
 }
 
 const unknownParameter = /^Unknown parameter /m
-/** Of a text, or of a parameter. */
+/** Refusals of a VCL text or of a parameter. */
 const refusals =
   /^(?:Running \S+ failed, |VCL compilation failed|Unknown parameter |\(attempting to set param )/m
 
 function readVerdict(program: string, said: string): string | null {
   const verdict = judgeRefusal(said)
   if (verdict.kind === 'compiles') return null
-  // Before it stand warnings about the program's own settings.
+  // Warnings about the program's own settings come first.
   if (verdict.kind === 'refused' && refusals.test(said))
     return said.slice(Math.max(0, said.indexOf('Message from VCC-compiler:')))
   const last = said.trim().split('\n').at(-1) ?? ''
   throw new CliError(exitCodes.refused, `${program} did not read the VCL: ${last}`)
 }
 
-/** What it wrote, whatever its exit code. Throws CliError when it cannot be run. */
+/** Returns the program's output, regardless of the exit code. Throws CliError if it cannot be run. */
 async function runProgram(program: string, words: readonly string[]): Promise<string> {
   const child = spawn(program, words, {
     stdio: ['ignore', 'pipe', 'pipe'],
-    // Messages in English, and nothing of this process's environment.
+    // English messages, and no variables of this process.
     env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' },
   })
   let said = ''

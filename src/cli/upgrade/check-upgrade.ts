@@ -1,6 +1,6 @@
 /**
- * `upgrade-check --to vinyl-9.0`: would what is deployed compile on that release, and does it know the parameters that are set.
- * Nothing is changed.
+ * `upgrade-check --to vinyl-9.0`: checks whether the deployed VCL compiles on that release, and whether the release knows the parameters
+ * that are set. Changes nothing.
  */
 import { isOfRelease, isOfReleases, releaseText } from '../../resources/cache-release.js'
 import type { Api } from '../api.js'
@@ -16,7 +16,7 @@ import { readRelease } from './read-release.js'
 import type { ReleaseChecker } from './release-checker.js'
 import { describeReport, type Finding, type UpgradeReport } from './report.js'
 
-/** An answer is waited for more than it is computed. */
+/** Concurrent calls, because most of the time is spent waiting for responses. */
 const askedAtOnce = 10
 
 export async function checkUpgrade(invocation: Invocation): Promise<ExitCode> {
@@ -65,13 +65,13 @@ async function checkGroup(checker: ReleaseChecker, group: Fields): Promise<Findi
   })
 }
 
-/** As it is deployed; null: any. */
+/** The releases of the deployed group; null allows any. */
 function readReleases(wish: unknown): readonly string[] | null {
   const releases = isFields(wish) ? wish['releases'] : null
   return Array.isArray(releases) ? releases.map(String) : null
 }
 
-/** In the order of `agents`. */
+/** Returns findings in the order of `agents`. */
 async function checkAgents(
   api: Api,
   checker: ReleaseChecker,
@@ -91,10 +91,10 @@ async function checkAgents(
   return findings
 }
 
-/** What its cache was told beside its defaults, by whomever. */
+/** Checks every parameter of the agent's cache that differs from its default, whatever set it. */
 async function checkAgent(api: Api, checker: ReleaseChecker, agent: Fields): Promise<Finding> {
   const about = { about: 'agent', id: Number(agent['id']), name: nameOf(agent) ?? '' } as const
-  // Nobody answers, and it is waited for long.
+  // A call to a Down agent would only time out.
   if (agent['stateName'] === 'Down') return { ...about, result: 'unknown', text: 'it is Down' }
   return judge(about, async () => {
     const parameters = await api.readObject(`/agents/${about.id}/params`)
@@ -106,7 +106,7 @@ async function checkAgent(api: Api, checker: ReleaseChecker, agent: Fields): Pro
   })
 }
 
-/** What was refused to the caller ends the check; what could not be found out does not. */
+/** A permission error ends the check; other errors make the finding `unknown`. */
 async function judge(
   about: Pick<Finding, 'about' | 'id' | 'name'>,
   find: () => Promise<Pick<Finding, 'result' | 'text'>>,

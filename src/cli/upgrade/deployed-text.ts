@@ -1,4 +1,4 @@
-/** What is deployed of a group as one text: its files at the versions that were pinned, as the coordinator flattens them. */
+/** Builds a group's deployed VCL as one text: its files at the pinned versions, flattened as the coordinator does. */
 import { randomBytes } from 'node:crypto'
 import { bundleVcl, type Bundle, type VclText } from '../../vcl/bundle.js'
 import { findStatements } from '../../vcl/statements.js'
@@ -6,7 +6,7 @@ import type { Api } from '../api.js'
 import { isFields, nameOf, requireFields, requireList, type Fields } from '../api-shapes.js'
 import { CliError, exitCodes } from '../cli-error.js'
 
-/** Throws CliError when that cannot be found out. */
+/** Throws CliError if the text cannot be built. */
 export async function readDeployedText(api: Api, { wish }: Fields): Promise<Bundle> {
   if (!isFields(wish)) throw new CliError(exitCodes.refused, 'its first deploy is under way')
   const main = await readText(api, requireFields(wish['mainVCL']))
@@ -15,9 +15,9 @@ export async function readDeployedText(api: Api, { wish }: Fields): Promise<Bund
   const hasDomains = requireList(wish['domains']).length > 0
   const bundle = bundleVcl(main, new Map(includes.map((file) => [file.name, file])), {
     allowedExternal: findExternal([main, ...includes]),
-    // What is deployed was judged by the coordinator.
+    // The coordinator has already checked the deployed VCL.
     modules: null,
-    // Of no group: the value is used for this one compile.
+    // No real group: the values are used only for this compile.
     prologue: hasDomains ? { groupId: 0, cacheKey: randomBytes(16).toString('hex') } : undefined,
   })
   if (bundle.ok) return bundle
@@ -30,7 +30,7 @@ async function readText(api: Api, file: Fields): Promise<VclText> {
   return { name: nameOf(file) ?? '', text: String(source) }
 }
 
-/** What is deployed includes only its own files, and those that the coordinator lets the cache's host have. */
+/** Includes other than the group's own files are ones that the coordinator allows on the cache's host. */
 function findExternal(files: readonly VclText[]): ReadonlySet<string> {
   const own = new Set(files.map(({ name }) => name))
   const included = files.flatMap(({ text }) =>

@@ -1,13 +1,13 @@
-/** Which parameters of a cache are set: values in, values out. */
+/** Finds parameters of a cache that differ from their defaults. Pure. */
 import { isFields, type Fields } from '../api-shapes.js'
 
-/** Set to something else than its default. */
+/** A parameter whose value is not its default. */
 interface UsedParameter {
   readonly name: string
   readonly value: string
 }
 
-/** `parameters`: as the API answers them, by name. What the cache lacks by its build has neither value nor default. */
+/** `parameters`: as returned by the API, by name. Parameters that the cache's build lacks have neither value nor default. */
 export function findUsed(parameters: Fields): readonly UsedParameter[] {
   return Object.entries(parameters).flatMap(([name, parameter]) => {
     if (!isFields(parameter)) return []

@@ -1,4 +1,4 @@
-/** The release of an agent's cache, as the API answers it. */
+/** The release of an agent's cache, from the API's fields. */
 import type { CacheRelease } from '../../resources/cache-release.js'
 import type { Fields } from '../api-shapes.js'
 

@@ -1,17 +1,17 @@
-/** What an upgrade would meet, in words: values in, values out. */
+/** Describes the results of an upgrade check. Pure. */
 
 export interface Finding {
   readonly about: 'vclgroup' | 'agent'
   readonly id: number
   readonly name: string
   readonly result: 'ok' | 'fails' | 'unknown'
-  /** The compiler's words, which parameters are missing, or why it could not be found out. */
+  /** The compiler's message, the missing parameters, or why the check was impossible. */
   readonly text: string | null
 }
 
 export interface UpgradeReport {
   readonly release: string
-  /** The agent, or the program on this machine. */
+  /** The agent, or the local program. */
   readonly checkedBy: string
   readonly findings: readonly Finding[]
 }

@@ -80,7 +80,7 @@ export async function readInvalidationMarks(
   })
 }
 
-/** Caches that are away since then; those that are back are in no table. */
+/** Caches that have been away since then; caches that returned are in no table. */
 export async function readOutageMarks(
   queries: Queries,
   scope: Scope,

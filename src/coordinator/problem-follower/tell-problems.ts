@@ -7,7 +7,7 @@ import type { Queries } from '../store/store.js'
 import { markTold, removeRows } from './change-rows.js'
 import type { ProblemRow } from './plan-rows.js'
 
-/** What comes and goes within this time is told to nobody. */
+/** Problems that appear and clear within this time are not reported. */
 export const heldMs = 5_000
 const rowsAtOnce = 200
 

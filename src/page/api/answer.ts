@@ -1,19 +1,19 @@
-/** What a view asks by itself, beside lists and objects: once for each question, or again and again. */
+/** Requests of one view that are neither lists nor objects: sent once per key, or polled. */
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { whenBack } from './connection.js'
 
 interface AnswerOptions {
-  /** A pause before it is asked, for a question that is typed. */
+  /** Delay before the request is sent, for a query that the user is typing. */
   readonly delayMs?: number
-  /** Asked again so long after each answer, but not while the window is hidden. */
+  /** Polling interval, counted from each answer; polling pauses while the window is hidden. */
   readonly repeatMs?: number | undefined
 }
 
 /**
- * `ask` is called when `key` changes, and its answer kept until the next; `before`: the answer so far. An answer that is
- * overtaken is dropped, and it is asked again when the coordinator was away and is back. Null: there is nothing to ask, and the
- * answer is `start` again.
+ * Calls `ask` when `key` changes and keeps its answer until the next; `before` is the answer so far. A superseded answer is
+ * dropped. `ask` is called again when the coordinator is reachable again. With a null `key` nothing is requested and the answer
+ * is `start`.
  */
 export function useAnswer<T>(
   key: string | null,
@@ -42,7 +42,7 @@ export function useAnswer<T>(
     }
     if (delayMs === undefined) void read()
     else timer = setTimeout(() => void read(), delayMs)
-    const stopWaiting = whenBack(() => void read()) // as `ask`, never rejects
+    const stopWaiting = whenBack(() => void read()) // never rejects, as `ask` does not
     return () => {
       abort.abort()
       stopWaiting()

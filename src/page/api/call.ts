@@ -1,4 +1,4 @@
-/** One call of the controller API. What goes wrong is a value: a view shows it, nothing is thrown. */
+/** One call of the controller API. Errors are returned as values for the view to show; nothing is thrown. */
 import { readAccessToken, renewAccess } from '../session/access.js'
 import {
   readOutcome,
@@ -9,7 +9,7 @@ import {
   type Outcome,
 } from './http.js'
 
-/** `path` below `/api/v1`, ids and names in it encoded. `T` is what the API's document promises of it. */
+/** `path` is relative to `/api/v1`, with ids and names encoded. `T` is the type that the API documentation promises. */
 export async function call<T>(
   method: Method,
   path: string,
@@ -19,7 +19,7 @@ export async function call<T>(
   return answer instanceof Response ? readOutcome<T>(answer) : { ok: false, error: answer }
 }
 
-/** With the access token, which is renewed once when it is not taken. For answers that are no JSON. */
+/** Sends the access token and renews it once after a 401. Used directly for responses that are not JSON. */
 export async function send(
   method: Method,
   path: string,

@@ -1,27 +1,27 @@
 /**
- * Whether the coordinator answers. Every exchange tells; while it is away one probe asks for it, and what could not be read is
- * read again once it is back (docs/behaviour.md, Page).
+ * Tracks whether the coordinator is reachable. Every exchange updates it; during an outage one probe polls the coordinator, and
+ * failed reads are repeated once it is back (docs/behaviour.md, Page).
  */
 import { signal } from '@preact/signals'
 import { pauseAfter, pickBetween } from '../../runtime/backoff.js'
 import type { CallError } from './http.js'
 
-/** When it answered last, in milliseconds since 1970; null: it is not known to be away. */
+/** Time of the last answer, in milliseconds since 1970; null: no outage is known. */
 export const awaySince = signal<number | null>(null)
 
-/** Says that the process lives; no login, no work for the store. */
+/** Reports that the process is alive; needs no login and no access to the store. */
 const probePath = '/healthz'
 const probePauses = { firstMs: 400, longestMs: 5_000 }
-/** Of what the coordinator itself refuses for a while. */
+/** For reads that the coordinator itself refuses temporarily. */
 const readingPauses = { firstMs: 1_000, longestMs: 15_000 }
-/** Proxies answer these for a coordinator that is away. */
+/** Status codes with which a proxy answers for an unreachable coordinator. */
 const awayStatuses: readonly number[] = [502, 503, 504]
 
 const returning = new Set<() => void>()
 let answeredAt = Date.now()
 let probing: AbortController | undefined
 
-/** An exchange had an answer, or a piece of the stream came. */
+/** Called when an exchange was answered or a chunk of the stream arrived. */
 export function noteAnswer(): void {
   answeredAt = Date.now()
   if (!probing) return
@@ -31,14 +31,14 @@ export function noteAnswer(): void {
   for (const act of [...returning]) act()
 }
 
-/** An exchange had none: nobody is told before the first probe had none either. */
+/** Called when an exchange got no answer. The outage is shown only after the first probe has failed too. */
 export function noteSilence(): void {
   if (probing) return
   probing = new AbortController()
   void probe(probing.signal) // never rejects
 }
 
-/** Calls `act` each time that the coordinator is back. Answers how to stop. */
+/** Calls `act` each time the coordinator is reachable again. Returns a function that unsubscribes. */
 export function whenBack(act: () => void): () => void {
   returning.add(act)
   return () => {
@@ -46,7 +46,7 @@ export function whenBack(act: () => void): () => void {
   }
 }
 
-/** Of the coordinator, and not of a proxy before it that does not reach it: that one knows no trace ids. */
+/** False for the response of a proxy that cannot reach the coordinator: a proxy sends no trace id. */
 export function isFromCoordinator(answer: Response): boolean {
   return !awayStatuses.includes(answer.status) || answer.headers.has('x-trace-id')
 }
@@ -63,12 +63,12 @@ async function probe(signal: AbortSignal): Promise<void> {
 }
 
 export interface Retries {
-  /** How the newest reading ended; null: well. */
+  /** Records how the last read ended; null: it succeeded. */
   readonly note: (error: CallError | null) => void
   readonly stop: () => void
 }
 
-/** Reads again by itself what failed only for a while: when the coordinator is back, or is ready to answer it. */
+/** Repeats reads that failed temporarily: when the coordinator is reachable again, or after a backoff and its `Retry-After`. */
 export function startRetries(read: () => void): Retries {
   let failures = 0
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -91,7 +91,7 @@ export function startRetries(read: () => void): Retries {
   }
 }
 
-/** Nothing is wrong with what was asked: there was no answer (0), too many ask, or something behind it is away. */
+/** True if the request itself is valid: no answer (0), too many requests, or the coordinator or a service behind it is unavailable. */
 export function isTransient({ status }: CallError): boolean {
   return status === 0 || status === 429 || awayStatuses.includes(status)
 }

@@ -1,4 +1,4 @@
-/** `/counters`: what is sampled of every cache that has it. */
+/** `/counters`: the counters that are sampled on every cache that has them. */
 export interface Counter {
   readonly name: string
   readonly kind: 'counter' | 'gauge'

@@ -1,7 +1,7 @@
-/** `/agents/{id}/…`: what a cache holds, as the cache itself answers. */
+/** `/agents/{id}/…`: the state of a cache as the cache itself reports it. */
 import { useObject, type LoadedObject } from './object.js'
 
-/** Stays true while the agent tells of changes. */
+/** Is kept up to date while the agent reports changes. */
 export function useHeld<T>(agentId: number, what: string): LoadedObject<T> {
   return useObject(`/agents/${agentId}/${what}`, { follow: 'agent', id: agentId })
 }
@@ -10,12 +10,12 @@ export interface Vcl {
   readonly name: string
   /** `active` or `available`. */
   readonly status: string
-  /** auto, cold, warm or label */
+  /** `auto`, `cold`, `warm` or `label`. */
   readonly state: string
   readonly temperature: string | null
-  /** References; null while the child does not run. */
+  /** References; null while the child process is not running. */
   readonly busy: number | null
-  /** The VCL that a label stands for. */
+  /** The VCL that a label points to. */
   readonly label: string | null
 }
 
@@ -25,9 +25,9 @@ export interface Backend {
   /** `<VCL>.<backend>` */
   readonly name: string
   readonly type: string | null
-  /** What was set; without a probe `healthy` is shown for `auto` too. */
+  /** The admin health that was set; without a probe `healthy` is also shown for `auto`. */
   readonly adminHealth: string
-  /** Good ones of the latest probes; both 0 without a probe. */
+  /** Number of good results among the latest probes; `good` and `total` are 0 without a probe. */
   readonly good: number
   readonly total: number
   readonly isHealthy: boolean
@@ -45,6 +45,6 @@ export interface Ban {
   readonly timeSeconds: number
   readonly references: number
   readonly isCompleted: boolean
-  /** Empty: the one that every cache starts with. */
+  /** Empty for the initial ban of every cache. */
   readonly expression: string
 }

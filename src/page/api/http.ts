@@ -1,16 +1,16 @@
-/** One exchange with the controller API, as it is: no session, no second try. */
+/** One raw exchange with the controller API: no session, no retry. */
 import { isFromCoordinator, noteAnswer, noteSilence } from './connection.js'
 
 export interface CallError {
-  /** 0: there was no answer. */
+  /** 0: no answer arrived. */
   readonly status: number
   readonly errorKey: string
   readonly errorMsg: string
-  /** Empty: there was no answer. */
+  /** Empty: no answer arrived. */
   readonly traceId: string
-  /** Null: not given. */
+  /** Null: the response has no `Retry-After`. */
   readonly retryAfterSeconds: number | null
-  /** Of a deploy: the rollout that it was, or that is in its way. */
+  /** For a deploy: its own rollout, or the rollout that blocks it. */
   readonly rolloutId?: number
 }
 
@@ -18,18 +18,18 @@ export type Outcome<T> =
   | {
       readonly ok: true
       readonly value: T
-      /** To send back as `ifMatch`. */
+      /** Sent back as `ifMatch`. */
       readonly etag: string | null
-      /** Of a list: how many there are without `take`. */
+      /** For a list: the number of rows without `take`. */
       readonly total: number | null
     }
   | { readonly ok: false; readonly error: CallError }
 
 export interface CallOptions {
   readonly body?: unknown
-  /** The ETag of what was read: 412 when somebody changed it since. */
+  /** ETag of the object as it was read; the API answers 412 if it has changed since. */
   readonly ifMatch?: string | null
-  /** Who left does not wait any more; the outcome is then of no use to anybody. */
+  /** Aborted when the user leaves the view; the outcome is then unused. */
   readonly signal?: AbortSignal
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -60,7 +60,7 @@ export async function sendOnce(
     else noteSilence()
     return answer
   } catch {
-    // Who left was not waiting for an answer.
+    // An aborted request does not mean that the coordinator is unreachable.
     if (signal?.aborted !== true) noteSilence()
     return noAnswer
   }
@@ -73,7 +73,7 @@ export async function readOutcome<T>(answer: Response): Promise<Outcome<T>> {
     const total = answer.headers.get('x-total-count')
     return {
       ok: true,
-      value: (text === '' ? undefined : JSON.parse(text)) as T, // what the document promises
+      value: (text === '' ? undefined : JSON.parse(text)) as T, // the type that the API documentation promises
       etag: answer.headers.get('etag'),
       total: total === null ? null : Number(total),
     }
@@ -82,7 +82,7 @@ export async function readOutcome<T>(answer: Response): Promise<Outcome<T>> {
   }
 }
 
-/** Also of an answer that is not the API's: a proxy's. */
+/** Also reads error responses that come from a proxy, not from the API. */
 async function readError(answer: Response): Promise<CallError> {
   const body: unknown = await answer.json().catch(() => null)
   const read = (key: string): string => {
@@ -101,7 +101,7 @@ async function readError(answer: Response): Promise<CallError> {
   }
 }
 
-/** Of any answer of a verb of a group; null: it bears none. */
+/** Reads the rollout id from any response of a group action; null: it has none. */
 export function readRolloutId(body: unknown): number | null {
   const rollout: unknown = isObject(body) ? Reflect.get(body, 'rollout') : null
   const id: unknown = isObject(rollout) ? Reflect.get(rollout, 'id') : null
@@ -120,7 +120,7 @@ const noAnswer: CallError = {
   retryAfterSeconds: null,
 }
 
-/** Of what is not sent at all: what is wrong with it is known here. */
+/** Builds the error of a request that is not sent because it is already known to be invalid. */
 export function refuse(errorMsg: string): CallError {
   return { status: 0, errorKey: '', errorMsg, traceId: '', retryAfterSeconds: null }
 }

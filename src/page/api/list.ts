@@ -1,4 +1,4 @@
-/** A list of the API that stays true while it is shown: read in pages, then followed by its events. */
+/** A list of the API, kept up to date while it is shown: read in pages, then updated by events. */
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect } from 'preact/hooks'
 import { call } from './call.js'
@@ -10,40 +10,40 @@ import type { EventType } from '../../resources/event.js'
 import { applyEvents, keepRows, type Row } from './rows.js'
 
 export interface ListOptions {
-  /** Filters and `sort` of the API. Without filters events are put in place, with them the list is read again. */
+  /** Filters and `sort` of the API. Without filters events are applied to the rows; with filters the list is read again. */
   readonly query?: Readonly<Record<string, string>>
-  /** What changes it. */
+  /** Event types that change the list. */
   readonly follow?: readonly EventType[]
-  /** Events carry the list's own objects (agents, api log entries); otherwise it is read again. */
+  /** Events carry complete objects of the list (agents, API log entries); otherwise the list is read again. */
   readonly isWhole?: boolean
 }
 
 export interface List<T> {
   readonly rows: readonly T[]
-  /** How many there are, also beyond the bound. */
+  /** Total number of rows, including those beyond `rowsMost`. */
   readonly total: number
   readonly phase: 'loading' | 'ready'
-  /** The last reading failed; `rows` are from before. */
+  /** The last read failed; `rows` are from before it. */
   readonly error: CallError | null
   readonly reload: () => void
 }
 
 const pageRows = 1_000
-/** Far more than anybody reads; filters of the API find the rest. */
+/** Far more than a user reads; the API's filters find the rest. */
 export const rowsMost = 20_000
-/** Events come in crowds: what they change is drawn four times a second. */
+/** Events arrive in bursts; their changes are rendered four times a second. */
 const gatherMs = 250
-/** Lists that are read again for each crowd of events. */
+/** Delay before a list is read again after a burst of events. */
 const rereadMs = 2_000
 
-/** A null `path` reads nothing. */
+/** With a null `path` nothing is read. */
 export function useList<T extends Row>(path: string | null, options: ListOptions = {}): List<T> {
   const { query = {}, follow = [], isWhole = false } = options
   const state = useSignal<Omit<List<T>, 'reload'>>(loading)
   const reload = useSignal<() => void>(() => undefined)
   const key = JSON.stringify([path, query, follow, isWhole])
 
-  // Before it is painted: rows of another list are never seen in this one.
+  // In a layout effect, before the paint, so that rows of another list never appear in this one.
   useLayoutEffect(() => {
     state.value = path === null ? none : loading
     if (path === null) return
@@ -96,7 +96,7 @@ function followList<T extends Row>(
 
   function place(): void {
     gathering = undefined
-    // What came while it was read is put in place after it.
+    // Events that arrive during a read are applied after it.
     if (isReading || waiting.length === 0) return
     const events = waiting
     waiting = []
@@ -111,7 +111,7 @@ function followList<T extends Row>(
     })
   }
 
-  /** One at a time: of two the later one might be answered first. */
+  /** One read at a time: of two concurrent reads the later one could be answered first. */
   async function read(): Promise<void> {
     clearTimeout(rereading)
     rereading = undefined
@@ -123,7 +123,7 @@ function followList<T extends Row>(
     if (abort.signal.aborted) return
     const { error = null } = outcome
     update(({ rows }) => {
-      // Rows that are there stay: that the coordinator is away is told once, in the head.
+      // Existing rows stay: the page head already shows that the coordinator is unreachable.
       const isTold = rows.length > 0 && error !== null && isTransient(error)
       return { phase: 'ready', ...outcome, error: isTold ? null : error }
     })
@@ -150,7 +150,7 @@ async function readPages<T extends Row>(
   }
 }
 
-/** What is made or deleted between two pages moves a row into both. */
+/** An insertion or deletion between two page reads can put the same row in both pages. */
 function withoutTwins<T extends Row>(rows: readonly T[]): readonly T[] {
   return [...new Map(rows.map((row) => [row.id, row])).values()]
 }

@@ -1,17 +1,17 @@
-/** The events of the stream. */
+/** Events of the stream. */
 import type { EventType } from '../../resources/event.js'
 
-/** What may be listened to. */
+/** Event types that can be subscribed to. */
 export type LiveType = Exclude<LiveEvent['type'], 'reset'>
 
 export interface LiveEvent {
-  /** `reset`: what was missed is not known; read again what is shown. */
+  /** `reset`: missed events are unknown; everything shown must be read again. */
   readonly type: EventType | 'problem' | 'reset'
-  /** The object; of one that was deleted `{id, deleted: true}`. */
+  /** The object; `{id, deleted: true}` for a deleted one. */
   readonly data: { readonly id: number; readonly deleted?: boolean }
 }
 
-/** The counters of one cache, each second: events per second, or a level. */
+/** Counters of one cache, every second: rates per second for counters, levels for gauges. */
 export interface Sample {
   readonly agent: { readonly id: number; readonly name: string }
   readonly at: string

@@ -1,6 +1,6 @@
 /**
- * The one stream of events of this page (`GET /events`): opened with the first listener, taken up after the last event
- * when it breaks, ended with the last listener. Read by fetch, since EventSource cannot send a token.
+ * The single event stream of this page (`GET /events`): opened with the first subscriber, resumed after the last event when it
+ * breaks, closed with the last subscriber. Read with fetch, since EventSource cannot send a token.
  */
 import { effect, signal } from '@preact/signals'
 import { readStreamEvents } from '../../cli/event-stream.js'
@@ -13,7 +13,7 @@ import { pauseAfterFailure, readTexts, standsAfterMs } from './stream.js'
 /** The API's limit. */
 const sampledMost = 100
 
-/** `idle`: nobody listens. */
+/** `idle`: no subscribers. */
 export const liveState = signal<'idle' | 'live' | 'broken'>('idle')
 
 interface Listener {
@@ -25,7 +25,7 @@ interface SampleSubscriber {
   readonly notify: (sample: Sample) => void
 }
 
-/** Views come and go together: one stream for what they want in the end. */
+/** Views mount and unmount together: the stream is opened once, for their final subscriptions. */
 const settleMs = 50
 
 const listeners = new Set<Listener>()
@@ -34,7 +34,7 @@ let lastId = ''
 let stream: { readonly abort: AbortController; readonly live: string } | undefined
 let settling: ReturnType<typeof setTimeout> | undefined
 
-/** Answers how to stop. every listener gets `reset`. */
+/** Returns a function that unsubscribes. Every subscriber gets `reset`. */
 export function subscribeToEvents(
   types: readonly LiveType[],
   notify: (event: LiveEvent) => void,
@@ -42,7 +42,7 @@ export function subscribeToEvents(
   return join(listeners, { types, notify })
 }
 
-/** Samples of these caches, at most 100 of all views together; the others of them are not sampled. */
+/** Subscribes to the samples of these caches; at most 100 caches of all views together are sampled, the rest are not. */
 export function subscribeToSamples(
   agents: readonly number[],
   notify: (sample: Sample) => void,
@@ -50,7 +50,7 @@ export function subscribeToSamples(
   return join(sampleSubscribers, { agents, notify })
 }
 
-/** Whose events they are follows who is logged in. */
+/** Restarts the stream for each new login and stops it at logout. */
 export function followSession(): void {
   let login: number | undefined
   effect(() => {
@@ -102,14 +102,14 @@ async function keepStream(live: string, signal: AbortSignal): Promise<void> {
   for (;;) {
     const stood = await readStream(live, signal)
     if (signal.aborted) return
-    // Each stream ends with its token: resumed at once, that does not count as a break.
+    // Each stream ends when its token expires and is resumed at once; that is not counted as a failure.
     failures = stood ? 0 : failures + 1
     if (!stood) liveState.value = 'broken'
     if (!stood) await pauseAfterFailure(failures)
   }
 }
 
-/** Until it ends. Answers whether it stood. */
+/** Reads until the stream ends. Returns whether it stayed open long enough to count as a success. */
 async function readStream(live: string, signal: AbortSignal): Promise<boolean> {
   const query = `also=${optInEventTypes.join(',')}${live === '' ? '' : `&live=${live}`}`
   const answer = await send('GET', `/events?${query}`, {
@@ -118,7 +118,7 @@ async function readStream(live: string, signal: AbortSignal): Promise<boolean> {
   })
   if (!(answer instanceof Response) || !answer.ok || !answer.body) return false
   liveState.value = 'live'
-  // There is nothing to resume after: nobody was notified of what changed since the listeners read.
+  // Without an event id to resume after, changes since the subscribers' last reads are unknown.
   if (lastId === '') hand('reset', '{}')
   const startedAt = performance.now()
   try {
@@ -136,7 +136,7 @@ async function readStream(live: string, signal: AbortSignal): Promise<boolean> {
 function hand(event: string, text: string): void {
   const data: unknown = JSON.parse(text)
   if (event === 'sample') {
-    const sample = data as Sample // what the API's document promises
+    const sample = data as Sample // the type that the API documentation promises
     for (const { agents, notify } of sampleSubscribers)
       if (agents.includes(sample.agent.id)) notify(sample)
     return

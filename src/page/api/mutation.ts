@@ -1,11 +1,11 @@
-/** A change by a person: at most one at a time; its error stays until the next try. */
+/** A change made by the user: one at a time; its error stays until the next attempt. */
 import { useSignal } from '@preact/signals'
 import type { CallError, Outcome } from './http.js'
 
 export interface Mutation {
   readonly isBusy: boolean
   readonly error: CallError | null
-  /** A second one while the first is on its way does nothing. Never rejects. */
+  /** Does nothing while another change is in progress. Never rejects. */
   readonly run: <T>(
     work: () => Promise<Outcome<T>>,
     then?: (value: T, etag: string | null) => void,

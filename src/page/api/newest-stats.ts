@@ -1,12 +1,12 @@
-/** `/stats`: what each cache counts now. */
+/** `/stats`: the current values of each cache's counters. */
 export interface NewestStats {
   readonly counters: readonly string[]
-  /** Those that sent samples lately. */
+  /** Agents that sent samples recently. */
   readonly agents: readonly {
     readonly id: number
     /** Seconds since 1970. */
     readonly time: number
-    /** Events per second, or a level, in the order of `counters`. */
+    /** Rates per second for counters, levels for gauges, in the order of `counters`. */
     readonly values: readonly (number | null)[]
   }[]
 }

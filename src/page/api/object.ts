@@ -1,4 +1,4 @@
-/** One object of the API that stays true while it is shown. */
+/** One object of the API, kept up to date while it is shown. */
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect } from 'preact/hooks'
 import { call } from './call.js'
@@ -9,34 +9,34 @@ import type { LiveEvent } from './live-event.js'
 import type { EventType } from '../../resources/event.js'
 
 export interface LoadedObject<T> {
-  /** Null: not read yet, or it cannot be. */
+  /** Null: not read yet, or unreadable. */
   readonly value: T | null
-  /** For `ifMatch` of a change. */
+  /** Used as `ifMatch` of a change. */
   readonly etag: string | null
   readonly error: CallError | null
   readonly reload: () => void
 }
 
 interface ObjectOptions {
-  /** Events after which it is read again: of the object with `id`, or any of these types without. */
+  /** Event types that trigger another read: events of the object with `id`, or all events if there is no `id`. */
   readonly follow?: EventType | readonly EventType[]
   readonly id?: number
-  /** In place of `id`: whether what an event carries matters; the same for a `path`. */
+  /** Replaces `id`: decides from an event's data whether it is relevant; must be the same function for a `path`. */
   readonly concerns?: Concerns
 }
 
 type Concerns = (data: LiveEvent['data']) => boolean
 
-/** Crowds of events are one reading. */
+/** A burst of events triggers one read. */
 const gatherMs = 300
 
-/** A null `path` reads nothing. */
+/** With a null `path` nothing is read. */
 export function useObject<T>(path: string | null, options: ObjectOptions = {}): LoadedObject<T> {
   const { follow = [], id, concerns = id } = options
   const types = typeof follow === 'string' ? [follow] : follow
   const state = useSignal<Omit<LoadedObject<T>, 'reload'>>(nothing)
   const reload = useSignal<() => void>(() => undefined)
-  // As a text: the number of a mistyped address is NaN, which is never the same again.
+  // A string, because the id of a mistyped address is NaN, which never equals itself.
   const key = JSON.stringify([path, follow, id])
 
   useLayoutEffect(() => {
@@ -47,7 +47,7 @@ export function useObject<T>(path: string | null, options: ObjectOptions = {}): 
     const read = async (): Promise<void> => {
       const request = ++asked
       const outcome = await call<T>('GET', path, { signal: abort.signal })
-      // An answer that was overtaken by a later one is older than what is shown.
+      // An answer that a later one has overtaken is older than what is shown.
       if (abort.signal.aborted || request < shown) return
       shown = request
       state.value = outcome.ok
@@ -57,7 +57,7 @@ export function useObject<T>(path: string | null, options: ObjectOptions = {}): 
     }
     const retries = startRetries(() => void read())
     const isFollowed = types.length > 0
-    // What has no events may have changed while the coordinator was away.
+    // An object without events may have changed while the coordinator was unreachable.
     const listen = isFollowed ? (act: () => void) => whenChanged(types, concerns, act) : whenBack
     const stop = listen(() => void read()) // never rejects
     reload.value = () => void read()
@@ -72,7 +72,7 @@ export function useObject<T>(path: string | null, options: ObjectOptions = {}): 
   return { ...state.value, reload: reload.value }
 }
 
-/** What is shown stays: that the coordinator is away is told once, in the head. */
+/** The shown value stays: the page head already shows that the coordinator is unreachable. */
 function keepShown<T>(
   before: Omit<LoadedObject<T>, 'reload'>,
   error: CallError,
@@ -80,7 +80,7 @@ function keepShown<T>(
   return { ...before, error: before.value !== null && isTransient(error) ? null : error }
 }
 
-/** After events of the object with this id, of those that it concerns, or of any of these types: crowds of them are one. Answers how to stop. */
+/** Calls `act` once per burst of events that match the id or the filter, or of any of the types. Returns a function that unsubscribes. */
 export function whenChanged(
   types: readonly EventType[],
   which: number | Concerns | undefined,

@@ -1,4 +1,4 @@
-/** The rows of a list as events change them: values in, values out. */
+/** Applies events to the rows of a list; pure functions. */
 import type { LiveEvent } from './live-event.js'
 
 export interface Row {
@@ -6,8 +6,8 @@ export interface Row {
 }
 
 /**
- * Puts whole objects in their places. Null: the rows are not known any more, the list has to be read again. `isWhole`:
- * events are of this list's own objects and carry what the list itself would; otherwise even an id may be another object's.
+ * Applies events that carry complete objects. Null: the rows are out of date and the list must be read again. `isWhole`: events
+ * are of this list's own objects, in its shape; otherwise an id may be that of another kind of object.
  */
 export function applyEvents<T extends Row>(
   rows: readonly T[],
@@ -18,12 +18,12 @@ export function applyEvents<T extends Row>(
   for (const { type, data } of events) {
     if (type === 'reset' || !isWhole) return null
     if (data.deleted === true) byId.delete(data.id)
-    else byId.set(data.id, data as unknown as T) // the same shape, by what isWhole says
+    else byId.set(data.id, data as unknown as T) // the same shape, as `isWhole` promises
   }
   return [...byId.values()]
 }
 
-/** At most so many: the first, or the newest where the list begins with these. */
+/** Keeps at most `most` rows: the first ones, or the newest ones if the list starts with these. */
 export function keepRows<T extends Row>(
   rows: readonly T[],
   most: number,

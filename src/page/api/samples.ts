@@ -1,13 +1,13 @@
-/** The counters of some caches while they are shown: a sample of each every second. */
+/** Counters of some caches while they are shown: one sample per cache and second. */
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { Sample } from './live-event.js'
 import { subscribeToSamples } from './live.js'
 
-/** Those of all caches come within a moment: they are drawn together. */
+/** Samples of all caches arrive almost at once and are rendered together. */
 const gatherMs = 250
 
-/** The newest of each, by the agent's id; at most 100 agents are sampled for all views together. */
+/** The newest sample per agent id; at most 100 agents of all views together are sampled. */
 export function useSamples(agents: readonly number[]): ReadonlyMap<number, Sample> {
   const newest = useSignal<ReadonlyMap<number, Sample>>(new Map())
   const key = agents.join()

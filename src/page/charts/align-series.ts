@@ -1,7 +1,7 @@
-/** From the API's series to the columns of a chart: one row of times for all, gaps as gaps. Values in, values out. */
+/** Converts the API's series to the columns of a chart: one shared row of times, with gaps preserved. Pure functions. */
 
 export interface Point {
-  /** End of a row, seconds since 1970. */
+  /** End of the interval, in seconds since 1970. */
   readonly time: number
   readonly value: number
 }
@@ -9,14 +9,14 @@ export interface Point {
 export interface Columns {
   /** Seconds since 1970, ascending. */
   readonly times: readonly number[]
-  /** One for each series; null: not known. */
+  /** One column per series; null: unknown. */
   readonly values: readonly (readonly (number | null)[])[]
 }
 
-/** A row may come a little late: from here on one is missing. */
+/** A row may be slightly late; from this multiple of the step on a row is missing. */
 const gapFrom = 1.5
 
-/** The API leaves out what it does not know; without a row of nothing there a chart would draw a line across. */
+/** The API omits unknown values; without an empty row there the chart would draw a line across the gap. */
 export function alignSeries(series: readonly (readonly Point[])[]): Columns {
   const known = new Set(series.flatMap((points) => points.map(({ time }) => time)))
   const times = markGaps([...known].sort((a, b) => a - b))
@@ -27,7 +27,7 @@ export function alignSeries(series: readonly (readonly Point[])[]): Columns {
   return { times, values }
 }
 
-/** Rows lie at equal distances: the smallest is that of neighbours. */
+/** Rows are equidistant: the smallest distance is that of neighbours. */
 function markGaps(times: readonly number[]): readonly number[] {
   const step = times.reduce(
     (least, time, at) => Math.min(least, time - (times[at - 1] ?? -Infinity)),

@@ -1,15 +1,15 @@
-/** What a chart draws of its columns: stacked on each other, beside those of an earlier time. Values in, values out. */
+/** Computes what a chart draws from its columns: stacked lines, and lines of an earlier period. Pure functions. */
 import type { Columns } from './align-series.js'
 
-/** Undefined: the other columns have a row there, these do not; a line goes on over it. Null: not known, a gap. */
+/** Undefined: only other columns have a row here; the line continues across it. Null: unknown, a gap. */
 type Drawn = readonly (number | null | undefined)[]
 
 export interface ChartData {
   readonly times: readonly number[]
   readonly values: readonly Drawn[]
-  /** As they are drawn: each of a stack on the sum of those before it. */
+  /** Values as drawn: in a stack, each is added to the sum of those below it. */
   readonly lines: readonly Drawn[]
-  /** Of an earlier time, moved to this one: a line each, of a stack their sum; empty: there are none. */
+  /** Values of an earlier period, shifted to this one: one line each, or their sum if stacked; empty: no comparison. */
   readonly before: readonly Drawn[]
 }
 
@@ -46,7 +46,7 @@ function spread({ times, values }: Columns, over: readonly number[]): readonly D
   )
 }
 
-/** What is not known adds nothing, but where nothing is known there is a gap. */
+/** An unknown value adds nothing; a row in which all are unknown is a gap. */
 function stack(values: readonly Drawn[]): readonly Drawn[] {
   return values.map((column, at) =>
     column.map((value, row) => {
@@ -66,10 +66,10 @@ function sumUp(values: Columns['values']): readonly (number | null)[] {
   })
 }
 
-/** Rows of other columns in between; more are a gap of their own. */
+/** Maximum number of rows of other columns to skip; beyond that it is a gap. */
 const nearMost = 4
 
-/** The value at a row, or of the nearest row that the column has. */
+/** Returns the value at a row, or at the nearest row that the column has. */
 export function valueNear(column: Drawn | undefined, row: number): number | null | undefined {
   for (let distance = 0; distance <= nearMost; distance++)
     for (const at of [row - distance, row + distance]) {
@@ -79,7 +79,7 @@ export function valueNear(column: Drawn | undefined, row: number): number | null
   return undefined
 }
 
-/** The newest row with a value. */
+/** Returns the newest row with a value. */
 export function lastKnown({ times, values }: Pick<ChartData, 'times' | 'values'>): number {
   for (let row = times.length - 1; row > 0; row--)
     if (values.some((column) => column[row] != null)) return row

@@ -1,15 +1,15 @@
-/** What happened at a time or over a while, shown in every chart of that time. */
+/** An event at a moment or over a period, shown in every chart of that time range. */
 
 export interface ChartMark {
   /** Seconds since 1970. */
   readonly at: number
-  /** When it was over; left out: it is a moment. */
+  /** End of the period; if omitted, the mark is a moment. */
   readonly until?: number
   readonly tone: 'change' | 'removal' | 'outage'
   readonly text: string
 }
 
-/** The mark that the pointer is at: the nearest within `reach`, in the unit of `place`; a while is met anywhere in it. */
+/** Returns the mark under the pointer: the nearest within `reach`, in the unit of `place`; a period matches anywhere inside it. */
 export function findMark(
   marks: readonly ChartMark[],
   pointer: number,
@@ -21,7 +21,7 @@ export function findMark(
     if (until !== undefined && pointer >= from && pointer <= to) return 0
     return Math.min(Math.abs(pointer - from), Math.abs(pointer - to))
   }
-  // Of two at the same place the moment is harder to meet.
+  // A moment precedes a period at the same place, because it is harder to hit.
   const near = marks
     .map((mark) => ({ mark, distance: distanceOf(mark), isWhile: mark.until !== undefined }))
     .filter(({ distance }) => distance <= reach)

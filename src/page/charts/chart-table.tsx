@@ -1,4 +1,4 @@
-/** The values of a chart as a table, for those who do not see lines; made when it is opened. */
+/** The values of a chart as a table, for users who cannot see the lines; rendered when it is opened. */
 import { useSignal } from '@preact/signals'
 import { Time, toIso } from '../parts/time.js'
 import type { Columns } from './align-series.js'
@@ -11,7 +11,7 @@ interface ChartTableProps {
   readonly columns: Columns
 }
 
-/** Nobody reads more; a smaller range shows each. */
+/** Enough for a reader; a smaller range shows every value. */
 const rowsMost = 60
 
 export function ChartTable({ title, unit, labels, columns }: ChartTableProps) {
@@ -64,12 +64,12 @@ export function ChartTable({ title, unit, labels, columns }: ChartTableProps) {
   )
 }
 
-/** They scroll it, where keys of the page would do something else. */
+/** Arrow keys scroll the table; elsewhere on the page they are shortcuts. */
 function keepArrows(event: KeyboardEvent): void {
   if (event.key.startsWith('Arrow')) event.stopPropagation()
 }
 
-/** The newest first, at equal distances. */
+/** Newest first, at equal distances. */
 function listRows(count: number): readonly number[] {
   const step = Math.max(1, Math.ceil(count / rowsMost))
   return Array.from({ length: Math.ceil(count / step) }, (_, at) => count - 1 - at * step)

@@ -1,6 +1,6 @@
 /**
- * A chart of lines over time: values at the pointer in its legend, dragging zooms, a table of the same. Charts with the same
- * `together` show the same moment.
+ * A line chart over time: the legend shows the values at the pointer, dragging zooms, and a table holds the same values. Charts
+ * with the same `together` share the pointer position.
  */
 import { useSignal } from '@preact/signals'
 import { useEffect, useId, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
@@ -16,15 +16,15 @@ import { formatValue, type Unit } from './format-value.js'
 export interface ChartProps {
   readonly title: string
   readonly unit: Unit
-  /** Six at most: there are so many colours. */
+  /** At most six, the number of colours. */
   readonly labels: readonly string[]
-  /** A column for each label. */
+  /** One column per label. */
   readonly columns: Columns
   /** Seconds since 1970. */
   readonly range: { readonly from: number; readonly to: number }
-  /** The lines are parts of a whole: each is drawn on those before it. */
+  /** The lines are parts of a whole: each is stacked on those before it. */
   readonly isStacked?: boolean
-  /** The same of an earlier time, moved to this one; null: nothing is compared. */
+  /** The same values of an earlier period, shifted to this one; null: no comparison. */
   readonly before?: Before | null
   readonly marks?: readonly ChartMark[]
   readonly onZoom?: (from: number, to: number) => void
@@ -32,12 +32,12 @@ export interface ChartProps {
 }
 
 interface Before {
-  /** "an hour ago". */
+  /** For example "an hour ago". */
   readonly title: string
   readonly columns: Columns
 }
 
-/** What is drawn: with its data. */
+/** The props of a drawn chart with its computed data. */
 export interface DrawnChart extends ChartProps {
   readonly data: ChartData
 }
@@ -46,18 +46,18 @@ export function Chart(props: ChartProps) {
   const { title, unit, labels, columns, range, before, isStacked, marks } = props
   const place = useRef<HTMLDivElement>(null)
   const plot = useRef<Plot | null>(null)
-  /** Null: the pointer is elsewhere. */
+  /** Null: the pointer is outside. */
   const pointed = useSignal<Pointed | null>(null)
   const id = useId()
   const data = useMemo(
     () => layOut({ columns, before: before?.columns, isStacked }),
     [columns, before, isStacked],
   )
-  // What the plot calls is always of the last drawing.
+  // Callbacks of the plot always use the props of the last render.
   const newest = useRef<DrawnChart>({ ...props, data })
   newest.current = { ...props, data }
 
-  // Before it is painted: what is seen can be dragged.
+  // In a layout effect, before the paint, so that a visible chart can be dragged at once.
   useLayoutEffect(() => {
     if (!place.current) return
     const drawn = drawPlot(place.current, newest, (at) => {

@@ -1,9 +1,9 @@
-/** Marks in a plot: a while as a ground behind the lines, a moment as a dashed line with a head. */
+/** Draws marks in a plot: a period as a background behind the lines, a moment as a dashed line with a head. */
 import type uPlot from 'uplot'
 import type { ChartMark } from './chart-mark.js'
 import type { Palette } from './palette.js'
 
-/** CSS pixels: half as wide as a mark's head. */
+/** CSS pixels: half the width of a mark's head. */
 const headHalf = 4
 
 export function drawWhiles(plot: uPlot, marks: readonly ChartMark[], palette: Palette): void {
@@ -14,7 +14,7 @@ export function drawWhiles(plot: uPlot, marks: readonly ChartMark[], palette: Pa
     if (until === undefined) continue
     const from = clampInto(plot.valToPos(at, 'x', true), bbox)
     const to = clampInto(plot.valToPos(until, 'x', true), bbox)
-    // A short one is still seen.
+    // A short period stays visible.
     if (to >= from && isWithin(plot, at, until))
       ctx.fillRect(from, bbox.top, Math.max(to - from, 2), bbox.height)
   }

@@ -1,4 +1,4 @@
-/** The moments under a chart and at the pointer: as short as their distance allows, in this machine's zone. */
+/** Formats times below a chart and at the pointer: as short as the distance allows, in the browser's time zone. */
 
 const day = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' })
 const minute = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
@@ -8,7 +8,7 @@ const dayAndMinute = new Intl.DateTimeFormat(undefined, {
 })
 const daySeconds = 86_400
 
-/** `stepSeconds`: between two of them. */
+/** `stepSeconds`: distance between two ticks. */
 export function formatTick(seconds: number, stepSeconds: number): string {
   const moment = new Date(seconds * 1000)
   const isMidnight = moment.getHours() === 0 && moment.getMinutes() === 0
@@ -16,7 +16,7 @@ export function formatTick(seconds: number, stepSeconds: number): string {
   return (stepSeconds >= 60 ? minute : second).format(moment)
 }
 
-/** `rangeSeconds`: of the chart; within a day the time alone tells it. */
+/** `rangeSeconds`: of the chart; within a day the time alone is enough. */
 export function formatMoment(seconds: number, rangeSeconds: number): string {
   return (rangeSeconds > daySeconds ? dayAndMinute : second).format(seconds * 1000)
 }

@@ -1,9 +1,9 @@
-/** The values of a chart with their unit. */
+/** Formats the values of a chart with their unit. */
 import { formatBytes, formatCount, formatRate, formatShare, unknown } from '../parts/quantity.js'
 
 export type Unit = 'share' | 'rate' | 'bytes' | 'bytes per second' | 'milliseconds' | 'count'
 
-/** Rare events have small rates, which are not nothing. */
+/** Rare events have small rates, which must not be shown as 0. */
 const small = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 2 })
 
 export function formatValue(unit: Unit, value: number | null | undefined): string {
@@ -16,7 +16,7 @@ export function formatValue(unit: Unit, value: number | null | undefined): strin
   return formatCount(value)
 }
 
-/** How far apart the values beside a chart may be: round in its unit. */
+/** Returns the permitted distances of the value axis' ticks: round numbers in its unit. */
 export function listDistances(unit: Unit): number[] {
   if (unit === 'bytes' || unit === 'bytes per second')
     return Array.from({ length: 60 }, (_, power) => 2 ** power)

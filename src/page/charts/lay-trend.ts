@@ -1,10 +1,10 @@
-/** A small chart without axes: a line, the ground below it, and what happened meanwhile. Values in, values out. */
+/** Layout of a small chart without axes: a line, the area below it, and marks. Pure functions. */
 import type { ChartMark } from './chart-mark.js'
 
 export interface TrendPoint {
   /** Seconds since 1970. */
   readonly time: number
-  /** Null: not known. */
+  /** Null: unknown. */
   readonly value: number | null
 }
 
@@ -14,19 +14,19 @@ export interface TrendRange {
   readonly to: number
 }
 
-/** What is drawn is so wide and so high; the page stretches it. */
+/** Size of the drawing; the page stretches it. */
 export const trendWidth = 600
 export const trendHeight = 100
-/** The line is whole at its highest and lowest. */
+/** Keeps the line fully visible at its extremes. */
 const margin = 3
 
 interface TrendShape {
-  /** Paths of an SVG: one for each run of known points. */
+  /** SVG paths: one per run of known points. */
   readonly lines: readonly string[]
   readonly grounds: readonly string[]
 }
 
-/** From nothing to `most`. */
+/** The vertical scale runs from 0 to `most`. */
 export function layTrend(
   points: readonly TrendPoint[],
   range: TrendRange,
@@ -45,18 +45,18 @@ export function layTrend(
   }
 }
 
-/** From the left. */
+/** Distance from the left. */
 export function placeOf(time: number, { from, to }: TrendRange): number {
   return round(((time - from) / Math.max(1, to - from)) * trendWidth)
 }
 
-/** From the top. */
+/** Distance from the top. */
 export function heightOf(value: number, most: number): number {
   const share = most > 0 ? Math.min(1, value / most) : 0
   return round(trendHeight - margin - share * (trendHeight - 2 * margin))
 }
 
-/** The known point that is nearest; null: there is none. */
+/** Returns the nearest known point; null: there is none. */
 export function findNearest(
   points: readonly TrendPoint[],
   time: number,
@@ -69,7 +69,7 @@ export function findNearest(
   )
 }
 
-/** Those within the range; a while is cut to it. */
+/** Returns the marks within the range; a period is clipped to it. */
 export function marksWithin(
   marks: readonly ChartMark[],
   { from, to }: TrendRange,
@@ -83,7 +83,7 @@ export function marksWithin(
     )
 }
 
-/** Neighbours without a gap between them. */
+/** Splits the points into runs without gaps. */
 function findRuns(points: readonly TrendPoint[]): (TrendPoint & { readonly value: number })[][] {
   const runs: (TrendPoint & { readonly value: number })[][] = []
   let run: (typeof runs)[number] = []

@@ -1,10 +1,10 @@
-/** The theme's colours as a canvas needs them: it knows no custom properties, so they are read as they are now. */
+/** The theme's colours for a canvas, which cannot use custom properties: the current values are read. */
 
 export interface Palette {
   readonly words: string
   readonly grid: string
   readonly lines: readonly string[]
-  /** Of a stack, in the order of the lines. */
+  /** For a stack, in the order of the lines. */
   readonly areas: readonly string[]
   readonly marks: { readonly change: string; readonly removal: string; readonly outage: string }
   readonly outageGround: string

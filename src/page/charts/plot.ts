@@ -1,4 +1,4 @@
-/** uPlot as our charts use it: colours of the theme, sizes of its place, dragging as a zoom, marks of what happened. */
+/** Configures uPlot for our charts: theme colours, container size, drag to zoom, marks. */
 import uPlot from 'uplot'
 import type { ChartProps, DrawnChart } from './chart.js'
 import type { ChartData } from './chart-data.js'
@@ -15,20 +15,20 @@ export interface Plot {
   stop(): void
 }
 
-/** Where the pointer is. */
+/** The pointer's position. */
 export interface Pointed {
   readonly row: number
-  /** What happened there; null: nothing. */
+  /** The mark at the pointer; null: none. */
   readonly mark: ChartMark | null
 }
 
 type Newest = { readonly current: DrawnChart }
 
-/** CSS pixels, as the place is high. */
+/** CSS pixels, the height of the container. */
 const height = 180
-/** A shorter drag is a click. */
+/** CSS pixels; a shorter drag is a click. */
 const dragLeast = 6
-/** How near to a mark the pointer tells of it. */
+/** CSS pixels; a mark within this distance of the pointer is described. */
 const markReach = 6
 
 export function drawPlot(
@@ -73,7 +73,7 @@ function composeOptions(
   const sync = { key: together ?? '', filters: { pub: isPointing } }
   return {
     legend: { show: false },
-    // Half of the last label sticks out at the end.
+    // Half of the last label extends beyond the plot.
     padding: [8, 28, 0, 0],
     scales: {
       x: { range: () => [newest.current.range.from, newest.current.range.to] },
@@ -111,7 +111,7 @@ function composeOptions(
   }
 }
 
-/** A line for each label, in a stack with its colour down to the one below; then those of before, dashed. */
+/** One line per label, in a stack filled down to the line below; then the dashed lines of the earlier period. */
 function composeSeries(
   { labels, isStacked = false, data }: DrawnChart,
   palette: () => Palette,
@@ -120,7 +120,7 @@ function composeSeries(
   const lines = labels.map((label, at) => ({
     ...{ label, width: 1.5, stroke: stroke(at) },
     points: isStacked ? { show: false } : { size: 4 },
-    // The lowest one: bands have two sides.
+    // The lowest area: a band needs two lines.
     ...(isStacked && at === 0 && { fill: () => palette().areas[at] ?? palette().grid }),
   }))
   const before = data.before.map((_, at) => ({
@@ -141,7 +141,7 @@ function timeAxis(palette: () => Palette): uPlot.Axis {
     ticks: { show: false },
     size: 28,
     font: palette().font,
-    // Of a moment with its seconds.
+    // Fits a time with seconds.
     space: 92,
     values: (_, splits) => splits.map((time) => formatTick(time, distanceOf(splits))),
   }
@@ -173,17 +173,17 @@ function zoomToSelection(drawn: uPlot, { onZoom }: ChartProps): void {
   if (from !== undefined && to !== undefined && to > from) onZoom?.(from, to)
 }
 
-/** They lie at equal distances. */
+/** Ticks are equidistant. */
 function distanceOf([first = 0, second = first]: readonly number[]): number {
   return second - first
 }
 
-/** A drag is of one chart; its zoom comes to the others by their range. */
+/** Dragging concerns one chart; its zoom reaches the others through their range. */
 function isPointing(type: string): boolean {
   return type === 'mousemove' || type === 'mouseleave'
 }
 
-/** A tenth above the highest; shares end at all of it, and what is nothing all the time lies at the bottom. */
+/** A tenth above the maximum; shares end at 100 %, and a series that is always 0 lies at the bottom. */
 function roomAbove(unit: ChartProps['unit'], most: number | null): number {
   if (unit === 'share') return 1
   return most === null || most <= 0 ? 1 : most * 1.1

@@ -1,4 +1,4 @@
-/** A small chart without axes; the value at the pointer is told, and so is what happened there. */
+/** A small chart without axes; reports the value and the mark at the pointer. */
 import { useMemo } from 'preact/hooks'
 import { findMark, type ChartMark } from './chart-mark.js'
 import {
@@ -13,11 +13,11 @@ import {
 } from './lay-trend.js'
 
 interface TrendProps {
-  /** What a picture of it would be called. */
+  /** Accessible name of the chart. */
   readonly label: string
   readonly points: readonly TrendPoint[]
   readonly range: TrendRange
-  /** The value at the top. */
+  /** Value at the top. */
   readonly most: number
   readonly colour: string
   readonly marks: readonly ChartMark[]
@@ -31,7 +31,7 @@ export interface PointedTrend {
   readonly mark: ChartMark | null
 }
 
-/** Of the width, in which the pointer meets a mark. */
+/** In units of the width: distance within which the pointer hits a mark. */
 const reach = 8
 
 export function Trend({ label, points, range, most, colour, marks, onPoint }: TrendProps) {

@@ -1,4 +1,4 @@
-/** Search and commands, by keys alone: every object by its name, every view, and what is done from anywhere. */
+/** Search and commands by keyboard: every object by name, every view, and global actions. */
 import { useSignal } from '@preact/signals'
 import { useId, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
@@ -15,7 +15,7 @@ import {
   type FoundObject,
 } from './list-commands.js'
 
-/** A pause in typing. */
+/** Waits for a pause in typing. */
 const delayMs = 200
 const none: readonly FoundObject[] = []
 
@@ -37,7 +37,7 @@ export function CommandDialog({ onClose }: { readonly onClose: () => void }) {
     const objects = found.flatMap((one) => listOfObject(one, rights))
     return filterCommands([...objects, ...general], text.value)
   }, [found, text.value])
-  /** The key of the command that Enter runs. */
+  /** Key of the command that Enter runs. */
   const chosen = useSignal('')
   const place = Math.max(
     0,
@@ -86,10 +86,10 @@ export function CommandDialog({ onClose }: { readonly onClose: () => void }) {
 }
 
 interface CommandListProps {
-  /** Of the list; an option's has its place behind it. */
+  /** Id of the list; an option's id appends its position. */
   readonly id: string
   readonly shown: readonly Command[]
-  /** Of the one that Enter runs. */
+  /** Position of the command that Enter runs. */
   readonly place: number
   readonly run: (command: Command) => void
   readonly onPoint: (key: string) => void
@@ -133,7 +133,7 @@ function focusOnce(input: HTMLInputElement | null): void {
   input?.focus()
 }
 
-/** What needs no object. */
+/** Commands that need no object. */
 function listGeneral(): readonly Command[] {
   const action = (title: string, href: string): Command => ({
     ...{ key: `action ${title}`, title, kind: 'Action', href },

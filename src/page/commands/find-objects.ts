@@ -1,4 +1,4 @@
-/** Objects of every noun that the person may read, by a part of their names; one call a noun, a few of each. */
+/** Searches objects of every type that the user may read by a part of their names; one call per type, a few results each. */
 import { call } from '../api/call.js'
 import type { PermissionType } from '../../resources/permission.js'
 import { mayRead } from '../session/rights.js'
@@ -18,7 +18,7 @@ const nouns = [
   noun('/certificates', 'certificate', 'Certificate', '/certificates'),
 ]
 
-/** Of each noun. */
+/** Maximum per type. */
 const foundMost = 6
 
 export async function findObjects(
@@ -32,7 +32,7 @@ export async function findObjects(
 
 type Row = { readonly id: number } & Partial<Readonly<Record<NounSearch['field'], string>>>
 
-/** A noun that cannot be read now has nothing. */
+/** A type that cannot be read now yields no results. */
 async function findOfNoun(
   of: NounSearch,
   name: string,

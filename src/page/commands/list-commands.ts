@@ -1,22 +1,22 @@
-/** What can be done or opened, by what was typed: values in, values out. */
+/** Lists the commands that match the typed text; pure functions. */
 
 export interface Command {
-  /** Different for each. */
+  /** Unique. */
   readonly key: string
   readonly title: string
-  /** What it is: "Group", "View", "Action". */
+  /** Kind of the command: "Group", "View", "Action". */
   readonly kind: string
-  /** Where it leads. */
+  /** Address that the command opens. */
   readonly href: string
 }
 
 export interface NounSearch {
-  /** Of the API. */
+  /** Path in the API. */
   readonly path: string
-  /** The field that it is found by. */
+  /** The field that is searched. */
   readonly field: 'name' | 'fqdn'
   readonly kind: string
-  /** Of the page: an object stands below it. */
+  /** Path of the view; an object's view is below it. */
   readonly view: string
 }
 
@@ -26,15 +26,15 @@ export interface FoundObject {
   readonly name: string
 }
 
-/** What may be said before an object's name: `deploy shop`. */
+/** Verbs that may precede an object's name: `deploy shop`. */
 const verbs = /^(?:deploy|clear cache(?: of)?|graphs(?: of)?|open|go to)\s+(?=\S)/i
 
-/** The part of the text that names an object. */
+/** Returns the part of the text that names an object. */
 export function readName(text: string): string {
   return text.trim().replace(verbs, '')
 }
 
-/** Patterns of the API, which tells small letters from capitals: the text as it is, and as it may be written. */
+/** Builds the API's patterns, which are case-sensitive: the text as typed and in other usual cases. */
 export function composePattern(name: string): string {
   const [first = '', ...rest] = name
   const forms = [name, name.toLowerCase(), name.toUpperCase(), first.toUpperCase() + rest.join('')]
@@ -47,7 +47,7 @@ interface ObjectRights {
   readonly graphs: boolean
 }
 
-/** An object, and what is done with it from elsewhere. */
+/** Returns the command that opens an object and the actions on it. */
 export function listOfObject(
   { noun, id, name }: FoundObject,
   { deploys, clears, graphs }: ObjectRights,
@@ -69,10 +69,10 @@ export function listOfObject(
   ]
 }
 
-/** What is shown of them. */
+/** Maximum number of commands shown. */
 const shownMost = 30
 
-/** Those that have every word of the text; what begins with it comes first, then objects before what is done with them. */
+/** Returns the commands that contain every word; those that start with the text come first, then objects before actions on them. */
 export function filterCommands(commands: readonly Command[], text: string): readonly Command[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean)
   const start = words.join(' ')

@@ -1,6 +1,6 @@
-/** The compiler's positions in a line of text. */
+/** The VCL compiler's positions in a line of text. */
 
-/** From 0, of a position from 1: the compiler counts a tab up to the next multiple of 8 (vcc_token.c). */
+/** Converts a 1-based compiler position to a 0-based column: the compiler expands a tab to the next multiple of 8 (vcc_token.c). */
 export function columnAt(text: string, position: number): number {
   let at = 1
   for (let column = 0; column < text.length; column++) {

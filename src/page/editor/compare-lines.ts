@@ -1,15 +1,15 @@
 /**
- * Differences as people see them: of whole lines first, then within the lines that changed. Letter by letter over all of a text a
- * long new subroutine would make one change of all that is around it.
+ * Differences as readers expect them: whole lines first, then within changed lines. In a diff by characters alone a long new
+ * subroutine would merge with everything around it.
  */
 import { Change, diff } from '@codemirror/merge'
 
-/** Beyond it a change is shown as a whole, so that no text blocks the page. */
+/** Beyond these limits a change is shown as a whole, so that no text blocks the page. */
 const limits = { scanLimit: 2_000, timeout: 200 }
 const within = { scanLimit: 500, timeout: 50 }
-/** Letters of one block that are compared. */
+/** Maximum number of characters compared within one block. */
 const lettersMost = 4_000
-/** Each distinct line is one letter, of those below the surrogates. */
+/** Each distinct line is mapped to one character below the surrogates. */
 const linesMost = 0xd000
 
 export function compareLines(a: string, b: string): readonly Change[] {
@@ -33,12 +33,12 @@ export function compareLines(a: string, b: string): readonly Change[] {
   )
 }
 
-/** Each with its line end. */
+/** Splits into lines with their line ends. */
 function splitLines(text: string): readonly string[] {
   return text.match(/[^\n]+\n?|\n/g) ?? []
 }
 
-/** Where each line begins, and where the last one ends. */
+/** Returns the offset of each line, and of the end of the last one. */
 function findStarts(lines: readonly string[]): readonly number[] {
   let at = 0
   return [0, ...lines.map((line) => (at += line.length))]

@@ -1,6 +1,6 @@
 /**
- * Two texts against each other: side by side, or one below the other where the screen is narrow. Either both are read only,
- * or the right one is edited, with a button at each difference that takes the left one's.
+ * Compares two texts: side by side, or unified on a narrow screen. Either both are read-only, or the right one is editable and
+ * each difference has a button that restores the left text.
  */
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
 import { EditorState, type Extension } from '@codemirror/state'
@@ -12,7 +12,7 @@ import { editorTheme } from './editor-theme.js'
 import { vcl } from './vcl-language.js'
 
 export interface ComparedText {
-  /** Its accessible name. */
+  /** Accessible name of the text. */
   readonly label: string
   readonly text: string
 }
@@ -20,7 +20,7 @@ export interface ComparedText {
 interface ComparisonProps {
   readonly left: ComparedText
   readonly right: ComparedText
-  /** The right one is edited: called for each change. */
+  /** Makes the right text editable; called after each change. */
   readonly onMerge?: (text: string) => void
 }
 
@@ -102,7 +102,7 @@ function extensionsOf(label: string, onChange: OnChange): readonly Extension[] {
   ]
 }
 
-/** Between the two: the view handles the pointer, but no keys. */
+/** The arrow between the two texts: the merge view handles the pointer but no keys, so a key press is sent as a pointer press. */
 function makeArrow(): HTMLElement {
   const button = makeButton('→')
   button.addEventListener('click', ({ detail }) => {
@@ -111,7 +111,7 @@ function makeArrow(): HTMLElement {
   return button
 }
 
-/** Of the two that the view offers, "reject" puts the left one's back. */
+/** The view offers "accept" and "reject"; "reject" restores the left text. */
 function makeControl(type: 'accept' | 'reject', act: (event: MouseEvent) => void): HTMLElement {
   if (type === 'accept') return document.createElement('span')
   const button = makeButton('Use theirs')
@@ -126,7 +126,7 @@ function makeButton(text: string): HTMLButtonElement {
   button.textContent = text
   button.title = 'Use theirs here'
   button.setAttribute('aria-label', button.title)
-  // Outside of both editors, where no theme of theirs reaches.
+  // The button is outside both editors, where their themes do not apply.
   Object.assign(button.style, {
     color: 'var(--on-accent)',
     background: 'var(--accent)',

@@ -1,4 +1,4 @@
-/** The editor's theme: the page's own colours, which follow light and dark and reach into its shadow root. */
+/** The editor's theme: the page's custom properties, which follow light and dark and are inherited by the shadow root. */
 import { HighlightStyle, syntaxHighlighting } from '@codemirror/language'
 import { EditorView } from '@codemirror/view'
 import { tags } from '@lezer/highlight'

@@ -1,4 +1,4 @@
-/** A text that is edited: CodeMirror in a shadow root, which is what the page's policy lets it style itself in. */
+/** The text editor: CodeMirror in a shadow root, where the page's content security policy lets it add styles. */
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands'
 import { bracketMatching, indentOnInput, indentUnit } from '@codemirror/language'
 import { lintGutter } from '@codemirror/lint'
@@ -20,13 +20,13 @@ import { vcl } from './vcl-language.js'
 
 interface EditedState {
   readonly text: string
-  /** Its accessible name. */
+  /** Accessible name of the text. */
   readonly label: string
   readonly isReadOnly: boolean
   readonly onSave: () => void
 }
 
-/** A state outlives its editor: with it the text, its history and the selection come back. */
+/** Makes a state that outlives its editor and so keeps the text, its history and the selection. */
 export function makeState({ text, label, isReadOnly, onSave }: EditedState): EditorState {
   return EditorState.create({
     doc: text,
@@ -56,11 +56,11 @@ export function makeState({ text, label, isReadOnly, onSave }: EditedState): Edi
 }
 
 interface EditorProps {
-  /** Of `makeState`. What it is first is shown; another text needs another `key`. */
+  /** From `makeState`. Only the initial state is used; another text needs another `key`. */
   readonly state: EditorState
-  /** Each time that it is another. */
+  /** Called after each change of the state. */
   readonly onState: (state: EditorState) => void
-  /** Null: it is gone. */
+  /** Null: the view was destroyed. */
   readonly onView: (view: EditorView | null) => void
 }
 

@@ -1,10 +1,10 @@
-/** Marks at lines, with what is wrong there. */
+/** Marks errors at their lines in the editor. */
 import { setDiagnostics, type Diagnostic } from '@codemirror/lint'
 import { EditorView } from '@codemirror/view'
 import { columnAt } from './column-at.js'
 
 interface LineProblem {
-  /** From 1. */
+  /** 1-based. */
   readonly line: number
   readonly position: number
   readonly message: string
@@ -26,7 +26,7 @@ export function goToLine(view: EditorView, line: number): void {
   view.focus()
 }
 
-/** In the middle; the focus stays where it is. */
+/** Scrolls the line to the middle without moving the focus. */
 export function showLine(view: EditorView, line: number): void {
   const { doc } = view.state
   const { from } = doc.line(Math.min(Math.max(line, 1), doc.lines))

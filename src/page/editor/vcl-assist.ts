@@ -1,11 +1,11 @@
-/** Completion while VCL is typed, and what a word means where the pointer rests. */
+/** Completion in VCL, and help for the word under the pointer. */
 import { autocompletion, type Completion, type CompletionContext } from '@codemirror/autocomplete'
 import { hoverTooltip } from '@codemirror/view'
 import { syntaxTree } from '@codemirror/language'
 import type { EditorState } from '@codemirror/state'
 import { explain, listOptions, type VclHelp, type VclOption } from './vcl-help.js'
 
-/** Letters before a word that is typed: a subroutine longer than that has all variables. */
+/** Characters read before the word being typed; in a longer subroutine all variables are offered. */
 const lookBack = 100_000
 
 export const vclAssist = [
@@ -44,7 +44,7 @@ function toCompletion({ label, kind, help }: VclOption): Completion {
   }
 }
 
-/** In a string or a comment nothing has a meaning. */
+/** Strings and comments get no help and no completion. */
 function isQuoted(state: EditorState, at: number): boolean {
   const { name } = syntaxTree(state).resolveInner(at, -1)
   return name === 'comment' || name === 'string'

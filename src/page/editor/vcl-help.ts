@@ -1,13 +1,13 @@
-/** What is known of a word of VCL, and which words fit where one is typed: texts in, values out. */
+/** Help for a VCL word, and the words that fit at a position; pure functions. */
 import { vclSubroutines, vclWords } from './vcl-words.js'
 import { vclVariables, type VclVariable } from './vcl-variables.js'
 
 export interface VclHelp {
   readonly title: string
-  /** Its type, or its form. */
+  /** Its type or its syntax. */
   readonly detail: string
   readonly text: string
-  /** Where it is read and written, since when. */
+  /** Where it can be read and written, and since which release. */
   readonly facts: readonly string[]
 }
 
@@ -17,11 +17,11 @@ export interface VclOption {
   readonly help: VclHelp
 }
 
-/** Comments and strings, and what may be a subroutine's head or a brace. */
+/** Matches comments and strings, and possible subroutine heads and braces. */
 const pieces =
   /\/\*[^]*?(?:\*\/|$)|(?:\/\/|#).*|\{"[^]*?(?:"\}|$)|"""[^]*?(?:"""|$)|"[^"\n]*"?|\bsub\s+(?<name>[\w-]+)|(?<brace>[{}])/g
 
-/** The subroutine that the end of the text is in; null: none. */
+/** Returns the subroutine that contains the end of the text; null: none. */
 export function findSubroutine(before: string): string | null {
   let name: string | null = null
   let depth = 0
@@ -36,7 +36,7 @@ export function findSubroutine(before: string): string | null {
   return depth > 0 ? name : null
 }
 
-/** Null: nothing is known of it. */
+/** Null: the word is unknown. */
 export function explain(word: string): VclHelp | null {
   const variable = findVariable(word)
   if (variable) return helpOf(variable)
@@ -46,7 +46,7 @@ export function explain(word: string): VclHelp | null {
   return known ? { title: known.name, detail: known.form, text: known.text, facts: [] } : null
 }
 
-/** A header's name, or a storage's, is anybody's. */
+/** Names of headers and storages are arbitrary. */
 function findVariable(word: string): VclVariable | undefined {
   return vclVariables.find(({ name }) => {
     if (name.endsWith('.*')) return word.startsWith(name.slice(0, -1))
@@ -56,14 +56,14 @@ function findVariable(word: string): VclVariable | undefined {
   })
 }
 
-/** What may follow: in `return (` its actions, elsewhere the variables of the subroutine and all other words. */
+/** Returns the words that fit here: in `return (` the actions, elsewhere the subroutine's variables and all other words. */
 export function listOptions(before: string): readonly VclOption[] {
   const subroutine = findSubroutine(before)
   if (/\breturn\s*\(\s*\w*$/.test(before)) return listActions(subroutine)
   if (/\b(?:sub|call)\s+\w*$/.test(before)) return subroutineOptions
   if (subroutine === null) return wordOptions
   const isSet = /\b(?:set|unset)\s+[\w.-]*$/.test(before)
-  // A subroutine of one's own is called from anywhere.
+  // A user-defined subroutine can be called from anywhere.
   const isOwn = !vclSubroutines.some(({ name }) => name === subroutine)
   const fitting = vclVariables.filter(({ readable, writable }) =>
     isSet
@@ -127,7 +127,7 @@ function listSince(since: string | null): readonly string[] {
 const everywhere = 15
 const allSubroutines = vclSubroutines.map(({ name }) => name)
 
-/** Short where it is nearly everywhere. */
+/** Abbreviates a list of nearly all subroutines. */
 function nameAll(subroutines: readonly string[]): string {
   if (subroutines.length >= everywhere) return 'all subroutines'
   return allSubroutines.filter((name) => subroutines.includes(name)).join(', ')

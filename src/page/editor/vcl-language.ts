@@ -1,10 +1,10 @@
-/** VCL as its colours and its indentation see it: comments, long strings, durations, subroutines, variables, keywords, blocks. */
+/** Tokenizer for the colours and indentation of VCL: comments, long strings, durations, subroutines, variables, keywords, blocks. */
 import { StreamLanguage, type StringStream } from '@codemirror/language'
 
 interface Inside {
-  /** What ends the comment or long string that the line begins in; null: neither. */
+  /** The token that closes the comment or long string in which the line begins; null: neither. */
   closer: '*/' | '"}' | '"""' | null
-  /** Blocks that are open. */
+  /** Number of open blocks. */
   depth: number
 }
 
@@ -33,7 +33,7 @@ export const vcl = StreamLanguage.define<Inside>({
     countBrace(stream.next(), inside)
     return null
   },
-  // What is in a long string or a comment stays where it was put.
+  // The contents of long strings and comments keep their indentation.
   indent: ({ closer, depth }, after, { unit }) =>
     closer === null ? Math.max(0, depth - (after.startsWith('}') ? 1 : 0)) * unit : null,
   languageData: {

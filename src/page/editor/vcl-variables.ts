@@ -1,18 +1,18 @@
 /**
- * The variables of VCL: type, where each is read and written, since which release. Facts from the caches' own references
- * (vcl-var(7) of 6.0 to 9.0), sentences our own.
+ * The variables of VCL: type, where each can be read and written, and since which release. Facts are from the caches'
+ * references (vcl-var(7) of 6.0 to 9.0), the descriptions are our own.
  */
 
 export interface VclVariable {
-  /** `req.http.*`, `storage.<name>.happy`: what stands for any name. */
+  /** May contain a placeholder for any name: `req.http.*`, `storage.<name>.happy`. */
   readonly name: string
   readonly type: string
-  /** Subroutines. */
+  /** Names of subroutines. */
   readonly readable: readonly string[]
   readonly writable: readonly string[]
-  /** `7.5`; null: all releases that are supported have it. */
+  /** For example `7.5`; null: all supported releases have it. */
   readonly since: string | null
-  /** `4.1`, `4.0 only`: of the language; null: any. */
+  /** Version of the VCL syntax: `4.1`, `4.0 only`; null: any. */
   readonly syntax: string | null
   readonly text: string
 }
@@ -32,7 +32,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   answer,
 }
 
-/** Name, type, read in, written in, since, syntax, what it is. */
+/** Columns: name, type, read in, written in, since, syntax, description. */
 const table = `
 bereq.backend | BACKEND | pipe backend | pipe backend | - | - | Backend or director that is asked
 bereq.between_bytes_timeout | DURATION | backend | backend | - | - | Longest wait between two reads of the body

@@ -1,8 +1,8 @@
-/** The words of VCL that are no variables: subroutines with what they return, statements, functions, common module functions. */
+/** The words of VCL that are not variables: subroutines with their return actions, statements, functions, common module functions. */
 
 interface VclSubroutine {
   readonly name: string
-  /** What `return (…)` takes there. */
+  /** The actions that `return (…)` accepts there. */
   readonly returns: readonly string[]
   readonly since: string | null
   readonly text: string
@@ -10,7 +10,7 @@ interface VclSubroutine {
 
 interface VclWord {
   readonly name: string
-  /** Its arguments, as they are written. */
+  /** Its syntax with the arguments. */
   readonly form: string
   readonly text: string
 }
@@ -19,7 +19,7 @@ const sub = (name: string, returns: string, text: string, since: string | null =
   ...{ name, text, since, returns: returns.split(' ') },
 })
 
-/** In the order in which a request meets them. */
+/** In the order in which a request passes through them. */
 export const vclSubroutines: readonly VclSubroutine[] = [
   sub(
     'vcl_recv',

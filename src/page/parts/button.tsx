@@ -1,18 +1,18 @@
-/** Buttons, and links that look like them. */
+/** Buttons, and links styled as buttons. */
 import type { ComponentChildren } from 'preact'
 import { Link } from 'wouter-preact'
 import { Icon, type IconName } from './icon.js'
 
 interface ButtonProps {
   readonly children?: ComponentChildren
-  /** `main`: what this place is for, once; `danger`: destroys something; `quiet`: without a border. */
+  /** `main`: the primary action, once per view; `danger`: destroys something; `quiet`: no border. */
   readonly kind?: 'main' | 'danger' | 'plain' | 'quiet'
   readonly icon?: IconName
-  /** The name of a button that shows an icon only. */
+  /** Accessible name of a button that has only an icon. */
   readonly label?: string
   readonly type?: 'button' | 'submit'
   readonly disabled?: boolean
-  /** Its call is on its way: it keeps the focus, and pressing it again should do nothing. */
+  /** Its call is in progress: the button keeps the focus, and a second press must do nothing. */
   readonly isBusy?: boolean
   readonly expanded?: boolean
   readonly onClick?: () => void

@@ -1,4 +1,4 @@
-/** The column of a table whose rows are about caches: the name, which leads to the cache for those who may see it. */
+/** A table column with the name of a cache, linked for users who may read caches. */
 import { Link } from 'wouter-preact'
 import type { Reference } from '../../resources/resource.js'
 import { mayRead } from '../session/rights.js'

@@ -1,10 +1,10 @@
-/** A choice between a few views of the same data. */
+/** A choice between several views of the same data. */
 import type { ComponentChildren } from 'preact'
 
 interface Choice {
   readonly value: string
   readonly title: ComponentChildren
-  /** How many it would show. */
+  /** Number of rows it would show. */
   readonly count?: number
 }
 

@@ -1,4 +1,4 @@
-/** Columns that many tables have. */
+/** Columns that many tables share. */
 import { formatCount, unknown } from './quantity.js'
 import { Labels, StateChip, type Tone } from './state-chip.js'
 import type { Column } from './table.js'
@@ -6,7 +6,7 @@ import { Time } from './time.js'
 
 type Shape<T> = Partial<Omit<Column<T>, 'title' | 'show'>>
 
-/** Sorted by what it shows. */
+/** Sorted by the displayed text. */
 export function textColumn<T>(
   title: string,
   textOf: (row: T) => string | null,

@@ -1,4 +1,4 @@
-/** Asks before something is destroyed: the person types its name. */
+/** Asks for confirmation before something is destroyed: the user types its name. */
 import { signal, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { Button } from './button.js'
@@ -6,21 +6,21 @@ import { Dialog } from './dialog.js'
 import { TextField } from './field.js'
 
 export interface Question {
-  /** "Delete the group shop?" */
+  /** For example "Delete the group shop?" */
   readonly title: string
-  /** What will be gone, and what will not come back. */
+  /** What will be deleted, and what cannot be restored. */
   readonly text: ComponentChildren
-  /** The verb on the button: "Delete". */
+  /** Label of the button, a verb: "Delete". */
   readonly verb: string
-  /** What has to be typed; left out: the button alone. */
+  /** The name the user must type; if omitted, the button alone is enough. */
   readonly name?: string
-  /** Nothing is lost by it. */
+  /** The action loses nothing. */
   readonly isHarmless?: boolean
 }
 
 const asked = signal<(Question & { readonly answer: (yes: boolean) => void }) | null>(null)
 
-/** `if (await confirmDestruction({…})) …`; a second question answers the first with no. */
+/** `if (await confirmDestruction({…})) …`; a second question resolves the first to false. */
 export function confirmDestruction(question: Question): Promise<boolean> {
   asked.value?.answer(false)
   return new Promise((resolve) => {
@@ -32,7 +32,7 @@ export function confirmDestruction(question: Question): Promise<boolean> {
   })
 }
 
-/** Stands once, in the shell. */
+/** Rendered once, in the shell. */
 export function Confirmation() {
   return asked.value && <ConfirmDialog key={asked.value.title} {...asked.value} />
 }

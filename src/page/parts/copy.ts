@@ -1,4 +1,4 @@
-/** Puts a text where it can be pasted. */
+/** Copies a text to the clipboard. */
 import { toast } from './toasts.js'
 
 export async function copyText(text: string): Promise<void> {
@@ -6,13 +6,13 @@ export async function copyText(text: string): Promise<void> {
   else toast('The browser does not let this page copy; select the text instead.')
 }
 
-/** Browsers have the clipboard on HTTPS and on this machine only; the old way works elsewhere. */
+/** Browsers offer the clipboard API only on HTTPS and localhost; elsewhere `execCommand` still works. */
 async function writeText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)
     return true
   } catch {
-    // Outside of an open dialog nothing can be selected.
+    // While a dialog is open, nothing outside it can be selected.
     const area = document.createElement('textarea')
     area.value = text
     const place = document.querySelector('dialog[open]') ?? document.body

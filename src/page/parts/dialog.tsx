@@ -1,4 +1,4 @@
-/** A dialog over the page: focus goes in, stays in and comes back; Escape closes it. */
+/** A modal dialog: moves the focus in, keeps it in and restores it; Escape closes it. */
 import type { ComponentChildren } from 'preact'
 import { useCallback, useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { Button } from './button.js'
@@ -15,12 +15,12 @@ export interface DialogProps {
 export function Dialog({ title, children, onClose, isWide = false }: DialogProps) {
   const place = useRef<HTMLDialogElement>(null)
   const titleId = useId()
-  // As a reference: effects come after it, and there the fields in it ask for the focus.
+  // In a ref, which runs before the effects in which the fields inside request the focus.
   const open = useCallback((dialog: HTMLDialogElement | null) => {
     place.current = dialog
     dialog?.showModal()
   }, [])
-  // It gives the focus back, which nothing behind it can take while it is open.
+  // Closing restores the focus, which nothing behind an open dialog can take.
   useLayoutEffect(
     () => () => {
       place.current?.close()
@@ -32,7 +32,7 @@ export function Dialog({ title, children, onClose, isWide = false }: DialogProps
       class={`dialog${isWide ? ' dialog-wide' : ''}`}
       ref={open}
       aria-labelledby={titleId}
-      // `close` comes with the next frame only, when the address may lead to another dialog already, which it would close as well.
+      // `close` fires only in the next frame, when the address may already show another dialog, which it would close too.
       onCancel={(event) => {
         event.preventDefault()
         onClose()

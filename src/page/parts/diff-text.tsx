@@ -1,4 +1,4 @@
-/** A unified diff, line by line, in colours and with its signs. */
+/** A unified diff, line by line, with colours and signs. */
 
 export function DiffText({ text, label }: { readonly text: string; readonly label: string }) {
   if (text.trim() === '') return <p class="quiet">No difference.</p>

@@ -1,10 +1,10 @@
-/** Why a change was refused. One that would overwrite somebody else's: the object has to be read again first. */
+/** Shows why a change was refused. After a conflict with another user's change the object must be read again first. */
 import type { Mutation } from '../api/mutation.js'
 import { ErrorNote } from './error-note.js'
 
 interface EditErrorProps {
   readonly mutation: Pick<Mutation, 'error'>
-  /** Shows the object as it is now, and this no more; left out: there is another way to it. */
+  /** Reloads the object and dismisses the error; if omitted, the user has another way to reload. */
   readonly onReadAgain?: (() => void) | undefined
 }
 

@@ -1,11 +1,11 @@
-/** Shown where there is nothing yet, with what to do next. */
+/** Shown when a list is empty, with a suggestion what to do next. */
 import type { ComponentChildren } from 'preact'
 import { Icon, type IconName } from './icon.js'
 
 interface EmptyProps {
   readonly icon: IconName
   readonly title: string
-  /** What to do next. */
+  /** The suggestion. */
   readonly children?: ComponentChildren
 }
 

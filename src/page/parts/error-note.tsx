@@ -1,4 +1,4 @@
-/** What went wrong, in the API's words, with the trace id to look it up by. */
+/** An error with the API's message and its trace id. */
 import type { CallError } from '../api/http.js'
 import { Button } from './button.js'
 import { startSentence } from './start-sentence.js'
@@ -7,13 +7,13 @@ import { Trace } from './trace.js'
 interface ErrorNoteProps {
   readonly error: CallError
   readonly onRetry?: () => void
-  /** What trying again is called here. */
+  /** Label of the retry button. */
   readonly retryTitle?: string
 }
 
 export function ErrorNote({ error, onRetry, retryTitle = 'Try again' }: ErrorNoteProps) {
   const { errorMsg, traceId, retryAfterSeconds } = error
-  // They may be many, and are scrolled.
+  // A message of many lines scrolls.
   const hasLines = errorMsg.includes('\n')
   return (
     <div class="error-note tone-bad" role="alert">

@@ -1,7 +1,7 @@
-/** Names and values, one pair a line. */
+/** Names and values, one pair per line. */
 import type { ComponentChildren } from 'preact'
 
-/** With the value null or false the name is left out too. */
+/** A pair whose value is null or false is omitted. */
 export type Fact = readonly [title: ComponentChildren, value: ComponentChildren]
 
 export function Facts({ of }: { readonly of: readonly Fact[] }) {

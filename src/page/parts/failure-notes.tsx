@@ -1,4 +1,4 @@
-/** What failed on caches: each distinct text once, whole, with its file and line. */
+/** Failures on caches: each distinct message once, in full, with its file and line. */
 import { formatNames } from './format-names.js'
 import { groupFailures, type Judged } from './group-failures.js'
 

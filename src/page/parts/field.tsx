@@ -1,4 +1,4 @@
-/** Fields of forms: a label, what goes wrong with them in the API's words, a hint. */
+/** Form fields: a label, the API's error about the field, a hint. */
 import type { Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
@@ -12,10 +12,10 @@ interface FieldProps<T> {
   readonly label: string
   readonly value: Signal<T>
   readonly hint?: string
-  /** The API's name of it: an error about it stands at the field. */
+  /** The API's name of the field: errors about it are shown at the field. */
   readonly name?: string
   readonly error?: CallError | null
-  /** What would be wrong with it as it is written now: as an error, but takes no focus. */
+  /** A problem with the current input, shown like an error but without moving the focus. */
   readonly advice?: CallError | null
   readonly required?: boolean
   readonly disabled?: boolean
@@ -26,11 +26,11 @@ export interface TextFieldProps extends FieldProps<string> {
   readonly autoComplete?: string
   readonly autoFocus?: boolean
   readonly placeholder?: string
-  /** A text area of so many lines. */
+  /** Number of lines; makes it a text area. */
   readonly lines?: number
-  /** Of a text area: what is in it is not readable. */
+  /** For a text area: masks its text. */
   readonly isSecret?: boolean
-  /** Of a text area that marks what is wrong; null: nothing is. */
+  /** For a text area that can mark a wrong part; null: nothing is wrong. */
   readonly mark?: TextRange | null
 }
 
@@ -46,12 +46,12 @@ export function TextField(props: TextFieldProps) {
     isSecret = false,
   } = props
   const place = useRef<HTMLInputElement & HTMLTextAreaElement>(null)
-  // Before it is painted, as all that moves the focus: later somebody may write elsewhere.
+  // In a layout effect, before the paint, like every focus change: later the user may already be typing elsewhere.
   useLayoutEffect(() => {
     if (autoFocus) place.current?.focus()
   }, [])
   const { error, name } = props
-  // What was refused is selected: the next letter replaces it.
+  // Selects the refused text, so that typing replaces it.
   useLayoutEffect(() => {
     if (mark && isAbout(error, name)) place.current?.setSelectionRange(mark.from, mark.to)
   }, [error])

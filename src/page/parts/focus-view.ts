@@ -1,4 +1,4 @@
-/** Where who uses keys or a screen reader goes on when what had the focus is gone. */
+/** Moves the focus to the view when the focused element is gone, for users of keyboards and screen readers. */
 
 export const viewId = 'main'
 

@@ -1,4 +1,4 @@
-/** A form: its fields, what is wrong with the whole of it, its buttons. */
+/** A form: its fields, errors about the form as a whole, its buttons. */
 import type { ComponentChildren } from 'preact'
 import type { Mutation } from '../api/mutation.js'
 import type { CallError } from '../api/http.js'
@@ -9,13 +9,13 @@ import { Trace } from './trace.js'
 
 interface FormProps {
   readonly mutation: Pick<Mutation, 'error' | 'isBusy'>
-  /** The verb on its button: "Save". */
+  /** Label of the submit button, a verb: "Save". */
   readonly verb: string
   readonly onSubmit: () => void
   readonly onCancel?: () => void
-  /** The `name`s of its fields: what is wrong with one of them stands there. */
+  /** The `name`s of its fields: an error about one of them is shown at that field. */
   readonly names?: readonly string[]
-  /** Of an object that others may change too: fills the form with what is there now. */
+  /** For an object that others may change too: fills the form with the current values. */
   readonly onReadAgain?: (() => void) | undefined
   readonly children: ComponentChildren
 }
@@ -48,7 +48,7 @@ export function Form(props: FormProps) {
   )
 }
 
-/** Of an error that stands at its field. */
+/** Trace id of an error that is shown at its field. */
 function FieldTrace({ error }: { readonly error: CallError | null }) {
   if (!error || error.traceId === '') return null
   return (

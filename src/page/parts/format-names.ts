@@ -1,4 +1,4 @@
-/** Names of caches in a sentence: the first few of many. */
+/** Formats the names of caches for a sentence: of many only the first few. */
 
 const namedMost = 5
 

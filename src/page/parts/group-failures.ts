@@ -1,4 +1,4 @@
-/** What failed on several caches, by what they said. */
+/** Groups failures on several caches by their message. */
 
 export interface Judged {
   readonly agent: { readonly name: string }
@@ -10,7 +10,7 @@ interface Failure {
   readonly agents: readonly string[]
 }
 
-/** Each distinct text once, with the caches that said it. */
+/** Returns each distinct message once, with the caches that reported it. */
 export function groupFailures(places: readonly Judged[]): readonly Failure[] {
   const failures = new Map<string, string[]>()
   for (const { agent, error } of places)

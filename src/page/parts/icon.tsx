@@ -1,4 +1,4 @@
-/** The icons: lines on 20 by 20, in the colour of the text. The words beside them mean the same. */
+/** The icons: lines on a 20 by 20 grid in the text colour. Decorative: the words beside them mean the same. */
 
 const paths = {
   overview: 'M3 3h6v8H3zM11 3h6v4h-6zM11 9h6v8h-6zM3 13h6v4H3z',
@@ -44,7 +44,6 @@ export function Icon({ name }: { readonly name: IconName }) {
   )
 }
 
-/** The logo. */
 export function Logo() {
   return (
     <svg class="mark" viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">

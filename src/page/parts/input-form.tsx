@@ -1,4 +1,4 @@
-/** A form whose inputs of one value each are data: their values, and the body that they make. */
+/** A form described by data: one input per value, and the request body built from them. */
 import { signal, type Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
@@ -12,34 +12,34 @@ export interface FormInput extends Omit<
   TextFieldProps,
   'value' | 'name' | 'error' | 'autoFocus' | 'type'
 > {
-  /** `words`: a list, with blanks between. A password that is left empty is left out of the body. */
+  /** `words`: a list separated by blanks. An empty password is omitted from the body. */
   readonly type?: TextType | 'check' | 'words'
-  /** Empty is null. */
+  /** An empty input is sent as null. */
   readonly isNullable?: boolean
 }
 
-/** By the API's names. */
+/** Keyed by the API's field names. */
 export type FormInputs = Readonly<Record<string, FormInput>>
 
 interface Bound {
   readonly name: string
   readonly input: FormInput
   readonly text: Signal<string>
-  /** In place of the text, of a check box. */
+  /** Used in place of `text` for a check box. */
   readonly flag: Signal<boolean>
 }
 
 export interface InputForm {
   readonly inputs: readonly Bound[]
   readonly names: readonly string[]
-  /** As a body has them. */
+  /** Returns the values as they are sent in the body. */
   readonly read: () => Values
 }
 
 type Value = string | number | boolean | null | readonly string[]
 export type Values = Readonly<Record<string, Value | undefined>>
 
-/** `start`: what is changed, or what a new one begins with; read once. */
+/** `start`: the object to change, or the defaults of a new one; read once. */
 export function useInputForm(of: FormInputs, start: object): InputForm {
   return useMemo(() => {
     const inputs = Object.entries(of).map(([name, input]): Bound => {
@@ -68,7 +68,7 @@ function readInput({
   if (text === '' && isNullable === true) return null
   if (type === 'words') return splitWords(text)
   if (type === 'password' && text === '') return undefined
-  // What is not a number is refused by the API.
+  // The API refuses text that is not a number.
   return type === 'number' && !Number.isNaN(Number(text)) ? Number(text) : text
 }
 
@@ -76,7 +76,7 @@ interface InputsProps {
   readonly form: InputForm
   readonly error: CallError | null
   readonly isFocused?: boolean
-  /** Above the check boxes. */
+  /** Placed above the check boxes. */
   readonly children?: ComponentChildren
 }
 

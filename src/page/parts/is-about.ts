@@ -1,6 +1,6 @@
-/** Which field an error of the API is about. */
+/** Finds the field that an API error is about. */
 
-/** Whether the API's message is about this field: it begins with the name, as `tags[0].id must be …`. */
+/** True if the API's message is about this field: it begins with the name, as in `tags[0].id must be …`. */
 export function isAbout(
   error: { readonly errorMsg: string } | null | undefined,
   name: string | undefined,

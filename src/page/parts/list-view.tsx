@@ -1,4 +1,4 @@
-/** The view of a list of objects: its head, its table or why there is none, and what makes, changes and deletes one. */
+/** The view of a list of objects: its head, its table or the reason why it is empty, and the actions to create, change and delete. */
 import type { ComponentChildren, ComponentType } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { call } from '../api/call.js'
@@ -19,9 +19,9 @@ import { toast } from './toasts.js'
 import { useDialog } from './use-dialog.js'
 import { ViewHead, type ViewHeadProps } from './view-head.js'
 
-/** What a dialog of the view is given. */
+/** Passed to the dialog of the view. */
 export interface EditRequest<T> {
-  /** As the list has it; null: a new one is made. */
+  /** The object as it is in the list; null: a new one is created. */
   readonly before: T | null
   readonly onSaved: () => void
   readonly onClose: () => void
@@ -29,20 +29,20 @@ export interface EditRequest<T> {
 
 /** The buttons of each row. */
 export interface RowActions<T> {
-  /** Of the API's list: `/accounts`. */
+  /** Path of the list in the API: `/accounts`. */
   readonly path: string
-  /** As its buttons call it. */
+  /** The name that the buttons use. */
   readonly nameOf: (row: T) => string
-  /** What deleting is called: "Revoke". */
+  /** Label of the delete action: "Revoke". */
   readonly verb: string
   readonly questionOf: (row: T) => Omit<Question, 'verb'>
-  /** Said when it is deleted. */
+  /** Message shown after deletion. */
   readonly done: string
   readonly isChangeable?: boolean
   readonly width?: string
-  /** Left out: of all rows. */
+  /** If omitted, every row has the buttons. */
   readonly isOffered?: (row: T) => boolean
-  /** In place of the deletion, where that is more; answers whether it is. */
+  /** Handles deletions that need more than this one; returns whether it took over. */
   readonly removeElsewhere?: (row: T) => boolean
 }
 
@@ -51,23 +51,23 @@ interface ListViewProps<T extends { readonly id: number }> extends Pick<
   'columns' | 'linkOf' | 'sorting'
 > {
   readonly title: string
-  /** Of the table; the title unless given. */
+  /** Accessible name of the table; defaults to the title. */
   readonly label?: string
   readonly list: List<T>
-  /** The text that is searched. */
+  /** The text that the search matches. */
   readonly textOf?: (row: T) => string
-  /** What its own filters leave over, in place of `textOf`. */
+  /** Rows left by the view's own filters, used in place of `textOf`. */
   readonly shown?: readonly T[]
-  /** The head of its part of the page. */
+  /** The head of this section of the page. */
   readonly Head?: ComponentType<ViewHeadProps>
-  /** "New tag": a button, and the key n. */
+  /** Adds a button "New tag" and the key n. */
   readonly noun?: string | null | undefined
   readonly buttons?: (makeNew: () => void) => ComponentChildren
   readonly dialog?: (request: EditRequest<T>) => ComponentChildren
   readonly actions?: RowActions<T> | null
-  /** Of objects that organizations own. */
+  /** For objects owned by organizations. */
   readonly ownerOf?: (row: T) => Reference | null
-  /** Where there is nothing at all: what to do next. */
+  /** Shown for an empty list, with a suggestion what to do next. */
   readonly empty: ComponentChildren
   /** Filters above the table. */
   readonly children?: ComponentChildren
@@ -117,7 +117,7 @@ interface RowsProps<T extends { readonly id: number }> {
   readonly table: TableProps<T>
 }
 
-/** Or why there are none. */
+/** The rows, or the reason why there are none. */
 function Rows<T extends { readonly id: number }>({ list, empty, table }: RowsProps<T>) {
   const { phase, error, reload } = list
   const isReady = phase === 'ready' && !error
@@ -155,7 +155,7 @@ function useRemoval<T extends { readonly id: number }>(
       () => call('DELETE', `${actions.path}/${row.id}`),
       () => {
         toast(actions.done)
-        // Its button goes with it.
+        // The delete button, which had the focus, disappears with its row.
         focusView()
         then()
       },

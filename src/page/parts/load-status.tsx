@@ -1,4 +1,4 @@
-/** Under the head of an object's view: that it loads, why it cannot be read, why a change was refused. */
+/** Status below the head of an object's view: loading, a failed read, or a refused change. */
 import type { Mutation } from '../api/mutation.js'
 import type { LoadedObject } from '../api/object.js'
 import { ErrorNote } from './error-note.js'
@@ -6,7 +6,7 @@ import { Loading } from './loading.js'
 
 interface LoadStatusProps {
   readonly of: LoadedObject<unknown>
-  /** Null: it is shown elsewhere. */
+  /** Null: its error is shown elsewhere. */
   readonly mutation: Pick<Mutation, 'error'> | null
 }
 

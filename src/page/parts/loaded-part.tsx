@@ -1,4 +1,4 @@
-/** A part of a view that is loaded when it is first shown. */
+/** A part of a view whose code is loaded when it is first shown. */
 import { useSignal } from '@preact/signals'
 import type { ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
@@ -6,7 +6,7 @@ import { Empty } from './empty.js'
 import { Loading } from './loading.js'
 
 interface LoadedPartProps<Props extends object> {
-  /** As the person calls it: "Graphs". */
+  /** The name users know it by: "Graphs". */
   readonly name: string
   readonly load: () => Promise<ComponentType<Props>>
   readonly props: Props

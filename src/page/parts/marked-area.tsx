@@ -1,6 +1,6 @@
 /**
- * A text area with a place in it marked as wrong: behind it lies the same text, unseen but for the mark, and scrolls with it.
- * What is typed stays a text area's: its keys, its history, its selection.
+ * A text area that marks a wrong place: the same text lies behind it, visible only at the mark, and scrolls with it. Typing,
+ * keys, history and selection remain those of a native text area.
  */
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { TextRange } from './text-range.js'
@@ -10,7 +10,7 @@ interface MarkedAreaProps {
   readonly lines: number
   readonly mark: TextRange | null
   readonly onText: (text: string) => void
-  /** The element's further attributes. */
+  /** Further attributes of the element. */
   readonly control: object
   readonly place: { current: HTMLTextAreaElement | null }
 }

@@ -1,10 +1,10 @@
-/** Chooses objects by their names where room is short: one that is typed, and those that were chosen. */
+/** Chooses objects by name where space is limited: an input with suggestions, and the chosen names. */
 import { useSignal } from '@preact/signals'
 import { useEffect, useId } from 'preact/hooks'
 import type { Reference } from '../../resources/resource.js'
 import { Button } from './button.js'
 
-/** Browsers show a list of so many well; typing finds the rest. */
+/** Browsers handle a list of this length well; typing finds the rest. */
 const offeredMost = 200
 
 interface NameFieldProps {
@@ -13,17 +13,17 @@ interface NameFieldProps {
   /** Null: not read yet. */
   readonly rows: readonly Reference[] | null
   readonly chosen: readonly number[]
-  /** Shown while nobody types. */
+  /** Shown while the user is not typing. */
   readonly current?: string
   readonly onChoose: (id: number) => void
 }
 
-/** Takes a name that is typed as a whole or chosen, and with Enter or on leaving the first one that fits. */
+/** Accepts a suggestion that is picked; on Enter or blur accepts an exact match or the first name that fits. */
 export function NameField(props: NameFieldProps) {
   const { label, placeholder, rows, chosen, current = '', onChoose } = props
-  /** Null: nobody types. */
+  /** Null: the user is not typing. */
   const typed = useSignal<string | null>(null)
-  /** Entered before the names were there; whoever types on enters again. */
+  /** The user confirmed before the names were loaded; further typing resets it. */
   const isEntered = useSignal(false)
   const id = useId()
   const words = typed.value?.toLowerCase() ?? ''
@@ -58,7 +58,7 @@ export function NameField(props: NameFieldProps) {
           const { value: now } = event.currentTarget
           typed.value = now
           isEntered.value = false
-          // An entry of the list was picked; while a name is typed the longer ones may be meant.
+          // A suggestion was picked. Plain typing is not accepted here, because a longer name may be meant.
           if (!(event instanceof InputEvent) || event.inputType === 'insertReplacementText')
             take(rows?.find(({ name }) => name === now))
         }}

@@ -1,4 +1,4 @@
-/** The view of an object that is known by one word and has only plain fields to change: tags, domains. */
+/** The view of an object that is identified by one word and has only plain fields: tags, domains. */
 import type { ComponentChildren } from 'preact'
 import { useMemo } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
@@ -21,10 +21,10 @@ import { useDialog } from './use-dialog.js'
 import { useDelete } from './use-delete.js'
 import { ViewHead } from './view-head.js'
 
-/** What is the same of all objects of one kind. */
+/** Properties shared by all objects of one kind. */
 export interface NamedKind {
   readonly resource: Resource & { readonly event: EventType }
-  /** Of its list. */
+  /** Title of its list. */
   readonly title: string
   readonly hint: string
 }
@@ -33,11 +33,11 @@ interface NamedObjectProps<T extends Owned> {
   readonly kind: NamedKind
   readonly id: string
   readonly wordOf: (object: T) => string
-  /** May be changed at all, by whoever may. */
+  /** True if the object can be changed at all by a user with the permission. */
   readonly isOpen: (object: T) => boolean
-  /** What is gone with it. */
+  /** What is deleted along with it. */
   readonly loss: string
-  /** What else is to be seen of it: stands before the buttons. */
+  /** Links to related views, placed before the buttons. */
   readonly links?: (object: T) => ComponentChildren
   readonly children: (object: T) => ComponentChildren
 }
@@ -87,7 +87,7 @@ export function NamedObject<T extends Owned>(props: NamedObjectProps<T>) {
   )
 }
 
-/** As it was when the dialog was opened: what others save meanwhile is not written over. */
+/** The object when the dialog opened: the ETag prevents overwriting what others save meanwhile. */
 interface Begun {
   readonly object: object
   readonly etag: string | null
@@ -104,7 +104,7 @@ interface ChangeProps {
 function Change({ kind, path, begun: { object, etag }, onSaved, onClose }: ChangeProps) {
   const mutation = useMutation()
   const form = usePlainForm(kind.resource, object, kind)
-  // Once: undo puts back what was there, not what is written by now.
+  // Read once: undo restores the values from before, not what is in the inputs now.
   const before = useMemo(form.read, [])
   const save = (): void => {
     const fields = { before, after: form.read() }
@@ -123,7 +123,7 @@ function Change({ kind, path, begun: { object, etag }, onSaved, onClose }: Chang
   )
 }
 
-/** Asks for its fields, makes the object and goes to it. */
+/** Asks for the fields, creates the object and opens it. */
 export function NewNamed({
   kind,
   onClose,

@@ -1,4 +1,4 @@
-/** The outcome of something whose place on the page is gone by now; for an error with its trace id. */
+/** Reports the outcome of an action whose place on the page is gone; an error with its trace id. */
 import type { CallError, Outcome } from '../api/http.js'
 import { copyText } from './copy.js'
 import { startSentence } from './start-sentence.js'

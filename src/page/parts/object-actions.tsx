@@ -1,4 +1,4 @@
-/** The buttons of one object: change it, delete it. */
+/** The buttons of one object: edit and delete. */
 import { Button } from './button.js'
 
 interface ObjectActionsProps {

@@ -1,11 +1,11 @@
-/** The organization of an object, for the system administrator, who sees those of all. */
+/** The organization of an object, shown to the system administrator, who sees all organizations. */
 import type { Reference } from '../../resources/resource.js'
 import { readWho } from '../session/rights.js'
 import { textColumn } from './columns.js'
 import type { Column } from './table.js'
 
 export interface Owned {
-  /** Null: the system's. */
+  /** Null: it belongs to the system. */
   readonly organization: Reference | null
 }
 
@@ -14,7 +14,7 @@ function seesAll(): boolean {
   return who !== null && who.organization === null
 }
 
-/** Beside the title of an object. */
+/** Shown beside the title of an object. */
 export function Owner({ of: { organization } }: { readonly of: Owned }) {
   if (!seesAll() || organization === null) return null
   return (
@@ -28,7 +28,7 @@ export function readOwner({ organization }: Owned): Reference | null {
   return organization
 }
 
-/** None for those who see one organization only. */
+/** Empty for users who see only one organization. */
 export function ownerColumns<T>(ownerOf: (row: T) => Reference | null): readonly Column<T>[] {
   if (!seesAll()) return []
   const nameOf = (row: T): string | null => ownerOf(row)?.name ?? null

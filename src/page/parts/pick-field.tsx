@@ -1,4 +1,4 @@
-/** Chooses objects by their names, of a list that may be long: tags, files, domains, deployments. */
+/** Chooses objects by name from a list that may be long: tags, files, domains, deployments. */
 import { useSignal, type Signal } from '@preact/signals'
 import { useId } from 'preact/hooks'
 import type { CallError } from '../api/http.js'
@@ -8,7 +8,7 @@ import { startSentence } from './start-sentence.js'
 interface PickOption {
   readonly id: number
   readonly name: string
-  /** What choosing it means, or why it cannot be. */
+  /** What choosing it means, or why it cannot be chosen. */
   readonly note?: string
   readonly disabled?: boolean
 }
@@ -16,20 +16,20 @@ interface PickOption {
 interface PickFieldProps {
   readonly label: string
   readonly options: readonly PickOption[]
-  /** The ids that are chosen. */
+  /** The chosen ids. */
   readonly value: Signal<readonly number[]>
-  /** One at most. */
+  /** At most one can be chosen. */
   readonly isSingle?: boolean
   readonly hint?: string
-  /** As it begins an error that is about it. */
+  /** The name with which an error about this field begins. */
   readonly name?: string
   readonly error?: CallError | null
   readonly disabled?: boolean
 }
 
-/** Of a longer list the filter shows the rest. */
+/** The filter finds the rest of a longer list. */
 const shownMost = 100
-/** Fewer need no filter. */
+/** Shorter lists need no filter. */
 const filteredFrom = 8
 
 export function PickField(props: PickFieldProps) {

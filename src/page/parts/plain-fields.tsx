@@ -1,15 +1,15 @@
-/** Inputs, facts and columns of a resource's fields that are one value each, by their definition. */
+/** Inputs, facts and columns of a resource's single-value fields, derived from their definition. */
 import { plainFields, titleOf, type Field, type Resource } from '../../resources/resource.js'
 import type { Fact } from './facts.js'
 import { toText, useInputForm, type FormInput, type InputForm } from './input-form.js'
 import type { Column } from './table.js'
 
 interface PlainFormOptions {
-  /** Of the first input, which is the name of most; else its summary in the definition. */
+  /** Hint of the first input, usually the name; defaults to the summary in the definition. */
   readonly hint?: string
 }
 
-/** `start`: the object that is changed; null: one is made. */
+/** `start`: the object to change; null: a new one is created. */
 export function usePlainForm(
   { fields, nameField }: Resource,
   start: object | null,
@@ -36,7 +36,7 @@ const inputTypes: Readonly<Partial<Record<Field['kind'], FormInput['type']>>> = 
   list: 'words',
 }
 
-/** The plain fields beside the name that have a value. */
+/** Lists the plain fields, except the name, that have a value. */
 export function listPlainFacts(of: object, resource: Resource): readonly Fact[] {
   return listOthers(resource).map(([name, field]) => {
     const value = toFact(Reflect.get(of, name))
@@ -44,7 +44,7 @@ export function listPlainFacts(of: object, resource: Resource): readonly Fact[] 
   })
 }
 
-/** Of the plain fields beside the name, those that lists show. */
+/** Columns of the plain fields, except the name, that lists show. */
 export function plainColumns<T extends object>(resource: Resource): readonly Column<T>[] {
   return listOthers(resource)
     .filter(([name]) => resource.columns.includes(name))

@@ -1,4 +1,4 @@
-/** What is wrong with an object: why, since when, what mends it, and the one button that does or leads there. */
+/** The problems of an object: cause, since when, remedy, and a button that applies the remedy or leads to it. */
 import type { ComponentChildren } from 'preact'
 import type { Problem } from '../../resources/problem.js'
 import { Time } from './time.js'

@@ -1,13 +1,13 @@
-/** Numbers as people read them: short, with their units, the same everywhere. */
+/** Formats numbers for reading: short, with their units, consistently everywhere. */
 
 const whole = new Intl.NumberFormat()
 const short = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 })
 const share = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 })
 const fraction = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 })
-/** Where whole numbers get too long for a cell. */
+/** From here on whole numbers are too long for a cell. */
 const shortFrom = 100_000
 
-/** What is not known. */
+/** Shown for unknown values. */
 export const unknown = '–'
 
 export function formatCount(value: number | null | undefined): string {
@@ -21,7 +21,7 @@ export function formatRate(perSecond: number | null | undefined): string {
   return `${perSecond < 100 ? fraction.format(perSecond) : formatCount(Math.round(perSecond))}/s`
 }
 
-/** `part` of `all`, or unknown where there is nothing to divide by. */
+/** `part` of `all`; unknown if `all` is missing or not positive. */
 export function formatShare(
   part: number | null | undefined,
   all: number | null | undefined,

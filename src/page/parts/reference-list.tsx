@@ -1,15 +1,15 @@
-/** Other objects that belong to one, each a link to it: where it is used. */
+/** Objects that use another one, each as a link. */
 import { Link } from 'wouter-preact'
 
 interface ReferenceListProps {
   readonly items: readonly { readonly id: number; readonly name: string }[]
-  /** Left out: this person may not see them. */
+  /** If omitted, the user may not see them. */
   readonly hrefOf?: ((id: number) => string) | undefined
-  /** When there are none. */
+  /** Shown if there are none. */
   readonly none: string
 }
 
-/** The rest is counted. */
+/** Only the number of the rest is shown. */
 const shownMost = 200
 
 export function ReferenceList({ items, hrefOf, none }: ReferenceListProps) {

@@ -1,25 +1,25 @@
-/** Changes an object, and offers an undo. Neither overwrites what somebody else changed meanwhile. */
+/** Saves a change and offers to undo it. Neither overwrites a change that someone else made meanwhile. */
 import { call } from '../api/call.js'
 import type { Mutation } from '../api/mutation.js'
 import { notifyError } from './notify.js'
 import { toast } from './toasts.js'
 
 export interface Saved {
-  /** Of the API. */
+  /** Path in the API. */
   readonly path: string
-  /** The fields as they were; null: no call brings them back. */
+  /** The previous fields; null: no call can restore them. */
   readonly before: object | null
-  /** Of the object as it was changed; left out: the undo overwrites later changes. */
+  /** ETag after the change; if omitted, the undo overwrites later changes. */
   readonly etag?: string | null
-  /** After the change, and after it was undone. */
+  /** Called after the change and after its undo. */
   readonly then: () => void
 }
 
 export interface Change extends Omit<Saved, 'etag'> {
   readonly after: object
-  /** Of what was read: 412 when somebody changed it since. */
+  /** ETag of the object as it was read; the API answers 412 if it has changed since. */
   readonly etag: string | null
-  /** After the change only. */
+  /** Called after the change only. */
   readonly close?: () => void
 }
 

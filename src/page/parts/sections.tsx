@@ -1,9 +1,9 @@
-/** The parts of one object's view, each with its own path: `/caches/5`, `/caches/5/params`. */
+/** The sections of one object's view, each with its own path: `/caches/5`, `/caches/5/params`. */
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Link, useLocation } from 'wouter-preact'
 
 export interface Section {
-  /** What follows a `?` does not tell sections apart. */
+  /** The part after a `?` is ignored when the current section is determined. */
   readonly href: string
   readonly title: string
 }
@@ -17,7 +17,7 @@ export function Sections({
 }) {
   const [path] = useLocation()
   const place = useRef<HTMLElement>(null)
-  // Where it is narrow they scroll sideways.
+  // On a narrow screen the sections scroll sideways.
   useLayoutEffect(() => {
     const shown = place.current?.querySelector('[aria-current]')
     shown?.scrollIntoView({ block: 'nearest', inline: 'nearest' })

@@ -1,8 +1,8 @@
-/** Which rows of a long table are chosen: values in, values out. */
+/** The selected rows of a long table; pure functions. */
 
 type Id = number | string
 
-/** With `isOn` the rows from one to the other, in the order of `ids`, are chosen too; without they are not any more. */
+/** Selects (`isOn`) or deselects the rows from one index to the other, in the order of `ids`. */
 export function setRange<T extends Id>(
   chosen: ReadonlySet<T>,
   ids: readonly T[],
@@ -15,7 +15,7 @@ export function setRange<T extends Id>(
   return next
 }
 
-/** What all, some or none of the rows are. */
+/** Returns whether all, some or none of the rows are selected. */
 export function judgeSelection<T extends Id>(
   chosen: ReadonlySet<T>,
   ids: readonly T[],
@@ -26,7 +26,7 @@ export function judgeSelection<T extends Id>(
   return count === ids.length ? 'all' : 'some'
 }
 
-/** Those that are still there; the same set where all are. */
+/** Drops ids that no longer exist; returns the same set if all still do. */
 export function keepKnown<T extends Id>(
   chosen: ReadonlySet<T>,
   known: ReadonlySet<T>,

@@ -1,4 +1,4 @@
-/** A list of words, as it is typed: with blanks or commas between. */
+/** Splits a typed list of words at blanks and commas. */
 export function splitWords(text: string): readonly string[] {
   return text.split(/[\s,]+/).filter((word) => word !== '')
 }

@@ -1,4 +1,4 @@
-/** A state as the API names it: a colour and the word, so that neither is needed alone. */
+/** A state by its API name, as a colour and as a word, so that neither alone carries the meaning. */
 import { toneOfState, type Tone } from './tone-of-state.js'
 
 export type { Tone } from './tone-of-state.js'
@@ -7,7 +7,7 @@ export function StateChip({ state, tone }: { readonly state: string; readonly to
   return <span class={`chip tone-${tone ?? toneOfState(state)}`}>{state}</span>
 }
 
-/** Tags, versions: words that are not states. */
+/** Words that are not states: tags, versions. */
 export function Labels({ words }: { readonly words: readonly string[] }) {
   return (
     <span class="labels" title={words.join(', ')}>

@@ -1,4 +1,4 @@
-/** Choosing rows of a table: a box in each row, Shift for all between two, the keys. A box is drawn alone, not the table. */
+/** Row selection of a table: a box per row, Shift for a range, keys. A change renders only the boxes, not the table. */
 import { useComputed, type ReadonlySignal, type Signal } from '@preact/signals'
 import { useMemo, useRef } from 'preact/hooks'
 import { judgeSelection, setRange } from './selection.js'
@@ -10,23 +10,23 @@ export interface Selection<T extends { readonly id: number | string }> {
 
 export interface Choosing<T extends { readonly id: number | string }> extends Selection<T> {
   readonly ids: readonly T['id'][]
-  /** As a click on its box; with Shift all from the one that was clicked before. */
+  /** Handles a click on a row's box; with Shift selects the range from the row clicked before. */
   readonly toggle: (index: number, isRange: boolean) => void
-  /** All rows between, by the keys. */
+  /** Selects a range of rows by keyboard. */
   readonly extend: (from: number | null, to: number) => void
   readonly toggleAll: () => void
-  /** Answers whether the key was Space on a row. */
+  /** Returns true if the key was Space on a row. */
   readonly toggleFocused: (event: KeyboardEvent) => boolean
 }
 
-/** `rows` in the order in which they are shown. Null: they cannot be chosen. */
+/** `rows` in display order. Null: rows cannot be selected. */
 export function useChoosing<T extends { readonly id: number | string }>(
   rows: readonly T[],
   selection: Selection<T> | undefined,
 ): Choosing<T> | null {
   const anchor = useRef(0)
   const ids = useMemo(() => (selection ? rows.map(({ id }) => id) : []), [rows, selection])
-  // The same until something of it changes: rows are not drawn again for it.
+  // Stays identical until its inputs change, so that rows are not rendered again.
   return useMemo(() => selection && choose(ids, selection, anchor), [ids, selection]) ?? null
 }
 

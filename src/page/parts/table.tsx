@@ -1,7 +1,7 @@
 /**
- * A table of any length: only the visible rows are drawn. Sorted by its heads; arrows, Home, End and the page keys move
- * between the rows' links. Rows are one line high, always, so that nothing jumps. Where rows can be chosen, Space and Shift
- * with an arrow choose them.
+ * A table of any length that renders only the visible rows. Column heads sort it; arrows, Home, End and the page keys move
+ * between the rows' links. Every row is one line high, so that nothing jumps. If rows can be selected, Space and Shift with an
+ * arrow select them.
  */
 import { useComputed, useSignal, useSignalEffect, type Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
@@ -28,33 +28,33 @@ import {
 export interface Column<T> {
   readonly title: string
   readonly show: (row: T) => ComponentChildren
-  /** Without it the table cannot be sorted by this column. */
+  /** If omitted, the table cannot be sorted by this column. */
   readonly sortBy?: (row: T) => SortValue
-  /** As CSS has it: `8rem`, `20%`. Columns without share what is left. */
+  /** CSS width: `8rem`, `20%`. Columns without a width share the rest. */
   readonly width?: string
-  /** Shown from this width of the window on; `medium` is 44rem, `wide` 68rem, `widest` 100rem. */
+  /** Minimum window width at which the column is shown; `medium` is 44rem, `wide` 68rem, `widest` 100rem. */
   readonly from?: 'medium' | 'wide' | 'widest'
-  /** Numbers. */
+  /** Aligns the column to the end, for numbers. */
   readonly isEnd?: boolean
 }
 
 export interface TableProps<T extends { readonly id: number | string }> {
-  /** Its accessible name. */
+  /** Accessible name of the table. */
   readonly label: string
   readonly rows: readonly T[]
   readonly columns: readonly Column<T>[]
-  /** Where a row leads; the first column is the link. */
+  /** Target of a row; the first column is the link. */
   readonly linkOf?: ((row: T) => string) | undefined
-  /** In place of a link: what pressing a row does. */
+  /** Called when a row is pressed, in place of a link. */
   readonly onOpen?: ((row: T) => void) | undefined
   readonly sorting?: Sorting | undefined
-  /** The view keeps by what it is sorted, and gives it as `sorting`; else the table does. */
+  /** If given, the view stores the sorting and passes it as `sorting`; otherwise the table stores it. */
   readonly onSort?: (sorting: Sorting) => void
-  /** Takes what is left of the window's height; else as high as its rows, at most 70 % of it. */
+  /** Fills the rest of the window's height; otherwise the table is as high as its rows, at most 70 % of the window. */
   readonly fills?: boolean
-  /** Rows of 32 pixels, for lists that are long. */
+  /** Rows of 32 pixels, for long lists. */
   readonly isDense?: boolean
-  /** Rows can be chosen. */
+  /** Makes rows selectable. */
   readonly selection?: Selection<T> | undefined
 }
 
@@ -67,7 +67,7 @@ export function Table<T extends { readonly id: number | string }>(props: TablePr
   const visibleCount = useSignal(30)
   const active = useSignal<number | null>(null)
   const order = props.onSort ? (props.sorting ?? null) : chosen.value
-  // Not for each row that is scrolled past.
+  // Memoized, so that scrolling does not sort again.
   const rows = useMemo(() => sortRows(props.rows, columns, order), [props.rows, columns, order])
   const { from, to } = findWindow(rows.length, firstVisible.value, visibleCount.value)
 
@@ -132,7 +132,7 @@ interface RowProps<T extends { readonly id: number | string }> extends Pick<
   'columns' | 'linkOf' | 'onOpen'
 > {
   readonly row: T
-  /** Of all rows, drawn or not. */
+  /** Index among all rows, rendered or not. */
   readonly index: number
   readonly choosing: Choosing<T> | null
 }
@@ -169,11 +169,11 @@ function Row<T extends { readonly id: number | string }>(props: RowProps<T>) {
       ))}
     </tr>
   )
-  // While it is scrolled past nothing of it changes: the same element is not compared again.
+  // Scrolling changes nothing in a row: Preact skips the comparison for an identical element.
   return useMemo(draw, [row, index, columns, linkOf, onOpen, choosing])
 }
 
-/** What `width` leaves open has a bound: on a wide screen columns far apart are hard to read as a row. */
+/** Limits the width of columns without a fixed one: on a wide screen distant columns are hard to read as a row. */
 function widestOf<T>(columns: readonly Column<T>[]): string {
   const widths = columns.map(({ width }, place) =>
     width === undefined || width.endsWith('%') ? (place === 0 ? '32rem' : '24rem') : width,
@@ -181,12 +181,12 @@ function widestOf<T>(columns: readonly Column<T>[]): string {
   return `calc(3rem + ${widths.join(' + ')})`
 }
 
-/** A name may be nothing but blanks: its link stays visible and can be pressed. */
+/** A name may consist of blanks only: quotes keep its link visible and clickable. */
 function nameOf(shown: ComponentChildren): ComponentChildren {
   return typeof shown === 'string' && !/[\p{L}\p{N}\p{P}\p{S}]/u.test(shown) ? `“${shown}”` : shown
 }
 
-/** In place of rows that are not drawn. */
+/** Takes the place of rows that are not rendered. */
 function Gap({ height }: { readonly height: number }) {
   if (height <= 0) return null
   return (
@@ -239,7 +239,7 @@ function seenFrom(from: Column<unknown>['from']): string {
   return from === undefined ? '' : `from-${from}`
 }
 
-/** Scrolls to the active row and focuses its link once it is drawn. */
+/** Scrolls to the active row and focuses its link once it is rendered. */
 function useActiveRow(
   place: { readonly current: HTMLDivElement | null },
   rowHeight: number,
@@ -254,7 +254,7 @@ function useActiveRow(
     if (top < frame.scrollTop) frame.scrollTop = top
     else if (top > frame.scrollTop + room) frame.scrollTop = top - room
     const selector = `[data-row="${index.value}"]`
-    // A frame for the scroll event, one for the rows to be drawn.
+    // One frame for the scroll event, one for rendering the rows.
     requestAnimationFrame(() =>
       requestAnimationFrame(() => frame.querySelector<HTMLElement>(selector)?.focus()),
     )

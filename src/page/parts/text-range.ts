@@ -1,4 +1,4 @@
-/** A place in a text: from and to, in its own units; at its end both are its length. */
+/** A range in a text, in code units; at the end of the text both values are its length. */
 export interface TextRange {
   readonly from: number
   readonly to: number

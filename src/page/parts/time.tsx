@@ -1,18 +1,18 @@
-/** A moment: how long ago or when, in this machine's zone; in UTC when the pointer rests on it. */
+/** A time, relative or absolute in the browser's time zone; the tooltip shows UTC. */
 import { signal } from '@preact/signals'
 
 interface TimeProps {
-  /** ISO 8601, as the API has it. */
+  /** ISO 8601, as in the API. */
   readonly at: string
-  /** "3 minutes ago" instead of the date. */
+  /** Shows "3 minutes ago" instead of the date. */
   readonly isAgo?: boolean
-  /** "3 minutes": how long since. */
+  /** Shows the time since then: "3 minutes". */
   readonly isDuration?: boolean
-  /** Of a duration: "3m", where room is short. */
+  /** Shortens a duration to "3m", for narrow places. */
   readonly isShort?: boolean
 }
 
-/** Of this machine; a step every 10 s. */
+/** The browser's clock, updated every 10 s. */
 export const now = signal(Date.now())
 setInterval(() => {
   if (!document.hidden) now.value = Date.now()
@@ -45,7 +45,7 @@ export function Time({ at, isAgo = false, isDuration = false, isShort = false }:
   )
 }
 
-/** As the API has times. */
+/** Formats a time as the API does. */
 export function toIso(epochSeconds: number): string {
   return new Date(epochSeconds * 1000).toISOString()
 }
@@ -61,7 +61,7 @@ function formatDuration(at: number, now: number, isShort: boolean): string {
   return new Intl.NumberFormat(undefined, { style: 'unit', unit, unitDisplay }).format(count)
 }
 
-/** The largest unit that fits; clocks that differ a little make no future. */
+/** Uses the largest unit that fits; small clock differences do not show future times. */
 function measure(at: number, now: number) {
   const seconds = Math.max(0, Math.round((now - at) / 1000))
   const [unit, length] = units.find(([, length]) => seconds >= length) ?? units[3]

@@ -1,4 +1,4 @@
-/** Short messages about what was done, with one action: usually its undo. */
+/** Short messages about completed actions, each with at most one action, usually its undo. */
 import { signal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Button } from './button.js'
@@ -14,10 +14,10 @@ interface ToastAction {
   readonly act: () => void
 }
 
-/** More would cover what they are about. */
+/** More would cover the content. */
 const toastsMost = 4
 const shownMs = 6_000
-/** Long enough to read it, decide and reach the button. */
+/** Long enough to read the message, decide and press the button. */
 const actionShownMs = 12_000
 
 const toasts = signal<readonly Toast[]>([])
@@ -38,7 +38,7 @@ export function offer(text: string, action: ToastAction | null): void {
   )
 }
 
-/** Where they may stand, the newest last. It has them all: behind an open dialog nothing is pressed or read aloud. */
+/** Mounted places for toasts, the newest last. It shows all toasts: behind an open dialog nothing can be pressed or is read aloud. */
 const places = signal<readonly object[]>([])
 
 export function Toasts() {
@@ -79,7 +79,7 @@ export function Toasts() {
   )
 }
 
-/** The way back is of who was logged in. */
+/** An undo belongs to the user who was logged in. */
 export function forgetToasts(): void {
   toasts.value = []
 }

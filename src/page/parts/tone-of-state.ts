@@ -1,4 +1,4 @@
-/** What a state means at a glance. */
+/** The tone in which a state is shown. */
 
 export type Tone = 'good' | 'warn' | 'bad' | 'busy' | 'calm'
 

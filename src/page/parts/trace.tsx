@@ -1,4 +1,4 @@
-/** The id that a call is looked up by, in the api log and in the log lines of the daemons. */
+/** The trace id of a call, for a search in the API log and in the daemons' log lines. */
 import { Button } from './button.js'
 import { copyText } from './copy.js'
 

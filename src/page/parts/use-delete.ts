@@ -1,4 +1,4 @@
-/** Deletes one object, after asking by its name; then the list that it was in is shown. */
+/** Deletes one object after the user has confirmed its name, then opens its list. */
 import { useLocation } from 'wouter-preact'
 import { call } from '../api/call.js'
 import { useMutation, type Mutation } from '../api/mutation.js'
@@ -11,22 +11,22 @@ export interface Deletion extends Mutation {
 }
 
 interface Deletable extends Partial<Pick<Question, 'title' | 'verb'>> {
-  /** Of the API. */
+  /** Path in the API. */
   readonly path: string
-  /** What it is, as "tag"; left out: its name is enough. */
+  /** Its kind, such as "tag"; if omitted, the name alone is enough. */
   readonly noun?: string
   readonly name: string
-  /** What will be gone with it. */
+  /** What is deleted along with it. */
   readonly text: string
-  /** Said when it is gone. */
+  /** Message shown after deletion. */
   readonly done?: string
-  /** Where to go then. */
+  /** The address to open after deletion. */
   readonly home: string
-  /** Of what was read: 412 when somebody changed it since; left out: deleted as it is. */
+  /** ETag of the object as it was read; the API answers 412 if it has changed since. If omitted, it is deleted in any state. */
   readonly etag?: string | null
-  /** Where one call is not all. */
+  /** Replaces the single DELETE call where more is needed. */
   readonly remove?: () => Promise<Outcome<unknown>>
-  /** Before the list is shown. */
+  /** Called before the list is opened. */
   readonly then?: () => void
 }
 

@@ -1,8 +1,8 @@
-/** Whether a dialog is open, and what it is about. */
+/** State of a dialog: open or closed, and its subject. */
 import { useSignal } from '@preact/signals'
 
 interface DialogState<T> {
-  /** Null: it is closed. */
+  /** Null: the dialog is closed. */
   readonly subject: T | null
   readonly open: (subject: T) => void
   readonly close: () => void

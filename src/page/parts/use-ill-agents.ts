@@ -1,4 +1,4 @@
-/** The agents that are not well, whose state overrides that of what is placed on them. */
+/** The agents in a problem state, which overrides the state of the objects placed on them. */
 import { useMemo } from 'preact/hooks'
 import type { Agent } from '../../resources/agent.js'
 import { agentStates, type AgentState } from '../../resources/agent-state.js'
@@ -8,7 +8,7 @@ import { mayRead } from '../session/rights.js'
 const { Failing, Down, Locked } = agentStates
 const query = { state: [Failing, Down, Locked].join() }
 
-/** By the agent's id; nothing for who may not read agents. For `placeStateName`. */
+/** Keyed by agent id; empty for users who may not read agents. For `placeStateName`. */
 export function useIllAgents(): ReadonlyMap<number, AgentState> {
   const path = mayRead('agent') ? '/agents' : null
   const { rows } = useList<Agent>(path, { query, follow: ['agent'] })

@@ -1,4 +1,4 @@
-/** Which rows of a frame are in sight, as it is scrolled and as its size changes. */
+/** Tracks which rows of a frame are visible while it is scrolled or resized. */
 import type { Signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 
@@ -7,7 +7,7 @@ interface VisibleRows {
   readonly count: Signal<number>
 }
 
-/** Counted in whole rows, so that scrolling within one draws nothing. `rowHeight` in pixels. */
+/** Counts whole rows, so that scrolling within one renders nothing. `rowHeight` in pixels. */
 export function useVisibleRows(
   place: { readonly current: HTMLElement | null },
   rowHeight: number,

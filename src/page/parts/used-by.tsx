@@ -1,4 +1,4 @@
-/** A panel of the objects that use one, each a link. */
+/** A panel that lists the objects using another one, each as a link. */
 import { useList } from '../api/list.js'
 import type { EventType } from '../../resources/event.js'
 import type { Reference } from '../../resources/resource.js'
@@ -7,12 +7,12 @@ import { ReferenceList } from './reference-list.js'
 
 interface UsedByProps {
   readonly title: string
-  /** Of the API's list, and its filter. */
+  /** Path and filter of the API's list. */
   readonly path: string
   readonly query: Readonly<Record<string, string>>
   readonly follow?: readonly EventType[]
   readonly hrefOf: (id: number) => string
-  /** When there are none. */
+  /** Shown if there are none. */
   readonly none: string
 }
 

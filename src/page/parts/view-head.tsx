@@ -1,4 +1,4 @@
-/** The head of a view: its title, what belongs beside it, and what can be done. Sets the window's title too. */
+/** The head of a view: its title, chips beside it, and its actions. Also sets the window title. */
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { Link } from 'wouter-preact'
@@ -10,7 +10,7 @@ export interface ViewHeadProps {
   readonly beside?: ComponentChildren
   /** Buttons. */
   readonly children?: ComponentChildren
-  /** Of an object: the way back to its list. */
+  /** For an object: the link back to its list. */
   readonly back?: { readonly href: string; readonly title: string }
 }
 

@@ -1,9 +1,9 @@
-/** Which rows of a long table are drawn, in which order, and where the keys lead: values in, values out. */
+/** Sorting, windowing and keyboard movement of a long table; pure functions. */
 
 export type SortValue = string | number | null
 
 export interface Sorting {
-  /** The column's. */
+  /** Title of the column. */
   readonly title: string
   readonly isDescending: boolean
 }
@@ -13,14 +13,14 @@ interface Sortable<T> {
   readonly sortBy?: (row: T) => SortValue
 }
 
-/** Pixels; table.css has the same. */
+/** Pixels; the same as in table.css. */
 export const rowHeights = { plain: 44, dense: 32 } as const
-/** Drawn above and below the visible rows, for a flick of the wheel. */
+/** Rendered above and below the visible rows, for fast scrolling. */
 const spareRows = 12
 
 const collator = new Intl.Collator(undefined, { numeric: true })
 
-/** `edge-2` before `edge-10`; what has no value is last either way. */
+/** Sorts `edge-2` before `edge-10`; rows without a value are last in both directions. */
 export function sortRows<T>(
   rows: readonly T[],
   columns: readonly Sortable<T>[],
@@ -43,7 +43,7 @@ function compare(a: string | number, b: string | number): number {
     : collator.compare(String(a), String(b))
 }
 
-/** From the first row that is drawn to behind the last. */
+/** From the first rendered row to the one after the last. */
 export function findWindow(
   rows: number,
   firstVisible: number,
@@ -56,7 +56,7 @@ export function findWindow(
   }
 }
 
-/** Null: the key moves nothing. */
+/** Null: the key does not move the focus. */
 export function nextActive(
   key: string,
   active: number | null,

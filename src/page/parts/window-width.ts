@@ -1,7 +1,7 @@
-/** Whether the window is narrow, where its style sheets alone do not do. */
+/** Reports a narrow window, for cases that style sheets alone cannot handle. */
 import { signal } from '@preact/signals'
 
-/** base.css, `from-medium`. */
+/** The same width as `from-medium` in base.css. */
 const narrow = matchMedia('(width < 44rem)')
 export const isNarrow = signal(narrow.matches)
 narrow.addEventListener('change', () => {

@@ -1,6 +1,6 @@
 /**
- * The access token: in memory only, renewed by the cookie that scripts cannot read (docs/behaviour.md, Page). All tabs share
- * the cookie, which is good for one use: they renew it one after the other and share the result.
+ * The access token: kept in memory only, renewed with a cookie that scripts cannot read (docs/behaviour.md, Page). All tabs
+ * share the cookie, which can be used once: they renew it one after the other and share the result.
  */
 import { signal } from '@preact/signals'
 import { readOutcome, sendOnce, type CallError } from '../api/http.js'
@@ -8,9 +8,9 @@ import type { Whoami } from '../../resources/session.js'
 import { notifyTabs, type Access, type Session } from './tabs.js'
 import { withTabLock } from './tab-lock.js'
 
-/** `starting`: it is not known yet whether the cookie is good. */
+/** `starting`: it is not yet known whether the cookie is valid. */
 export const session = signal<Session | 'starting' | null>('starting')
-/** The error of the last attempt to find out; null: none. */
+/** Error of the last attempt to resume the session; null: none. */
 export const startError = signal<CallError | null>(null)
 /** Why the session ended; empty: nothing to show. */
 export const endedBecause = signal('')
@@ -20,12 +20,12 @@ interface Tokens {
   readonly accessExpire: number
 }
 
-/** That there may be a cookie: a visitor who never logged in makes no failing call. No secret. */
+/** Set if a cookie may exist: a first-time visitor then causes no failing call. Not a secret. */
 const rememberedKey = 'cachefleet.session'
-/** Of its lifetime: then it is renewed. */
+/** Fraction of the token's lifetime after which it is renewed. */
 const renewAfter = 0.75
 const retryMs = 5_000
-/** Of a timer. */
+/** Upper limit of a browser timer. */
 const longestTimerMs = 2_147_483_647
 
 let timer: ReturnType<typeof setTimeout> | undefined
@@ -35,13 +35,13 @@ export function readAccessToken(): string | null {
   return typeof session.value === 'object' ? (session.value?.access.token ?? null) : null
 }
 
-/** Takes up the session of the cookie, if there is one. */
+/** Resumes the session of the cookie, if there is one. */
 export async function startSession(): Promise<void> {
   if (localStorage.getItem(rememberedKey) === null) session.value = null
   else await renewAccess(null)
 }
 
-/** What another tab got, or that it logged out. */
+/** Adopts the session of another tab, or its logout (null). */
 export function adoptTabSession(next: Session | null): void {
   if (next) begin(next)
   else end('')
@@ -51,7 +51,7 @@ export function rememberSession(): void {
   localStorage.setItem(rememberedKey, 'yes')
 }
 
-/** Null: it worked. */
+/** Returns null on success. */
 export async function logIn(credentials: {
   readonly name: string
   readonly password: string
@@ -69,7 +69,7 @@ export async function logIn(credentials: {
 }
 
 export async function logOut(): Promise<void> {
-  // A renewal that is under way, or began now, would take up the session again after its end.
+  // A renewal that is in progress, or starts now, would resume the session after the logout.
   await renewing
   clearTimeout(timer)
   const isEnded = await endSession()
@@ -80,19 +80,19 @@ export async function logOut(): Promise<void> {
 const notTold =
   'You are logged out here. The coordinator could not be reached: the session ends by itself when unused.'
 
-/** Answers whether there is no session any more. */
+/** Returns true if the session has ended. */
 async function endSession(): Promise<boolean> {
   for (let attempt = 1; ; attempt++) {
     const token = readAccessToken()
     const answer = await sendOnce('POST', '/auth/logout', { token })
     if (!(answer instanceof Response)) return false
-    // A token that expired meanwhile ends nothing: the session still has its cookie.
+    // A call with an expired token ends nothing: the session still has its cookie.
     if (answer.status !== 401) return answer.ok
     if (attempt === 2 || (await renewAccess(token)) === null) return session.peek() === null
   }
 }
 
-/** Answers a token other than `stale`, or null when there is none to be had now. One at a time. */
+/** Returns a token other than `stale`, or null if none is available now. One renewal at a time. */
 export function renewAccess(stale: string | null): Promise<string | null> {
   renewing ??= withTabLock(() => renewLocked(stale)).finally(() => {
     renewing = undefined
@@ -101,10 +101,10 @@ export function renewAccess(stale: string | null): Promise<string | null> {
 }
 
 async function renewLocked(stale: string | null): Promise<string | null> {
-  // Another tab may have renewed it while this one waited for the lock.
+  // Another tab may have renewed the token while this one waited for the lock.
   const current = readAccessToken()
   if (current !== stale) return current
-  // A page that is left now would lose the only good cookie with the answer.
+  // `keepalive`: leaving the page now would lose the answer and with it the only valid cookie.
   const answer = await sendOnce('POST', '/auth/refresh', { token: null, keepalive: true })
   const error = answer instanceof Response ? await adopt(answer) : answer
   startError.value = error
@@ -119,7 +119,7 @@ async function adopt(answer: Response): Promise<CallError | null> {
   const tokens = await readOutcome<Tokens>(answer)
   if (!tokens.ok) return tokens.error
   const { accessToken: token, accessExpire } = tokens.value
-  // By the coordinator's own clock: this machine's may be wrong.
+  // Computed with the coordinator's clock, since the browser's may be wrong.
   const now = Date.parse(answer.headers.get('date') ?? '') || Date.now()
   const access = { token, lifetimeMs: Math.max(1_000, accessExpire * 1000 - now) }
   const asked = await sendOnce('GET', '/auth/whoami', { token })
@@ -148,7 +148,7 @@ function end(because: string): void {
 function schedule(afterMs: number): void {
   clearTimeout(timer)
   timer = setTimeout(
-    () => void renewAccess(readAccessToken()), // it handles its errors itself
+    () => void renewAccess(readAccessToken()), // handles its errors itself
     Math.min(afterMs, longestTimerMs),
   )
 }

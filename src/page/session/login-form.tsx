@@ -1,4 +1,4 @@
-/** Who are you? Name and password, or the organization's identity provider. */
+/** The login form: name and password, or the organization's identity provider. */
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { apiBase, readOutcome, type CallError } from '../api/http.js'
@@ -75,10 +75,10 @@ export function LoginForm() {
   )
 }
 
-/** Convenience only. */
+/** Remembered for convenience only. */
 const organizationKey = 'cachefleet.organization'
 
-/** Leaves the page, unless the organization has no provider or it is away: then that is the answer. */
+/** Leaves the page for the provider, or returns the error if the organization has none or it is unavailable. */
 async function goToProvider(organization: string): Promise<CallError | null> {
   const url = `${apiBase}/auth/oidc/${encodeURIComponent(organization)}`
   const answer = await fetch(url, { redirect: 'manual' }).catch(() => null)

@@ -1,4 +1,4 @@
-/** Until it is known who is logged in: usually a moment, and the error where the coordinator does not answer. */
+/** Shown until the session state is known: usually a moment, or an error if the coordinator does not answer. */
 import { ErrorNote } from '../parts/error-note.js'
 import { Logo } from '../parts/icon.js'
 import { Loading } from '../parts/loading.js'

@@ -1,14 +1,14 @@
 /**
- * A lock between the tabs of one browser: a note in the storage names its owner. A note that nobody renews belongs to a tab
- * that was closed in the middle of its call; the next owner waits until that call has ended. Browsers offer Web Locks on
- * HTTPS and on this machine only; elsewhere the last writer owns the lock.
+ * A lock between the tabs of one browser: a note in the storage names its owner. A note that is no longer renewed belongs to a
+ * tab that was closed during its call; the next owner waits until that call has ended. Browsers offer Web Locks only on HTTPS
+ * and localhost; elsewhere the last writer owns the lock.
  */
 
 const name = 'cachefleet.lock'
-/** Long enough for the call of a closed tab to end. */
+/** Long enough for a closed tab's call to end. */
 const noteMs = 2_000
 const renewMs = 700
-/** After it a note that was written at the same moment is seen. */
+/** After this delay a note written at the same moment is visible. */
 const settleMs = 80
 
 export async function withTabLock<T>(work: () => Promise<T>): Promise<T> {
@@ -30,10 +30,10 @@ async function runLocked<T>(work: () => Promise<T>, isLocked: boolean): Promise<
   }
 }
 
-/** Whether this tab owns the lock now. */
+/** Returns true if this tab now owns the lock. */
 async function tryLock(owner: string, isLocked: boolean): Promise<boolean> {
   const leftMs = readNote().untilMs - Date.now()
-  // One from further ahead is from before the clock was set back.
+  // An expiry further ahead predates a backward change of the clock.
   if (leftMs > 0 && leftMs <= noteMs) return false
   writeNote(owner)
   if (isLocked) return true

@@ -1,9 +1,9 @@
-/** The session, shared between the tabs of one browser. */
+/** Shares the session between the tabs of one browser. */
 import type { Whoami } from '../../resources/session.js'
 
 export interface Access {
   readonly token: string
-  /** When it was given. */
+  /** Lifetime when it was issued. */
   readonly lifetimeMs: number
 }
 

@@ -1,7 +1,7 @@
-/** What the address bar holds of a view: it survives a reload and can be sent to others. */
+/** State of a view kept in the address, so that it survives a reload and can be shared. */
 import { useLocation, useSearch } from 'wouter-preact'
 
-/** Empty: not in the address. Setting it makes a step in the history only where `isStep` says so: Back undoes it. */
+/** Empty: not in the address. A change adds a history entry only with `isStep`, so that Back undoes it. */
 export function useAddressField(
   name: string,
   { isStep = false } = {},
@@ -9,7 +9,7 @@ export function useAddressField(
   const search = useSearch()
   const [path, go] = useLocation()
   const set = (value: string): void => {
-    // Others may have changed their fields since this was drawn.
+    // Other fields may have changed since the last render.
     const fields = new URLSearchParams(location.search)
     if (value === '') fields.delete(name)
     else fields.set(name, value)
@@ -19,7 +19,7 @@ export function useAddressField(
   return [new URLSearchParams(search).get(name) ?? '', set]
 }
 
-/** What was typed in the header's search box, in lower case: a view that has `search` shows what holds it. */
+/** The text of the header's search box, in lower case: a view with `search` filters its rows by it. */
 export function useSearchText(): string {
   return useAddressField('q')[0].toLowerCase()
 }

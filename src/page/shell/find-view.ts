@@ -1,4 +1,4 @@
-/** Which view an address leads to, of those that the person may see. */
+/** Finds the view of an address among those that the user may see. */
 import { matchRoute, type Parser } from 'wouter-preact'
 import { mayRead } from '../session/rights.js'
 import { views, type ViewEntry } from '../views.js'
@@ -12,7 +12,7 @@ export function listViews(): readonly ViewEntry[] {
   return views.filter(({ needs }) => needs === null || mayRead(needs))
 }
 
-/** Null: there is nothing at this path, or not for this person. */
+/** Null: no view has this path, or the user may not see it. */
 export function findView(path: string, parser: Parser): FoundView | null {
   for (const entry of listViews()) {
     const [isFound, params] = matchRoute(parser, entry.path, path)
@@ -23,7 +23,7 @@ export function findView(path: string, parser: Parser): FoundView | null {
 
 function toTexts(params: object): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    // What is optional and left out is there without a value.
+    // Optional parameters that are missing have no value.
     Object.entries(params).flatMap(([name, value]) =>
       typeof value === 'string' ? [[name, value] as const] : [],
     ),

@@ -1,4 +1,4 @@
-/** What the keys do. */
+/** Help for the keyboard shortcuts. */
 import { Dialog } from '../parts/dialog.js'
 import { Facts } from '../parts/facts.js'
 import { keys } from './keys.js'

@@ -1,9 +1,9 @@
-/** Keys that do something on the whole page, and the list of them. They are inactive while somebody types or a dialog is open. */
+/** Shortcuts that work on the whole page, and their list. They are inactive while the user types or a dialog is open. */
 import { signal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 
 export interface Key {
-  /** As in `KeyboardEvent.key`. */
+  /** The value of `KeyboardEvent.key`. */
   readonly key: string
   readonly title: string
   readonly act: () => void
@@ -11,11 +11,11 @@ export interface Key {
 
 export const keys = signal<readonly Key[]>([])
 
-/** While the component is shown; of two with the same key the later one counts. */
+/** Registers the key while the component is mounted; of two registrations for one key the later one wins. */
 export function useKey(key: string, title: string, act: () => void): void {
   const latest = useRef(act)
   latest.current = act
-  // Before it is painted: what is seen can be pressed.
+  // In a layout effect, before the paint, so that a visible action's key works at once.
   useLayoutEffect(() => {
     const one: Key = {
       key,
@@ -34,7 +34,7 @@ export function useKey(key: string, title: string, act: () => void): void {
 export function listenToKeys(): void {
   addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return
-    // Also inside of a shadow root: an editor's.
+    // Also covers a target inside a shadow root, such as the editor's.
     if (isTyping(event.composedPath()[0]) || document.querySelector('dialog[open]')) return
     const found = keys.value.findLast(({ key }) => key === event.key)
     if (!found) return

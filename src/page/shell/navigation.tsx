@@ -1,4 +1,4 @@
-/** The way to every view, who is logged in, and the way out. */
+/** Links to every view, the logged-in user, and the logout. */
 import { Link, useLocation } from 'wouter-preact'
 import { Button } from '../parts/button.js'
 import { Icon, Logo } from '../parts/icon.js'

@@ -1,4 +1,4 @@
-/** Where the view of the address is shown, once it is loaded. */
+/** Renders the view of the address once its code is loaded. */
 import { useSignal } from '@preact/signals'
 import type { ComponentType } from 'preact'
 import { useEffect, useErrorBoundary, useRef } from 'preact/hooks'
@@ -11,7 +11,7 @@ import { ViewHead } from '../parts/view-head.js'
 import type { ViewEntry, ViewProps } from '../views.js'
 import { findView, listViews, type FoundView } from './find-view.js'
 
-/** A view that was loaded once is shown immediately. */
+/** Views already loaded are shown immediately. */
 const loaded = new Map<ViewEntry, ComponentType<ViewProps>>()
 
 export function Outlet() {
@@ -48,7 +48,7 @@ function Loaded({ entry, params }: FoundView) {
   return now === 'failed' ? <NotLoaded /> : <Loading />
 }
 
-/** Its file is gone, since a newer coordinator has another page, or cannot be had. */
+/** The view's file is gone because a newer coordinator serves another page, or it cannot be fetched. */
 function NotLoaded() {
   useReloadOnReturn()
   return (
@@ -66,7 +66,7 @@ function NotLoaded() {
   )
 }
 
-/** Nothing is shown that would be lost, and what comes back may be a newer page. Not without an absence: it could go on for ever. */
+/** Reloading loses nothing and may fetch a newer page. Only after an outage: otherwise it could reload forever. */
 function useReloadOnReturn(): void {
   const wasAway = useRef(false)
   if (awaySince.value !== null) wasAway.current = true
@@ -78,7 +78,7 @@ function useReloadOnReturn(): void {
   }, [])
 }
 
-/** A bug in the view: the rest of the page still works. */
+/** Shown for a bug in the view; the rest of the page still works. */
 function Broken() {
   return (
     <Empty icon="close" title="This view has a defect and cannot be shown">

@@ -1,4 +1,4 @@
-/** The search of the header: filters the view that is shown, kept in its address; elsewhere it leads to the caches. */
+/** The header's search: filters the current view by a field in its address; in a view without search it opens the caches. */
 import { useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 import { useLocation, useRouter } from 'wouter-preact'

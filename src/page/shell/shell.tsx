@@ -1,4 +1,4 @@
-/** What stands around every view: navigation, search, and what may come over it. */
+/** The frame around every view: navigation, search, and dialogs. */
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
 import { awaySince } from '../api/connection.js'
@@ -76,27 +76,27 @@ export function Shell() {
   )
 }
 
-/** A link to a place in the page is none of the router's. */
+/** The router must not handle a link within the page. */
 function skipTo(event: Event): void {
   event.preventDefault()
   focusView()
 }
 
-/** Who uses keys or a screen reader goes on in the new view, not where the old one was left. */
+/** Moves the focus to a new view, for users of keyboards and screen readers. */
 function useFocusOnArrival(): void {
   const [path] = useLocation()
   const before = useRef(path)
   const focused = document.activeElement
   useLayoutEffect(() => {
     const now = document.activeElement
-    // A field of the new view may have asked for it; a dialog that led here gave it back to what is outside.
+    // Keeps the focus if a field of the new view took it; a dialog that led here restores it to an element outside the view.
     const isInView = document.getElementById(viewId)?.contains(now) === true
     if (before.current !== path && (now === focused || !isInView)) focusView()
     before.current = path
   }, [path])
 }
 
-/** What is shown stays, in grey and with its age, until the coordinator is back. */
+/** The shown data stays, greyed out and with its age, until the coordinator is reachable again. */
 function AwayNote() {
   const at = awaySince.value
   return (
@@ -115,7 +115,7 @@ function AwayNote() {
 
 function LiveStatus() {
   const words = { idle: '', live: 'Live', broken: 'Reconnecting' }
-  // The note below says it.
+  // During an outage the note below reports it.
   const state = awaySince.value === null ? liveState.value : 'idle'
   return (
     <span class={`live live-${state}`} role="status">
@@ -124,7 +124,7 @@ function LiveStatus() {
   )
 }
 
-/** The navigation of a narrow screen. */
+/** The navigation on a narrow screen. */
 function Drawer({ onClose }: { readonly onClose: () => void }) {
   const place = useRef<HTMLDialogElement>(null)
   useLayoutEffect(() => {

@@ -1,10 +1,10 @@
-/** Dark or light: as the system has it, or as it was chosen here. */
+/** The theme: the system's, or dark or light as chosen here. */
 import { signal } from '@preact/signals'
 
 export const themes = ['system', 'light', 'dark'] as const
 export type Theme = (typeof themes)[number]
 
-/** first-paint.ts reads it too. */
+/** Also read by first-paint.ts. */
 const key = 'cachefleet.theme'
 
 export const theme = signal<Theme>(

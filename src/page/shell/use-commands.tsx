@@ -1,4 +1,4 @@
-/** Ctrl+K: search and commands, loaded when they are first asked for. */
+/** Ctrl+K: search and commands, loaded on first use. */
 import { useSignal } from '@preact/signals'
 import type { ComponentType, VNode } from 'preact'
 import { useEffect } from 'preact/hooks'
@@ -6,14 +6,14 @@ import { toast } from '../parts/toasts.js'
 
 interface Commands {
   readonly open: () => void
-  /** Null: it is closed. */
+  /** Null: closed. */
   readonly dialog: VNode | null
 }
 
 export function useCommands(): Commands {
   const shown = useSignal<ComponentType<{ readonly onClose: () => void }> | null>(null)
   const open = (): void => {
-    // A question that is asked comes first.
+    // An open dialog takes precedence.
     if (document.querySelector('dialog[open]')) return
     import('../commands/command-dialog.js').then(
       ({ CommandDialog }) => {

@@ -76,7 +76,7 @@ function listInputs(isNew: boolean): FormInputs {
   }
 }
 
-/** The system administrator alone assigns; within an organization a new account is its user at once. */
+/** Only the system administrator assigns accounts; an account created within an organization becomes its user at once. */
 function useMembership(was: Account | null): FormExtras {
   const ids = was?.organizations.map(({ id }) => id) ?? []
   const memberOf = useSignal<readonly number[]>(ids)
@@ -85,7 +85,7 @@ function useMembership(was: Account | null): FormExtras {
   return {
     last: <OrganizationsField value={memberOf} />,
     toBody: (body) => ({ ...body, organizations: memberOf.value.map((id) => ({ id })) }),
-    /** Who leaves an organization loses permissions that no call brings back, and the old password is not known. */
+    /** Removal from an organization deletes permissions that no call restores, and the old password is unknown. */
     mayUndo: ({ password }) => {
       const now = memberOf.value
       const isSameMember = ids.length === now.length && ids.every((id) => now.includes(id))

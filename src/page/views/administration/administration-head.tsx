@@ -1,4 +1,4 @@
-/** What the views of the administration share: the head with the way to the other ones, and columns. */
+/** Shared by the administration views: the head with links to the other views, and columns. */
 import { useLayoutEffect } from 'preact/hooks'
 import type { PermissionType } from '../../../resources/permission.js'
 import { stateColumn } from '../../parts/columns.js'
@@ -9,7 +9,7 @@ import { ViewHead, type ViewHeadProps } from '../../parts/view-head.js'
 import { mayRead, mayWrite } from '../../session/rights.js'
 
 export function AdministrationHead(props: ViewHeadProps) {
-  // On a narrow screen they scroll sideways, and each view draws them again.
+  // On a narrow screen the links scroll sideways, and each view renders them anew.
   useLayoutEffect(() => {
     document
       .querySelector('.sections [aria-current]')
@@ -40,12 +40,12 @@ const sections: readonly {
   { href: '/administration/api-log', title: 'API log', needs: 'apilog' },
 ]
 
-/** Join tokens are listed only for those who may make them. */
+/** Join tokens are listed only for users who may create them. */
 function isOpen(needs: PermissionType | null): boolean {
   return needs === null || (needs === 'agent' ? mayWrite(needs) : mayRead(needs))
 }
 
-/** Of accounts and organizations. */
+/** For accounts and organizations. */
 export function lockedColumn<T extends { readonly locked: boolean }>(): Column<T> {
   return stateColumn('State', ({ locked }) => (locked ? 'Locked' : 'Open'), {
     toneOf: ({ locked }) => (locked ? 'warn' : 'good'),

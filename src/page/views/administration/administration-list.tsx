@@ -1,4 +1,4 @@
-/** A list of the administration as data: its columns, how objects are made, changed and deleted, what to show without any. */
+/** An administration list described by data: columns, how objects are created, changed and deleted, and the text for an empty list. */
 import type { ComponentChildren } from 'preact'
 import { useList, type ListOptions } from '../../api/list.js'
 import { Empty } from '../../parts/empty.js'
@@ -12,28 +12,28 @@ interface ListKind<T extends { readonly id: number }> extends Pick<
   'linkOf' | 'sorting'
 > {
   readonly title: string
-  /** Of the API. */
+  /** Path in the API. */
   readonly path: string
   readonly options?: ListOptions
-  /** Which of the API's list; all unless given. */
+  /** Filters the API's list; if omitted, all rows are shown. */
   readonly isShown?: (row: T) => boolean
-  /** "account": a button makes a new one. */
+  /** Name of the object, such as "account", for the button that creates one. */
   readonly noun?: string
-  /** Who may not sees no buttons. */
+  /** Users without the permission see no buttons. */
   readonly mayWrite: () => boolean
-  /** The text that is searched. */
+  /** The text that the search matches. */
   readonly textOf: (row: T) => string
   readonly columns: readonly Column<T>[]
   readonly actions?: Pick<RowActions<T>, 'nameOf' | 'questionOf'> & Partial<RowActions<T>>
-  /** In place of the button that makes one. */
+  /** Replaces the button that creates an object. */
   readonly buttons?: (makeNew: () => void) => ComponentChildren
-  /** The fields of the dialog; left out: nothing is made or changed here. */
+  /** The fields of the dialog; if omitted, objects cannot be created or changed here. */
   readonly edit?: EditKind<T>
-  /** Where there is nothing yet. */
+  /** Shown for an empty list. */
   readonly empty: { readonly icon?: 'cache'; readonly title: string; readonly text?: string }
 }
 
-/** The view of it. */
+/** Makes the view of such a list. */
 export function viewOf<T extends { readonly id: number }>(kind: ListKind<T>) {
   const { title, path, options, isShown, noun, textOf, columns, buttons, edit, empty } = kind
   const { linkOf, sorting } = kind

@@ -1,4 +1,4 @@
-/** The api log: who changed what, live; what was refused, and what failed. */
+/** The API log, updated live: changes with their accounts, refused calls, and failures. */
 import { useMemo } from 'preact/hooks'
 import { useLocation, useSearch } from 'wouter-preact'
 import type { ApiLogEntry } from '../../../resources/api-log-entry.js'
@@ -108,7 +108,7 @@ interface LogFiltersProps {
   }[]
   readonly calls: string
   readonly setCalls: (kind: string) => void
-  /** Of the kind that is chosen. */
+  /** Entries of the chosen kind. */
   readonly found: readonly ApiLogEntry[]
   readonly severity: string
   readonly setSeverity: (severity: string) => void
@@ -181,7 +181,7 @@ function listColumns(names: ObjectNames): readonly Column<ApiLogEntry>[] {
       width: '14.5rem',
       from: 'medium',
       show: ({ created }) => <Time at={created} />,
-      // Entries of one millisecond in their own order.
+      // Sorting by id keeps the order of entries within the same millisecond.
       sortBy: ({ id }) => id,
     },
     textColumn('Account', ({ account }) => account, { width: '7rem', from: 'wide' }),
@@ -193,7 +193,7 @@ interface EntryDialogProps {
   readonly entry: ApiLogEntry
   readonly names: ObjectNames
   readonly onClose: () => void
-  /** Shows all that has its trace id. */
+  /** Shows all entries with the same trace id. */
   readonly onTrace: () => void
 }
 

@@ -1,4 +1,4 @@
-/** A text to be copied: a command, or a secret that is shown this once. */
+/** A text to copy: a command, or a secret that is shown only once. */
 import type { ComponentChildren } from 'preact'
 import { Button } from '../../parts/button.js'
 import { copyText } from '../../parts/copy.js'
@@ -29,14 +29,14 @@ export function CopyBox({ title, text, hint }: CopyBoxProps) {
 
 interface SecretDialogProps extends Omit<DialogProps, 'children'> {
   readonly secret: string
-  /** "Token" unless given. */
+  /** Defaults to "Token". */
   readonly label?: string
-  /** Above the secret. */
+  /** Placed above the secret. */
   readonly first: ComponentChildren
   readonly children?: ComponentChildren
 }
 
-/** Shows a token after it was made. */
+/** Shows a token after its creation. */
 export function SecretDialog({
   secret,
   label = 'Token',

@@ -1,6 +1,6 @@
 /**
- * The dialog that makes an object of a list or changes one, from its inputs as data. The object is read again: the list
- * may be old, and with the ETag of what was read no save overwrites somebody else's.
+ * The dialog that creates or changes an object of a list, built from inputs as data. The object is read again, because the list
+ * may be outdated; its ETag prevents overwriting another user's change.
  */
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
@@ -16,37 +16,37 @@ import { Loading } from '../../parts/loading.js'
 import { saveChange } from '../../parts/save-change.js'
 import { toast } from '../../parts/toasts.js'
 
-/** What the form has beside its inputs. */
+/** Parts of the form besides its inputs. */
 export interface FormExtras {
-  /** Above the inputs. */
+  /** Placed above the inputs. */
   readonly first?: ComponentChildren
-  /** Below them, above the check boxes. */
+  /** Placed below the inputs and above the check boxes. */
   readonly last?: ComponentChildren
-  /** From what the inputs say to what is sent. */
+  /** Converts the form values to the request body. */
   readonly toBody?: (body: Values) => object
-  /** False: no call brings back what was. */
+  /** False: no call can restore the previous state. */
   readonly mayUndo?: (body: Values) => boolean
 }
 
-/** What is the same of all objects of a list. */
+/** Properties shared by all objects of a list. */
 export interface EditKind<T> {
   readonly titleOf: (before: T | null) => string
-  /** Of the button that makes one; "Create" unless given. */
+  /** Label of the create button; defaults to "Create". */
   readonly verb?: string
   readonly inputs: (isNew: boolean) => FormInputs
-  /** What a new one begins with. */
+  /** Initial values of a new object. */
   readonly blank?: object
-  /** `was`: null for a new one. */
+  /** `was`: null for a new object. */
   readonly useExtras?: (was: T | null) => FormExtras
-  /** The focus is not theirs at first. */
+  /** The inputs do not take the focus at first. */
   readonly isUnfocused?: boolean
-  /** Shown once, in place of the form: what only the answer to the POST contains. */
+  /** Shown once in place of the form: data that only the response to the POST contains. */
   readonly showCreated?: (created: never, onClose: () => void) => ComponentChildren
 }
 
 interface EditDialogProps<T> extends EditRequest<T> {
   readonly kind: EditKind<T>
-  /** Of the resource: `/accounts`. */
+  /** Path of the resource: `/accounts`. */
   readonly path: string
 }
 
@@ -54,7 +54,7 @@ export function EditDialog<T extends { readonly id: number }>(props: EditDialogP
   const { kind, path, before, onClose } = props
   const { value, etag, error, reload } = useObject<T>(before && `${path}/${before.id}`)
   const created = useSignal<unknown>(null)
-  // A dialog that is empty at first would jump.
+  // A dialog that opens empty would change its size.
   if (before && value === null && !error) return <Loading />
   if (created.value !== null && kind.showCreated)
     return kind.showCreated(created.value as never, onClose)
@@ -79,15 +79,15 @@ export function EditDialog<T extends { readonly id: number }>(props: EditDialogP
 }
 
 interface EditFormProps<T> extends EditDialogProps<T> {
-  /** As it was when the form was filled; null: a new one. */
+  /** The object with which the form was filled; null: a new one. */
   readonly was: T | null
   readonly etag: string | null
   readonly onCreated: (answer: unknown) => void
-  /** Fills the form with what is there now. */
+  /** Fills the form with the current values. */
   readonly onReadAgain: () => void
 }
 
-/** Makes the object, or changes it and offers to change it back. */
+/** Creates the object, or changes it and offers an undo. */
 function EditForm<T extends { readonly id: number }>(props: EditFormProps<T>) {
   const { kind, path, was, etag, onCreated, onReadAgain, onSaved, onClose } = props
   const { verb = 'Create', inputs, blank = {}, useExtras = useNothing, isUnfocused = false } = kind

@@ -1,21 +1,21 @@
-/** The commands that enrol a host with a join token: what is pasted there is exactly what was meant. */
+/** Builds the commands that enrol a host with a join token, quoted so that the shell changes nothing when they are pasted. */
 
 interface Enrolment {
-  /** Of this coordinator, as the browser reached it: `https://fleet.example:8002`. */
+  /** The coordinator's URL as the browser reached it: `https://fleet.example:8002`. */
   readonly origin: string
   readonly token: string
   readonly tags: readonly string[]
 }
 
-/** For an agent that is started by hand, as user cachefleet. */
+/** For an agent started by hand as user cachefleet. */
 const tokenFile = '/etc/cachefleet/join-token'
 
-/** For a shell, as root: finds the cache, writes the settings and starts the service. The token is read from standard input. */
+/** Shell command for root: finds the cache, writes the settings and starts the service. The token is read from standard input. */
 export function enrolHost({ origin, token }: Enrolment): string {
   return [`cachefleetd enroll ${quoteForShell(origin)} <<'END'`, token, 'END'].join('\n')
 }
 
-/** For a shell, as root. The token is read from standard input: it is in no process's arguments. */
+/** Shell command for root. The token is read from standard input, so it appears in no process's arguments. */
 export function writeTokenFile({ token }: Enrolment): string {
   return [
     'install -d -m 755 /etc/cachefleet',
@@ -35,22 +35,22 @@ export function startAgent({ origin, tags }: Enrolment): string {
   ].join(' ')
 }
 
-/** Agents dial by WebSocket. */
+/** Agents connect by WebSocket. */
 export function toLinkUrl(origin: string): string {
   return origin.replace(/^http/, 'ws')
 }
 
-/** Whether the address is good on the coordinator's own machine only. */
+/** True if the address works only on the coordinator's own machine. */
 export function isLoopback(hostname: string): boolean {
   return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
 }
 
-/** A tag with a comma would be two on the command line; the join token assigns it anyway. */
+/** A tag with a comma would become two on the command line; the join token assigns it anyway. */
 function joinTags(tags: readonly string[]): string {
   return tags.filter((tag) => !tag.includes(',') && tag.trim() === tag).join(',')
 }
 
-/** A word for a POSIX shell, as it is if it needs no quotes. */
+/** Quotes a word for a POSIX shell if it needs quotes. */
 export function quoteForShell(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 }

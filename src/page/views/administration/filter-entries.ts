@@ -1,4 +1,4 @@
-/** Which entries of the api log are shown, and how many there are of each severity. */
+/** Filters the entries of the API log and counts them by severity. */
 import type { ApiLogEntry } from '../../../resources/api-log-entry.js'
 
 const severities = [
@@ -8,26 +8,26 @@ const severities = [
 ] as const
 
 interface EntryFilter {
-  /** In lower case; also a trace id. */
+  /** In lower case; may be a trace id. */
   readonly text: string
   /** Empty: all. */
   readonly severity: string
   readonly calls: CallKind
-  /** Of what entries are about; a text may be such a name. */
+  /** Names of the objects that entries are about; `text` may match one. */
   readonly names: ObjectNames
 }
 
 /** Empty: changes; `all`: also plans, previews and checks, which change nothing. */
 export type CallKind = '' | 'logins' | 'all'
 
-/** By `formatKey`. */
+/** Keyed by `formatKey`. */
 export type ObjectNames = ReadonlyMap<string, string>
 
 export function formatKey(type: string, id: number | null): string {
   return `${type} ${id ?? ''}`
 }
 
-/** Entries that were searched by their trace id are always shown. */
+/** Entries whose trace id was searched are shown regardless of their kind. */
 export function filterEntries(
   entries: readonly ApiLogEntry[],
   { text, severity, calls, names }: EntryFilter,
@@ -45,12 +45,12 @@ function isOfKind(entry: ApiLogEntry, calls: CallKind): boolean {
   return !entry.asksOnly && isLogin(entry) === (calls === 'logins')
 }
 
-/** A login or logout, of a person or a program, through either API. */
+/** True for a login or logout, by a user or a program, through either API. */
 function isLogin({ path }: ApiLogEntry): boolean {
   return /^\/api\/(?:v1\/auth|rest)\/log(?:in|out)\b/.test(path)
 }
 
-/** The newest of the log, and what the coordinator found of a trace, each once. */
+/** Merges the newest entries with those that the coordinator found for a trace, without duplicates. */
 export function joinEntries(
   newest: readonly ApiLogEntry[],
   traced: readonly ApiLogEntry[],
@@ -60,7 +60,7 @@ export function joinEntries(
   return [...newest, ...traced.filter(({ id }) => !known.has(id))]
 }
 
-/** A trace id as the coordinator makes and accepts them; other texts need no call. */
+/** True for a trace id that the coordinator could have made or would accept; other texts need no call. */
 export function isTraceId(text: string): boolean {
   return /^[A-Za-z0-9_-]{8,64}$/.test(text)
 }
@@ -72,26 +72,26 @@ export function countSeverities(entries: readonly ApiLogEntry[]) {
   return severities.map((one) => ({ ...one, count: counts.get(one.value) ?? 0 }))
 }
 
-/** The call as it is shown; the message of an entry that an agent reported. */
+/** Formats the call; for an entry reported by an agent, its message. */
 export function formatCall({ method, path, msg }: ApiLogEntry): string {
-  // Nearly all begin with it.
+  // Nearly all paths begin with this prefix.
   return method === '' ? msg : `${method} ${path.replace(/^\/api\/v1(?=\/)/, '')}`
 }
 
-/** Its status; of what was no call its severity. */
+/** Formats the status; for an entry that is not a call, its severity. */
 export function formatStatus({ method, status, severity }: ApiLogEntry): string {
   if (method !== '') return String(status)
   return severities.find(({ value }) => value === String(severity))?.title ?? ''
 }
 
-/** `group shop`; of what is gone, or may not be read, its id. */
+/** Formats the object as `group shop`; a deleted or unreadable object by its id. */
 export function formatObject({ keyType, keyId }: ApiLogEntry, names: ObjectNames): string {
   const word = words[keyType] ?? keyType
   const name = names.get(formatKey(keyType, keyId)) ?? keyId
   return name === null ? word : `${word} ${name}`
 }
 
-/** Where the page does not say it as the API. */
+/** Terms that differ between the page and the API. */
 const words: Readonly<Record<string, string>> = {
   agent: 'cache',
   vclgroup: 'group',

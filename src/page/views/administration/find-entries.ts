@@ -1,14 +1,14 @@
-/** What the coordinator finds in the whole of its log, by its indexes: the list holds the newest of it only. */
+/** Searches the coordinator's whole log by its indexes, since the list holds only the newest entries. */
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { ApiLogEntry } from '../../../resources/api-log-entry.js'
 import { useList, type List } from '../../api/list.js'
 import { isTraceId } from './filter-entries.js'
 
-/** A pause in typing. */
+/** Waits for a pause in typing. */
 const pauseMs = 300
 
-/** The entries of one trace. `text`: as it was typed; what is not a trace id finds nothing. */
+/** Returns the entries of one trace. `text`: as typed; text that is not a trace id finds nothing. */
 export function useTraced(text: string): List<ApiLogEntry> {
   const settled = useSignal(text)
   useEffect(() => {
@@ -26,7 +26,7 @@ export function useTraced(text: string): List<ApiLogEntry> {
   return isTraceId(text) && text !== traceId ? { ...found, phase: 'loading' } : found
 }
 
-/** The entry that the address names: one of the list, or an older one. */
+/** Returns the entry named in the address: from the list, or an older one. */
 export function useEntry(list: List<ApiLogEntry>, id: string): ApiLogEntry | undefined {
   const listed = list.rows.find((one) => String(one.id) === id)
   const isOlder = !listed && list.phase === 'ready' && /^[1-9]\d{0,15}$/.test(id)

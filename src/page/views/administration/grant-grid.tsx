@@ -1,4 +1,4 @@
-/** Permissions as a grid of check boxes: types down, read and write across. */
+/** Permissions as a grid of check boxes: one row per type, columns for read and write. */
 import type { Signal } from '@preact/signals'
 import type { Access, Grants, PermissionType } from '../../../resources/permission.js'
 import { grantTypes, setGrant } from './grants.js'
@@ -6,7 +6,7 @@ import { grantTypes, setGrant } from './grants.js'
 interface GrantGridProps {
   readonly label: string
   readonly value: Signal<Grants>
-  /** Why this cannot be given; null: it can. */
+  /** Returns why this permission cannot be given; null: it can. */
   readonly whyNot: (type: PermissionType, access: Access) => string | null
 }
 

@@ -1,4 +1,4 @@
-/** Decisions about grants: what a grid of check boxes means, and which calls make a user's permissions be that. */
+/** Rules for grants: the meaning of the check boxes, and the calls that give a user these permissions. */
 import type { Method } from '../../api/http.js'
 import type { UserPermission } from '../../../resources/user-permission.js'
 import {
@@ -8,7 +8,7 @@ import {
   type PermissionType,
 } from '../../../resources/permission.js'
 
-/** In the order in which they are shown. */
+/** In display order. */
 export const grantTypes: readonly { readonly type: PermissionType; readonly title: string }[] = [
   { type: 'agent', title: 'Caches and their agents' },
   { type: 'command', title: 'Commands to caches' },
@@ -31,7 +31,7 @@ export const grantTypes: readonly { readonly type: PermissionType; readonly titl
   { type: 'certificate', title: 'Certificates' },
 ]
 
-/** After a check box was changed: writing includes reading. */
+/** Returns the grants after a check box has changed: write includes read. */
 export function setGrant(
   grants: Grants,
   type: PermissionType,
@@ -43,7 +43,7 @@ export function setGrant(
   return access === 'write' && before !== undefined ? { ...others, [type]: 'read' } : others
 }
 
-/** The grants after an undo: a type that somebody changed since stays as it is. */
+/** Returns the grants after an undo: a type that someone changed since then keeps its value. */
 export function revertGrants(
   now: Grants,
   { before, after }: { readonly before: Grants; readonly after: Grants },
@@ -62,7 +62,7 @@ export interface GrantCall {
   readonly body?: object
 }
 
-/** What makes the permissions of a user be the wanted grants; what is taken away first. */
+/** Plans the calls that give a user the wanted grants; removals come first. */
 export function planGrantCalls(
   before: readonly Pick<UserPermission, 'id' | 'type' | 'write'>[],
   wanted: Grants,

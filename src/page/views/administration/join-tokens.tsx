@@ -1,4 +1,4 @@
-/** Join tokens: what lets new agents in. One is shown once, with the commands that enrol a host. */
+/** Join tokens, which let new agents enrol. A new token is shown once, with the commands that enrol a host. */
 import type { JoinToken, CreatedJoinToken } from '../../../resources/join-token.js'
 import { labelsColumn, textColumn } from '../../parts/columns.js'
 import type { FormInputs } from '../../parts/input-form.js'
@@ -16,7 +16,7 @@ export const View = viewOf<JoinToken>({
   path: '/jointokens',
   options: { follow: ['agent'] },
   noun: 'join token',
-  // Only those who may make them see the view.
+  // Only users who may create join tokens see the view.
   mayWrite: () => true,
   textOf: ({ label }) => label,
   columns: [
@@ -87,7 +87,7 @@ function useSharing(): FormExtras {
         .flatMap((name) => name.trim() || [])
       return {
         ...body,
-        // What is not a number of days is refused by the API: it must not become a token that never ends.
+        // The API refuses text that is not a number of days: it must not become a token that never expires.
         expires: expires === null ? null : (toExpiry(String(expires), Date.now()) ?? expires),
         ...(names.length > 0 ? { tags: names } : {}),
         ...owner.read(),

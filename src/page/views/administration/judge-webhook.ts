@@ -1,4 +1,4 @@
-/** How a webhook is, in a word. */
+/** Returns the state of a webhook in a word. */
 import type { Webhook } from '../../../resources/webhook.js'
 import type { Tone } from '../../parts/state-chip.js'
 

@@ -1,4 +1,4 @@
-/** Saves the permissions of a user, and undoes that. Neither overwrites what somebody else changed meanwhile. */
+/** Saves a user's permissions and undoes that. Neither overwrites a change that someone else made meanwhile. */
 import { call } from '../../api/call.js'
 import type { CallError, Outcome } from '../../api/http.js'
 import type { UserPermission } from '../../../resources/user-permission.js'
@@ -7,7 +7,7 @@ import { notifyOutcome } from '../../parts/notify.js'
 import { toGrants, type Grants } from '../../../resources/permission.js'
 import { planGrantCalls, revertGrants, type GrantCall } from './grants.js'
 
-/** One call after the other; stops at the first that is refused. `before`: as they were seen. */
+/** Makes the calls one by one and stops at the first that is refused. `before`: the permissions as the user saw them. */
 export async function makeGrants(
   user: User,
   before: readonly UserPermission[],
@@ -33,12 +33,12 @@ export async function putBackGrants(
   notifyOutcome(outcome, 'Undone.')
 }
 
-/** Of the list of permissions: those of this user. */
+/** Filter of the permission list for this user. */
 export function whereOf({ account, organization }: User) {
   return { 'account.id': String(account.id), 'organization.id': String(organization.id) }
 }
 
-/** A permission is changed as it was seen, or not at all: lists have no ETags, so it is read for its own. */
+/** Changes a permission only if it is as the user saw it. Lists have no ETags, so it is read individually. */
 async function makeGrant(
   { method, path, body }: GrantCall,
   before: readonly UserPermission[],
@@ -48,7 +48,7 @@ async function makeGrant(
   const now = await call<UserPermission>('GET', path)
   if (!now.ok) return describeConflict(now.error)
   const seen = before.find(({ id }) => id === now.value.id)
-  // The tag of nothing is refused by the coordinator itself: its answer has a trace id.
+  // The coordinator itself refuses the empty ETag, and its response has a trace id.
   const ifMatch = seen?.write === now.value.write ? now.etag : '""'
   const outcome = await call(method, path, { ...options, ifMatch })
   return outcome.ok ? outcome : describeConflict(outcome.error)

@@ -1,4 +1,4 @@
-/** What entries of the api log are about, by name: as far as it is there still and this person may read it. */
+/** Names of the objects in API log entries, if they still exist and the user may read them. */
 import { account } from '../../../resources/account.js'
 import { agent } from '../../../resources/agent.js'
 import type { ApiLogEntry } from '../../../resources/api-log-entry.js'
@@ -20,10 +20,10 @@ const named = [
   webhook,
 ] as const
 
-/** Of one type: those of the newest entries. */
+/** Maximum per type, from the newest entries. */
 const namedMost = 500
 
-/** One call for each type among the entries. */
+/** Makes one call per type among the entries. */
 export function useObjectNames(entries: readonly ApiLogEntry[]): ObjectNames {
   const paths = named.flatMap(({ noun, permission, path, nameField }) => {
     const ids = mayRead(permission) ? listIds(entries, noun) : []

@@ -1,4 +1,4 @@
-/** The organizations: made and changed by the system administrator; within one only that is seen. */
+/** The organizations: the system administrator creates and changes them; users of an organization see only their own. */
 import { organization, type Organization } from '../../../resources/organization.js'
 import { defaultOf } from '../../../resources/resource.js'
 import { agoColumn, textColumn } from '../../parts/columns.js'

@@ -1,4 +1,4 @@
-/** The own account: name, role, permissions, password, and the theme of the page. */
+/** The user's own account: name, role, permissions, password, and the theme of the page. */
 import { useSignal } from '@preact/signals'
 import { call } from '../../api/call.js'
 import { useMutation } from '../../api/mutation.js'
@@ -117,7 +117,7 @@ const unlike = {
   errorMsg: 'The two new passwords differ',
 }
 
-/** The session ended with the old password. */
+/** The change of the password has ended the session. */
 async function leave(): Promise<void> {
   await logOut()
   endedBecause.value = 'Your password is changed. Log in with the new one.'

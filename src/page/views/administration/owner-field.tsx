@@ -1,4 +1,4 @@
-/** Organizations to choose from: the one that a new object is for, those where an account is a user. */
+/** Fields to choose organizations: the owner of a new object, or those in which an account is a user. */
 import { useSignal, type Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import type { Organization } from '../../../resources/organization.js'
@@ -8,13 +8,13 @@ import { PickField } from '../../parts/pick-field.js'
 import { readWho } from '../../session/rights.js'
 
 interface Owner {
-  /** The system administrator chooses, others have their own. */
+  /** The system administrator chooses; other users have their own organization. */
   readonly field: ComponentChildren
-  /** For the body of the call. */
+  /** Returns the part of the request body. */
   readonly read: () => { readonly organization?: { readonly id: number } }
 }
 
-/** Whose a new object is. `none`: what it means to choose none. */
+/** The owner of a new object. `none`: the meaning of choosing no organization. */
 export function useOwner(none: string): Owner {
   const id = useSignal('')
   return {
@@ -24,7 +24,7 @@ export function useOwner(none: string): Owner {
 }
 
 interface ChooseOwnerProps {
-  /** The id; empty: none. */
+  /** The id; empty: no organization. */
   readonly value: Signal<string>
   readonly none: string
 }

@@ -1,4 +1,4 @@
-/** The permissions of a user, as check boxes; a save can be undone. */
+/** The permissions of a user as check boxes; saving can be undone. */
 import { useSignal, type Signal } from '@preact/signals'
 import { useLayoutEffect } from 'preact/hooks'
 import { useMutation, type Mutation } from '../../api/mutation.js'
@@ -21,7 +21,7 @@ export function PermissionsPanel({ user }: { readonly user: User }) {
   const before = toGrants(rows)
   const wanted = useSignal<Grants>(before)
   const mutation = useMutation()
-  // What is read again replaces unsaved changes: it has just been saved, or somebody else was faster.
+  // A new read replaces unsaved changes: they were just saved, or another user's change came first.
   useLayoutEffect(() => {
     wanted.value = toGrants(rows)
   }, [rows])
@@ -92,7 +92,7 @@ function GrantForm({ user, before, wanted, mutation, onSave }: GrantFormProps) {
   )
 }
 
-/** Why the person cannot give this user permissions; null: they can. */
+/** Returns why the logged-in user cannot give permissions to this user; null: they can. */
 function findReason({ role }: User): string | null {
   if (role === 'administrator')
     return 'administrators may do everything; what is checked counts once the role is regular'

@@ -1,4 +1,4 @@
-/** Identity providers: where the people of an organization log in instead of here. A client secret goes in and never comes out. */
+/** Identity providers, where users of an organization log in. A client secret can be written but never read. */
 import { idp, type Idp } from '../../../resources/idp.js'
 import { defaultOf } from '../../../resources/resource.js'
 import { textColumn } from '../../parts/columns.js'
@@ -54,7 +54,7 @@ function useProvider(was: Idp | null): FormExtras {
       </p>
     ),
     toBody: (body) => ({ ...body, ...owner.read() }),
-    // The secret that was is not known, and another address makes the coordinator forget it.
+    // The old secret is unknown, and after a change of address the coordinator discards it.
     mayUndo: ({ clientSecret, baseURL }) => clientSecret === undefined && baseURL === was?.baseURL,
   }
 }

@@ -1,4 +1,4 @@
-/** The roles of users as people read them. */
+/** Display names of the user roles. */
 import type { OrganizationRole } from '../../../resources/permission.js'
 
 export const roleTitles: Readonly<Record<OrganizationRole, string>> = {

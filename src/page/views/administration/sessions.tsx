@@ -1,4 +1,4 @@
-/** The logins that live, one's own among them; each can be ended. */
+/** Active sessions, including the user's own; each can be ended. */
 import type { Session } from '../../../resources/session.js'
 import { agoColumn, textColumn } from '../../parts/columns.js'
 import { confirmDestruction } from '../../parts/confirm.js'
@@ -13,7 +13,7 @@ export const View = viewOf<Session>({
   title: 'Sessions',
   path: '/sessions',
   isShown: ({ label }) => label === '',
-  // One's own everybody may end.
+  // Every user may end their own sessions.
   mayWrite: () => true,
   textOf: ({ account, organization }) => `${account.name} ${organization?.name ?? ''}`,
   columns: [
@@ -34,7 +34,7 @@ export const View = viewOf<Session>({
     {
       title: 'Last used',
       width: '9.5rem',
-      // It is used now, to read this list; beside a long name the mark would not be visible.
+      // This session is in use now, to read the list; beside a long name the mark would not be visible.
       show: (one) =>
         isOwn(one) ? <StateChip state="This browser" /> : <Time at={one.lastUsed} isAgo />,
       sortBy: ({ lastUsed }) => lastUsed,
@@ -52,7 +52,7 @@ export const View = viewOf<Session>({
     done: 'Ended.',
     width: '4.5rem',
     nameOf: ({ account }) => `the session of ${account.name}`,
-    // Without typing the name: whoever it was logs in again.
+    // The name need not be typed: the account can log in again.
     questionOf: ({ account }) => ({
       title: `End the session of ${account.name}?`,
       text: 'Its tokens are disabled within 5 seconds. The account can log in again.',
@@ -70,7 +70,7 @@ function isOwn({ id }: Session): boolean {
   return id === readWho()?.session.id
 }
 
-/** Ending the own session is a logout: the cookie goes too, and the other tabs are notified. */
+/** Ending one's own session is a logout: the cookie is removed too, and the other tabs are notified. */
 async function leave(): Promise<void> {
   const isSure = await confirmDestruction({
     title: 'End the session of this browser?',

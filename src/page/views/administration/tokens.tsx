@@ -1,4 +1,4 @@
-/** API tokens: for programs, with a part of their maker's rights. */
+/** API tokens for programs, with some of the permissions of the user who creates them. */
 import { useSignal } from '@preact/signals'
 import type { Access, Grants, PermissionType } from '../../../resources/permission.js'
 import { toPermissions } from '../../../resources/permission.js'
@@ -71,7 +71,7 @@ function useGrants(): FormExtras {
     last: <GrantGrid label="What it may" value={grants} whyNot={whyNotYours} />,
     toBody: ({ expire, ...body }) => ({
       ...body,
-      // What is not a number of days is refused by the API.
+      // The API refuses text that is not a number of days.
       expire: toExpiry(String(expire), Date.now()),
       permissions: toPermissions(grants.value),
     }),

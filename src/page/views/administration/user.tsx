@@ -1,4 +1,4 @@
-/** One user: role, permissions, and the way out of the organization. */
+/** One user: role, permissions, and removal from the organization. */
 import { useMutation } from '../../api/mutation.js'
 import { useObject } from '../../api/object.js'
 import type { User } from '../../../resources/user.js'

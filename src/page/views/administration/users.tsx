@@ -49,7 +49,7 @@ function CreateAccount() {
   return <LinkButton href="/administration/accounts">Create an account</LinkButton>
 }
 
-/** For the system administrator, who sees accounts without an organization. */
+/** For the system administrator, who also sees accounts without an organization. */
 function useChoices(): FormExtras {
   const { rows } = useList<Account>('/accounts', { query: { sort: 'name' } })
   const organizations = useOrganizations()

@@ -1,4 +1,4 @@
-/** One webhook: what is wrong with it, a test of it, and what it was sent. */
+/** One webhook: its problems, a test, and its deliveries. */
 import type { Webhook, WebhookDelivery } from '../../../resources/webhook.js'
 import { call } from '../../api/call.js'
 import { useMutation } from '../../api/mutation.js'

@@ -1,4 +1,4 @@
-/** Webhooks: where events are posted to. A secret that is made is shown once. */
+/** Webhooks: the addresses that events are posted to. A new secret is shown once. */
 import { signal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import { webhookTypes, type Webhook } from '../../../resources/webhook.js'
@@ -55,7 +55,7 @@ export const View = viewOf<Webhook>({
   },
 })
 
-/** A person who makes one is most often after what is wrong. */
+/** Users who create a webhook mostly want to be notified of problems. */
 const typesAtFirst: Webhook['types'] = ['problem']
 
 function useEvents(was: Webhook | null): FormExtras {
@@ -89,7 +89,7 @@ function useEvents(was: Webhook | null): FormExtras {
       format: isSlack.value ? 'slack' : 'json',
       ...(was === null && owner.read()),
     }),
-    // The secret that was is not known, nor what followed the address.
+    // The old secret and the rest of the old address are unknown.
     mayUndo: ({ secret, url }) => secret === undefined && url === was?.url,
   }
 }
@@ -118,7 +118,7 @@ function listInputs(isNew: boolean): FormInputs {
       label: 'Filter',
       hint: 'As lists are filtered: stateName=Failing,Down; empty: all of these events',
     },
-    // Of a new one it is made, and shown once.
+    // The coordinator makes the secret of a new webhook, which is shown once.
     ...(!isNew && {
       secret: {
         label: 'Secret',

@@ -1,4 +1,4 @@
-/** Backends of all groups, as the caches that serve these see them: the worst first. */
+/** Backends of all groups, as the caches that serve the groups see them: the worst first. */
 import { useMemo } from 'preact/hooks'
 import { Link } from 'wouter-preact'
 import { backend as resource, type Backend } from '../../../resources/backend.js'
@@ -12,12 +12,12 @@ import type { Column } from '../../parts/table.js'
 import { mayRead } from '../../session/rights.js'
 import { describeHealth, searchedText } from './describe-health.js'
 
-/** One of the API's answer, which has no ids of its own. */
+/** A backend with an id, which the API's rows do not have. */
 interface BackendRow extends Backend {
   readonly id: number
 }
 
-/** The worst; nobody reads more. */
+/** Only the worst are read; users do not read more. */
 const rowsMost = 1_000
 
 export function View() {
@@ -83,7 +83,7 @@ const columns: readonly Column<BackendRow>[] = [
   agoColumn('Since', ({ since }) => since, { from: 'medium' }),
 ]
 
-/** Links to the first; a row is one line high. */
+/** Only the first caches are linked, since a row is one line high. */
 const linkedMost = 3
 
 function SickCaches({ of: { agents, sick } }: { readonly of: Backend }) {

@@ -1,4 +1,4 @@
-/** How a backend of a group is, in a word: values in, values out. */
+/** Returns the health of a group's backend in a word; pure functions. */
 import type { Backend } from '../../../resources/backend.js'
 
 interface DescribedHealth {
@@ -16,7 +16,7 @@ export function describeHealth({
   return { words: `Sick on ${sick} of ${healthy + sick}`, tone: 'warn' }
 }
 
-/** The text that a search looks through. */
+/** Returns the text that the search matches. */
 export function searchedText({ name, vclGroup, agents }: Backend): string {
   return [name, vclGroup.name, ...agents.map((agent) => agent.name)].join('\n')
 }

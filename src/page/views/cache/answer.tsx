@@ -1,4 +1,4 @@
-/** An answer of a cache: loading, refused, empty, or there. */
+/** Shows the state of a cache's answer: loading, refused, empty, or its contents. */
 import type { ComponentChildren } from 'preact'
 import type { CallError } from '../../api/http.js'
 import { agentStates } from '../../../resources/agent-state.js'
@@ -16,9 +16,9 @@ interface CacheAnswerProps {
   readonly reload: () => void
   readonly isEmpty: boolean
   readonly icon: IconName
-  /** When it is empty. */
+  /** Shown for an empty answer. */
   readonly title: string
-  /** What is known of it otherwise: shown while it is Down and was not read before. */
+  /** Data from another source: shown while the agent is Down if no answer was read before. */
   readonly known?: ComponentChildren
   readonly children: ComponentChildren
 }
@@ -34,7 +34,7 @@ export function CacheAnswer({
   known,
   children,
 }: CacheAnswerProps) {
-  // What is wrong stands above; there is nothing to try again before it is back.
+  // The view's head shows the problem; retrying is useless until the agent is connected again.
   if (agent.state === agentStates.Down)
     return (
       <>
@@ -51,7 +51,7 @@ export function CacheAnswer({
   )
 }
 
-/** What was read before it went is shown as long as the view stays open. */
+/** An answer from before the outage is shown as long as the view stays open. */
 function Away({
   agent,
   children,

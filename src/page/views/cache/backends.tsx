@@ -1,4 +1,4 @@
-/** The backends of a cache: their probes, and the health that is set. */
+/** The backends of a cache: probe results and health overrides. */
 import { useEffect, useMemo } from 'preact/hooks'
 import { call } from '../../api/call.js'
 import { useMutation } from '../../api/mutation.js'
@@ -21,9 +21,9 @@ import { useVclNames } from './vcls.js'
 interface BackendRow extends Backend {
   readonly id: string
   readonly vcl: string
-  /** In words. */
+  /** Description of the VCL. */
   readonly vclTitle: string
-  /** Its name there. */
+  /** Name of the backend within its VCL. */
   readonly own: string
 }
 
@@ -39,7 +39,7 @@ function toRow(backend: Backend, nameOf: (vcl: string) => string): BackendRow {
   }
 }
 
-/** Agents report that a backend became sick or healthy by the group whose VCL has it. */
+/** Agents report health changes by the id of the group whose VCL contains the backend. */
 function useHealthEvents(rows: readonly BackendRow[] | undefined, act: () => void): void {
   const ids = [...new Set(rows?.flatMap(({ vcl }) => groupIdOf(vcl) ?? []))].toSorted()
   useEffect(() => {
@@ -162,7 +162,7 @@ const shownColumns: readonly Column<BackendRow>[] = [
   }),
 ]
 
-/** On phones the column of the VCL has no room. */
+/** On a narrow screen there is no room for the VCL column. */
 function BackendName({ row: { name, own, vclTitle } }: { readonly row: BackendRow }) {
   const code = <code title={name}>{own}</code>
   if (!isNarrow.value) return code
@@ -177,7 +177,7 @@ function BackendName({ row: { name, own, vclTitle } }: { readonly row: BackendRo
 interface HealthSelectProps {
   readonly backend: string
   readonly value: Health
-  /** A choice before is on its way. */
+  /** A previous change is in progress. */
   readonly isBusy: boolean
   readonly onChoose: (health: Health) => void
 }
@@ -191,7 +191,7 @@ function HealthSelect({ backend, value, isBusy, onChoose }: HealthSelectProps) {
       aria-disabled={isBusy ? true : undefined}
       onChange={({ currentTarget }) => {
         onChoose(currentTarget.value as Health) // one of the options
-        // The select shows what the cache answers, not what was chosen.
+        // The select shows the health that the cache reports, not the chosen one.
         currentTarget.value = value
       }}
     >

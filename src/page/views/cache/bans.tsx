@@ -1,4 +1,4 @@
-/** The bans that a cache still has to apply. */
+/** The bans in a cache's ban list. */
 import { useMemo } from 'preact/hooks'
 import type { Ban } from '../../api/engine.js'
 import { useObject } from '../../api/object.js'

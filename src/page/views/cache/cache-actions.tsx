@@ -1,4 +1,4 @@
-/** What can be done to a cache as a whole: its tags, its drain, its lock, its end. */
+/** Actions on a cache as a whole: tags, drain, unlock, delete. */
 import type { Agent } from '../../../resources/agent.js'
 import { call } from '../../api/call.js'
 import { useMutation } from '../../api/mutation.js'
@@ -24,7 +24,7 @@ export function CacheActions({ agent, onChange }: CacheActionsProps) {
   const deletion = useDelete()
 
   const unlock = async (): Promise<void> => {
-    // What it would change moves with what the cache holds and with what is deployed.
+    // Read again: the difference varies with the contents of the cache and with deploys.
     const now = await call<Agent>('GET', `/agents/${agent.id}`)
     const isSure = await confirmDestruction({
       title: `Unlock ${agent.name}?`,
@@ -79,7 +79,7 @@ export function CacheActions({ agent, onChange }: CacheActionsProps) {
   )
 }
 
-/** A cache that serves groups is deleted only after another confirmation. */
+/** Deleting a cache that serves groups needs a second confirmation. */
 async function deleteAgent({ id, name }: Agent) {
   const outcome = await call('DELETE', `/agents/${id}`)
   if (outcome.ok || outcome.error.status !== 409) return outcome

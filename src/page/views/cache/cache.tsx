@@ -1,4 +1,4 @@
-/** One cache: how it is, what it holds, and what can be done to it. */
+/** One cache: its state, its contents, and the actions on it. */
 import type { ComponentType } from 'preact'
 import type { Agent } from '../../../resources/agent.js'
 import { useObject } from '../../api/object.js'
@@ -23,12 +23,12 @@ import { VclsSection } from './vcls.js'
 
 export interface SectionProps {
   readonly agent: Agent
-  /** The person may change the cache, and it can be changed now. */
+  /** The user may change the cache, and it can be changed now. */
   readonly isChangeable: boolean
 }
 
 interface CacheSection {
-  /** Of the path; the first one has none. */
+  /** Last part of the path; empty for the first section. */
   readonly key: string
   readonly title: string
   readonly show: ComponentType<SectionProps>

@@ -1,4 +1,4 @@
-/** One line to the management port of a cache, and its answer in the cache's words. */
+/** Sends one line to the management port of a cache and shows the cache's response verbatim. */
 import { useSignal } from '@preact/signals'
 import { call } from '../../api/call.js'
 import { useMutation } from '../../api/mutation.js'
@@ -12,7 +12,7 @@ interface Answer {
   readonly message: string
 }
 
-/** Older ones are dropped. */
+/** Older answers are dropped. */
 const answersMost = 20
 const answerCharacters = 100_000
 

@@ -1,4 +1,4 @@
-/** What a cache should hold, what was tried last, what it holds; and the last change from outside that was undone. */
+/** The desired, last attempted and effective configuration of a cache, and the last external change that was reverted. */
 import type { Agent } from '../../../resources/agent.js'
 import { Facts } from '../../parts/facts.js'
 import { unknown } from '../../parts/quantity.js'

@@ -1,4 +1,4 @@
-/** The counters of a cache, each second: events per second, and levels. */
+/** The counters of a cache, updated every second: rates per second for counters, levels for gauges. */
 import { useMemo } from 'preact/hooks'
 import type { Counter } from '../../api/counter.js'
 import { useObject } from '../../api/object.js'
@@ -57,7 +57,7 @@ function toRows(
   return Object.entries(values).map(([id, value]) => ({
     id,
     value,
-    // Of each backend there are a few beside the usual ones; its connections are a level.
+    // Each backend has a few counters beyond the usual ones; its connections are a level.
     kind: known.get(id)?.kind ?? (/\.conn$|\.g_\w+$/.test(id) ? 'gauge' : 'counter'),
     description: known.get(id)?.description ?? '',
   }))

@@ -1,7 +1,7 @@
-/** What an unlock would change, in sentences. */
+/** Describes in sentences what an unlock would change. */
 import type { UnlockDifference } from '../../../resources/agent.js'
 
-/** Names in one sentence. */
+/** Maximum number of names in one sentence. */
 const namesShown = 10
 
 export function describeUnlock(difference: UnlockDifference): readonly string[] {

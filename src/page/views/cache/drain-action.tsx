@@ -1,4 +1,4 @@
-/** A cache is drained before its host is worked on: what for. */
+/** Drains a cache before maintenance of its host, with a reason. */
 import { useSignal } from '@preact/signals'
 import type { Agent } from '../../../resources/agent.js'
 import { call } from '../../api/call.js'

@@ -1,19 +1,19 @@
-/** What the answers of a cache mean to people: values in, values out. */
+/** Interprets a cache's answers for display; pure functions. */
 import type { Agent } from '../../../resources/agent.js'
 import type { Backend, Health, Parameter } from '../../api/engine.js'
 import type { Whoami } from '../../../resources/session.js'
 
-/** A shared cache is changed by the system administrator only. */
+/** Only the system administrator can change a shared cache. */
 export function isOwn({ organization }: Pick<Agent, 'organization'>, who: Whoami): boolean {
   return who.organization === null || organization?.id === who.organization.id
 }
 
-/** Running or Failing; one that is away, locked or only retrieves takes no changes. */
+/** Running or Failing; a cache that is Down, Locked or ReadOnly accepts no changes. */
 export function isReachable({ state }: Pick<Agent, 'state'>): boolean {
   return state === 1 || state === 2
 }
 
-/** By the group's id, where the VCL is one of a group; else by its name in VCL, which means every VCL. */
+/** Prefixes the group's id if the VCL belongs to a group; otherwise the backend's name alone selects it in every VCL. */
 export function nameForHealth(backend: string): string {
   const dot = backend.indexOf('.')
   const [vcl, name] = [backend.slice(0, dot), backend.slice(dot + 1)]
@@ -21,7 +21,7 @@ export function nameForHealth(backend: string): string {
   return group === undefined ? name : `${group}.${name}`
 }
 
-/** What was set. Without a probe a cache answers `healthy` for `auto` too, and both mean the same. */
+/** Returns the override. Without a probe a cache also reports `healthy` for `auto`; both mean the same. */
 export function readHealthSet({ adminHealth, total }: Backend): Health {
   if (adminHealth === 'sick') return 'sick'
   return adminHealth === 'healthy' && total > 0 ? 'healthy' : 'auto'
@@ -38,13 +38,13 @@ export function toParameterRows(
   return Object.entries(parameters).map(([id, parameter]) => ({
     ...parameter,
     id,
-    // It is `on` or `off`: the unit adds nothing.
+    // The value is `on` or `off`: the unit adds nothing.
     unit: parameter.unit === 'bool' ? '' : parameter.unit,
     isChanged: parameter.value !== parameter.default,
   }))
 }
 
-/** `text` in lower case. */
+/** `text` must be in lower case. */
 export function filterParameters(
   rows: readonly ParameterRow[],
   { text, isChanged }: { readonly text: string; readonly isChanged: boolean },
@@ -56,12 +56,12 @@ export function filterParameters(
   )
 }
 
-/** What the field of one parameter should become: null is its default. */
+/** Returns the value that an undo sends; null resets the parameter to its default. */
 export function toUndoValue({ value, isChanged }: ParameterRow): string | null {
   return isChanged ? value : null
 }
 
-/** The cache breaks its lines at 72 characters: here they end where the paragraph does. */
+/** The cache wraps lines at 72 characters; this joins each paragraph into one line. */
 export function joinLines(description: string): string {
   return description.replace(/(\S)[ \t]*\n(?=\w)/g, '$1 ')
 }

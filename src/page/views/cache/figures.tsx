@@ -1,4 +1,4 @@
-/** What a cache does now, each second; until the first sample what it did last. Of one that is Down nothing is known. */
+/** Current figures of a cache, updated every second; until the first sample, its latest stored values. None while it is Down. */
 import type { Agent } from '../../../resources/agent.js'
 import { agentStates } from '../../../resources/agent-state.js'
 import { useAnswer } from '../../api/answer.js'
@@ -14,7 +14,7 @@ const counters = [
   'threads',
 ].map((name) => `MAIN.${name}`)
 const memory = 'SMA.s0.g_bytes'
-/** What is older says nothing about now. */
+/** Older values are not current. */
 const newestSeconds = 60
 
 export function FiguresPanel({ agent }: { readonly agent: Agent }) {
@@ -62,7 +62,7 @@ interface Series {
   readonly values: readonly { readonly value: number }[]
 }
 
-/** Read once: samples come a moment later. */
+/** Read once: samples arrive a moment later. */
 function useNewest(id: number): Values {
   const ask = async (signal: AbortSignal): Promise<Values> => {
     const to = Math.floor(Date.now() / 1000)

@@ -1,7 +1,7 @@
-/** Filters a long list of one cache; the text lives in the address bar. */
+/** Filters a long list of one cache; the text is kept in the address. */
 import { useAddressField } from '../../shell/address.js'
 
-/** Rows: a table of fewer is as high as they are. */
+/** Number of rows; a shorter table is as high as its rows. */
 export const filledFrom = 10
 
 export function FindField({ label }: { readonly label: string }) {

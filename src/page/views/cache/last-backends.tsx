@@ -1,4 +1,4 @@
-/** The backends of a cache that is Down, as its agent reported them last. */
+/** The backends of a cache that is Down, as its agent last reported them. */
 import { useMemo } from 'preact/hooks'
 import { backend as resource, type Backend } from '../../../resources/backend.js'
 import { useObject } from '../../api/object.js'
@@ -10,7 +10,7 @@ import { mayRead } from '../../session/rights.js'
 import { describeHealth } from '../backends/describe-health.js'
 import type { SectionProps } from './cache.js'
 
-/** One of the API's answer, which has no ids of its own. */
+/** A backend with an id, which the API's rows do not have. */
 interface ReportedBackend extends Backend {
   readonly id: number
 }

@@ -1,12 +1,12 @@
-/** What a VCL on a cache is, in words: "shop, revision 3" in place of `cf-7-0a1b2c3d-2`. */
+/** Describes a VCL on a cache: "shop, revision 3" in place of `cf-7-0a1b2c3d-2`. */
 import type { Group } from '../../../resources/vclgroup.js'
 import type { Vcl } from '../../api/engine.js'
 
 interface NamedOnCache {
   readonly agentId: number
-  /** What the cache holds; not known yet: none. */
+  /** The VCLs on the cache; empty until they are known. */
   readonly vcls: readonly Vcl[]
-  /** Those that the person may read. */
+  /** The groups that the user may read. */
   readonly groups: readonly Group[]
 }
 
@@ -17,11 +17,11 @@ export function nameVcl(name: string, of: NamedOnCache): string {
   if (labelled !== undefined)
     return `${nameGroup(Number(labelled), of)}, ${kind === 's' ? 'label of its stage' : 'label'}`
   const id = groupIdOf(name)
-  // What nobody of ours loaded, or was adopted, has a name of its own.
+  // A VCL that cachefleet did not load, or that was adopted, keeps its own name.
   return id === null ? name : `${nameGroup(id, of)}, ${describeUse(name, id, of)}`
 }
 
-/** Null: it is not the VCL of one group. */
+/** Null: the VCL does not belong to one group. */
 export function groupIdOf(vcl: string): number | null {
   const [, id] = /^cf-([1-9]\d*)-/.exec(vcl) ?? []
   return id === undefined ? null : Number(id)
@@ -31,7 +31,7 @@ function nameGroup(id: number, { groups }: NamedOnCache): string {
   return groups.find((group) => group.id === id)?.name ?? `group ${id}`
 }
 
-/** Of its revisions only the one that serves is known by its name. */
+/** The revision is known only for the VCL that serves the group. */
 function describeUse(name: string, id: number, { vcls, groups, agentId }: NamedOnCache): string {
   const isTarget = (label: string) => vcls.some((vcl) => vcl.name === label && vcl.label === name)
   const isActive = vcls.some((vcl) => vcl.name === name && vcl.status === 'active')

@@ -1,4 +1,4 @@
-/** What the child of a cache said when it panicked last. */
+/** The last panic message of a cache's child process. */
 import type { Agent } from '../../../resources/agent.js'
 import { useObject } from '../../api/object.js'
 import { ErrorNote } from '../../parts/error-note.js'

@@ -1,4 +1,4 @@
-/** One parameter: what it means, its value, and the way back to its default. */
+/** One parameter: its description, its value, and a reset to its default. */
 import { useSignal } from '@preact/signals'
 import type { Agent } from '../../../resources/agent.js'
 import { call } from '../../api/call.js'

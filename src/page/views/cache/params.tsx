@@ -1,4 +1,4 @@
-/** The parameters of a cache: found, compared with their defaults, changed and reset. */
+/** The parameters of a cache: search, comparison with defaults, change and reset. */
 import { useMemo } from 'preact/hooks'
 import { useHeld, type Parameter } from '../../api/engine.js'
 import { Button } from '../../parts/button.js'

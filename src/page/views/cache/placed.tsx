@@ -1,4 +1,4 @@
-/** The VCL groups that are placed on a cache, and how far each is. */
+/** The VCL groups placed on a cache, and the progress of each. */
 import { Link } from 'wouter-preact'
 import type { Agent } from '../../../resources/agent.js'
 import { useList } from '../../api/list.js'

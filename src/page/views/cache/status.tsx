@@ -1,4 +1,4 @@
-/** How a cache is: itself, its configuration in three parts, what is placed on it, its last panic. */
+/** The status of a cache: the cache itself, its configuration, its placements, its last panic. */
 import { agent as agentResource, type Agent } from '../../../resources/agent.js'
 import { Labels } from '../../parts/state-chip.js'
 import { Facts } from '../../parts/facts.js'

@@ -1,4 +1,4 @@
-/** The tags that are assigned to a cache; those that it sends itself stay. */
+/** The tags assigned to a cache; tags that its agent sends itself stay. */
 import { useSignal } from '@preact/signals'
 import { Link } from 'wouter-preact'
 import { agent as agentResource, type Agent } from '../../../resources/agent.js'

@@ -1,4 +1,4 @@
-/** What an unlock would change, in the question whether to. */
+/** Describes in the confirmation what an unlock would change. */
 import type { UnlockDifference } from '../../../resources/agent.js'
 import { describeUnlock } from './describe-unlock.js'
 

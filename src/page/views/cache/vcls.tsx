@@ -1,4 +1,4 @@
-/** The VCLs and labels that a cache holds. */
+/** The VCLs and labels on a cache. */
 import { useMemo } from 'preact/hooks'
 import type { Agent } from '../../../resources/agent.js'
 import type { Group } from '../../../resources/vclgroup.js'
@@ -12,7 +12,7 @@ import { CacheAnswer } from './answer.js'
 import type { SectionProps } from './cache.js'
 import { nameVcl } from './name-vcls.js'
 
-/** How the VCLs that this cache holds are called. */
+/** Returns a function that describes the VCLs on this cache. */
 export function useVclNames(
   { id: agentId }: Agent,
   held: readonly Vcl[] | null,
@@ -54,7 +54,7 @@ export function VclsSection({ agent }: SectionProps) {
 }
 
 interface VclRow extends Vcl {
-  /** In words. */
+  /** Description of the VCL. */
   readonly title: string
   readonly labelTitle: string | null
 }

@@ -1,4 +1,4 @@
-/** What can be done with the selected caches together. */
+/** Actions on all selected caches together. */
 import type { Signal } from '@preact/signals'
 import type { Agent } from '../../../resources/agent.js'
 import { Button, LinkButton } from '../../parts/button.js'
@@ -8,7 +8,7 @@ import { cachesMost, formatSubject } from '../graphs/subject.js'
 import { isOwn } from '../cache/engine-rows.js'
 import { BulkTags, formatCaches } from './bulk-tags.js'
 
-/** One call a cache takes its time, and an address has not room for all. */
+/** One call per cache takes time, and an address holds only a limited number of ids. */
 const tagMost = 1_000
 const banMost = 200
 

@@ -1,4 +1,4 @@
-/** Gives the selected caches tags, or takes them. */
+/** Adds tags to the selected caches or removes them. */
 import { useSignal } from '@preact/signals'
 import { Link } from 'wouter-preact'
 import type { Agent } from '../../../resources/agent.js'
@@ -65,7 +65,7 @@ export function BulkTags({ agents, onClose }: BulkTagsProps) {
   )
 }
 
-/** What was not changed is one error for all; what was changed stays. */
+/** Failures are combined into one error; successful changes stay. */
 async function run(
   agents: readonly Agent[],
   changeOf: (id: number) => TagChange,

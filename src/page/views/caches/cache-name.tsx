@@ -1,4 +1,4 @@
-/** A name whose end stays visible where room is short: caches of a fleet differ in their last word. */
+/** A name whose end stays visible in a narrow place: names in a fleet differ in their last word. */
 import { splitName } from './filter-agents.js'
 
 export function CacheName({ name }: { readonly name: string }) {

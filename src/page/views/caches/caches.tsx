@@ -1,4 +1,4 @@
-/** The fleet: every cache that the person may see, as it is now, the worst first or on a map. */
+/** The fleet: the live state of every cache that the user may see, sorted by severity or on a map. */
 import { useSignal, type Signal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
 import type { Agent } from '../../../resources/agent.js'
@@ -60,7 +60,7 @@ const shapes = [
   { value: 'map', title: 'Map' },
 ]
 
-/** What is selected stays so while it is filtered and sorted; what is gone is not any more. */
+/** Filters and sorting keep the selection; deleted caches are removed from it. */
 function useSelection(rows: readonly Agent[]) {
   const chosen = useSignal<ReadonlySet<number>>(new Set())
   useEffect(() => {
@@ -78,7 +78,7 @@ interface ShownProps {
   readonly seesRates: boolean
 }
 
-/** As tiles, cards or rows. */
+/** Shows the caches as tiles, cards or rows. */
 function Shown({ rows, sorted, selection, isMap, seesRates }: ShownProps) {
   const { columns, sorting, onSort, rates } = sorted
   if (isMap) return <FleetMap agents={rows} rates={rates} />
@@ -107,7 +107,7 @@ interface ActionsProps {
   readonly onShow: (shape: string) => void
 }
 
-/** List or map; while some are selected what can be done with these, in the same place. */
+/** The choice of list or map; while caches are selected, the bulk actions take its place. */
 function Actions({ rows, chosen, isMap, onShow }: ActionsProps) {
   const ids = chosen.value
   if (ids.size > 0 && !isMap)

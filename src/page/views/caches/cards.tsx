@@ -1,4 +1,4 @@
-/** The list of caches on a narrow screen: each is a card with all that a row of the table has. */
+/** The list of caches on a narrow screen: each card has all data of a table row. */
 import { useSignal } from '@preact/signals'
 import { useMemo, useRef } from 'preact/hooks'
 import { Link } from 'wouter-preact'
@@ -11,7 +11,7 @@ import { CacheName } from './cache-name.js'
 import { ReasonLine } from './reason.js'
 import { Sparkline } from './sparkline.js'
 
-/** Pixels; caches.css has the same. */
+/** Pixels; the same as in caches.css. */
 const cardHeight = 124
 
 type CardsProps = Pick<TableProps<Agent>, 'rows' | 'columns' | 'sorting'> & {

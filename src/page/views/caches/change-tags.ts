@@ -1,20 +1,20 @@
-/** Gives many caches tags or takes them: a call for each, a few at a time, each on the tags that the cache has then. */
+/** Adds or removes tags on many caches: one call per cache, a few at a time, based on the cache's current tags. */
 import type { Agent } from '../../../resources/agent.js'
 import { call } from '../../api/call.js'
 import type { CallError, Outcome } from '../../api/http.js'
 import { applyTags, planTags, type TagChange } from './plan-tags.js'
 
 export interface TagOutcome {
-  /** What was really changed, by the cache's id: for an undo. */
+  /** The actual changes by cache id, for an undo. */
   readonly changed: ReadonlyMap<number, TagChange>
   readonly failed: readonly { readonly name: string; readonly error: CallError }[]
 }
 
 const callsAtOnce = 4
-/** Of a cache whose tags others change at the same time. */
+/** Attempts per cache while others change its tags at the same time. */
 const triesMost = 3
 
-/** `changeOf`: what is wanted of each. */
+/** `changeOf`: returns the change for each cache. */
 export async function changeTags(
   agents: readonly Pick<Agent, 'id' | 'name'>[],
   changeOf: (id: number) => TagChange,

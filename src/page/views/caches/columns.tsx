@@ -16,8 +16,8 @@ import { Sparkline } from './sparkline.js'
 type ReadRates = ReadonlyMap<number, Rates> | null
 
 /**
- * With the rates of all caches the rows are sorted by them and show them; without, visible rows show theirs as they are
- * each second.
+ * If the rates of all caches are given, rows can be sorted by them and show them; without, visible rows show live rates,
+ * updated every second.
  */
 export function listColumns(rates: ReadRates): readonly Column<Agent>[] {
   return [...named, ...listRates(rates), trend, ...described]
@@ -99,7 +99,7 @@ const described: readonly Column<Agent>[] = [
   ...plainColumns<Agent>(agent),
 ]
 
-/** For those who may not read statistics. */
+/** For users who may not read statistics. */
 export const columnsWithoutRates = [...named, ...described]
 
 const ratesTitles: readonly string[] = listRates(null).map(({ title }) => title)

@@ -1,4 +1,4 @@
-/** Whether a cache holds what it should; why, when the pointer rests on it. */
+/** Shows whether a cache has its desired configuration; the tooltip gives the reason. */
 import { StateChip } from '../../parts/state-chip.js'
 import { judgeConfig, type Judged } from './judge-config.js'
 

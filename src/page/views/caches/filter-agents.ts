@@ -1,9 +1,9 @@
-/** Which caches the filters of the address show: values in, values out. */
+/** Applies the filters in the address to the caches; pure functions. */
 import type { Agent } from '../../../resources/agent.js'
 import type { Tag } from '../../../resources/tag.js'
 import { judgeConfig, type Judged } from './judge-config.js'
 
-/** Of each filter that offers words: those that a cache has. */
+/** For each filter with a list of values: the values of a cache. */
 export const facets = {
   tag: ({ tags }: Pick<Filtered, 'tags'>) => tags.map(({ name }) => name),
   config: (agent: Judged): readonly string[] => [judgeConfig(agent).word],
@@ -13,7 +13,7 @@ export type Facet = keyof typeof facets
 
 /** Empty: all. */
 export interface AgentFilter extends Readonly<Record<Facet, string>> {
-  /** In lower case: name, tags or address hold it. */
+  /** In lower case; matches name, tags or address. */
   readonly text: string
   readonly state: string
 }
@@ -37,7 +37,7 @@ export function filterAgents<T extends Filtered>(
   )
 }
 
-/** The states that there are, the ill ones last as the API numbers them. */
+/** Counts the caches per state that occurs, in the order of the API's state numbers. */
 export function countStates(
   agents: readonly { readonly state: number; readonly stateName: string }[],
 ): readonly { readonly value: string; readonly title: string; readonly count: number }[] {
@@ -57,7 +57,7 @@ export interface CountedWord {
   readonly count: number
 }
 
-/** By word. */
+/** Sorted by word. */
 export function countWords<T>(
   agents: readonly T[],
   wordsOf: (agent: T) => readonly string[],
@@ -70,11 +70,11 @@ export function countWords<T>(
     .sort((a, b) => a.word.localeCompare(b.word, undefined, { numeric: true }))
 }
 
-/** What fits on a narrow screen. */
+/** The number of characters that fit on a narrow screen. */
 const wholeCharacters = 18
 const endCharacters = 12
 
-/** The last word of a long name, by which it differs from its neighbours; empty when the name is short or one word. */
+/** Splits off the last word of a long name, which distinguishes it from its neighbours; empty if the name is short or one word. */
 export function splitName(name: string): { readonly start: string; readonly end: string } {
   const at = Math.max(...['-', '.', '_'].map((mark) => name.lastIndexOf(mark)))
   const isWhole = name.length <= wholeCharacters || name.length - at > endCharacters || at < 1

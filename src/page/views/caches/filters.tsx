@@ -1,4 +1,4 @@
-/** Which caches are shown: by state, tag, configuration and version; the choice lives in the address. */
+/** Filters the caches by state, tag, configuration and version; the choice is kept in the address. */
 import { useMemo } from 'preact/hooks'
 import type { Agent } from '../../../resources/agent.js'
 import { Choices } from '../../parts/choices.js'
@@ -77,7 +77,7 @@ interface FacetFilterProps extends FilterBarProps {
 function FacetFilter({ rows, filter, set, facet, label, all }: FacetFilterProps) {
   const words = useMemo(() => countWords(rows, facets[facet]), [rows, facet])
   const value = filter[facet]
-  // A value that all have in common filters nothing.
+  // A value that all caches share filters nothing.
   const isOffered = value !== '' || words.some(({ count }) => count < rows.length)
   return (
     isOffered && (
@@ -88,7 +88,7 @@ function FacetFilter({ rows, filter, set, facet, label, all }: FacetFilterProps)
 
 interface WordFilterProps {
   readonly label: string
-  /** What choosing none is called. */
+  /** Label of the option that turns the filter off. */
   readonly all: string
   readonly words: readonly CountedWord[]
   /** Empty: all. */
@@ -97,7 +97,7 @@ interface WordFilterProps {
 }
 
 function WordFilter({ label, all, words, value, onChoose }: WordFilterProps) {
-  // A link may name a word that no cache has any more.
+  // A link may name a value that no cache has any more.
   const isKnown = value === '' || words.some(({ word }) => word === value)
   return (
     <select

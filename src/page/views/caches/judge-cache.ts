@@ -1,13 +1,13 @@
-/** What is wrong with a cache, in a line, and how much: values in, values out. */
+/** Returns the reason for a cache's problem state in one line, and its rank; pure functions. */
 import type { Agent } from '../../../resources/agent.js'
 import { agentStates } from '../../../resources/agent-state.js'
 import { worstSeverity, type Problem } from '../../../resources/problem.js'
 
 export type Ill = Pick<Agent, 'state' | 'problems'>
 
-/** Of the worst problem; null: all is well. */
+/** Describes the worst problem; null: there is none. */
 export interface Reason extends Pick<Problem, 'severity' | 'message' | 'since' | 'remedy'> {
-  /** How many others there are. */
+  /** Number of other problems. */
   readonly others: number
 }
 
@@ -16,7 +16,7 @@ export function findReason({ problems }: Ill): Reason | null {
   return worst ? { ...worst, others: problems.length - 1 } : null
 }
 
-/** What looks ill on the map and stands first in the list: the worst problem, then the state. The lowest is the worst. */
+/** Sort rank in agreement with the map's colours: the worst problem first, then the state. The lowest rank is the worst. */
 export function rankCache({ state, problems }: Ill): number {
   return (3 - worstSeverity(problems)) * 10 + ranked.indexOf(state)
 }
@@ -28,7 +28,7 @@ export function isAway({ state }: Pick<Agent, 'state'>): boolean {
   return state === Down
 }
 
-/** `edge-2` before `edge-10`. Names of caches have ASCII letters, digits and dashes: far cheaper than a collator. */
+/** Sorts `edge-2` before `edge-10`. Names of caches are ASCII letters, digits and dashes, so this is far cheaper than a collator. */
 export function sortByName<T extends { readonly name: string }>(rows: readonly T[]): readonly T[] {
   const keyed = rows.map((row) => ({ row, key: keyOf(row.name) }))
   keyed.sort((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)))

@@ -1,4 +1,4 @@
-/** Whether a cache holds what it should, in a word: values in, values out. */
+/** Returns in a word whether a cache has its desired configuration; pure functions. */
 import type { Agent } from '../../../resources/agent.js'
 
 interface Judgement {
@@ -11,13 +11,13 @@ interface Judgement {
     | 'Failed'
     | 'Not reported'
   readonly tone: 'good' | 'calm' | 'busy' | 'warn' | 'bad'
-  /** More than the word, for a tooltip. */
+  /** A longer explanation, for a tooltip. */
   readonly why: string
 }
 
 export type Judged = Pick<Agent, 'state' | 'engineState' | 'config' | 'drift'>
 
-/** What is wrong now counts more than what was put right; of a cache that is not reached nothing is known. */
+/** A current problem precedes one that was fixed; for an unreachable cache the state is unknown. */
 export function judgeConfig({ state, engineState, config, drift }: Judged): Judgement {
   const { desired, lastAttempted, effective } = config
   if (state === 3) return judgeUnreported('the agent is offline', effective.revision)
@@ -38,7 +38,7 @@ function judgeUnreported(reason: string, last: number | null): Judgement {
   return { word: 'Not reported', tone: 'calm', why }
 }
 
-/** A locked one stays behind. */
+/** A locked cache does not apply the desired revision. */
 function judgeBehind(state: Agent['state'], wanted: number | null): Judgement {
   const why = `${formatRevision(wanted)} is desired`
   return state === 5
@@ -46,7 +46,7 @@ function judgeBehind(state: Agent['state'], wanted: number | null): Judgement {
     : { word: 'Applying', tone: 'busy', why }
 }
 
-/** The ill ones first. */
+/** Problem states come first. */
 export function rankConfig(agent: Judged): number {
   return ranked.indexOf(judgeConfig(agent).word)
 }
