@@ -10,7 +10,7 @@ import { toCell } from './cells.js'
 import { CliError, exitCodes } from './cli-error.js'
 import { showList } from './output.js'
 import { readListIfAllowed } from './readable-list.js'
-import { tellOnce, type BorneProblem } from './tell-once.js'
+import { dropRepeated, type BorneProblem } from './drop-repeated.js'
 import type { Invocation } from './verb.js'
 
 /** A noun whose objects have problems; `inside`: the field of the part that has them. */
@@ -47,7 +47,7 @@ export async function showProblems(invocation: Invocation): Promise<undefined> {
       exitCodes.denied,
       'You may read nothing that has problems; ask an administrator',
     )
-  const rows = tellOnce(readable.flat())
+  const rows = dropRepeated(readable.flat())
     .map(({ fields }) => fields)
     .toSorted(compareRows)
   await showList(output, rows, columns)

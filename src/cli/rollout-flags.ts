@@ -26,9 +26,9 @@ export async function readRollout(
   }
   if (isAtOnce) throw usageError('--all-at-once goes without --waves and --agents')
   // Agents named by hand are checked by hand, so the bake is 0 unless given.
-  const looked = agents === undefined ? {} : { bake: 0 }
+  const byHand = agents === undefined ? {} : { bake: 0 }
   return {
-    ...{ ...looked, ...more },
+    ...{ ...byHand, ...more },
     waves: await Promise.all(rules.map((rule) => resolve(rule))),
     ...(gates.length > 0 && { gates: await Promise.all(gates.map((gate) => resolveGate(gate))) }),
   }

@@ -118,8 +118,8 @@ function list(difference: Fields, key: string, show: (one: unknown) => string): 
 
 function pair(entry: unknown, name: string, value: string): string {
   if (!isFields(entry)) return ''
-  const said = entry[value] ?? 'its default'
-  return `${String(entry[name])} to ${typeof said === 'string' ? said : JSON.stringify(said)}`
+  const shown = entry[value] ?? 'its default'
+  return `${String(entry[name])} to ${typeof shown === 'string' ? shown : JSON.stringify(shown)}`
 }
 
 async function unlockOne(

@@ -53,8 +53,8 @@ async function readCoordinators(
       const answer = await callHttp({ method: 'GET', url: document, headers: {}, timeoutMs, ca })
       const body = parseJson(answer.text)
       const info = isFields(body) ? body['info'] : null
-      const told = isFields(info) ? info['version'] : null
-      if (typeof told === 'string') return told
+      const version = isFields(info) ? info['version'] : null
+      if (typeof version === 'string') return version
       throw unanswered(`${url} is not a coordinator: it tells no version`, traceId)
     }),
   )

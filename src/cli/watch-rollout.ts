@@ -103,13 +103,15 @@ function toWaveRow(wave: Fields, number: number, begun: number): readonly string
     names.push(isFields(agent) ? String(agent['name']) : '')
     states.set(String(state), names)
   }
-  const told = [...states].map(([state, names]) => `${names.length} ${state} (${nameSome(names)})`)
+  const counts = [...states].map(
+    ([state, names]) => `${names.length} ${state} (${nameSome(names)})`,
+  )
   const time = number > begun ? 'waiting' : typeof wave['endedAt'] === 'string' ? 'ended' : 'now'
   return [
     String(number),
     time,
     typeof wave['verdict'] === 'string' ? wave['verdict'] : '-',
-    told.join(', '),
+    counts.join(', '),
   ]
 }
 

@@ -145,9 +145,9 @@ export function* judgeInSteps(
   for (const text of splitJson(json, agentJsonLimits, answerPartLimits)) {
     yield
     if (text === null) continue
-    const said = withoutNul(text, JSON.parse(text))
+    const cleaned = withoutNul(text, JSON.parse(text))
     yield
-    value = judgeAnswer(question, said)
+    value = judgeAnswer(question, cleaned)
     if (Array.isArray(value)) for (const row of value as readonly unknown[]) rows.push(row)
     parts += 1
   }

@@ -54,7 +54,7 @@ export class TransactionLog {
    */
   async attach(port: number, signal: AbortSignal): Promise<void> {
     while (!this.#isAttached && !signal.aborted && this.#ended === null) {
-      await knock(port)
+      await sendMalformed(port)
       const pause = startDeadline(attachPauseMs, signal)
       await this.#change(pause.signal)
       pause.stop()
@@ -100,7 +100,7 @@ export class TransactionLog {
   }
 }
 
-async function knock(port: number): Promise<void> {
+async function sendMalformed(port: number): Promise<void> {
   const socket = connect({ host: '127.0.0.1', port })
   const ended = once(socket, 'close')
   socket.resume().end('no request\r\n\r\n')

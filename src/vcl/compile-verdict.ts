@@ -24,8 +24,8 @@ export function judgeRefusal(refusal: string): CompileVerdict {
   if (endedByLimit.test(how)) return { kind: 'exceeded', limit: 'cpu' }
   // Messages of the VCL compiler are skipped: they quote the author's lines, which may contain anything.
   const start = program === 'C-compiler' ? refusal.lastIndexOf('Message from C-compiler:') : -1
-  const said = start < 0 ? '' : refusal.slice(start)
-  if (outOfCpu.test(said)) return { kind: 'exceeded', limit: 'cpu' }
-  if (outOfMemory.test(said)) return { kind: 'exceeded', limit: 'memory' }
+  const message = start < 0 ? '' : refusal.slice(start)
+  if (outOfCpu.test(message)) return { kind: 'exceeded', limit: 'cpu' }
+  if (outOfMemory.test(message)) return { kind: 'exceeded', limit: 'memory' }
   return { kind: 'refused', text: refusal }
 }

@@ -89,12 +89,12 @@ export function translateError(error: string, sourceMap: SourceMap): string {
   const main = sourceMap.files[0] ?? 'the VCL'
   const text = error.slice(0, errorLimitCharacters).replaceAll('\r\n', '\n').trim()
   const failed = initFailure.exec(behindCompiled(text))
-  const told = failed
+  const translated = failed
     ? `${main}: vcl_init failed: ${(failed[1] ?? 'without a message').trim()}`
     : compilerMark.test(text)
       ? printCompilerText(readCompilerText(text), sourceMap, main)
       : text
-  return limitParagraph(told.replace(programNames, () => main))
+  return limitParagraph(translated.replace(programNames, () => main))
 }
 
 /** docs/behaviour.md, Names on the cache. The author did not choose them. */

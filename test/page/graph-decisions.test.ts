@@ -10,7 +10,7 @@ import {
   composeBody,
   findMark,
   findNoSite,
-  reachesEverything,
+  coversEverything,
   readScope,
   toExpressions,
   type Draft,
@@ -109,9 +109,9 @@ void t.test('a refusal by the grammar is shown where it is', (t) => {
 })
 
 void t.test('everything is all caches, or what the API calls so', (t) => {
-  t.ok(reachesEverything({ target: { all: true } }, []))
-  t.ok(reachesEverything({ target: {} }, ['this ban matches every object of its targets']))
-  t.notOk(reachesEverything({ target: {} }, ['no VCL mentions it']))
+  t.ok(coversEverything({ target: { all: true } }, []))
+  t.ok(coversEverything({ target: {} }, ['this ban matches every object of its targets']))
+  t.notOk(coversEverything({ target: {} }, ['no VCL mentions it']))
   t.end()
 })
 

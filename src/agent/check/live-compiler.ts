@@ -19,7 +19,7 @@ export class LiveCompiler {
   /** The connection over which they were read: behind another one may be another cache. */
   #connection = 0
   #reading: Promise<LiveSettings | { readonly missing: string }> | null = null
-  #saidMissing = ''
+  #reportedMissing = ''
 
   constructor(engine: Engine, configured: string | null) {
     this.#engine = engine
@@ -41,12 +41,12 @@ export class LiveCompiler {
     const found = await findEngineProgram(search)
     if ('missing' in found) {
       const { missing } = found
-      if (missing !== this.#saidMissing)
+      if (missing !== this.#reportedMissing)
         context.log.warn(
           { why: missing },
           'the program of the cache is not found: the cache itself compiles what is checked',
         )
-      this.#saidMissing = missing
+      this.#reportedMissing = missing
       this.#settings = null
       return found
     }

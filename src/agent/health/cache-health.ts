@@ -93,7 +93,7 @@ export class CacheHealth {
     this.#asking ??= this.#ask(context).finally(() => (this.#asking = null))
     const asking = this.#asking.then(() => true)
     if (await waitAtMost(answersWithinMs, asking, () => false)) return
-    if (engine.isOfThisHost && this.#childPid !== null) await this.#lookUp(this.#childPid)
+    if (engine.isOfThisHost && this.#childPid !== null) await this.#checkChild(this.#childPid)
   }
 
   /** Never rejects. */
@@ -107,7 +107,7 @@ export class CacheHealth {
       // While it is changed something else may serve for a moment, which is no fault of the cache.
       const isKept = reconciler.isBusy && this.#seen.servesDesired
       this.#seen = { cache, servesDesired: isKept || this.#serves(inventory) }
-      if (engine.isOfThisHost && workerPid !== null) await this.#lookUp(workerPid)
+      if (engine.isOfThisHost && workerPid !== null) await this.#checkChild(workerPid)
     } catch {
       const isThere = engine.isOfThisHost && this.#childPid !== null
       if (!isThere || !(await isChildThere(this.#childPid ?? 0)))
@@ -124,7 +124,7 @@ export class CacheHealth {
   }
 
   /** A child that is gone, or on its way out, serves nobody, whatever its manager says. */
-  async #lookUp(pid: number): Promise<void> {
+  async #checkChild(pid: number): Promise<void> {
     if (!(await isChildThere(pid)) || (await isChildStopping(pid)))
       this.#seen = { ...this.#seen, cache: 'stopped' }
   }

@@ -173,7 +173,7 @@ class Session {
   #sent = 0
   #received = 0
   #welcomed = false
-  #heardAt = performance.now()
+  #receivedAtMs = performance.now()
   #heartbeat: Loop | null = null
   #resolveWelcomed: () => void = () => undefined
   /** Messages are handed on one after the other, the first after welcome was dealt with. */
@@ -195,7 +195,7 @@ class Session {
     socket.on('message', (data) => {
       this.#receive(data)
     })
-    socket.on('pong', () => (this.#heardAt = performance.now()))
+    socket.on('pong', () => (this.#receivedAtMs = performance.now()))
   }
 
   get isLive(): boolean {
@@ -244,7 +244,7 @@ class Session {
   }
 
   #receive(data: RawData): void {
-    this.#heardAt = performance.now()
+    this.#receivedAtMs = performance.now()
     let message: CoordinatorToAgent
     try {
       // One Buffer, unless ws is told otherwise; maxPayload bounds it.
@@ -288,7 +288,7 @@ class Session {
       everyMs,
       jitter: 0.1,
       pass: () => {
-        const silentMs = performance.now() - this.#heardAt
+        const silentMs = performance.now() - this.#receivedAtMs
         if (silentMs > Math.max(3 * everyMs, shortestSilenceMs)) this.#socket.terminate()
         else
           sendTogether(this.#socket, () => {

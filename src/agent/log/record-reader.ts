@@ -38,8 +38,8 @@ export class RecordReader implements LineReader {
       return
     }
     const names = this.#ownNames()
-    const told = names === null ? group.parts : keepParts(group.parts, names)
-    const parts = told.map((part) => toShown(part, masking))
+    const kept = names === null ? group.parts : keepParts(group.parts, names)
+    const parts = kept.map((part) => toShown(part, masking))
     const records = { parts, recordsLeftOut: group.leftOut }
     take({ ...transaction, groupId: served?.groupId ?? null, ...records })
   }

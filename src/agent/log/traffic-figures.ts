@@ -50,7 +50,7 @@ export class TrafficFigures {
   #refreshedAtMs = Number.NEGATIVE_INFINITY
   #quietUntilMs = 0
   /** When a line came last, or nobody had asked the cache since. */
-  #heardAtMs = 0
+  #receivedAtMs = 0
 
   constructor(options: TrafficFiguresOptions) {
     this.#options = options
@@ -104,8 +104,8 @@ export class TrafficFigures {
     const rates = sums.take({ scale, seconds })
     const nowMs = performance.now()
     // Of a sample of few requests there need be none.
-    if (lines > 0 || requests === null || requests < 10 * sample) this.#heardAtMs = nowMs
-    return this.#run === null || nowMs - this.#heardAtMs > silentMs ? null : rates
+    if (lines > 0 || requests === null || requests < 10 * sample) this.#receivedAtMs = nowMs
+    return this.#run === null || nowMs - this.#receivedAtMs > silentMs ? null : rates
   }
 
   #follow(requestsPerSecond: number): void {

@@ -41,7 +41,7 @@ interface Asked {
   untilMs: number
   sentAtMs: number
   /** Of the newest span that was told. */
-  toldMs: number
+  sentUntilMs: number
 }
 
 const nothingSeen = { seconds: 0, figures: null, backendRequests: 0, backendFailures: 0 } as const
@@ -71,14 +71,14 @@ export class GroupObserver {
       ...{ order, probes },
       untilMs: nowMs + order.forMs,
       sentAtMs: isSame ? known.sentAtMs : Number.NEGATIVE_INFINITY,
-      toldMs: isSame ? known.toldMs : Number.NEGATIVE_INFINITY,
+      sentUntilMs: isSame ? known.sentUntilMs : Number.NEGATIVE_INFINITY,
     })
     this.#loop ??= startLoop({
       log: this.#options.log,
       trouble: 'what a rollout is judged by cannot be read',
       everyMs: readEveryMs,
       firstMs: 0,
-      pass: ({ nextIn }) => this.#look(nextIn),
+      pass: ({ nextIn }) => this.#check(nextIn),
     })
   }
 
@@ -121,26 +121,26 @@ export class GroupObserver {
     await this.#loop?.close()
   }
 
-  async #look(nextIn: (waitMs: number | null) => void): Promise<void> {
+  async #check(nextIn: (waitMs: number | null) => void): Promise<void> {
     const reading = await this.#options.reader.read()
     if (reading !== null) this.note(reading)
     const nowMs = performance.now()
     for (const [group, asked] of this.#asked)
       if (asked.untilMs <= nowMs) this.#asked.delete(group)
-      else asked.probes.look(nowMs)
+      else asked.probes.sendDue(nowMs)
     for (const asked of this.#asked.values())
-      if (nowMs - asked.sentAtMs >= asked.order.everyMs * 0.9) this.#tell(asked, nowMs)
+      if (nowMs - asked.sentAtMs >= asked.order.everyMs * 0.9) this.#report(asked, nowMs)
     nextIn(this.#asked.size > 0 ? readEveryMs : null)
     if (this.#asked.size > 0) return
     void this.#loop?.close()
     this.#loop = null
   }
 
-  #tell(asked: Asked, nowMs: number): void {
+  #report(asked: Asked, nowMs: number): void {
     const { probes, order } = asked
     const { group, session } = order
-    const spans = (this.#spans.get(group) ?? []).filter(({ endMs }) => endMs > asked.toldMs)
-    const isWhole = asked.toldMs === Number.NEGATIVE_INFINITY
+    const spans = (this.#spans.get(group) ?? []).filter(({ endMs }) => endMs > asked.sentUntilMs)
+    const isWhole = asked.sentUntilMs === Number.NEGATIVE_INFINITY
     asked.sentAtMs = nowMs
     const isSent = this.#options.send({
       ...{
@@ -156,7 +156,7 @@ export class GroupObserver {
         ageMs: Math.max(0, Math.round(nowMs - endMs)),
       })),
     })
-    if (isSent) asked.toldMs = spans.at(-1)?.endMs ?? Math.max(asked.toldMs, 0)
+    if (isSent) asked.sentUntilMs = spans.at(-1)?.endMs ?? Math.max(asked.sentUntilMs, 0)
   }
 }
 

@@ -47,7 +47,7 @@ export class Probes {
   }
 
   /** Sends what is due; waits for nothing. */
-  look(nowMs: number): void {
+  sendDue(nowMs: number): void {
     if (this.#target.port === 0) return
     for (const one of this.#running)
       if (!one.isUnderWay && nowMs >= one.dueAtMs) void this.#send(one, nowMs) // never rejects

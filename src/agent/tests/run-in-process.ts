@@ -55,15 +55,15 @@ export async function runInProcess(run: RunnerProcess): Promise<RunnerOutcome> {
   const output = readOutput(child.stdout, () => {
     end('SIGKILL')
   })
-  let said = ''
+  let errors = ''
   child.stderr.on('data', (chunk: Buffer) => {
-    said = `${said}${chunk.toString()}`.slice(-wordsLimitCharacters)
+    errors = `${errors}${chunk.toString()}`.slice(-wordsLimitCharacters)
   })
   child.stdin.on('error', () => undefined) // the end of the process follows
   child.stdin.end(JSON.stringify(order))
   const ended = new Promise<void>((resolve) => {
     child.once('error', (error) => {
-      said += error.message
+      errors += error.message
       resolve()
     })
     child.once('close', () => {
@@ -72,7 +72,7 @@ export async function runInProcess(run: RunnerProcess): Promise<RunnerOutcome> {
   })
   const isLate = await endInTime(ended, { limitMs, signal, end })
   if (isLate) return { kind: 'late' }
-  return readAnswer(output(), said)
+  return readAnswer(output(), errors)
 }
 
 /** Answers whether its time was over. */
@@ -126,11 +126,11 @@ function readOutput(stream: NodeJS.ReadableStream, refuse: () => void): () => st
   return () => Buffer.concat(chunks).toString('utf8')
 }
 
-function readAnswer(text: string, said: string): RunnerOutcome {
+function readAnswer(text: string, errors: string): RunnerOutcome {
   try {
     return { kind: 'done', answer: JSON.parse(text) as RunnerAnswer } // as the runner writes it
   } catch {
-    const reason = `what runs tests ended: ${said.trim().split('\n').at(-1) ?? ''}`
+    const reason = `what runs tests ended: ${errors.trim().split('\n').at(-1) ?? ''}`
     return { kind: 'broken', reason: reason.slice(0, 500) }
   }
 }

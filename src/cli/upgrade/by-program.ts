@@ -46,8 +46,10 @@ export async function checkByProgram(
 }
 
 async function listParameters(program: string): Promise<ReadonlySet<string>> {
-  const told = await runProgram(program, ['-x', 'parameter'])
-  return new Set([...told.matchAll(/^\.\. _ref_param_(\w+):$/gm)].map(([, name = '']) => name))
+  const parameters = await runProgram(program, ['-x', 'parameter'])
+  return new Set(
+    [...parameters.matchAll(/^\.\. _ref_param_(\w+):$/gm)].map(([, name = '']) => name),
+  )
 }
 
 /** Newer releases accept aliases of a parameter without listing them. The value is a constant, because some parameters are commands. */
@@ -61,8 +63,8 @@ async function isTaken(program: string, name: string): Promise<boolean> {
 const versionForm = /\(([a-z][a-z-]*?)(?:-cache)?-(\d[\w.]*) revision /
 
 async function readProgramRelease(program: string): Promise<CacheRelease> {
-  const said = await runProgram(program, ['-V'])
-  const [, product, version] = versionForm.exec(said) ?? []
+  const output = await runProgram(program, ['-V'])
+  const [, product, version] = versionForm.exec(output) ?? []
   if (product !== undefined && version !== undefined) return { product, version }
   throw new CliError(exitCodes.refused, `${program} does not tell its release by -V`)
 }
@@ -80,8 +82,8 @@ async function readVcl(
     const file = join(folder, `${randomUUID()}.vcl`)
     await writeFile(file, text)
     const places = ['-C', '-f', file, '-n', join(folder, 'n')]
-    const said = await runProgram(program, [...places, '-p', 'cc_command=exec true', ...words])
-    return readVerdict(program, said.replaceAll(`'${file}'`, "'<vcl.inline>'"))
+    const output = await runProgram(program, [...places, '-p', 'cc_command=exec true', ...words])
+    return readVerdict(program, output.replaceAll(`'${file}'`, "'<vcl.inline>'"))
   } finally {
     await rm(folder, { recursive: true, force: true, maxRetries: 5 })
   }
@@ -92,13 +94,13 @@ const unknownParameter = /^Unknown parameter /m
 const refusals =
   /^(?:Running \S+ failed, |VCL compilation failed|Unknown parameter |\(attempting to set param )/m
 
-function readVerdict(program: string, said: string): string | null {
-  const verdict = judgeRefusal(said)
+function readVerdict(program: string, output: string): string | null {
+  const verdict = judgeRefusal(output)
   if (verdict.kind === 'compiles') return null
   // Warnings about the program's own settings come first.
-  if (verdict.kind === 'refused' && refusals.test(said))
-    return said.slice(Math.max(0, said.indexOf('Message from VCC-compiler:')))
-  const last = said.trim().split('\n').at(-1) ?? ''
+  if (verdict.kind === 'refused' && refusals.test(output))
+    return output.slice(Math.max(0, output.indexOf('Message from VCC-compiler:')))
+  const last = output.trim().split('\n').at(-1) ?? ''
   throw new CliError(exitCodes.refused, `${program} did not read the VCL: ${last}`)
 }
 
@@ -109,10 +111,10 @@ async function runProgram(program: string, words: readonly string[]): Promise<st
     // English messages, and no variables of this process.
     env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' },
   })
-  let said = ''
+  let output = ''
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => {
-      said = `${said}${text}`.slice(-outputLimitCharacters)
+      output = `${output}${text}`.slice(-outputLimitCharacters)
     })
   const late = setTimeout(() => child.kill('SIGKILL'), longestRunMs)
   const signal = await new Promise<NodeJS.Signals | null>((resolve, reject) => {
@@ -125,6 +127,6 @@ async function runProgram(program: string, words: readonly string[]): Promise<st
   }).finally(() => {
     clearTimeout(late)
   })
-  if (signal === null) return said
+  if (signal === null) return output
   throw new CliError(exitCodes.refused, `${program} did not end within ${longestRunMs / 1000} s`)
 }

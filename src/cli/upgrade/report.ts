@@ -17,9 +17,9 @@ export interface UpgradeReport {
 }
 
 export function describeReport({ release, checkedBy, findings }: UpgradeReport): string {
-  const told = findings.filter(({ about, result }) => about === 'vclgroup' || result !== 'ok')
+  const reported = findings.filter(({ about, result }) => about === 'vclgroup' || result !== 'ok')
   return [
-    ...told.map(describeFinding),
+    ...reported.map(describeFinding),
     `checked by ${checkedBy}: ${countGroups(findings)} on ${release}; ${countAgents(findings)}`,
   ].join('\n')
 }

@@ -19,7 +19,7 @@ import { recallSources } from '../groups/recall-sources.js'
 import { decidePlacement } from '../placement/placing.js'
 import type { StateService } from '../service.js'
 import { scopeOfOwner } from '../store/scope.js'
-import type { askTests } from './tell-release.js'
+import type { askTests } from './verb-outcome.js'
 import { findShortage, readPlacingInput } from './begin.js'
 import { compileOnAgents } from './compile-on-agents.js'
 import { runGroupTests } from './run-tests.js'
@@ -64,7 +64,7 @@ export async function validateVclGroup(
   const domains = gathered.domains.map(({ fqdn }) => fqdn)
   const warning = await runGroupTests(service, context, group, { source, domains, release })
   if (warning !== null) tests.warn(warning)
-  return { compiledOn, ...tests.told() }
+  return { compiledOn, ...tests.toFields() }
 }
 
 /** Of a group that is not deployed what a deploy would put on caches. */

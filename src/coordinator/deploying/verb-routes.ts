@@ -28,7 +28,7 @@ import { cancelDeploy } from './recover.js'
 import { planVerb } from './plan-verb.js'
 import { readGroupRouting, readNextRouting } from './routing.js'
 import { dropStage, undeployVclGroup } from './undeploy.js'
-import { askTests, tellRelease, tellRollout, type Outcome } from './tell-release.js'
+import { askTests, runRelease, runAsRollout, type Outcome } from './verb-outcome.js'
 import { explainStage } from './stage-reasons.js'
 import { validateVclGroup } from './validate.js'
 import {
@@ -81,7 +81,7 @@ function releasingRoutes(service: StateService): readonly Route[] {
             'a deploy that replaces others switches all at once; leave rollout or replace out',
           )
         const asked = { ...toRequest(call), replace, rollout }
-        return tellRelease(call, (told) =>
+        return runRelease(call, (told) =>
           deployVclGroup(service, call.context, { ...asked, ...told }),
         )
       },
@@ -92,7 +92,7 @@ function releasingRoutes(service: StateService): readonly Route[] {
       answers: releasedAnswers,
       run: (call) => {
         const asked = { ...toRequest(call), group: call.object }
-        return tellRelease(call, (told) =>
+        return runRelease(call, (told) =>
           promoteVclGroup(service, call.context, { ...asked, ...told }),
         )
       },
@@ -106,7 +106,7 @@ function releasingRoutes(service: StateService): readonly Route[] {
       bodyOptional: true,
       run: (call) => {
         const asked = { ...toRequest(call), revision: readRevision(call.body) }
-        return tellRollout((onRollout) =>
+        return runAsRollout((onRollout) =>
           rollBackVclGroup(service, call.context, { ...asked, onRollout }),
         )
       },

@@ -77,7 +77,7 @@ export async function readFleet(
   if (stretch) selected = selected.where('id', '>', stretch.afterId).limit(stretch.limit)
   const agents = await selected.execute()
   let tagged = queries.selectFrom('agentTags').select(['agentId', 'tagId'])
-  if (stretch) tagged = tagged.where((e) => e.between('agentId', ...reachOf(agents)))
+  if (stretch) tagged = tagged.where((e) => e.between('agentId', ...idRangeOf(agents)))
   const tags = groupBy(await tagged.execute(), (row) => row.agentId)
   let placed = queries
     .selectFrom('placements')
@@ -90,7 +90,7 @@ export async function readFleet(
         e('placements.candidateName', 'is not', null),
       ]),
     )
-  if (stretch) placed = placed.where((e) => e.between('placements.agentId', ...reachOf(agents)))
+  if (stretch) placed = placed.where((e) => e.between('placements.agentId', ...idRangeOf(agents)))
   const groups = groupBy(await placed.execute(), (row) => row.agentId)
   return agents.map(({ engineProduct: product, engineVersion: version, ...agent }) => {
     const held = (groups.get(agent.id) ?? []).map((place) => ({
@@ -113,7 +113,7 @@ export async function readFleet(
 }
 
 /** The ids that theirs are between. */
-function reachOf(agents: readonly { readonly id: number }[]): [number, number] {
+function idRangeOf(agents: readonly { readonly id: number }[]): [number, number] {
   return [agents[0]?.id ?? 0, agents.at(-1)?.id ?? 0]
 }
 

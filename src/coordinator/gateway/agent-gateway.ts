@@ -99,13 +99,14 @@ export class AgentGateway {
         revoke(agentIds)
       }),
       bus.subscribe(agentDrainedSubject, ({ agentIds, draining }) => {
-        for (const agentId of agentIds) sessions.get(agentId)?.tellDraining(draining)
+        for (const agentId of agentIds) sessions.get(agentId)?.sendDraining(draining)
       }),
       bus.subscribe(agentWatchSubject, ({ agentIds }) => {
-        for (const agentId of agentIds) sessions.get(agentId)?.tell(live)
+        for (const agentId of agentIds) sessions.get(agentId)?.sendOrder(live)
       }),
       bus.subscribe(rolloutObserveSubject, ({ agentIds, order }) => {
-        for (const agentId of agentIds) sessions.get(agentId)?.tell({ kind: 'observe', ...order })
+        for (const agentId of agentIds)
+          sessions.get(agentId)?.sendOrder({ kind: 'observe', ...order })
       }),
       bus.subscribe(logOrderSubject, ({ orders }) => {
         for (const order of orders) sessions.get(order.agentId)?.sendLogOrder(order)
@@ -132,7 +133,7 @@ export class AgentGateway {
       if (!session) continue
       if (session.keyDigest !== agent.keyDigest) revoke([agent.id])
       else {
-        session.tellDraining(agent.isDraining === 1)
+        session.sendDraining(agent.isDraining === 1)
         if (session.needsApply(agent)) behind.push(agent.id)
       }
     }

@@ -144,18 +144,18 @@ export class AgentSession implements LinkReceiver, Recipient {
     }
   }
 
-  tellDraining(draining: boolean): void {
-    this.#condition.standing.tell({ draining })
+  sendDraining(draining: boolean): void {
+    this.#condition.standing.update({ draining })
   }
 
   /** For so long: samples every second, or what a rollout is judged by. */
-  tell(order: WatchOrder): void {
+  sendOrder(order: WatchOrder): void {
     if (this.isLive) this.#link.send({ ...order, traceId: newTraceId() })
   }
 
   /** A reader of its live log, for so long. */
   sendLogOrder({ stream, forMs, wanted }: LogOrderHint): void {
-    if (this.#condition.mayReadLog) this.tell({ kind: 'log', stream, forMs, wanted })
+    if (this.#condition.mayReadLog) this.sendOrder({ kind: 'log', stream, forMs, wanted })
   }
 
   takeOffered(answer: OfferedAnswer): Promise<boolean> {

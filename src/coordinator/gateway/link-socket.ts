@@ -42,7 +42,7 @@ export class LinkSocket {
   readonly #receiver: LinkReceiver
   #isOpen = true
   #sent = 0
-  #heardAtMs = performance.now()
+  #receivedAtMs = performance.now()
   #framesSinceMs = performance.now()
   #frames = 0
   #bytes = 0
@@ -52,11 +52,11 @@ export class LinkSocket {
     this.#receiver = receiver
     let why = ''
     socket.on('message', (data, isBinary) => {
-      if (this.#isOpen && this.#countFrame(sizeOf(data))) this.#hear(data, isBinary)
+      if (this.#isOpen && this.#countFrame(sizeOf(data))) this.#receive(data, isBinary)
     })
     socket.on('ping', () => this.#countFrame())
     socket.on('pong', () => {
-      this.#heardAtMs = performance.now()
+      this.#receivedAtMs = performance.now()
       this.#countFrame()
     })
     socket.on('error', (error) => (why = error.message))
@@ -71,7 +71,7 @@ export class LinkSocket {
 
   /** Of the monotonic clock. */
   get lastReceivedAtMs(): number {
-    return this.#heardAtMs
+    return this.#receivedAtMs
   }
 
   /** Answers the sequence; null when the link is closing. Throws MalformedMessage when the message is too large. */
@@ -145,8 +145,8 @@ export class LinkSocket {
     return false
   }
 
-  #hear(data: RawData, isBinary: boolean): void {
-    this.#heardAtMs = performance.now()
+  #receive(data: RawData, isBinary: boolean): void {
+    this.#receivedAtMs = performance.now()
     try {
       if (isBinary || !Buffer.isBuffer(data)) throw new MalformedMessage('a message is text')
       const excess = findJsonExcess(data, messageJsonLimits)

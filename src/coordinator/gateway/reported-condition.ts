@@ -3,13 +3,13 @@ import { catchingUp } from '../../resources/agent-state.js'
 import type { Capability } from '../../resources/capability.js'
 import type { EngineCondition } from '../../messages/agent-to-coordinator.js'
 import type { SessionParts } from './session-parts.js'
-import { ToldStanding, type Standing } from './told-standing.js'
+import { SentStanding, type Standing } from './sent-standing.js'
 
 /** An agent that has not caught up is Failing: its cache may serve objects that were to be removed. */
 const catchesUp = { engineState: 'unknown', engineError: catchingUp } as const
 
 export class ReportedCondition {
-  readonly standing: ToldStanding
+  readonly standing: SentStanding
   readonly #parts: Pick<SessionParts, 'heartbeats' | 'delivery'>
   #agentId = 0
   #readOnly = true
@@ -23,7 +23,7 @@ export class ReportedCondition {
     send: (standing: Standing) => void,
   ) {
     this.#parts = parts
-    this.standing = new ToldStanding((standing) => {
+    this.standing = new SentStanding((standing) => {
       if (this.#hasHealth) send(standing)
     })
   }
@@ -89,7 +89,7 @@ export class ReportedCondition {
     if (!condition) return
     const { heartbeats, delivery } = this.#parts
     const behind = delivery.isBehind(this.#agentId)
-    this.standing.tell({ behind })
+    this.standing.update({ behind })
     const isBehind = condition.engineState === 'running' && behind
     heartbeats.record(
       { agentId: this.#agentId, readOnly: this.#readOnly },

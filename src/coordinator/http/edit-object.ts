@@ -65,8 +65,8 @@ function tagAnswer({ keys, longKey }: Edit, answer: Answer, ifNoneMatch?: string
   const { status, body } = answer
   if (typeof body !== 'object' || body === null) return answer
   const text = JSON.stringify(body)
-  const told = longKey === undefined ? text : JSON.stringify({ ...body, [longKey]: undefined })
-  const etag = makeTag(digestEditable(body, keys), told)
+  const tagged = longKey === undefined ? text : JSON.stringify({ ...body, [longKey]: undefined })
+  const etag = makeTag(digestEditable(body, keys), tagged)
   const headers = { ...answer.headers, etag }
   return isUnchanged(ifNoneMatch, etag) ? { status: 304, headers } : { status, body, text, headers }
 }

@@ -7,7 +7,7 @@ export interface Metrics {
   /** Prometheus text. */
   readonly read: () => Promise<string>
   /** From now on each reading tells of the fleet, too. */
-  readonly tellOfFleet: (count: () => Promise<FleetCounts>) => void
+  readonly useFleetCounter: (count: () => Promise<FleetCounts>) => void
   readonly observeRequest: (request: ObservedRequest) => void
   /** A deploy that came to its end; `result` is `ok` or the kind of its error. */
   readonly observeDeploy: (result: string, durationSeconds: number) => void
@@ -106,7 +106,7 @@ export function createMetrics(
           agents.set({ state }, count)
       return registry.metrics()
     },
-    tellOfFleet: (count) => {
+    useFleetCounter: (count) => {
       countFleet = count
     },
     observeRequest: ({ api, route, status, durationSeconds }) => {

@@ -189,8 +189,8 @@ async function finishLogin(
     (provider.roleClaim === '' || findClaim(proven, provider.roleClaim) !== undefined)
   const { userinfo_endpoint: endpoint } = configuration.serverMetadata()
   if (isWhole || endpoint === undefined) return { issuer, subject, claims: proven }
-  const told = await library.fetchUserInfo(configuration, tokens.access_token, subject)
-  return { issuer, subject, claims: { ...told, ...proven } }
+  const claims = await library.fetchUserInfo(configuration, tokens.access_token, subject)
+  return { issuer, subject, claims: { ...claims, ...proven } }
 }
 
 interface Fault {

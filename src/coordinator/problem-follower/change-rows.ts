@@ -43,7 +43,7 @@ export async function removeRows(queries: Queries, rows: readonly ProblemRow[]):
       .execute()
 }
 
-export async function markTold(queries: Queries, rows: readonly ProblemRow[]): Promise<void> {
+export async function markPublished(queries: Queries, rows: readonly ProblemRow[]): Promise<void> {
   for (const alike of groupAlike(rows))
     await queries
       .updateTable('openProblems')

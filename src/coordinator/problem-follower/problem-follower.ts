@@ -17,7 +17,7 @@ import type { Queries } from '../store/store.js'
 import { saveRows } from './change-rows.js'
 import { findIll } from './find-ill.js'
 import { planRows } from './plan-rows.js'
-import { tellProblems } from './tell-problems.js'
+import { publishProblems } from './publish-problems.js'
 
 /** What changes within this time is judged once. */
 const gatherMs = 200
@@ -53,7 +53,7 @@ export function startProblemFollower(service: StateService, log: Logger): Hinted
       const ran = await service.leases.run('problems', async () => {
         sweptAt = await sweep(service, sweptAt)
         await judgeChanged(service, signal)
-        while (!signal.aborted && (await tellProblems(service)))
+        while (!signal.aborted && (await publishProblems(service)))
           service.bus.publish(eventsSubject, {})
         return true
       })

@@ -153,8 +153,8 @@ async function noteAdopted(
   const error = 'join' in choice ? null : choice.because
   const how = 'join' in choice ? 'is that of VCL group' : 'is now VCL group'
   const why = error === null ? '' : `: ${error}`
-  const told = `what the cache of agent ${agent.name} ran ${how} ${group.name}${why}`
-  await note(work, agent, { result: 'adopted', error, tag, group }, told)
+  const message = `what the cache of agent ${agent.name} ran ${how} ${group.name}${why}`
+  await note(work, agent, { result: 'adopted', error, tag, group }, message)
   const difference = error === null ? null : compared?.difference
   await writeAdoptionDifference(work.queries, agent.id, difference ?? null)
 }
@@ -210,8 +210,8 @@ async function refuse(work: Adopting, agent: RegisteredRow, refusal: string): Pr
     await setAdopting(work.queries, agent.id, false)
   else {
     const refused = { result: 'refused', error: refusal, tag: null, group: null } as const
-    const told = `what the cache of agent ${agent.name} runs cannot be adopted: ${refusal}`
-    await note(work, agent, refused, told)
+    const message = `what the cache of agent ${agent.name} runs cannot be adopted: ${refusal}`
+    await note(work, agent, refused, message)
   }
   return { refusal, agentIds: [] }
 }

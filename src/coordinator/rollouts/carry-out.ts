@@ -29,7 +29,7 @@ import { banGroup } from '../invalidations/ban-group.js'
 import { notifyInvalidationsLogged } from '../invalidations/invalidation-hints.js'
 import type { StateService } from '../service.js'
 import type { Queries } from '../store/store.js'
-import { tellProgress } from './find-progress.js'
+import { addProgress } from './find-progress.js'
 import { goBack, joinNewcomers, loadNewcomers, switchWave } from './move-places.js'
 import { moveOn, type CourseStep } from './rollout-course.js'
 import { readSeenPlaces } from './seen-places.js'
@@ -85,7 +85,7 @@ export async function takeStep(
   const isReturn = step.do === 'rollBack'
   const moved = moveOn(isReturn ? await joinComers(queries, before) : before, step, now)
   const agentIds = await movePlaces(queries, moved, step, now)
-  const rollout = await tellAgents(queries, moved)
+  const rollout = await readProgress(queries, moved)
   if (!(await writeRollout(queries, rollout))) throw new Error(`rollout ${rollout.id} was changed`)
   if (rollout.state >= rolloutStates.Succeeded) await noteEnd(queries, rollout, now)
   return { rollout: { ...rollout, epoch: rollout.epoch + 1 }, agentIds }
@@ -193,8 +193,8 @@ async function writeDesired(
 }
 
 /** Its waves keep how far each agent was when it was written last. */
-async function tellAgents(queries: Queries, rollout: RolloutRecord): Promise<RolloutRecord> {
-  return tellProgress(rollout, await readSeenPlaces(queries, rollout.groupId))
+async function readProgress(queries: Queries, rollout: RolloutRecord): Promise<RolloutRecord> {
+  return addProgress(rollout, await readSeenPlaces(queries, rollout.groupId))
 }
 
 function describeReturn({ isAborted, reason }: RolloutRecord): string {

@@ -7,7 +7,7 @@ import { carryOut } from './carry-out.js'
 import { judgeVerb, type RolloutVerb } from './next-step.js'
 import { toCourse, type CourseStep } from './rollout-course.js'
 
-interface Said {
+interface RolloutCommand {
   readonly verb: RolloutVerb
   readonly account: string
   /** By an administrator: also while its organization is frozen. */
@@ -19,11 +19,11 @@ export async function changeRollout(
   service: StateService,
   context: Context,
   id: number,
-  said: Said,
+  command: RolloutCommand,
 ): Promise<RolloutRecord> {
   const changed = await carryOut(service, context, id, (rollout) => ({
-    step: chooseSaid(rollout, said),
-    ...(said.isForced && { seen: { waves: markForced(rollout, service.now()) } }),
+    step: chooseCommanded(rollout, command),
+    ...(command.isForced && { seen: { waves: markForced(rollout, service.now()) } }),
   }))
   if (!changed) throw new FleetError('not-found', 'rollout', `${id} was not found`)
   return changed
@@ -34,7 +34,7 @@ function markForced({ waves, wave }: RolloutRecord, forcedAt: number): readonly 
   return waves.map((one, at) => (at === wave - 1 ? { ...one, forcedAt } : one))
 }
 
-function chooseSaid(rollout: RolloutRecord, { verb, account }: Said): CourseStep {
+function chooseCommanded(rollout: RolloutRecord, { verb, account }: RolloutCommand): CourseStep {
   const judged = judgeVerb(verb, toCourse(rollout))
   if (typeof judged === 'object')
     throw new FleetError('conflict', 'rollout', `${verb}: ${judged.refused}`)

@@ -24,7 +24,7 @@ export function findProgress(
 }
 
 /** Its waves tell how far each agent is; of one that went back, also once it has ended. */
-export function tellProgress(
+export function addProgress(
   rollout: RolloutRecord,
   places: ReadonlyMap<number, PlaceProgress>,
 ): RolloutRecord {

@@ -42,7 +42,7 @@ const seldomMs = 5_000
 /** Of those that have not switched. */
 const controlSeconds = 60
 
-interface Heard {
+interface Received {
   readonly spans: readonly Span[]
   /** Of this process. */
   readonly atMs: number
@@ -54,7 +54,7 @@ interface Heard {
 interface Watched {
   askedAtMs: number
   readonly everyMs: number
-  readonly agents: Map<number, Heard>
+  readonly agents: Map<number, Received>
   /** By agent, the newest of each, in the order of the gates. */
   readonly probes: Map<number, readonly (ProbeSeen | null)[]>
 }
@@ -65,20 +65,20 @@ export function createObservations(bus: Bus, now: () => number): Observations {
   const subscription = bus.subscribe(rolloutObservedSubject, (message) => {
     const of = message.session === session ? watched.get(message.group) : undefined
     if (!of) return
-    const heardAt = now()
+    const receivedAt = now()
     const known = message.isWhole ? [] : (of.agents.get(message.agentId)?.spans ?? [])
-    const added = message.spans.map((span) => toSpan(span, heardAt))
+    const added = message.spans.map((span) => toSpan(span, receivedAt))
     const spans = keepSpans(known, added, of.everyMs / 1000)
     of.agents.set(message.agentId, { spans, atMs: performance.now() })
     of.probes.set(message.agentId, message.probes.map(toProbeSeen))
   })
   const split = ({ groupId, sources }: RolloutRecord, agentId: number) => {
     const program = sources.programName
-    const heard = watched.get(groupId)?.agents.get(agentId)
-    if (!heard) return { since: [], before: [] }
-    if (heard.split?.program !== program)
-      heard.split = { program, ...splitAtSwitch(heard.spans, program) }
-    return heard.split
+    const received = watched.get(groupId)?.agents.get(agentId)
+    if (!received) return { since: [], before: [] }
+    if (received.split?.program !== program)
+      received.split = { program, ...splitAtSwitch(received.spans, program) }
+    return received.split
   }
 
   const readProbes = ({ groupId }: RolloutRecord, agentId: number) =>
@@ -97,9 +97,9 @@ export function createObservations(bus: Bus, now: () => number): Observations {
       return { since, before, probes }
     },
     readControl: ({ groupId }, agentId) => {
-      const heard = watched.get(groupId)?.agents.get(agentId)
-      if (!heard || performance.now() - heard.atMs >= controlSeconds * 1000) return null
-      return (heard.control ??= addUp(takeNewest(heard.spans, controlSeconds)))
+      const received = watched.get(groupId)?.agents.get(agentId)
+      if (!received || performance.now() - received.atMs >= controlSeconds * 1000) return null
+      return (received.control ??= addUp(takeNewest(received.spans, controlSeconds)))
     },
     *countBakedSeconds(rollout) {
       const wave = rollout.waves[rollout.wave - 1]
@@ -124,7 +124,7 @@ export function createObservations(bus: Bus, now: () => number): Observations {
     const nowMs = performance.now()
     const known = watched.get(group)
     if (known && nowMs - known.askedAtMs < renewEveryMs) return
-    const { agents = new Map<number, Heard>(), probes = new Map<number, []>() } = known ?? {}
+    const { agents = new Map<number, Received>(), probes = new Map<number, []>() } = known ?? {}
     const agentIds = waves.flatMap(({ agents }) => agents.map(({ id }) => id))
     const everyMs = Math.min(Math.max(agentIds.length * perAgentMs, oftenMs), seldomMs)
     watched.set(group, { askedAtMs: nowMs, everyMs, agents, probes })
@@ -133,11 +133,11 @@ export function createObservations(bus: Bus, now: () => number): Observations {
   }
 }
 
-function toSpan({ ageMs, figures, ...span }: ObservedSpan, heardAt: number): Span {
+function toSpan({ ageMs, figures, ...span }: ObservedSpan, receivedAt: number): Span {
   const [requests = 0, errors = 0, hits = 0, misses = 0, ...firstByte] = figures ?? []
   return {
     ...span,
-    at: heardAt - ageMs,
+    at: receivedAt - ageMs,
     figures: figures === null ? null : { requests, errors, hits, misses, firstByte },
   }
 }

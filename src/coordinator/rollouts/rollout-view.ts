@@ -24,7 +24,7 @@ import { toProblems } from '../problems/make-problem.js'
 import type { StateService } from '../service.js'
 import type { Queries } from '../store/store.js'
 import { isHeldByFreeze } from './hold-frozen.js'
-import { tellProgress } from './find-progress.js'
+import { addProgress } from './find-progress.js'
 
 export const rolloutSchema = answerSchema(rollout.fields)
 
@@ -73,7 +73,7 @@ async function readProgressOf(
   return rollouts.map((one) => {
     if (!isUnderWay(one)) return one
     const own = places.get(one.groupId) ?? []
-    return tellProgress(one, new Map(own.map((place) => [place.agentId, place])))
+    return addProgress(one, new Map(own.map((place) => [place.agentId, place])))
   })
 }
 

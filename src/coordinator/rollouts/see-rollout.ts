@@ -17,7 +17,7 @@ import type { Observations } from './observations.js'
 import { readSeenPlaces, type SeenPlace } from './seen-places.js'
 import type { WebhookGates } from './webhook-gates.js'
 
-interface Look {
+interface SeenRollout {
   readonly seen: RolloutSeen
   readonly gates: readonly GateRecord[]
 }
@@ -34,7 +34,7 @@ export async function seeRollout(
   service: StateService,
   rollout: RolloutRecord,
   sources: Sources,
-): Promise<Look> {
+): Promise<SeenRollout> {
   const { queries } = service.store
   const { groupId } = rollout
   const places = await readSeenPlaces(queries, groupId)

@@ -18,7 +18,7 @@ const graceMs = 5_000
 /** Of one organization at once; each costs its caches a reader. */
 const runningMost = 5
 /** Each agent tells more than is asked for, since what is tenth everywhere may be first of all. */
-const toldMost = 1_000
+const rowsOfAgentLeast = 1_000
 
 const querySchema = Type.Object(
   {
@@ -73,7 +73,7 @@ export function topRoute(service: StateService): Route {
         )
       running.set(actor.organizationId, held + 1)
       try {
-        const question = { kind: 'top', by, seconds, most: Math.max(n, toldMost) } as const
+        const question = { kind: 'top', by, seconds, most: Math.max(n, rowsOfAgentLeast) } as const
         const masksClients = !mayReadClients(actor)
         const counted = { ...wanted, linesPerSecond: 1, masksClients, withRecords: false }
         const asked = toAsked(selected, counted)

@@ -12,10 +12,10 @@ export function readGateAnswer({ isDelivered, answer, error }: Attempt): Webhook
   const { verdict, reason } = parseFields(answer ?? '')
   if (typeof verdict !== 'string' || !Object.hasOwn(verdicts, verdict))
     return inconclusive(`its answer has no verdict; ${expected}`)
-  const said = typeof reason === 'string' ? cleanText(reason) : null
+  const given = typeof reason === 'string' ? cleanText(reason) : null
   return {
     verdict: verdicts[verdict as keyof typeof verdicts], // it has it
-    reason: said ?? (verdict === 'pass' ? null : `it answered ${verdict}`),
+    reason: given ?? (verdict === 'pass' ? null : `it answered ${verdict}`),
   }
 }
 

@@ -2,7 +2,7 @@
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { startProblemFollower } from '../../../src/coordinator/problem-follower/problem-follower.js'
-import { heldMs } from '../../../src/coordinator/problem-follower/tell-problems.js'
+import { heldMs } from '../../../src/coordinator/problem-follower/publish-problems.js'
 import { noDeployment } from '../../../src/coordinator/fleet/placement-input.js'
 import {
   deletePlacements,

@@ -9,7 +9,7 @@ import { programOf } from '../../../src/coordinator/fleet/vcl-group.js'
 import { createPlacement, switchPlacement } from '../../../src/coordinator/placement/placing.js'
 import { divideIntoWaves } from '../../../src/coordinator/rollouts/divide-waves.js'
 import { findBelowMin, isServing } from '../../../src/coordinator/rollouts/find-below-min.js'
-import { findProgress, tellProgress } from '../../../src/coordinator/rollouts/find-progress.js'
+import { findProgress, addProgress } from '../../../src/coordinator/rollouts/find-progress.js'
 import { goBack, joinNewcomers, switchWave } from '../../../src/coordinator/rollouts/move-places.js'
 import {
   chooseStep,
@@ -289,7 +289,7 @@ function take(world: World, step: CourseStep): void {
   const program = programOf(world.rollout.sources)
   for (const { agentId, current } of world.places)
     if (isSameProgram(current, program)) world.had.add(agentId)
-  world.rollout = tellProgress(world.rollout, byAgent(world.places))
+  world.rollout = addProgress(world.rollout, byAgent(world.places))
 }
 
 function nameAgents(places: readonly PlacementRecord[]) {

@@ -21,7 +21,7 @@ interface RefusedSeries {
 
 export class ArchiveComplaints {
   readonly #warn: ArchiveEvents['warn']
-  readonly #said = new Set<string>()
+  readonly #logged = new Set<string>()
 
   constructor({ warn }: ArchiveEvents) {
     this.#warn = warn
@@ -29,22 +29,22 @@ export class ArchiveComplaints {
 
   ofError(message: string, error: unknown): void {
     const reason = error instanceof Error ? error.message : String(error)
-    this.#say(message, { reason }, message)
+    this.#logOnce(message, { reason }, message)
   }
 
   /** Of a share once for each organization. */
   ofSeries(refused: RefusedSeries, full: keyof typeof seriesComplaints): void {
     const message = seriesComplaints[full]
-    this.#say(`${message} ${full === 'share' ? refused.organizationId : ''}`, refused, message)
+    this.#logOnce(`${message} ${full === 'share' ? refused.organizationId : ''}`, refused, message)
   }
 
-  #say(key: string, fields: object, message: string): void {
-    if (this.#said.has(key)) return
-    this.#said.add(key)
+  #logOnce(key: string, fields: object, message: string): void {
+    if (this.#logged.has(key)) return
+    this.#logged.add(key)
     this.#warn({ ...fields }, message)
   }
 
   forget(): void {
-    this.#said.clear()
+    this.#logged.clear()
   }
 }

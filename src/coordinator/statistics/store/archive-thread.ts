@@ -16,15 +16,15 @@ import {
 if (parentPort) await serve(parentPort, workerData as ArchiveOrder) // as startArchive gives it
 
 async function serve(port: MessagePort, { url, options }: ArchiveOrder): Promise<void> {
-  const say = (message: FromArchive): void => {
+  const post = (message: FromArchive): void => {
     port.postMessage(message)
   }
   const archive = new LocalArchive(await openRows(url), options, {
     wrote: (seconds, rows) => {
-      say({ kind: 'wrote', seconds, rows })
+      post({ kind: 'wrote', seconds, rows })
     },
     warn: (fields, message) => {
-      say({ kind: 'warn', fields, message })
+      post({ kind: 'warn', fields, message })
     },
   })
   const methods: Readonly<Record<AskedMethod, (...given: never[]) => Promise<unknown>>> = archive
@@ -36,18 +36,18 @@ async function serve(port: MessagePort, { url, options }: ArchiveOrder): Promise
     } else if (message.kind === 'release') archive.release(message.agentId)
     else void reply(message.id, message.question) // catches all
   })
-  say({ kind: 'ready' })
+  post({ kind: 'ready' })
 
   async function reply(id: number, question: Question): Promise<void> {
     try {
       const { method, given } = question
       const value = await methods[method](...(given as never[])) // what this method takes
-      say({ kind: 'answer', id, value })
+      post({ kind: 'answer', id, value })
       if (method === 'close') port.close()
     } catch (error) {
       const retryAfterSeconds = error instanceof FleetError ? (error.retryAfterSeconds ?? 10) : null
       const message = error instanceof Error ? error.message : String(error)
-      say({ kind: 'failure', id, failure: { message, retryAfterSeconds } })
+      post({ kind: 'failure', id, failure: { message, retryAfterSeconds } })
     }
   }
 }

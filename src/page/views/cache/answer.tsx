@@ -62,7 +62,8 @@ function Away({
   return (
     <>
       <p class="quiet">
-        The cache is unreachable: the last heartbeat of its agent was <Time at={agent.lastHeartbeat} isAgo />.
+        The cache is unreachable: the last heartbeat of its agent was{' '}
+        <Time at={agent.lastHeartbeat} isAgo />.
         {children ? ' Below is what it answered before.' : ''}
       </p>
       {children && <div class="cache-before">{children}</div>}

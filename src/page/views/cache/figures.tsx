@@ -35,9 +35,9 @@ function Figures({ agent }: { readonly agent: Agent }) {
   const values = useSamples([agent.id]).get(agent.id)?.values ?? newest
   const hits = values['MAIN.cache_hit']
   const misses = values['MAIN.cache_miss']
-  const looked = hits == null || misses == null ? null : hits + misses
+  const lookups = hits == null || misses == null ? null : hits + misses
   const figures = [
-    ['Hit ratio', formatShare(hits, looked)],
+    ['Hit ratio', formatShare(hits, lookups)],
     ['Requests', formatRate(values['MAIN.client_req'])],
     ['To backends', formatRate(values['MAIN.backend_req'])],
     ['Failed fetches', formatRate(values['MAIN.fetch_failed'])],

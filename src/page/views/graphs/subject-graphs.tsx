@@ -163,7 +163,7 @@ function TrafficCharts(shared: SharedProps) {
   )
 }
 
-const heardLabels = ['Caches']
+const reportingLabels = ['Caches']
 
 function HeardChart({ read, ...rest }: SharedProps) {
   const columns = useMemo(() => alignSeries([read.heard]), [read.heard])
@@ -172,7 +172,7 @@ function HeardChart({ read, ...rest }: SharedProps) {
       title="Caches measured"
       unit="count"
       columns={columns}
-      labels={heardLabels}
+      labels={reportingLabels}
       together="graphs"
       {...rest}
     />

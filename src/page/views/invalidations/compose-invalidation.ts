@@ -128,8 +128,10 @@ function findWord(text: string, errorMsg: string): TextRange | null {
 function findUrl(text: string, errorMsg: string): TextRange | null {
   const shown = /^urls: "((?:[^"\\]|\\.)*)": /.exec(errorMsg)?.[1]
   const line = findLines(text).find(({ words }) => {
-    const said = JSON.stringify(words).slice(1, -1)
-    return said === shown || (shown?.endsWith('…') === true && said.startsWith(shown.slice(0, -1)))
+    const quoted = JSON.stringify(words).slice(1, -1)
+    return (
+      quoted === shown || (shown?.endsWith('…') === true && quoted.startsWith(shown.slice(0, -1)))
+    )
   })
   return line ? { from: line.from, to: line.from + line.words.length } : null
 }
@@ -150,7 +152,7 @@ function findLines(text: string): readonly Line[] {
 }
 
 /** What empties whole caches is confirmed: all of the fleet, or a ban that matches every object. */
-export function reachesEverything(
+export function coversEverything(
   { target }: Pick<InvalidationBody, 'target'>,
   warnings: readonly string[],
 ): boolean {

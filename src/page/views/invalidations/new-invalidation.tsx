@@ -21,7 +21,7 @@ import {
   findMark,
   findNoSite,
   readIds,
-  reachesEverything,
+  coversEverything,
   readScope,
   toExpressions,
   type Draft,
@@ -249,7 +249,7 @@ async function makeInvalidation(
   const preview = await askPreview(body)
   if (!preview.ok) return preview
   const { reached, warnings } = preview.value
-  if (reachesEverything(body, warnings)) {
+  if (coversEverything(body, warnings)) {
     const isMeant = await confirmDestruction({
       title: 'all' in body.target ? `${verb} on all caches?` : `${verb} everything of the target?`,
       text: `${reached} ${reached === 1 ? 'cache' : 'caches'} will fetch again what is removed. This cannot be undone.`,

@@ -19,13 +19,13 @@ export function groupByTags<T extends Tagged>(agents: readonly T[]): readonly Ti
   const counts = new Map<string, number>()
   for (const { tags } of agents)
     for (const { name } of tags) counts.set(name, (counts.get(name) ?? 0) + 1)
-  const tells = (name: string): boolean => {
+  const isDistinctive = (name: string): boolean => {
     const count = counts.get(name) ?? 0
     return count > 1 && count < agents.length
   }
   const groups = new Map<string, T[]>()
   for (const agent of agents) {
-    const names = agent.tags.flatMap(({ name }) => (tells(name) ? [name] : []))
+    const names = agent.tags.flatMap(({ name }) => (isDistinctive(name) ? [name] : []))
     const title = names.sort().join(', ')
     const known = groups.get(title)
     if (known) known.push(agent)

@@ -101,8 +101,8 @@ function OneGate({ row, at, error, owner, remove }: OneGateProps) {
 
 /** How an error names an input of a gate: in the schema's words, or in those of the rules behind it. */
 function findPlace(error: CallError | null, gate: string, key: string): string {
-  const told = `${gate}: ${key}`
-  return isAbout(error, told) ? told : `${gate}.${key}`
+  const label = `${gate}: ${key}`
+  return isAbout(error, label) ? label : `${gate}.${key}`
 }
 
 type WebhookInputProps = Pick<GateInputsProps, 'error' | 'owner'> & {

@@ -17,7 +17,7 @@ interface RolloutActionsProps {
 export function RolloutActions({ rollout, reload }: RolloutActionsProps) {
   const mutation = useMutation()
   const verbs = mayWrite('vclgroup') ? listVerbs(rollout) : []
-  const say = async (verb: RolloutVerb): Promise<void> => {
+  const act = async (verb: RolloutVerb): Promise<void> => {
     const question = questions[verb]?.(rollout)
     if (question && !(await confirmDestruction(question))) return
     await mutation.run(
@@ -33,7 +33,7 @@ export function RolloutActions({ rollout, reload }: RolloutActionsProps) {
       {verbs.length > 0 && (
         <div class="row">
           {verbs.map((verb) => (
-            <Button key={verb} isBusy={mutation.isBusy} onClick={() => void say(verb)}>
+            <Button key={verb} isBusy={mutation.isBusy} onClick={() => void act(verb)}>
               {words[verb].title}
             </Button>
           ))}

@@ -1,7 +1,7 @@
 /** A deployment that is ill with its groups is told once. */
 import fc from 'fast-check'
 import t from 'tap'
-import { tellOnce, type BorneProblem } from '../../src/cli/tell-once.js'
+import { dropRepeated, type BorneProblem } from '../../src/cli/drop-repeated.js'
 
 const row = (type: string, id: number, code: string, deploymentIds: number[] = []) => ({
   ...{ type, id, code, deploymentIds },
@@ -13,13 +13,13 @@ void t.test('of several groups the deployment, of one the group', (t) => {
     row('vclgroup', 2, 'below-min', [7, 8]),
   ]
   const [eu, us] = [row('deployment', 7, 'below-min'), row('deployment', 8, 'below-min')]
-  t.same(tellOnce([shop, blog, eu]), [eu])
-  t.same(tellOnce([shop, eu]), [shop])
-  t.same(tellOnce([blog, us]), [blog])
-  t.same(tellOnce([eu]), [eu], 'where the groups may not be read')
-  t.same(tellOnce([shop, blog]), [shop, blog], 'where the deployments may not be read')
+  t.same(dropRepeated([shop, blog, eu]), [eu])
+  t.same(dropRepeated([shop, eu]), [shop])
+  t.same(dropRepeated([blog, us]), [blog])
+  t.same(dropRepeated([eu]), [eu], 'where the groups may not be read')
+  t.same(dropRepeated([shop, blog]), [shop, blog], 'where the deployments may not be read')
   const refused = [row('vclgroup', 1, 'load-failed', [7]), row('vclgroup', 2, 'load-failed', [7])]
-  t.same(tellOnce([...refused, row('deployment', 7, 'load-failed')]), refused)
+  t.same(dropRepeated([...refused, row('deployment', 7, 'load-failed')]), refused)
   t.end()
 })
 
@@ -34,7 +34,7 @@ void t.test('every code that is somewhere stays somewhere, and other nouns all s
   )
   fc.assert(
     fc.property(rows, (all) => {
-      const told = tellOnce(all)
+      const told = dropRepeated(all)
       const codes = (some: readonly BorneProblem[]) => new Set(some.map(({ code }) => code)).size
       const agents = (some: readonly BorneProblem[]) => some.filter(({ type }) => type === 'agent')
       return codes(told) === codes(all) && agents(told).length === agents(all).length

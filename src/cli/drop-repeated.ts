@@ -10,7 +10,7 @@ export interface BorneProblem {
   readonly deploymentIds: readonly unknown[]
 }
 
-export function tellOnce<Row extends BorneProblem>(rows: readonly Row[]): readonly Row[] {
+export function dropRepeated<Row extends BorneProblem>(rows: readonly Row[]): readonly Row[] {
   const illGroups = new Map<string, number>()
   for (const row of rows)
     for (const key of listBearers(row)) illGroups.set(key, (illGroups.get(key) ?? 0) + 1)

@@ -6,8 +6,8 @@ export interface Standing {
   readonly behind: boolean
 }
 
-export class ToldStanding {
-  #told: Standing = { draining: false, behind: false }
+export class SentStanding {
+  #sent: Standing = { draining: false, behind: false }
   readonly #send: (standing: Standing) => void
 
   constructor(send: (standing: Standing) => void) {
@@ -16,14 +16,14 @@ export class ToldStanding {
 
   /** By the welcome. */
   begin(standing: Standing): void {
-    this.#told = standing
+    this.#sent = standing
   }
 
-  tell(change: Partial<Standing>): void {
-    const standing = { ...this.#told, ...change }
-    const { draining, behind } = this.#told
+  update(change: Partial<Standing>): void {
+    const standing = { ...this.#sent, ...change }
+    const { draining, behind } = this.#sent
     if (standing.draining === draining && standing.behind === behind) return
-    this.#told = standing
+    this.#sent = standing
     this.#send(standing)
   }
 }

@@ -4,7 +4,7 @@ import type { ProblemBearer, Problem } from '../../resources/problem.js'
 import { insertEvents, lockEventCounter, type NewEvent } from '../events/event-queries.js'
 import type { StateService } from '../service.js'
 import type { Queries } from '../store/store.js'
-import { markTold, removeRows } from './change-rows.js'
+import { markPublished, removeRows } from './change-rows.js'
 import type { ProblemRow } from './plan-rows.js'
 
 /** Problems that appear and clear within this time are not reported. */
@@ -12,14 +12,14 @@ export const heldMs = 5_000
 const rowsAtOnce = 200
 
 /** Answers whether there is a new event. */
-export async function tellProblems({ store, now }: StateService): Promise<boolean> {
+export async function publishProblems({ store, now }: StateService): Promise<boolean> {
   if ((await readDue(store.queries, now())).length === 0) return false
   return store.transaction(async (queries) => {
     const last = await lockEventCounter(queries)
     const due = await readDue(queries, now())
     const events = composeProblemEvents(due, now())
     await insertEvents(queries, last, events)
-    await markTold(
+    await markPublished(
       queries,
       due.filter(({ endedAt }) => endedAt === null),
     )

@@ -14,7 +14,7 @@ export interface Outcome {
 }
 
 /** The answer bears the rollout that the deploy is. */
-export async function tellRollout(
+export async function runAsRollout(
   run: (onRollout: (id: number) => void) => Promise<boolean>,
 ): Promise<Outcome> {
   let id: number | undefined
@@ -25,22 +25,22 @@ export async function tellRollout(
 }
 
 /** And why its tests were not run. */
-export async function tellRelease(
+export async function runRelease(
   call: Parameters<typeof askTests>[0],
-  run: (told: Pick<VerbRequest, 'onRollout'> & { tests: TestsAsked }) => Promise<boolean>,
+  run: (asked: Pick<VerbRequest, 'onRollout'> & { tests: TestsAsked }) => Promise<boolean>,
 ): Promise<Outcome> {
   const tests = askTests(call)
-  const outcome = await tellRollout((onRollout) => run({ onRollout, tests }))
-  return { ...outcome, ...tests.told() }
+  const outcome = await runAsRollout((onRollout) => run({ onRollout, tests }))
+  return { ...outcome, ...tests.toFields() }
 }
 
 interface TestsQuery {
   readonly tests?: 'skip'
 }
 
-interface TestsToTell extends TestsAsked {
+interface ReportedTests extends TestsAsked {
   /** What the answer has beside the group. */
-  told(): { readonly warnings?: readonly string[] }
+  toFields(): { readonly warnings?: readonly string[] }
 }
 
 /** Throws 'forbidden' for whoever may not skip them. That they were skipped is in the api log. */
@@ -52,7 +52,7 @@ export function askTests({
 }: Pick<
   Call<unknown, TestsQuery, GroupRecord>,
   'actor' | 'object' | 'query' | 'note'
->): TestsToTell {
+>): ReportedTests {
   const skip = query.tests === 'skip'
   if (skip && !administrates(actor, object.organizationId))
     throw new FleetError(
@@ -66,6 +66,6 @@ export function askTests({
   return {
     skip,
     warn: (text) => warnings.push(text),
-    told: () => (warnings.length === 0 ? {} : { warnings }),
+    toFields: () => (warnings.length === 0 ? {} : { warnings }),
   }
 }
