@@ -1,4 +1,4 @@
-/** The one error type for what a caller did or met; anything else that is thrown is a bug. */
+/** The one error type for errors of callers and of the environment; anything else that is thrown is a bug. */
 
 export type ErrorKind =
   | 'invalid' // 400
@@ -16,7 +16,7 @@ export type ErrorKind =
   | 'unavailable' // 503
   | 'timed-out' // 504
 
-/** Scope of an error, answered as `errorKey` (docs/behaviour.md, Errors). */
+/** The scope of an error, `errorKey` in a response (docs/behaviour.md, Errors). */
 export type ErrorKey =
   | 'agent'
   | 'tag'
@@ -54,9 +54,9 @@ export type ErrorKey =
   | 'store'
 
 interface ErrorDetail {
-  /** Seconds until a new attempt makes sense; answered as Retry-After. */
+  /** Seconds until a retry makes sense; sent as Retry-After. */
   readonly retryAfterSeconds?: number
-  /** Of a deploy that switches in waves; answered as `rollout {id}`. */
+  /** The rollout of a deploy that switches in waves; `rollout {id}` in the response. */
   readonly rolloutId?: number
   readonly cause?: unknown
 }

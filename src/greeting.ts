@@ -1,11 +1,11 @@
-/** What a person who started a coordinator by hand is told: where it is, how to log in, what to type next. */
+/** The message for a user who started a coordinator by hand: its address, how to log in, the next commands. */
 import type { FirstAdministrator } from './coordinator/identity/first-administrator.js'
 
 interface Greeted {
   readonly address: string
   readonly stateDir: string
   readonly administrator: FirstAdministrator | null
-  /** How the client is called from here. */
+  /** The command that runs the client from here. */
   readonly client: string
 }
 

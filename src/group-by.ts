@@ -1,4 +1,4 @@
-/** Rows by a key, in their order. (Map.groupBy is not in Node 20.) */
+/** Groups rows by a key, keeping their order. (Node 20 has no Map.groupBy.) */
 export function groupBy<T, K>(rows: Iterable<T>, keyOf: (row: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>()
   for (const row of rows) {

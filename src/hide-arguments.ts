@@ -1,6 +1,6 @@
-/** Arguments of a process can be read by everybody on its host (`ps`). */
+/** Every user on a host can read the arguments of its processes (`ps`). */
 
-/** `secretFlags`: those that hold a password. It is seen for the moment that a start takes, not for as long as the process runs. */
+/** `secretFlags`: the flags that hold a password. It is visible only while the process starts, not for as long as it runs. */
 export function hideArguments(secretFlags: readonly string[]): void {
   if (secretFlags.length > 0) process.title = 'cachefleetd'
 }

@@ -1,4 +1,4 @@
-/** Work whose parts are short and which as a whole is not: other callers are served between them. */
+/** Runs long work in short steps, so that other callers are served between them. */
 import { setImmediate as servedOthers } from 'node:timers/promises'
 
 export async function runInSteps<T>(steps: Generator<void, T, void>): Promise<T> {

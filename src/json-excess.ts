@@ -1,18 +1,18 @@
 /**
- * JSON that should not even be parsed: each member takes time that nobody else gets, and memory many times its own length; what is
- * nested deep cannot be written again.
+ * Detects JSON that should not be parsed: each member blocks the event loop and takes many times its length in memory; deeply
+ * nested values cannot be serialized again.
  */
 
 export interface JsonLimits {
-  /** Of objects and arrays within each other. */
+  /** The maximum nesting of objects and arrays. */
   readonly depth: number
-  /** Of all objects and arrays together, themselves included. */
+  /** The maximum number of members of all objects and arrays together, including the objects and arrays themselves. */
   readonly members: number
-  /** Of one object: many different keys take ten times as long as the members of a list. */
+  /** The maximum number of keys of one object: many different keys take ten times as long as the members of a list. */
   readonly keys: number
 }
 
-/** What a byte outside of strings is; all others are passed over. */
+/** The kind of each byte outside strings; 0: skipped. */
 const kinds = new Uint8Array(256)
 const quote = 1
 const open = 2
@@ -28,21 +28,21 @@ for (const [kind, characters] of [
 const backslash = 0x5c
 const brace = 0x7b
 
-/** Of what is read in one go. */
+/** Limits of a part that is parsed at once. */
 export interface PartLimits {
   readonly bytes: number
   readonly members: number
 }
 
-/** Counts brackets and commas outside of strings, before anything is allocated for them. Null: nothing is too much. */
+/** Counts brackets and commas outside strings, before anything is allocated for them. Null: within all limits. */
 export function findJsonExcess(bytes: Uint8Array, limits: JsonLimits): string | null {
   const { value } = scanJson(bytes, limits, { bytes: Infinity, members: Infinity }).next()
   return typeof value === 'number' ? null : value
 }
 
 /**
- * Answers what `findJsonExcess` does. Yields where the outermost list may be parted: at its own commas, each `afterBytes` or more behind
- * the one before. A part over its limits is an excess, too.
+ * Returns the same as `findJsonExcess`. Yields where the outermost list may be split: at its own commas, at least `afterBytes`
+ * apart. A part over its limits is an excess, too.
  */
 export function* scanJson(
   bytes: Uint8Array,
@@ -72,10 +72,10 @@ export function* scanJson(
     : null
 }
 
-/** Of all that was read so far. */
+/** Counts what was read so far. */
 class MemberCount {
   readonly #limits: JsonLimits
-  /** Of the objects that are open, by their depth; -1 is a list. */
+  /** The key counts of the open objects, by depth; -1: a list. */
   readonly #keys = [-1]
   #depth = 0
   #isComma = false
@@ -85,12 +85,12 @@ class MemberCount {
     this.#limits = limits
   }
 
-  /** What was read last is a comma of the outermost list. */
+  /** Whether the last byte was a comma of the outermost list. */
   get isBetweenRows(): boolean {
     return this.#isComma && this.#depth === 1 && this.#keys[1] === -1
   }
 
-  /** Answers what is too much. */
+  /** Returns which limit is exceeded; null: none. */
   add(kind: number | undefined, byte: number): string | null {
     const { members, depth, keys } = this.#limits
     this.#isComma = kind === comma
@@ -116,7 +116,7 @@ class MemberCount {
   }
 }
 
-/** The index of the quote that ends the string; `stopAt` when there is none before. */
+/** The index of the quote that ends the string; `stopAt` when there is none before it. */
 function endOfString(bytes: Uint8Array, from: number, stopAt: number): number {
   for (let at = from; at < stopAt; at++) {
     const byte = bytes[at]

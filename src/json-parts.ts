@@ -1,19 +1,17 @@
-/**
- * Large JSON read in parts, none of which takes long: of a list some members at a time. All else is one part.
- */
+/** Splits large JSON into parts that are quick to parse: a list into some members at a time, anything else into one part. */
 import { scanJson, type JsonLimits, type PartLimits } from './json-excess.js'
 
-/** It should not be parsed; the message begins with a verb. */
+/** The JSON is over a limit and should not be parsed; the message begins with a verb. */
 export class JsonExcess extends Error {}
 
-/** A part ends at the first comma behind so many bytes. */
+/** A part ends at the first comma after this many bytes. */
 const partBytes = 64 * 1024
 const openList = 0x5b
 const blanks: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d])
 
 /**
- * The texts of its parts, which are JSON when the whole is: lists whose members one after the other are those of the list, or all.
- * Null: a pause. Throws JsonExcess before the first of them, and SyntaxError as JSON.parse.
+ * Yields the parts as texts, each valid JSON if the whole is: lists whose concatenated members are those of the whole list, or the
+ * whole text. Null: a pause. Throws JsonExcess before the first part, and SyntaxError like JSON.parse.
  */
 export function* splitJson(
   bytes: Buffer,
@@ -42,7 +40,7 @@ export function* splitJson(
   yield from === 0 ? last : `[${last}`
 }
 
-/** Of more than a part is long nothing begins. */
+/** Gives up after the length of one part. */
 function skipBlanks(bytes: Buffer): number {
   let at = 0
   while (at < partBytes && blanks.has(bytes[at] ?? 0)) at++

@@ -1,6 +1,6 @@
 /**
- * Runs a program as the build left it: its text in parts, each loaded when it is first needed, and beside each what V8 made of that text,
- * so that a start need not parse and compile it: a third of its time. What another V8 made is not taken: then the text is compiled as ever.
+ * Runs a program from the build's output: parts, each loaded when first needed, with the V8 code cache of each beside it. The cache
+ * saves parsing and compiling, a third of the start time. V8 rejects a cache of another V8 version; the text is then compiled.
  */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -9,13 +9,13 @@ import { fileURLToPath } from 'node:url'
 import { Script } from 'node:vm'
 
 interface LoadedProgram {
-  /** By its file: each part that was loaded by now. */
+  /** The parts loaded so far, by file. */
   readonly scripts: ReadonlyMap<string, Script>
-  /** Resolves as the program's `done`. */
+  /** Settles like the program's `done`. */
   run(): Promise<unknown>
 }
 
-/** As Node calls a CommonJS module. */
+/** The wrapper function of a CommonJS module in Node. */
 type Part = (
   ...given: readonly [
     exports: object,
@@ -26,7 +26,7 @@ type Part = (
   ]
 ) => void
 
-/** `url`: of its first part. Each is a function expression of the kind above, in ASCII. */
+/** `url`: the first part. Each part is a function expression of the type above, in ASCII. */
 export function loadProgram(url: URL): LoadedProgram {
   const first = fileURLToPath(url)
   const folder = dirname(first)
@@ -35,7 +35,7 @@ export function loadProgram(url: URL): LoadedProgram {
   const requireOther = createRequire(first)
   const load = (file: string) => {
     const known = modules.get(file)
-    // Also one that is being loaded: parts may need each other.
+    // Includes parts that are still loading: parts may need each other.
     if (known) return known.exports
     const module = { exports: {} }
     modules.set(file, module)

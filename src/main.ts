@@ -46,7 +46,7 @@ interface Command {
   readonly load: () => Promise<
     (words: readonly string[], environment: Environment) => Promise<void>
   >
-  /** What it prints is made for a reader, who may have enough of it. */
+  /** Its output is read, and the reader may close the pipe early. */
   readonly isRead?: true
 }
 
@@ -63,10 +63,10 @@ const commands: Readonly<Record<string, Command>> = {
 }
 
 const [, , ...words] = process.argv
-/** Resolves when it runs, or has answered. */
+/** Resolves when the daemon runs or the command has finished. */
 export const done = main(words, process.env).catch((error: unknown) => {
   process.stderr.write(`cachefleetd: ${error instanceof Error ? error.message : String(error)}\n`)
-  // At once: a start that failed half way may have left timers and listeners, and who started us must know.
+  // Exits at once: a start that failed midway may have left timers and listeners, and the parent process needs the exit code.
   process.exit(exitCodeOf(error))
 })
 
@@ -91,7 +91,7 @@ async function main(arguments_: readonly string[], environment: Environment): Pr
   }
 }
 
-/** Whoever reads what is printed may have enough, as `head` does. */
+/** The reader of the output may close the pipe early, as `head` does. */
 function endWhenUnread(): void {
   process.stdout.on('error', (error: Error & { readonly code?: string }) => {
     if (error.code === 'EPIPE') process.exit(0)
@@ -138,7 +138,7 @@ async function run(
 }
 
 interface Running {
-  /** What a signal asks for is done once all is there: a start that is cut short would leave a private cache behind. */
+  /** Signals are handled after the start has completed: an interrupted start would leave a private cache behind. */
   readonly starting: Promise<RunningRoles>
   readonly log: Logger
   readonly invocation: Invocation
@@ -180,7 +180,7 @@ function handleSignals({ starting, log, invocation, stopping }: Running): {
   return { isEnding: () => ending }
 }
 
-/** Certificates, secret key and log level; join tokens are read at each use anyway. */
+/** Reloads certificates, secret key and log level; join tokens are read at each use. */
 async function reload(roles: RunningRoles, log: Logger, invocation: Invocation): Promise<void> {
   const loaded = loadConfig(invocation.arguments, invocation.environment)
   if (loaded.kind === 'run') log.level = loaded.settings.logLevel

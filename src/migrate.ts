@@ -1,4 +1,4 @@
-/** `cachefleetd migrate --from sqlite:… --to postgres://…`: a coordinator's store moves (docs/behaviour.md, Moving a store). */
+/** `cachefleetd migrate --from sqlite:… --to postgres://…`: moves a coordinator's store (docs/behaviour.md, Moving a store). */
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { stdout } from 'node:process'

@@ -1,4 +1,4 @@
-/** Checks a value against a schema and says in one line which key is wrong and what would be right. */
+/** Checks a value against a schema and reports in one line which key is wrong and what would be valid. */
 import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import type { Fitting } from './resources/json-fields.js'
@@ -11,13 +11,13 @@ interface Mismatch {
   readonly params: object
 }
 
-/** Of a key in a message, in characters. */
+/** The maximum length of a key in a message, in characters. */
 const keyLimit = 80
 
-/** Members above which compiling a check of their own is cheaper than to look for what is wrong with them. */
+/** Above this many members, compiling a separate check is cheaper than searching the list for errors. */
 const longList = 1000
 
-/** Compiled once, when the first value comes: all at start would double the start. The function answers undefined when the value fits. */
+/** Compiles on the first value: compiling all at start would double the start time. The function returns undefined for a valid value. */
 export function prepareCheck(
   schema: TSchema | undefined,
 ): (value: unknown) => readonly Mismatch[] | undefined {
@@ -26,7 +26,7 @@ export function prepareCheck(
   return (value) => {
     validator ??= Compile(schema)
     if (validator.Check(value)) return undefined
-    // To find what is wrong takes a hundred times as long for each member as to find that something is.
+    // Per member, finding the errors takes a hundred times as long as finding that there are any.
     const long = findLongList(schema, value)
     return long ? [long] : validator.Errors(shortenFitting(schema, value))
   }
@@ -34,13 +34,13 @@ export function prepareCheck(
 
 export type Guard<Value> = (value: unknown) => value is Value
 
-/** Compiled as above. */
+/** Compiled on first use, as above. */
 export function prepareGuard<Schema extends TSchema>(schema: Schema): Guard<Fitting<Schema>> {
   const findMismatch = prepareCheck(schema)
   return (value): value is Fitting<Schema> => findMismatch(value) === undefined
 }
 
-/** What was kept as JSON; undefined when the text is none, or does not fit. */
+/** Parses stored JSON; undefined when it is not JSON or does not fit. */
 export function parseFitting<Value>(text: string, fits: Guard<Value>): Value | undefined {
   try {
     const value: unknown = JSON.parse(text)
@@ -50,7 +50,7 @@ export function parseFitting<Value>(text: string, fits: Guard<Value>): Value | u
   }
 }
 
-/** Of lists in objects; those in lists are bounded by them. */
+/** Searches lists in objects; lists within lists are bounded by the outer list. */
 function findLongList(schema: TSchema, value: unknown, instancePath = ''): Mismatch | undefined {
   const { maxItems = Infinity, properties = {} } = schema as Listing // what it has of them is so
   if (Array.isArray(value) && value.length > maxItems) {
@@ -65,7 +65,7 @@ function findLongList(schema: TSchema, value: unknown, instancePath = ''): Misma
   return undefined
 }
 
-/** Long lists that fit, one member long: nothing is wrong there. */
+/** Shortens valid long lists to one member: they have no errors. */
 function shortenFitting(schema: TSchema, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   const { properties = {} } = schema as Listing // as above
@@ -83,8 +83,8 @@ interface Listing {
 }
 
 /**
- * The message of the innermost mismatch: of a union (`anyOf`) that is the variant which came closest; variants of
- * equal depth are all told. `whole` names the value itself.
+ * The message of the innermost mismatch. For a union (`anyOf`) that is the closest variant; all variants of equal depth
+ * are listed. `whole` names the value itself.
  */
 export function describeMismatch(mismatches: readonly Mismatch[], whole = 'the body'): string {
   const said = mismatches.filter(({ keyword }) => keyword !== 'anyOf' && keyword !== 'not')
@@ -102,7 +102,7 @@ function depthOf({ instancePath, keyword }: Mismatch): number {
   return instancePath.split('/').length + (keyword === 'required' ? 1 : 0)
 }
 
-/** `tags[0].id`, as a person writes it. */
+/** A path such as `tags[0].id`. */
 function nameOf({ instancePath, keyword, params }: Mismatch): string {
   const path = instancePath
     .split('/')

@@ -1,4 +1,4 @@
-/** The certificates that a TLS listener presents, whoever made them: nothing is sent but the handshake. */
+/** Reads the certificates that a TLS listener presents, trusted or not: only the handshake is sent. */
 import { isIP } from 'node:net'
 import { connect, type DetailedPeerCertificate } from 'node:tls'
 import { fingerprintOf } from './runtime/fingerprint.js'
@@ -8,15 +8,15 @@ interface PresentedCertificate {
   readonly pem: string
   /** Base64url of its SHA-256. */
   readonly fingerprint: string
-  /** As it names itself, or who made it; for people. */
+  /** Subject and issuer, for display. */
   readonly subject: string
   readonly issuer: string
 }
 
 export interface Presented {
-  /** The listener's own first. */
+  /** The listener's own certificate comes first. */
   readonly chain: readonly PresentedCertificate[]
-  /** OpenSSL's code for why Node does not trust it; null: it does. */
+  /** OpenSSL's code for why Node does not trust the chain; null: trusted. */
   readonly problem: string | null
 }
 
@@ -24,7 +24,7 @@ const timeoutMs = 10_000
 /** Chains of public authorities have three or four. */
 const longest = 10
 
-/** Rejects with the error of network or handshake. */
+/** Rejects with the error of the network or the handshake. */
 export function readPresentedChain({
   hostname,
   port,
@@ -44,7 +44,7 @@ export function readPresentedChain({
     socket.once('secureConnect', () => {
       resolve({
         chain: listChain(socket.getPeerCertificate(true)),
-        // Declared as an Error, and a text.
+        // Declared as an Error, but a string.
         problem: socket.authorized ? null : String(socket.authorizationError),
       })
       socket.destroy()
@@ -55,7 +55,7 @@ export function readPresentedChain({
 function listChain(first: DetailedPeerCertificate): readonly PresentedCertificate[] {
   const chain: PresentedCertificate[] = []
   const seen = new Set<DetailedPeerCertificate>()
-  // One that nobody else signed is its own issuer; of an incomplete chain the last has none.
+  // A self-signed certificate is its own issuer; the last one of an incomplete chain has none.
   let one: DetailedPeerCertificate | undefined = first
   while (one?.raw && !seen.has(one) && chain.length < longest) {
     seen.add(one)
@@ -75,7 +75,7 @@ function describe({ raw, subject, issuer }: DetailedPeerCertificate): PresentedC
   }
 }
 
-/** Somebody else's text: on one line, and short. */
+/** Untrusted text: reduced to one short line. */
 function printName({ CN, O }: DetailedPeerCertificate['subject']): string {
   const parts = [CN, O].flat().filter((part) => part !== undefined)
   return (

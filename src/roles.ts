@@ -1,4 +1,4 @@
-/** Starts what the settings ask for: a coordinator, an agent, simulated agents. Each part is loaded only where it runs. */
+/** Starts the roles in the settings: a coordinator, an agent, simulated agents. Each module is loaded only when it is needed. */
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { readCompileLimits } from '../config/formats.js'
@@ -18,7 +18,7 @@ interface ProcessContext {
 
 export interface RunningRoles {
   readonly coordinator: RunningCoordinator | null
-  /** Certificates and the secret key; join tokens are read at each use. */
+  /** Reloads certificates and the secret key; join tokens are read at each use. */
   reload(): Promise<void>
   stop(): Promise<void>
 }
@@ -34,7 +34,7 @@ export async function startRoles(
 ): Promise<RunningRoles> {
   await openStateDir(settings.stateDir)
   const parts: Part[] = []
-  // In reverse order: agents end before the coordinator that they are linked to.
+  // In reverse order: agents stop before the coordinator that they are connected to.
   const stop = async (): Promise<void> => {
     for (const part of parts.toReversed()) await part.stop()
   }
@@ -98,7 +98,7 @@ async function startOwnCoordinator(
   )
 }
 
-/** `own`: the coordinator makes its certificate. */
+/** `own`: the coordinator issues its own certificate. */
 function chooseTls({ tls, tlsCert, tlsKey, listen }: Settings) {
   if (tlsCert !== null && tlsKey !== null) return { certFile: tlsCert, keyFile: tlsKey }
   return tls === 'auto' && !isLoopback(listen.host) ? 'own' : null
@@ -113,7 +113,7 @@ function warnAboutPlainListener(settings: Settings, log: Logger): void {
     )
 }
 
-/** The same warning for the agent's end. */
+/** The same warning for the agent's side. */
 function warnAboutPlainLink({ coordinatorUrl }: Settings, log: Logger): void {
   const isPlain = coordinatorUrl.split(',').some((text) => {
     const { protocol, hostname } = new URL(text)
@@ -137,7 +137,7 @@ function warnAboutLoneBus({ store, bus }: Settings, log: Logger): void {
     log.warn('a bus between coordinators needs a store that they share: set --store postgres://…')
 }
 
-/** Which coordinator agents of this process connect to, and how they enrol. */
+/** The coordinator that the agents of this process connect to, and how they enrol. */
 interface Home {
   readonly coordinator: AgentConfig['coordinator']
   readonly joinToken: (label: string, uses: number) => Promise<string | undefined>
@@ -168,7 +168,7 @@ async function describeHome(
 async function readJoinToken({ joinToken, joinTokenFile }: Settings): Promise<string | undefined> {
   if (joinToken !== null) return joinToken
   if (joinTokenFile === null) return undefined
-  // Needed once: an enrolled agent does not miss it.
+  // Needed only for enrolment: an enrolled agent works without the file.
   return (await readIfThere(joinTokenFile))?.trim()
 }
 
@@ -210,7 +210,7 @@ async function startOwnAgent(
     )
     return [cache, agent]
   } catch (error) {
-    // Such as an address that is taken: a private cache must not outlive the process.
+    // For example an address in use: a private cache must not outlive the process.
     await cache.stop()
     throw error
   }

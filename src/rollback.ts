@@ -1,6 +1,6 @@
 /**
- * `cachefleetd rollback [NUMBER] | --list`: on the host of an agent, back to a good state that it keeps
- * (docs/behaviour.md, Saved state). The running agent does it; without a coordinator, too.
+ * `cachefleetd rollback [NUMBER] | --list`: returns the cache on an agent's host to a good state that the agent keeps
+ * (docs/behaviour.md, Saved state). The running agent performs it, even without a coordinator.
  */
 import { stdout } from 'node:process'
 import { join } from 'node:path'
@@ -12,10 +12,10 @@ import { becomeOwner, loadServiceSettings, requireStateDir } from './service-set
 const usage = `usage: cachefleetd rollback [NUMBER | --list] [settings of the daemon]
 Without a number: the newest good state in which the cache served something else.`
 
-/** One load may take 120 s (docs/behaviour.md, Deploy); an agent that does not run answers nothing. */
+/** One load may take 120 s (docs/behaviour.md, Deploy); an agent that is not running never answers. */
 const answerTimeMs = 150_000
 
-/** Rejects when it was not done. */
+/** Rejects when the rollback was not done. */
 export async function runRollback(
   arguments_: readonly string[],
   environment: Environment,
@@ -31,7 +31,7 @@ export async function runRollback(
   else await rollBack(stateDir, wanted)
 }
 
-/** Null: the newest that served something else. */
+/** Null: the newest state in which the cache served something else. */
 function readWanted(word: string): number | 'list' | null {
   if (word === '--list') return 'list'
   if (/^\d{1,9}$/.test(word)) return Number(word)

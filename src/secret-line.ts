@@ -1,9 +1,9 @@
-/** A secret that a person or a pipe gives: the first line of standard input. On a terminal it is asked for and not shown. */
+/** Reads a secret from the first line of standard input. On a terminal it prompts, without echo. */
 import { stderr, stdin } from 'node:process'
 import { createInterface } from 'node:readline'
 import { promptHidden } from './runtime/hidden-prompt.js'
 
-/** Null where the input ends before a line, and on Ctrl-C. */
+/** Null when the input ends before a line, and on Ctrl-C. */
 export async function readSecretLine(question: string): Promise<string | null> {
   if (stdin.isTTY) return promptHidden(question, { stdin, stderr })
   const lines = createInterface({ input: stdin })

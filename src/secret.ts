@@ -1,4 +1,4 @@
-/** `cachefleetd secret rotate|reset`: another key for the secrets in the store, and the way on without the key. */
+/** `cachefleetd secret rotate|reset`: a new key for the secrets in the store, and the recovery from a lost key. */
 import { stdout } from 'node:process'
 import { ConfigError, type Environment } from '../config/load.js'
 import type { ForgottenSecrets } from './coordinator/administration.js'
@@ -8,7 +8,7 @@ const usage = `usage: cachefleetd secret rotate|reset [settings of the daemon]
 rotate: a new secret key seals all secrets in the store; coordinators may run.
 reset: without the key: ends all sessions and forgets what it sealed; coordinators must not run.`
 
-/** Rejects when it was not done. */
+/** Rejects when nothing was done. */
 export async function runSecret(
   arguments_: readonly string[],
   environment: Environment,

@@ -1,4 +1,4 @@
-/** What systemd is told when it started us (Type=notify): ready, alive, reloading, stopping. Elsewhere nothing happens. */
+/** Notifies systemd if it started this process (Type=notify): ready, alive, reloading, stopping. Does nothing otherwise. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { Logger } from 'pino'
@@ -11,10 +11,10 @@ interface ServiceManager {
   readonly stopping: () => void
 }
 
-/** The unit's WatchdogSec is 30: two pings may be lost. */
+/** The unit's WatchdogSec is 30 s: two pings may be lost. */
 const watchdogPingMs = 10_000
 
-/** `socket` is the variable NOTIFY_SOCKET, which the child inherits. Node cannot write to a datagram socket itself. */
+/** `socket`: the variable NOTIFY_SOCKET, which systemd-notify inherits. Node itself cannot write to a datagram socket. */
 export function createServiceManager(socket: string | undefined, log: Logger): ServiceManager {
   if (socket === undefined) return { ready: () => undefined, stopping: () => undefined }
   const trouble = 'systemd-notify failed'
@@ -43,6 +43,6 @@ export function createServiceManager(socket: string | undefined, log: Logger): S
 }
 
 async function notify(states: readonly string[]): Promise<void> {
-  // Not --no-block: systemd looks up whose process it was that told it, and drops what is told by one that has ended.
+  // Not --no-block: systemd looks up the sending process and drops the notification if that process has ended.
   await run('systemd-notify', [`--pid=${process.pid}`, ...states])
 }

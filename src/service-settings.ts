@@ -1,6 +1,6 @@
 /**
- * The settings of the service for what users do on its host beside it (`rollback`, `admin`, `secret`): as root those of its
- * systemd unit, and its user, so that what is written can be read by the service.
+ * The service's settings for commands run on its host (`rollback`, `admin`, `secret`). Root uses the settings and the user of
+ * the systemd unit, so that the service can read the files that the command writes.
  */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,19 +10,19 @@ import { readServiceUnit, type ServiceUnit } from './systemd-unit.js'
 
 type RunSettings = Extract<Loaded, { kind: 'run' }>
 
-/** Whose things are asked for: an agent may run in a coordinator's service, too. */
+/** Whose state the command needs: an agent may also run in a coordinator's service. */
 type ServiceKind = 'agent' | 'coordinator'
 
 const unitsOf: Readonly<Record<ServiceKind, readonly string[]>> = {
   agent: ['cachefleet-agent.service', 'cachefleet-coordinator.service'],
   coordinator: ['cachefleet-coordinator.service'],
 }
-/** What tells the state of one from an empty folder. */
+/** The folder that distinguishes a state directory of this kind from an empty folder. */
 const markOf: Readonly<Record<ServiceKind, string>> = { agent: 'history', coordinator: '' }
 
 /**
- * Throws ConfigError, also when the settings are only to be printed, and `usage` says what is right then. `words`: the
- * settings on the command line.
+ * Throws ConfigError; also, with `usage`, for flags such as --print-config that do not run anything. `words`: the settings on
+ * the command line.
  */
 export function loadServiceSettings(
   kind: ServiceKind,
@@ -43,13 +43,13 @@ export function loadServiceSettings(
 interface LoadOptions {
   readonly environment: Environment
   readonly usage: string
-  /** Of the host's files. */
+  /** The root of the host's files. */
   readonly root?: string
-  /** The state dir is to be made: that of a unit counts where there is no folder, too. */
+  /** The state directory will be created: a unit's state directory is used even if the folder does not exist. */
   readonly isNew?: boolean
 }
 
-/** As systemd would start it. Throws ConfigError. */
+/** Loads the settings as if systemd started the unit. Throws ConfigError. */
 export function loadAsUnit(
   unit: ServiceUnit,
   words: readonly string[],
@@ -64,7 +64,7 @@ function requireRun(loaded: Loaded, usage: string): RunSettings {
   return loaded
 }
 
-/** Throws ConfigError where nobody has kept anything. */
+/** Throws ConfigError when the state directory does not exist. */
 export function requireStateDir(
   kind: ServiceKind,
   { settings, isOwnStateDir }: Pick<RunSettings, 'settings' | 'isOwnStateDir'>,
@@ -83,8 +83,8 @@ export function requireStateDir(
 }
 
 /**
- * Root becomes the user who owns the folder, for good: the service could not read files of root, and in a folder of somebody
- * else root must not follow links. Modules that are loaded later must be readable for that user.
+ * Root permanently becomes the user who owns the folder: the service could not read files of root, and root must not follow
+ * links in a folder of another user. Modules that are loaded later must be readable for that user.
  */
 export function becomeOwner(stateDir: string): void {
   if (geteuid?.() !== 0) return
@@ -103,13 +103,13 @@ export function becomeOwner(stateDir: string): void {
   }
 }
 
-/** Root has the rights of the user who owns the folder meanwhile, and of nobody else. */
+/** Root runs `work` with only the rights of the user who owns the folder. */
 export async function actAsOwner<T>(stateDir: string, work: () => Promise<T>): Promise<T> {
   const { uid, gid } = statSync(stateDir)
   return withRights({ uid, gid, groups: [gid] }, work)
 }
 
-/** Of root; others have what they have. Nothing else may run: the rights are those of the whole process. */
+/** Only root changes its rights. Nothing else may run meanwhile: the rights apply to the whole process. */
 export async function withRights<T>(rights: Rights, work: () => Promise<T>): Promise<T> {
   if (geteuid?.() !== 0 || rights.uid === 0) return work()
   const groups = getgroups?.() ?? []
@@ -128,14 +128,14 @@ interface Rights {
   readonly groups: readonly number[]
 }
 
-/** The user last: after that nothing else may be changed. */
+/** Sets the user last: after that the process may change nothing else. */
 function takeRights({ uid, gid, groups }: Rights): void {
   setgroups?.([...groups])
   setegid?.(gid)
   seteuid?.(uid)
 }
 
-/** Who runs the service of this host by its unit; null: it has no unit, or root does. */
+/** The user in the unit of this host's service; null: there is no unit, or it runs as root. */
 export function findUnitUser(kind: ServiceKind): string | null {
   return unitsOf[kind].map((name) => readServiceUnit(name)).find((unit) => unit)?.user ?? null
 }

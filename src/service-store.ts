@@ -1,4 +1,4 @@
-/** A coordinator's store for what is done beside the daemon, with the settings and as the user of its service. */
+/** Opens a coordinator's store for commands run beside the daemon, with the settings and the user of its service. */
 import { existsSync } from 'node:fs'
 import { ConfigError, type Environment } from '../config/load.js'
 import type { Administration } from './coordinator/administration.js'
@@ -13,7 +13,7 @@ interface ServiceStore {
   readonly secretKeyFile: string
 }
 
-/** `words`: settings on the command line. Throws ConfigError without a store: none is made here. */
+/** `words`: settings on the command line. Throws ConfigError when there is no store: none is created here. */
 export async function openServiceStore(
   words: readonly string[],
   options: { readonly environment: Environment; readonly usage: string },

@@ -1,8 +1,8 @@
-/** Whose an address is: what one host has at its disposal counts as one, wherever callers are counted. */
+/** The network of an address: all addresses that one host can use count as one for per-address limits. */
 
 const mappedPattern = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 
-/** The /64 of an IPv6 address. Anything that is not an address stays as it is. */
+/** The /64 of an IPv6 address. Text that is not an address is returned unchanged. */
 export function networkOf(address: string): string {
   const mapped = mappedPattern.exec(address)?.[1]
   if (mapped !== undefined || !address.includes(':')) return mapped ?? address

@@ -1,10 +1,10 @@
-/** Whether TLS is spoken where plain HTTP was cut off: a TLS listener closes such a connection without a word. */
+/** Checks for TLS where plain HTTP failed: a TLS listener closes a plain HTTP connection without a response. */
 import { isIP } from 'node:net'
 import { connect } from 'node:tls'
 
 const timeoutMs = 3000
 
-/** Nothing is sent but the handshake, so the certificate does not matter. Never rejects. */
+/** Sends only the handshake, so the certificate does not matter. Never rejects. */
 export function speaksTls({ hostname, port }: Pick<URL, 'hostname' | 'port'>): Promise<boolean> {
   const host = hostname.replace(/^\[(.*)\]$/, '$1')
   return new Promise((resolve) => {
@@ -24,7 +24,7 @@ export function speaksTls({ hostname, port }: Pick<URL, 'hostname' | 'port'>): P
     socket.once('secureConnect', () => {
       end(true)
     })
-    // An alert is an answer in TLS, such as for a name that is not served.
+    // A TLS alert is a TLS response, for example to an unknown server name.
     socket.on('error', (error: Error) => {
       end('code' in error && /^ERR_SSL_.*_ALERT_/.test(String(error.code)))
     })

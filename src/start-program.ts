@@ -1,16 +1,16 @@
 /**
- * Starts a program where this Node can run it. It imports nothing and is written in what every Node with modules reads, so
- * that an older one is told what is wrong before it stumbles over what it does not know.
+ * Starts a program if this Node can run it. This file imports nothing and uses only syntax that every Node with modules parses,
+ * so that an old Node prints a clear message instead of a syntax error.
  */
 
-/** As `engines` in package.json. */
+/** The same version as `engines` in package.json. */
 const needed = [20, 19] as const
-/** As settings that cannot work: starting it again does not help. */
+/** The exit code of bad configuration: a restart does not help. */
 const wrongNode = 78
-/** As Node itself ends a module that waits for what never comes; Node 12 cannot read a file that awaits. */
+/** Node's exit code for an unsettled top-level await; Node 12 cannot parse one. */
 const unsettled = 13
 
-/** `name`: of the program, and of its file beside this one. */
+/** `name`: the name of the program and of its file beside this one. */
 export function startProgram(name: string): void {
   const problem = findNodeProblem(process.versions.node)
   if (problem !== null) {
@@ -29,7 +29,7 @@ async function load(name: string): Promise<void> {
   await loadProgram(new URL(`./${name}.cjs`, import.meta.url)).run()
 }
 
-/** `node`: as in process.versions. Null: it is new enough. */
+/** `node`: the version in process.versions. Null: new enough. */
 export function findNodeProblem(node: string): string | null {
   const [major, minor] = node.split('.').map(Number)
   const isEnough = Number(major) > needed[0] || (major === needed[0] && Number(minor) >= needed[1])

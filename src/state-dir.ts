@@ -1,16 +1,16 @@
-/** The state dir: made where it is missing, entered by its owner only (docs/behaviour.md, State directory). */
+/** The state directory: created if missing, accessible only to its owner (docs/behaviour.md, State directory). */
 import { chmod, mkdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { FleetError } from './errors.js'
 
 const ownerOnly = 0o700
 
-/** What waiting does not heal: a wrong place. A full or broken disk is none of these. */
+/** Errors of a wrong path, which a retry cannot fix. A full or broken disk is not one of these. */
 const wrongPlace: ReadonlySet<unknown> = new Set(
   'EACCES EEXIST ELOOP ENAMETOOLONG ENOENT ENOTDIR EPERM EROFS'.split(' '),
 )
 
-/** Throws FleetError 'invalid' for a folder that cannot be. */
+/** Throws FleetError 'invalid' for a folder that cannot be used. */
 export async function openStateDir(folder: string): Promise<void> {
   try {
     await makeFolder(folder)
@@ -22,7 +22,7 @@ export async function openStateDir(folder: string): Promise<void> {
   }
 }
 
-/** Not mkdir's own `recursive`, which never ends where the kernel makes no folders (/proc). */
+/** Not mkdir's `recursive`, which never ends where the kernel creates no folders (/proc). */
 async function makeFolder(folder: string): Promise<void> {
   try {
     await makeOne(folder)

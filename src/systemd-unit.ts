@@ -1,4 +1,4 @@
-/** How systemd starts our services on this host: read from the unit files, since whoever asks may stand in a container without it. */
+/** How systemd starts our services on this host: read from the unit files, because the caller may be in a container without systemd. */
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 
@@ -12,13 +12,13 @@ export interface ServiceUnit {
   readonly groups: readonly string[]
   /** `Environment=` and `EnvironmentFile=`. */
   readonly environment: Readonly<Record<string, string>>
-  /** Of `ExecStart=`, behind the program. */
+  /** The arguments in `ExecStart=`, without the program. */
   readonly words: readonly string[]
-  /** The last value of each setting of its service. */
+  /** The last value of each setting in the [Service] section. */
   readonly settings: Readonly<Record<string, string>>
 }
 
-/** systemd.unit(5), the first that has the unit wins. */
+/** systemd.unit(5): the first folder that has the unit wins. */
 const folders = [
   '/etc/systemd/system',
   '/run/systemd/system',
@@ -28,7 +28,7 @@ const folders = [
 ]
 const stateFolder = '/var/lib'
 
-/** Undefined where it is not installed; `NAME@INSTANCE.service` is that of a template. `root`: of the host's files. */
+/** Undefined when the unit is not installed. `NAME@INSTANCE.service` reads the template. `root`: the root of the host's files. */
 export function readServiceUnit(name: string, root = '/'): ServiceUnit | undefined {
   const places = folders.map((folder) => join(root, folder))
   const [template = '', instance] = name.replace('.service', '').split('@')
@@ -42,7 +42,7 @@ export function readServiceUnit(name: string, root = '/'): ServiceUnit | undefin
   const [stateDirectory] = valuesOf(lines, 'StateDirectory').flatMap(splitWords)
   return {
     name,
-    // Behind a colon there may be a link's name.
+    // A colon may separate the name of a symlink.
     stateDir: stateDirectory ? join(root, stateFolder, stateDirectory.split(':')[0] ?? '') : null,
     environment,
     user: valuesOf(lines, 'User').at(-1) ?? null,
@@ -54,7 +54,7 @@ export function readServiceUnit(name: string, root = '/'): ServiceUnit | undefin
 
 type Line = readonly [key: string, value: string]
 
-/** By name; of two with the same name the first place's counts. */
+/** Sorted by name; of two with the same name the one in the first folder wins. */
 function listDropIns(places: readonly string[], folder: string): readonly string[] {
   const found = new Map<string, string>()
   for (const place of places.toReversed()) {
@@ -66,7 +66,7 @@ function listDropIns(places: readonly string[], folder: string): readonly string
 }
 
 function readServiceLines(file: string): readonly Line[] {
-  // A backslash at its end joins a line to the next.
+  // A trailing backslash joins a line with the next.
   const text = readFileSync(file, 'utf8').replaceAll('\\\n', ' ')
   let section = ''
   return text.split('\n').flatMap((line): Line[] => {
@@ -77,7 +77,7 @@ function readServiceLines(file: string): readonly Line[] {
   })
 }
 
-/** An empty one takes back those before it. */
+/** An empty value resets the earlier ones. */
 function valuesOf(lines: readonly Line[], wanted: string): readonly string[] {
   const values = lines.filter(([key]) => key === wanted).map(([, value]) => value)
   return values.slice(values.lastIndexOf('') + 1)
@@ -98,7 +98,7 @@ function readEnvironment(lines: readonly Line[], root: string): Record<string, s
   )
 }
 
-/** A value of an environment file may stand in quotes, and goes on to the line's end. */
+/** A value in an environment file may be quoted and extends to the end of the line. */
 function readFileLine(line: string): string {
   return line.trim().replace(/^(\w+=)(["'])(.*)\2$/, '$1$3')
 }
@@ -116,7 +116,7 @@ function readProgramWords(
   })
 }
 
-/** Words between blanks; quotes hold one together. */
+/** Splits at blanks outside quotes. */
 function splitWords(text: string): readonly string[] {
   const words = text.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g) ?? []
   return words.map((word) =>

@@ -1,4 +1,4 @@
-/** `cachefleetd tls show|renew|export`: what the coordinator's listener presents, another certificate now, and the CA for others. */
+/** `cachefleetd tls show|renew|export`: shows the listener's certificate, renews it, or exports the coordinator's CA. */
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { stdout } from 'node:process'
@@ -14,7 +14,7 @@ show: the certificate of the listener, its names, its end, and the fingerprint o
 renew: another certificate by the same CA; a running coordinator serves it within a minute.
 export: the certificate of the CA (PEM), for --coordinator-ca and CACHEFLEET_CA.`
 
-/** Rejects with ConfigError where there is nothing to show. */
+/** Rejects with ConfigError when there is nothing to show. */
 export async function runTls(
   arguments_: readonly string[],
   environment: Environment,
@@ -74,7 +74,7 @@ function describeCertificate({ issuer, validTo, subjectAltName }: X509Certificat
   ].join('\n')
 }
 
-/** Of `CN=…` on a line of its own. */
+/** The value of a `CN=…` line. */
 function nameOf(subject: string): string {
   return /^CN=(.*)$/m.exec(subject)?.[1] ?? subject.replaceAll('\n', ', ')
 }

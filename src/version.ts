@@ -1,2 +1,2 @@
-/** This program's version; a test holds it against package.json. */
+/** This program's version; a test compares it with package.json. */
 export const version = '0.2.0'

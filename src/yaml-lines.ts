@@ -1,32 +1,32 @@
-/** YAML, of which JSON is a part, with the line of everything in it: for files whose readers are told what is wrong, and where. */
+/** Reads YAML (and so JSON) with line numbers, for files whose problems are reported to users by line. */
 import { LineCounter, parseAllDocuments, type Document } from 'yaml'
 
-/** What anchors may blow a file up to. */
+/** The limit on the expansion of aliases. */
 const aliasesMost = 100
 
 export type YamlPath = readonly (string | number)[]
 
 export interface YamlDocument {
-  /** Null: it is empty. */
+  /** Null: the document is empty. */
   readonly value: unknown
-  /** From 1; of the value at this path, else of what holds it. Null where nothing is. */
+  /** The line, from 1, of the value at this path or else of its closest parent. Null: there is neither. */
   readonly lineOf: (path: YamlPath) => number | null
 }
 
 interface YamlProblem {
-  /** From 1; null: of the whole file. */
+  /** From 1; null: the whole file. */
   readonly line: number | null
   readonly message: string
 }
 
 interface YamlFile {
-  /** Those that could be read. */
+  /** The documents without problems. */
   readonly documents: readonly YamlDocument[]
   readonly problems: readonly YamlProblem[]
 }
 
 interface YamlOptions {
-  /** `source: @main.vcl` without quotes is no YAML, and what everybody writes; it has one meaning only. */
+  /** Accepts `source: @main.vcl` without quotes: it is not valid YAML, but common and unambiguous. */
   readonly takesBareAt?: boolean
 }
 
@@ -54,7 +54,7 @@ export function readYaml(text: string, { takesBareAt = false }: YamlOptions = {}
 
 const selfHeld = 'an alias (*name) stands inside of what its own anchor (&name) marks'
 
-/** No other form could express it, and a message that quotes it would not end. */
+/** A cyclic value cannot be serialized otherwise, and a message that quotes it would be endless. */
 function holdsItself(value: unknown, around: readonly unknown[] = []): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (around.includes(value)) return true

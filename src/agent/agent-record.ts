@@ -1,23 +1,23 @@
-/** What an agent must still know after a restart, and how it is read back from text that may be damaged. */
+/** What an agent must remember across restarts, and how it is parsed from a file that may be damaged. */
 import { Type } from 'typebox'
 import { parseFitting, prepareGuard } from '../mismatch.js'
 import { flag, orNull, text, whole, type Fitting } from '../resources/json-fields.js'
 import { desiredEngine } from '../vcl/desired-engine.js'
 import { nothingSet, ownSettings } from '../vcl/settings-plan.js'
 
-/** An earlier version did not write them. */
+/** Fields that earlier versions did not write. */
 const addedLater = Type.Object({
-  /** `cachefleetd rollback` was called on this host: why no coordinator's word counts; the cache is held as desired all the same. */
+  /** After `cachefleetd rollback` on this host: why the agent obeys no coordinator; it still keeps the cache as desired. */
   rolledBackTo: orNull(text),
-  /** The request that was carried out last: one that is found again after a kill is not carried out twice. */
+  /** The request that was carried out last: if it is found again after a kill, it is not repeated. */
   rollbackId: orNull(text),
-  /** Whose objects the cache may hold (`DesiredEngine.tenancy`); null: nobody's of ours yet. */
+  /** Tenancy of the objects that the cache may hold (`DesiredEngine.tenancy`); null: no tenancy of ours yet. */
   tenancy: orNull(text),
   /** Parameters and backend health that this agent set; others are left alone. */
   settings: ownSettings,
-  /** Its coordinator said so: groups move away from its cache. */
+  /** The coordinator drains this agent: groups move away from its cache. */
   draining: flag,
-  /** Certificates that this agent loaded, as far as is known. */
+  /** Certificates that this agent loaded, as far as it knows. */
   certificates: Type.Array(
     Type.Object({
       name: text,
@@ -28,24 +28,24 @@ const addedLater = Type.Object({
 })
 
 const agentRecord = Type.Object({
-  /** The coordinator whose word is taken; null before the first enrolment: then nothing is changed on the cache. */
+  /** The coordinator that the agent obeys; null before the first enrolment: until then the cache is not changed. */
   coordinatorId: orNull(text),
   agentId: orNull(whole(0)),
-  /** Who welcomed us last: whom an unlock makes our coordinator. */
+  /** The coordinator that sent the last welcome; an unlock makes it the agent's own. */
   seenCoordinatorId: orNull(text),
-  /** The newest revision received, and what it wants; 0 and null before the first. */
+  /** The newest revision received, and its desired state; 0 and null before the first. */
   heldRevision: whole(0),
   desired: orNull(desiredEngine),
   /** The newest revision that the cache was seen to satisfy. */
   goodRevision: whole(0),
-  /** VCLs and labels that this agent loaded, each written down before it is loaded; all others are unmanaged. */
+  /** VCLs and labels that this agent loaded, each saved before it is loaded; all others are unmanaged. */
   ours: Type.Array(text),
-  /** The cache was taken over: from then on it is held as desired, the idle VCL included. */
+  /** The cache was taken over: from then on it is kept as desired, including the idle VCL. */
   takenOver: flag,
   lockedBecause: orNull(text),
-  /** The child was to be started and was not seen running yet: it is not stopped on purpose. */
+  /** The child was to be started and has not been seen running: it is not stopped on purpose. */
   startUnfinished: flag,
-  /** The process that was seen last: another one holds nothing of ours but what its start file loaded. */
+  /** The cache's last known process: a new one holds only managed VCL that its start file loaded. */
   masterPid: orNull(whole(0)),
 })
 
@@ -75,13 +75,13 @@ export const emptyRecord: AgentRecord = {
   certificates: [],
 }
 
-/** Null when the text is not a record, whatever the reason. */
+/** Null when the text is not a valid record, for any reason. */
 export function parseRecord(text: string): AgentRecord | null {
   const record = parseFitting(text, isRecord)
   return record ? { ...emptyRecord, ...record } : null
 }
 
-/** The change is none. */
+/** True when the change would alter nothing. */
 export function isKept(record: AgentRecord, change: Partial<AgentRecord>): boolean {
   return JSON.stringify({ ...record, ...change }) === JSON.stringify(record)
 }

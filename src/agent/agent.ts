@@ -43,14 +43,14 @@ import { EngineWatch } from './engine/watch-engine.js'
 import { VclTester } from './tests/vcl-tester.js'
 
 export interface RunningAgent {
-  /** What each heartbeat contains. */
+  /** The content of each heartbeat. */
   condition(): EngineCondition
   isLinked(): boolean
-  /** Resolves when links and timers are gone; what is being loaded may go on in the cache. */
+  /** Resolves when links and timers are closed; a load in the cache may continue. */
   stop(): Promise<void>
 }
 
-/** Makes what is missing in the state dir and resolves; neither the cache nor the coordinator need be there. */
+/** Creates what the state dir lacks and resolves; it needs neither the cache nor the coordinator. */
 export async function startAgent(
   config: AgentConfig & { readonly stateDir: string },
   log: Logger,
@@ -70,7 +70,7 @@ export async function runAgent(
   return agent
 }
 
-/** The first hello describes a cache that answers; one that does not must not delay the link. */
+/** The first hello should describe a running cache, but one that does not answer must not delay the link. */
 const firstCheckMs = 1_000
 
 class Agent implements RunningAgent {
@@ -91,7 +91,7 @@ class Agent implements RunningAgent {
   readonly #instructions: InstructionPort
   readonly #invalidator: Invalidator
   readonly #rollbacks: HostRollbacks | null
-  /** Simulated caches run no programs. */
+  /** Not called for simulated caches, which run no programs. */
   readonly #checkProtection: () => Promise<void>
   readonly #ending = new AbortController()
 
@@ -175,7 +175,7 @@ class Agent implements RunningAgent {
       void this.#watch.checkNow().then(resolveSeen)
     })
     await waitAtMost(firstCheckMs, seen, () => undefined)
-    void this.#watch.checkNow() // also when the cache does not answer: it is watched from now on
+    void this.#watch.checkNow() // also if the cache does not answer: the periodic checks start here
     this.#link.start()
     this.#rollbacks?.start()
   }
@@ -201,7 +201,7 @@ class Agent implements RunningAgent {
     return { ...this.#observation, heldRevision, effectiveRevision, lockedBecause, cachePid }
   }
 
-  /** An agent that can save nothing must change nothing: what it does would be forgotten by the next process. */
+  /** An agent that cannot save its state must change nothing: the next process would not know of it. */
   get #observation(): EngineObservation {
     const { trouble } = this.#state
     return trouble === null
@@ -227,8 +227,8 @@ class Agent implements RunningAgent {
   }
 
   /**
-   * Before the first enrolment nobody has said what is wanted (docs/behaviour.md, Read-only agents); what somebody wanted on
-   * this host is held, though no coordinator's word is taken.
+   * Before the first enrolment no desired state is known (docs/behaviour.md, Read-only agents). After a rollback on this host the
+   * agent keeps that state, although it obeys no coordinator.
    */
   #mayChange(): boolean {
     const { coordinatorId, lockedBecause, rolledBackTo } = this.#state.record
@@ -274,8 +274,8 @@ class Agent implements RunningAgent {
   }
 
   /**
-   * A coordinator that wants less than it wanted once has lost what it knew (a restored database): the next welcome says
-   * whether that is so, and then this agent is locked.
+   * A coordinator that sends an older revision has lost data (a restored database): the next welcome shows whether that is
+   * so, and then this agent is locked.
    */
   async #carryOut(message: Instruction, context: Context): Promise<void> {
     const { heldRevision, lockedBecause } = this.#state.record
@@ -319,7 +319,7 @@ class Agent implements RunningAgent {
       }),
       report: (report) => {
         this.#reports.reportApply(report)
-        if (report.changed) void this.#watch.checkNow() // such as a child that was started
+        if (report.changed) void this.#watch.checkNow() // the change may have started the child
       },
       answer: (answer, context) => this.#reports.answer(answer, context),
     }
@@ -337,7 +337,7 @@ class Agent implements RunningAgent {
     await this.#health.take(welcome)
     this.#watch.setHeartbeat(welcome.heartbeatMs)
     this.#counters.sample(welcome.statsIntervalMs, welcome.takesFigures === true)
-    // When the link counts as live.
+    // After this the link counts as live.
     setImmediate(() => {
       this.#reports.sendUnsent()
       this.#backends.sendAgain()

@@ -1,4 +1,4 @@
-/** Everything that the coordinator must know of an agent. */
+/** What the coordinator must know of an agent. */
 import { hostname } from 'node:os'
 import type { AgentDescription, EngineCondition } from '../messages/agent-to-coordinator.js'
 import { capabilitiesOf } from '../resources/capability.js'
@@ -21,7 +21,7 @@ interface AgentFacts {
   readonly condition: EngineCondition
 }
 
-/** Whether it runs tests of VCL. */
+/** True when the agent runs tests of VCL. */
 export function mayTest({ tests = false, readOnly, engine }: AgentConfig): boolean {
   return tests && !readOnly && engine.mode !== 'simulated'
 }

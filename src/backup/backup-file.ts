@@ -1,6 +1,6 @@
 /**
- * The file of a backup: a line that tells what it is, a salt, a code that knows the passphrase, and a stream sealed with a key
- * that follows from both (docs/behaviour.md, Backup). In the stream: how many bytes tell what follows, that as JSON, the parts.
+ * The backup file: a header line, a salt, a code that verifies the passphrase, and a stream sealed with a key derived from salt
+ * and passphrase (docs/behaviour.md, Backup). The stream holds the length of the contents, the contents as JSON, and the parts.
  */
 import { createHmac, randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 import { Type } from 'typebox'
@@ -9,7 +9,7 @@ import { text, whole, type Fitting } from '../resources/json-fields.js'
 import { DamagedStream, openStream, sealStream } from './sealed-stream.js'
 
 const firstLine = 'cachefleet backup 1\n'
-/** Another version of the file may have others. N = 2^17, r = 8: 128 MiB for each guess (OWASP, Password Storage). */
+/** Another version of the file format may change these. N = 2^17, r = 8: 128 MiB for each guess (OWASP, Password Storage). */
 const scryptCost = { N: 131_072, r: 8, p: 1, maxmem: 256 * 1_048_576 }
 const saltBytes = 32
 const codeBytes = 32
@@ -18,11 +18,11 @@ const lengthBytes = 4
 const descriptionMostBytes = 65_536
 
 const contents = Type.Object({
-  /** Of the program that made it. */
+  /** The version of the program that made the backup. */
   version: text,
   /** ISO 8601. */
   at: text,
-  /** Of PostgreSQL there are only the keys. */
+  /** For PostgreSQL, the backup contains only the keys. */
   store: Type.Union([Type.Literal('sqlite'), Type.Literal('postgres')]),
   parts: Type.Array(
     Type.Object({
@@ -42,7 +42,7 @@ export class BackupError extends Error {
 
 const damaged = 'the backup was cut or changed; nothing was restored'
 
-/** What is to be written. `parts`: the bytes of all parts, one behind the other. */
+/** Yields the bytes of the file. `parts`: the bytes of all parts, concatenated. */
 export async function* sealBackup(
   passphrase: string,
   description: BackupContents,
@@ -68,13 +68,13 @@ async function* describeFirst(
 
 export interface OpenedBackup {
   readonly contents: BackupContents
-  /** To be called for each part in its turn. Throws BackupError, and so may every piece. */
+  /** Call once for each part, in order. Throws BackupError, also while its pieces are read. */
   readonly readPart: (bytes: number) => AsyncGenerator<Buffer>
-  /** Throws BackupError when anything follows. */
+  /** Throws BackupError if more data follows. */
   readonly end: () => Promise<void>
 }
 
-/** `source`: the file. Throws BackupError saying what is wrong. */
+/** `source`: the file. Throws BackupError with the reason. */
 export async function openBackup(
   passphrase: string,
   source: AsyncIterable<Buffer>,
@@ -120,12 +120,12 @@ async function deriveKeys(
   return { codeKey: keys.subarray(0, keyBytes), streamKey: keys.subarray(keyBytes) }
 }
 
-/** Tells a wrong passphrase from a file that was changed further behind. */
+/** Distinguishes a wrong passphrase from damage later in the file. */
 function codeOf(codeKey: Buffer, start: Buffer): Buffer {
   return createHmac('sha256', codeKey).update(start).digest()
 }
 
-/** Bytes by number from pieces of any size; at most one piece is held. */
+/** Reads a given number of bytes from pieces of any size; holds at most one piece. */
 class Reader {
   readonly #source: AsyncIterator<Buffer>
   #held: Buffer = Buffer.alloc(0)
@@ -134,7 +134,7 @@ class Reader {
     this.#source = source
   }
 
-  /** For little: throws BackupError when there is less. */
+  /** For small amounts. Throws BackupError if fewer bytes are left. */
   async take(bytes: number, otherwise = damaged): Promise<Buffer> {
     const pieces = []
     for await (const piece of this.pieces(bytes, otherwise)) pieces.push(piece)

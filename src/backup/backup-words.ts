@@ -1,4 +1,4 @@
-/** What `cachefleetd backup` and `restore` are given on their command line. Pure. */
+/** Parses the command line of `cachefleetd backup` and `restore`. Pure. */
 import { ConfigError } from '../../config/load.js'
 
 interface BackupWords {

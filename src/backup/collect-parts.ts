@@ -1,4 +1,4 @@
-/** What a backup holds of a coordinator: a copy of its store, the secret key that opens it, the CA. As the user who owns them. */
+/** Collects the parts of a backup: a copy of the store, its secret key, the CA. Runs as the user who owns them. */
 import { createReadStream } from 'node:fs'
 import { mkdir, open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -25,7 +25,7 @@ type PartName = BackupContents['parts'][number]['name']
 export interface Part {
   readonly name: PartName
   readonly bytes: number
-  /** Once. */
+  /** Can be called once. */
   readonly read: () => AsyncIterable<Buffer>
 }
 
@@ -35,7 +35,7 @@ interface CollectedParts {
   readonly release: () => Promise<void>
 }
 
-/** While a rotation of the key is under way, the copy may be sealed with the one and the file hold the other. */
+/** During a key rotation, the copy may be sealed with one key while the key file holds the other. */
 const attempts = 10
 const folderForm = /^backup-(\d+)$/
 
@@ -57,7 +57,7 @@ export async function collectParts(place: Place): Promise<CollectedParts> {
     await mkdir(folder, { mode: 0o700 })
     const copy = join(folder, 'store')
     const key = await copyWithKey(place.storeFile, copy, place)
-    // Opened now: whoever reads it may be another user, who must not follow links here.
+    // Opened now: the process may read it as another user later, who must not follow links here.
     const file = await open(copy, 'r')
     const { size } = await file.stat()
     const store: Part = {
@@ -116,7 +116,7 @@ function toPart(name: PartName, text: string): Part {
   }
 }
 
-/** Of backups that were killed. */
+/** Removes the copies left by backups that were killed. */
 async function removeLeftCopies(stateDir: string): Promise<void> {
   for (const name of await readdir(stateDir)) {
     const [, owner] = folderForm.exec(name) ?? []

@@ -1,13 +1,13 @@
-/** The passphrase of a backup: from a file or standard input, never an argument. */
+/** Reads the passphrase of a backup from a file or standard input, never from an argument. */
 import { readFile } from 'node:fs/promises'
 import { stdin } from 'node:process'
 import { readSecretLine } from '../secret-line.js'
 import { BackupError } from './backup-file.js'
 
-/** As of passwords: whoever has the file can try as long as he likes. */
+/** Same as for passwords: an attacker with the file can guess without limit. */
 const leastCharacters = 12
 
-/** `isNew`: it is not known to be right yet, and a person is asked twice. Throws BackupError. */
+/** `isNew`: the passphrase cannot be verified yet, so an interactive user enters it twice. Throws BackupError. */
 export async function readPassphrase(file: string | null, isNew: boolean): Promise<string> {
   const passphrase =
     file === null ? await askForPassphrase(isNew) : ((await readText(file)).split('\n')[0] ?? '')

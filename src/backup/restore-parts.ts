@@ -1,4 +1,4 @@
-/** The parts of a backup, each in its place or none: written beside them, looked at, then renamed, the store last. */
+/** Restores all parts of a backup or none: writes them beside their targets, checks them, then renames them, the store last. */
 import { createWriteStream, existsSync } from 'node:fs'
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
@@ -17,7 +17,7 @@ import { BackupError, type BackupContents, type OpenedBackup } from './backup-fi
 import type { Place } from './collect-parts.js'
 
 export interface Restored {
-  /** Ended ones. */
+  /** The number of ended sessions. */
   readonly sessions: number
   readonly agents: number
 }
@@ -25,11 +25,11 @@ export interface Restored {
 type PartName = BackupContents['parts'][number]['name']
 type Targets = Readonly<Partial<Record<PartName, string>>>
 
-/** Of SQLite, beside a store that is open. */
+/** SQLite's files beside an open store. */
 const journals = ['-wal', '-shm', '-journal'] as const
 const namesMost = 5
 
-/** In the order in which they get their names: with the last one the restore is done. */
+/** In the order in which they are renamed: the last rename completes the restore. */
 function listTargets({ stateDir, storeFile, secretKeyFile }: Place): Targets {
   return {
     ca: caFileOf(stateDir),
@@ -38,7 +38,7 @@ function listTargets({ stateDir, storeFile, secretKeyFile }: Place): Targets {
   }
 }
 
-/** Throws BackupError where there is something already, but for what a restore that was killed has left. */
+/** Throws BackupError if a target already exists, except for leftovers of a killed restore. */
 export async function requireEmpty(place: Place): Promise<void> {
   const targets = Object.values(listTargets(place))
   const last = targets.at(-1) ?? ''
@@ -64,7 +64,7 @@ function withDrafts(path: string): readonly string[] {
   return [path, draft, ...journals.map((ending) => `${draft}${ending}`)]
 }
 
-/** Throws BackupError, and leaves nothing behind then. */
+/** Throws BackupError, and then leaves no files behind. */
 export async function restoreParts(place: Place, backup: OpenedBackup): Promise<Restored> {
   const targets = listTargets(place)
   requireFit(place, backup.contents)
@@ -118,7 +118,7 @@ async function checkDrafts({ secretKey = '', store }: Targets): Promise<Restored
     if (sealedBy !== undefined && sealedBy !== key.id)
       throw new BackupError('the secret key of the backup does not open its store')
     return await opened.transaction(async (queries) => {
-      // Their numbers are given again: an access token of yesterday must not fit a session of today.
+      // Session ids are reused after a restore: an old access token must not match a new session.
       await queries.deleteFrom('signingKeys').execute()
       await deleteLoginCodes(queries)
       await queries.deleteFrom('joinTokens').execute()

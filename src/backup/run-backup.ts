@@ -1,4 +1,4 @@
-/** `cachefleetd backup FILE`: what a coordinator needs, in one encrypted file, while it runs (docs/behaviour.md, Backup). */
+/** `cachefleetd backup FILE`: backs up a running coordinator into one encrypted file (docs/behaviour.md, Backup). */
 import { createWriteStream } from 'node:fs'
 import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -22,7 +22,7 @@ const usage = `usage: cachefleetd backup FILE [--passphrase-file F] [settings of
 Writes the coordinator's store (SQLite), secret key and CA to FILE, encrypted; the coordinator may run.
 The passphrase is read from F or from standard input. cachefleetd restore FILE brings them back.`
 
-/** Rejects with ConfigError or BackupError, and leaves FILE as it was then. */
+/** Rejects with ConfigError or BackupError, and then leaves FILE unchanged. */
 export async function runBackup(
   arguments_: readonly string[],
   environment: Environment,
@@ -79,12 +79,12 @@ async function* readAll(parts: readonly Part[]): AsyncGenerator<Buffer> {
   for (const { read } of parts) yield* read()
 }
 
-/** Beside its place first: a file of that name is a whole backup at every moment. */
+/** Writes to a temporary file first, so that a file of that name is always a complete backup. */
 async function writeFile({ file, signal }: Target, content: AsyncGenerator<Buffer>): Promise<void> {
   const draft = `${file}.${pid}.new`
   try {
     await rm(draft, { force: true })
-    // Exclusive: nothing that others put there is followed.
+    // Exclusive: never follows links that others created there.
     const handle = await open(draft, 'wx', 0o600)
     await pipeline(Readable.from(content), createWriteStream('', { fd: handle, flush: true }), {
       signal,
@@ -108,7 +108,7 @@ function describe(file: string, parts: readonly Part[], storeUrl: string): strin
     : `${first}the store is PostgreSQL; back it up beside this file:\n  ${describeDump(storeUrl)}\n`
 }
 
-/** Without the password, which pg_dump takes from ~/.pgpass or PGPASSWORD. */
+/** Omits the password, which pg_dump takes from ~/.pgpass or PGPASSWORD. */
 function describeDump(storeUrl: string): string {
   const url = new URL(storeUrl)
   url.password = ''

@@ -1,4 +1,4 @@
-/** `cachefleetd restore FILE`: a backup becomes the state of a coordinator that has none yet (docs/behaviour.md, Backup). */
+/** `cachefleetd restore FILE`: restores a backup for a coordinator that has no state yet (docs/behaviour.md, Backup). */
 import { createReadStream } from 'node:fs'
 import { chown, open, type FileHandle } from 'node:fs/promises'
 import { geteuid, stdout } from 'node:process'
@@ -19,7 +19,7 @@ const usage = `usage: cachefleetd restore FILE [--passphrase-file F] [settings o
 Brings back what cachefleetd backup wrote, into an empty state directory; the coordinator must not run.
 The passphrase is read from F or from standard input. Sessions and join tokens of the backup do not count any more.`
 
-/** Rejects with ConfigError or BackupError, and leaves nothing behind then. */
+/** Rejects with ConfigError or BackupError, and then leaves no files behind. */
 export async function runRestore(
   arguments_: readonly string[],
   environment: Environment,
@@ -43,7 +43,7 @@ export async function runRestore(
     const passphrase = await readPassphrase(passphraseFile, false)
     const bytes = createReadStream('', { fd: source, autoClose: false, highWaterMark: 65_536 })
     const backup = await openBackup(passphrase, bytes)
-    // For the file that lies in the state dir while it is looked at.
+    // Needed to check the restored store file in the state dir.
     await loadDatabase(defaultStoreUrl(stateDir))
     await makeStateDir(stateDir, loaded.isOwnStateDir)
     becomeOwner(stateDir)
@@ -62,7 +62,7 @@ async function openFile(file: string): Promise<FileHandle> {
   }
 }
 
-/** systemd makes it when the service starts for the first time; a restore may come before. */
+/** systemd creates it on the first start of the service; a restore may run earlier. */
 async function makeStateDir(stateDir: string, isOwn: boolean): Promise<void> {
   await openStateDir(stateDir)
   const user = isOwn && geteuid?.() === 0 ? findUnitUser('coordinator') : null

@@ -1,21 +1,21 @@
 /**
- * Bytes in pieces, encrypted and authenticated as a whole: a changed, moved or missing piece is noticed before it is handed
- * out. AES-256-GCM by piece; the nonce counts and marks the last one (STREAM, Hoang, Reyhanitabar, Rogaway, Vizár 2015).
+ * A stream of pieces, encrypted and authenticated as a whole: a changed, moved or missing piece is detected before its data is
+ * yielded. AES-256-GCM by piece; the nonce counts and marks the last one (STREAM, Hoang, Reyhanitabar, Rogaway, Vizár 2015).
  */
 import { createCipheriv, createDecipheriv, type CipherGCMTypes } from 'node:crypto'
 
 const cipher: CipherGCMTypes = 'aes-256-gcm'
-/** All but the last have this size. */
+/** The size of all pieces but the last. */
 export const pieceBytes = 65_536
 const tagBytes = 16
 const nonceBytes = 12
 
-/** What was read is not what was written. */
+/** The data read differs from the data written. */
 export class DamagedStream extends Error {
   override readonly name = 'DamagedStream'
 }
 
-/** `key`: 32 bytes for this stream alone; nonces repeat with each. */
+/** `key`: 32 bytes, used for this stream only, because each stream uses the same nonces. */
 export async function* sealStream(
   key: Buffer,
   source: AsyncIterable<Buffer>,
@@ -47,7 +47,7 @@ function openPiece(key: Buffer, bytes: Buffer, nonce: Buffer): Buffer {
   }
 }
 
-/** One byte says which is the last, so that a cut between two pieces is noticed, too. */
+/** One byte marks the last piece, so that truncation between two pieces is detected too. */
 function nonceOf(at: number, isLast: boolean): Buffer {
   const nonce = Buffer.alloc(nonceBytes)
   nonce.writeBigUInt64BE(BigInt(at), nonceBytes - 9)
@@ -61,7 +61,7 @@ interface Piece {
   readonly isLast: boolean
 }
 
-/** At least one piece, which may be empty; whether one is the last is known when another byte follows. */
+/** Yields at least one piece, which may be empty; a piece is not the last if another byte follows. */
 async function* cut(source: AsyncIterable<Buffer>, size: number): AsyncGenerator<Piece> {
   let rest: Buffer = Buffer.alloc(0)
   let at = 0

@@ -1,4 +1,4 @@
-/** What may be done to a coordinator's store from outside while the daemon runs or stands still. */
+/** Operations on a coordinator's store from another process, whether or not the daemon is running. */
 import type { Logger } from 'pino'
 import { createInProcessBus } from './bus/in-process.js'
 import { openStore } from './store/open-store.js'
@@ -19,9 +19,9 @@ export type { ForgottenSecrets } from './identity/rotate-secret-key.js'
 export interface Administration {
   /** Ends the account's sessions; the running daemon notices within 5 s. Rejects with FleetError not-found or invalid. */
   setPassword(name: string, password: string): Promise<void>
-  /** A system administrator. Rejects with FleetError conflict or invalid. */
+  /** Adds a system administrator. Rejects with FleetError conflict or invalid. */
   addAdministrator(name: string, password: string): Promise<void>
-  /** The running daemon takes the new key from its file. Answers how many secrets were sealed anew. */
+  /** The running daemon loads the new key from its file. Returns the number of secrets sealed again. */
   rotateSecretKey(): Promise<number>
   /** Rejects with FleetError conflict while a coordinator runs. */
   resetSecrets(): Promise<ForgottenSecrets>
@@ -39,7 +39,7 @@ export async function openAdministration(
   log: Logger,
 ): Promise<Administration> {
   const store = await openStore(config.storeUrl, log)
-  // This bus has no subscribers: other processes notice by themselves (docs/behaviour.md, Tokens).
+  // This bus has no subscribers: other processes detect changes by themselves (docs/behaviour.md, Tokens).
   const bus = createInProcessBus()
   const service: StateService = {
     store,

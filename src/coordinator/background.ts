@@ -1,13 +1,13 @@
-/** Work that outlives the call that started it: a deploy goes on when its caller stopped waiting. */
+/** Work that outlives the call that started it: a deploy continues after its caller has stopped waiting. */
 import type { Context } from '../context.js'
 import { FleetError } from '../errors.js'
 import { waitAtMost } from '../runtime/pause.js'
 
 export interface BackgroundWork {
-  /** Fires when the coordinator stops; what is unfinished is completed or discarded at its next start. */
+  /** Fires when the coordinator stops; unfinished work is completed or discarded at its next start. */
   readonly signal: AbortSignal
   /**
-   * Waits for the work at most `waitMs`: answers what it answered, or undefined when it goes on. A failure after
+   * Waits for the work at most `waitMs`: returns its result, or undefined if it is still running. A failure after
    * that is logged.
    */
   follow<T>(context: Context, work: Promise<T>, waitMs: number): Promise<T | undefined>

@@ -57,7 +57,7 @@ import { createLiveSamples } from './statistics/live-samples.js'
 interface CoordinatorConfig {
   readonly stateDir: string
   readonly listen: { readonly host: string; readonly port: number }
-  /** `own`: it makes its certificate. */
+  /** `own`: the coordinator creates its certificate. */
   readonly tls: TlsFiles | 'own' | null
   readonly tlsNames: readonly string[]
   /** `sqlite:<path>` or `postgres://…`. */
@@ -67,15 +67,15 @@ interface CoordinatorConfig {
   readonly apis: ReadonlySet<string>
   /** PEM file; null: licenses are not checked. */
   readonly licenseKeyFile: string | null
-  /** How browsers and identity providers reach it; null: by the listener. */
+  /** The URL for browsers and identity providers; null: the listener's address. */
   readonly publicUrl: string | null
   readonly trustedProxies: readonly string[]
   readonly connectionsPerAddress: number
   readonly secretKeyFile: string
   readonly settings: ServiceSettings
-  /** How many archives of samples are kept. */
+  /** The number of statistics archives kept. */
   readonly statsArchives: number
-  /** Of the first administrator, for an empty store; null: not given. */
+  /** The first administrator of an empty store; null: not given. */
   readonly adminUser: string | null
   readonly adminPassword: string | null
   readonly stdoutIsTerminal: boolean
@@ -86,20 +86,20 @@ export interface RunningCoordinator {
   readonly address: string
   /** Null: the store had accounts already. */
   readonly firstAdministrator: FirstAdministrator | null
-  /** For agents of this process. */
+  /** For agents in this process. */
   createJoinToken(label: string, maxUses: number): Promise<string>
-  /** Certificates, and the secret key when another seals the store. */
+  /** Reloads the certificates, and the secret key if the store is sealed with another one. */
   reload(): Promise<void>
-  /** Graceful, within 10 s. */
+  /** Shuts down gracefully, within 10 s. */
   close(): Promise<void>
 }
 
-/** Every agent and every caller needs one connection. */
+/** Each agent and each caller needs one connection. */
 const connectionLimit = 40_000
-/** A connection from this host may carry many callers, as a proxy's does. */
+/** Connections from this host may carry many callers, like those of a proxy. */
 const loopbackNetworks = ['127.0.0.0/8', '::1']
 
-/** Rejects with FleetError: 'invalid' for a setting that cannot be, 'unavailable' for a store or bus that cannot be opened. */
+/** Rejects with FleetError: 'invalid' for an invalid setting, 'unavailable' if the store or bus cannot be opened. */
 export async function startCoordinator(
   config: CoordinatorConfig,
   log: Logger,
@@ -129,7 +129,7 @@ interface Infrastructure {
   readonly metrics: Metrics
 }
 
-/** Several coordinators share a PostgreSQL store, and the archive in it; on SQLite it is a file of its own. */
+/** Coordinators on PostgreSQL share the store and the archive in it; with SQLite the archive is a separate file. */
 function openStatistics(
   { storeUrl, stateDir, settings, statsArchives }: CoordinatorConfig,
   metrics: Metrics,
@@ -164,7 +164,7 @@ async function startOn(
   const { licenseKeyFile, adminUser: user, adminPassword: password } = config
   const licenseKey = licenseKeyFile === null ? null : await readLicenseKey(licenseKeyFile)
   const firstAdministrator = await ensureFirstAdministrator(service, { ...config, user, password })
-  // Of those that another coordinator may be running the leases decide.
+  // With several coordinators the leases decide, because another one may be running these deploys.
   if (!bus.isShared) await discardUnfinishedDeploys(service, createContext(log))
 
   let phase: 'starting' | 'ready' | 'stopping' = 'starting'
@@ -219,7 +219,7 @@ async function startOn(
       await events.close()
       authenticator.close()
       console.close()
-      await leases.release().catch(() => undefined) // they run out by themselves
+      await leases.release().catch(() => undefined) // they expire by themselves
       await statistics.close()
       await bus.close()
       await store.close()
@@ -227,7 +227,7 @@ async function startOn(
   }
 }
 
-/** Calls that go on: who listens to events, who reads the log. */
+/** Opens the streaming calls: event listeners and log readers. */
 function openStreams(service: StateService, authenticator: Authenticator, log: Logger) {
   const sessions = createSessionWatch(service, log)
   const hub = new EventHub(service, sessions, log)
@@ -289,7 +289,7 @@ function openListener(
   })
 }
 
-/** The page, and what is beside the two APIs. */
+/** The web page, and the routes outside the two APIs. */
 async function createServiceApi(routes: readonly Route[]): Promise<Api> {
   const page = servePage(await readPage(pageFolder))
   return {

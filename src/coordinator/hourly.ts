@@ -1,4 +1,4 @@
-/** Work that is done once an hour, the only use of the scheduler. */
+/** Hourly tasks, the only use of the scheduler. */
 import type { ScheduledTask, TaskOptions } from 'node-cron'
 import type { Logger } from 'pino'
 import { createContext } from '../context.js'
@@ -9,10 +9,10 @@ export interface HourlyWork {
 
 type TaskLogger = NonNullable<TaskOptions['logger']>
 
-/** The scheduler reads the names of days and months: a twentieth of a start, and nothing is due that soon. */
+/** Loading the scheduler (names of days and months) takes a twentieth of a start, and no task is due that soon. */
 const scheduledAfterMs = 30_000
 
-/** `name` is what a failure is logged as; the next hour tries again. */
+/** `name` appears in the log message of a failure; the task is retried in the next hour. */
 export function startHourly(name: string, log: Logger, work: () => Promise<void>): HourlyWork {
   let running: Promise<void> = Promise.resolve()
   let scheduling: Promise<ScheduledTask | null> = Promise.resolve(null)
@@ -48,7 +48,7 @@ async function scheduleHourly(
   return schedule('7 * * * *', run, options)
 }
 
-/** The scheduler writes to the console otherwise. */
+/** Otherwise the scheduler would write to the console. */
 function schedulerLog(log: Logger): TaskLogger {
   return {
     info: (message) => {

@@ -1,4 +1,4 @@
-/** What a coordinator does again and again without being asked. */
+/** The periodic tasks of a coordinator. */
 import type { Logger } from 'pino'
 import { removeOldApiLogs } from './api-log/api-log.js'
 import { startCertificateFollower } from './certificates/follow-certificates.js'
@@ -43,7 +43,7 @@ export function startPeriodicTasks(service: StateService, identity: Identity, lo
   }
 }
 
-/** Hourly, each by one of the coordinators. */
+/** Hourly cleanups, each run by one of the coordinators. */
 function startCleanups(service: StateService, { keys }: Identity, log: Logger): HourlyWork[] {
   const clean = (name: string, work: () => Promise<unknown>): HourlyWork =>
     startHourly(name, log, async () => {
@@ -54,7 +54,7 @@ function startCleanups(service: StateService, { keys }: Identity, log: Logger): 
     clean('removing expired sessions', () => removeExpiredSessions(service)),
     clean('removing old invalidations', () => removeOldInvalidations(service)),
     clean('removing old rollouts', () => removeOldRollouts(service)),
-    // Each coordinator does, for what it may have in memory.
+    // Every coordinator runs this, because it may have data of the agents in memory.
     startHourly('removing statistics of deleted agents', log, async () => {
       await service.statistics.retain(await readAllAgentIds(service.store.queries), service.now())
     }),

@@ -1,11 +1,11 @@
-/** Which answered calls stand in the api log, and as what: the same for both APIs (docs/behaviour.md, API log). */
+/** Decides which answered calls are recorded in the API log, and how; for both APIs (docs/behaviour.md, API log). */
 import { readObjectId } from '../resources/object-id.js'
 import type { AnsweredCall } from './http/api.js'
 import { readBasic } from './http/credentials.js'
 import type { Answer, Route } from './http/route.js'
 import type { ApiLog, RecordedCall } from './api-log/api-log.js'
 
-/** Every call that is not a GET, and every failed login; `loginByGet`: the operation of a login that is one. */
+/** Records every call that is not a GET, and every failed login; `loginByGet`: the operation of a login by GET. */
 export function recordCalls(apiLog: ApiLog, loginByGet?: string): (call: AnsweredCall) => void {
   return (call) => {
     const { method, route, status } = call
@@ -28,22 +28,22 @@ function toRecord(call: AnsweredCall): RecordedCall {
     keyId: call.objectId ?? readNumber(answer?.body, 'id') ?? readHexId(answer?.body),
     msg: readRefusal(answer) ?? note.warning ?? describeMutation(route),
     isWarning: note.warning !== undefined,
-    // Somebody who is not who they say may have been about to do more.
+    // A caller that failed to authenticate may have intended a change.
     asksOnly: route?.asksOnly === true && status !== 401,
   }
 }
 
-/** Of a login: who tried. */
+/** For a login: the account that was tried. */
 function nameOf({ actor, note, caller }: AnsweredCall): string {
   return actor?.accountName ?? note.account ?? readBasic(caller.headers)?.user ?? ''
 }
 
-/** What a summary says behind a semicolon is for who is about to call. */
+/** The part of a summary after a semicolon is advice for callers and is dropped. */
 function describeMutation(route: Route | null): string {
   return route?.summary.split(';', 1)[0] ?? ''
 }
 
-/** Verbs that deploy have an errorKey of their own; what they are done to is what must be writable. */
+/** Deploy verbs have their own errorKey; their key type is the object type of the permission. */
 function keyTypeOf(route: Route | null): string {
   if (route === null) return 'path'
   const { errorKey, permission } = route
@@ -51,13 +51,13 @@ function keyTypeOf(route: Route | null): string {
   return isVerb ? permission.type : errorKey
 }
 
-/** What was refused and why. Of a success nothing: a command's answer has a `message` too, and bodies are never logged. */
+/** The error message. Nothing for a success: a command's response also has a `message`, and bodies are never logged. */
 function readRefusal(answer: Answer | null): string | undefined {
   if (answer === null || answer.status < 400) return undefined
   return readText(answer.body, 'errorMsg') ?? readText(answer.body, 'message')
 }
 
-/** What a call of the console made. */
+/** The id of an object created by a console call. */
 function readHexId(body: unknown): number | null {
   const id = readText(body, 'id')
   return (id === undefined ? undefined : readObjectId(id)?.number) ?? null

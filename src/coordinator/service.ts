@@ -1,4 +1,4 @@
-/** What every use case is given. The use cases are the only writers of the store. */
+/** The services passed to every use case. Only use cases write to the store. */
 import type { Bus } from './bus/bus.js'
 import type { Actor } from '../resources/permission.js'
 import type { Scope } from './store/scope.js'
@@ -13,38 +13,38 @@ export interface StateService {
   readonly bus: Bus
   readonly statistics: StatisticsArchive
   readonly liveSamples: LiveSamples
-  /** Milliseconds since 1970; tests give their own. */
+  /** Milliseconds since 1970; tests pass their own clock. */
   readonly now: () => number
-  /** Lives as long as the store: agents take the word of this coordinator only (docs/behaviour.md, Locked agents). */
+  /** As permanent as the store: agents accept orders only from this coordinator id (docs/behaviour.md, Locked agents). */
   readonly coordinatorId: string
   readonly settings: ServiceSettings
-  /** Of the CA that made the listener's certificate; left out where it has another's, or none. */
+  /** The fingerprint of the own CA that issued the listener's certificate; absent for another certificate or none. */
   readonly caFingerprint?: string
   readonly background: BackgroundWork
-  /** The leases of periodic tasks that the coordinators of the store share. */
+  /** The leases of periodic tasks, shared by all coordinators of the store. */
   readonly leases: Leases
-  /** Told when a deploy ended: `ok`, or the kind of its error. */
+  /** Called when a deploy has ended; `result`: `ok`, or the kind of its error. */
   readonly observeDeploy: (result: string, durationSeconds: number) => void
-  /** Told when all agents of an invalidation had done it, since it was made. */
+  /** Called when all agents have completed an invalidation, with the time since it was created. */
   readonly observeInvalidation: (durationSeconds: number) => void
-  /** Told of each attempt to deliver an event to a webhook. */
+  /** Called for each attempt to deliver an event to a webhook. */
   readonly observeDelivery: (type: string, isDelivered: boolean) => void
 }
 
 export interface ServiceSettings {
-  /** Told to agents; Down after three missed. */
+  /** Sent to agents; an agent is Down after three missed heartbeats. */
   readonly heartbeatMs: number
-  /** Told to agents: between samples of counters. */
+  /** Sent to agents: the interval between samples of counters. */
   readonly statsIntervalMs: number
   /** Access and refresh token lifetimes of the system administrator. */
   readonly accessTtlSeconds: number
   readonly refreshTtlSeconds: number
   readonly apiLogDays: number
-  /** Names of the cache's own VCL that groups may include. */
+  /** The names of VCL files on the caches that groups may include. */
   readonly allowedIncludes: ReadonlySet<string>
-  /** Modules that VCL of organizations may import. */
+  /** The modules that organizations' VCL may import. */
   readonly allowedModules: ReadonlySet<string>
-  /** Where webhooks of all organizations may lead, beside what is reached over the internet. */
+  /** The networks that webhooks of all organizations may use, in addition to public internet addresses. */
   readonly webhookNetworks: readonly string[]
 }
 

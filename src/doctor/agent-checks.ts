@@ -1,4 +1,4 @@
-/** An agent's host: its key, its coordinator, its cache. */
+/** Checks an agent's host: its key, its coordinator, its cache. */
 import { join } from 'node:path'
 import { Type } from 'typebox'
 import type { Settings } from '../../config/schema.js'
@@ -42,7 +42,7 @@ export async function checkAgent(
   ]
 }
 
-/** As a load balancer asks. */
+/** Sends the same request as a load balancer. */
 async function checkHealth({
   host,
   port,
@@ -75,7 +75,7 @@ async function checkCoordinator(settings: Settings, keyFile: string): Promise<re
   })
   const address = spreadAddress({ url: coordinatorUrl, caFile: coordinatorCa, pin }, name)
   const findings: Finding[] = []
-  // Each of several: an agent goes on to the next.
+  // Checks each URL: an agent tries the next one if one fails.
   for (const _ of coordinatorUrl.split(',')) {
     const found = await checkOne(address, key)
     findings.push(...found)
@@ -101,7 +101,7 @@ async function checkOne(address: CoordinatorAddress, key: string): Promise<reado
   return [...judgeClock(clockMs, Date.now()), await askOwnState(address, key)]
 }
 
-/** `thereMs` null: it tells none. Pure. */
+/** `thereMs` null: the coordinator reports no time. Pure. */
 export function judgeClock(thereMs: number | null, hereMs: number): readonly Finding[] {
   if (thereMs === null) return []
   const skewMs = hereMs - thereMs

@@ -1,4 +1,4 @@
-/** The cache of an agent: asked with reading commands only, and looked at with the rights of the agent. */
+/** Checks the cache of an agent with read-only commands and the agent's permissions. */
 import { execFile } from 'node:child_process'
 import { readFile, open, realpath } from 'node:fs/promises'
 import { connect } from 'node:net'
@@ -35,9 +35,9 @@ interface Seen {
   readonly product: Product
   /** Such as `varnish 7.1.1`. */
   readonly release: string
-  /** Null: on another host, or not seen. */
+  /** Null: on another host, or not visible. */
   readonly running: RunningCache | null
-  /** Of the agent: for what is to be done. */
+  /** The agent's user, named in remedies. */
   readonly userName: string
 }
 
@@ -64,7 +64,7 @@ export async function checkCache(
   try {
     return await checkSeen({ ...nameSeen(found), settings, running, userName })
   } catch (error) {
-    // It went while it was asked.
+    // The connection ended during a command.
     if (error instanceof ManagementPortError) return [describeRefusal(error, address, file)]
     throw error
   } finally {
@@ -204,7 +204,7 @@ async function checkHttp({ engineHttp: { host, port } }: Settings): Promise<Find
     : problem('ports', 'http', { address })
 }
 
-/** Connects, and says nothing. */
+/** Connects without sending data. */
 function isListening(host: string, port: number): Promise<boolean> {
   return new Promise((resolve_) => {
     const socket = connect({ host, port, timeout: answerTimeoutMs })

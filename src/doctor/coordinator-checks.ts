@@ -1,4 +1,4 @@
-/** A coordinator's host: its store and keys, its listener and certificate, its bus, the versions of its agents. */
+/** Checks a coordinator's host: store and keys, listener and certificate, bus, versions of its agents. */
 import { X509Certificate } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -25,11 +25,11 @@ import { judgeClock } from './agent-checks.js'
 import { ok, problem, type Finding } from './finding.js'
 import { checkKeys, checkState, checkUnit, type Service } from './host-checks.js'
 
-/** What is found is told once, as a finding. */
+/** Results are reported once, as findings. */
 const silent = pino({ level: 'silent' })
 const answerTimeoutMs = 5_000
 const dayMs = 86_400_000
-/** Our own is renewed at 30 days: less means that nobody does it. */
+/** The coordinator renews its own certificate at 30 days: less means that renewal does not work. */
 const certificateLeastDays = 14
 const versionsMost = 5
 
@@ -55,7 +55,7 @@ export async function checkCoordinatorHost(
 
 async function checkStore(url: string, keyFile: string): Promise<readonly Finding[]> {
   const file = findSqliteFile(url)
-  // Opened, it would be made.
+  // Opening it would create it.
   if (file !== null && !existsSync(file)) return [problem('store', 'missing', { path: file })]
   let database
   try {
@@ -88,7 +88,7 @@ async function askStore(
   }
   try {
     await database.checkRoom()
-    // Whoever may begin to write could; nothing is.
+    // Only starts a write transaction, to check the permission; writes nothing.
     await database.decide(() => Promise.resolve())
     await requireWritable(database)
   } catch (error) {

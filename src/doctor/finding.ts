@@ -1,11 +1,11 @@
-/** One line of the doctor: a check that is in order, or what is wrong and what to do. */
+/** One line of the doctor's output: a passed check, or a problem and its remedy. */
 import { checks, type CheckName } from './problems.js'
 
 export interface Finding {
   readonly check: CheckName
   readonly result: 'ok' | 'warn' | 'fail'
   readonly message: string
-  /** Null: nothing is to be done. */
+  /** Null: nothing to do. */
   readonly remedy: string | null
 }
 
@@ -15,7 +15,7 @@ export function ok(check: CheckName, message: string): Finding {
 
 type ProblemName<Name extends CheckName> = string & keyof (typeof checks)[Name]['problems']
 
-/** `values`: what stands for the `{names}` of its texts. */
+/** `values`: the values of the `{names}` in its texts. */
 export function problem<Name extends CheckName>(
   check: Name,
   name: ProblemName<Name>,
@@ -34,7 +34,7 @@ interface Template {
   readonly remedy: string
 }
 
-/** Words of others may have several. */
+/** External texts may have several lines. */
 function toLine(value: string | number): string {
   return String(value).split('\n').filter(Boolean).join(' ').slice(0, 1000)
 }

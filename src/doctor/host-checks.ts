@@ -1,4 +1,4 @@
-/** What is the same for agent and coordinator: the unit, the state directory, files with keys. */
+/** Checks shared by agent and coordinator: the unit, the state directory, files with keys. */
 import { open, stat, statfs } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import type { HostUser } from '../enroll/host-user.js'
@@ -6,7 +6,7 @@ import type { ServiceUnit } from '../systemd-unit.js'
 import { ok, problem, type Finding } from './finding.js'
 import { codeOf, textOf } from '../enroll/enroll-error.js'
 
-/** What our units have, and what a drop-in may have taken away. */
+/** Settings of our units that a drop-in may have removed. */
 const hardening = {
   NoNewPrivileges: 'yes',
   ProtectSystem: 'strict',
@@ -18,7 +18,7 @@ const hardening = {
 const roomLeastBytes = 10_000_000
 const roomWantedBytes = 500_000_000
 
-/** Null: whoever calls. */
+/** `user` null: the calling user. */
 export interface Service {
   readonly unit: ServiceUnit | null
   readonly user: HostUser | null
@@ -42,7 +42,7 @@ export function checkUnit({ unit }: Service): readonly Finding[] {
     : [ok('unit', `${unit.name} runs as ${unit.user ?? 'root'}, protected as packaged`)]
 }
 
-/** `file`: one that lies there and that the service writes. */
+/** `file`: a file there that the service writes. */
 export async function checkState(
   path: string,
   file: string,
@@ -69,7 +69,7 @@ export async function checkState(
   return findings.length > 0 ? findings : [ok('state', `${path}, ${free} MB free`)]
 }
 
-/** Opened as for writing, and not written. */
+/** Opens the file for writing without writing to it. */
 async function checkWritable(path: string, file: string): Promise<readonly Finding[]> {
   if (!existsSync(file)) return []
   try {
@@ -80,7 +80,7 @@ async function checkWritable(path: string, file: string): Promise<readonly Findi
   }
 }
 
-/** Those that are there. */
+/** Checks the files that exist. */
 export async function checkKeys(files: readonly string[]): Promise<readonly Finding[]> {
   const findings: Finding[] = []
   let count = 0

@@ -1,8 +1,8 @@
-/** What the doctor looks at, and what it says of what it finds: docs/operating.md has the same as its chapter on troubles. */
+/** The doctor's checks and the texts of its findings; the chapter on troubles in docs/operating.md has the same texts. */
 
 interface Problem {
   readonly result: 'warn' | 'fail'
-  /** With `{names}` of what is put in. */
+  /** Contains `{names}` as placeholders. */
   readonly what: string
   readonly remedy: string
 }
@@ -221,7 +221,7 @@ export const checks = {
 
 export type CheckName = keyof typeof checks
 
-/** Of docs/operating.md: a table, by check. */
+/** Returns the table in docs/operating.md, ordered by check. */
 export function describeProblems(): string {
   const rows = Object.entries(checks).flatMap(([name, { problems }]) =>
     Object.values(problems as Check['problems']).map(({ result, what, remedy }) => [

@@ -1,4 +1,4 @@
-/** `cachefleetd doctor`: whether this host is as agent and coordinator need it. Changes nothing (docs/behaviour.md, Doctor). */
+/** `cachefleetd doctor`: checks that this host suits agent and coordinator. Changes nothing (docs/behaviour.md, Doctor). */
 import { geteuid, stdout } from 'node:process'
 import { ConfigError, loadConfig, type Environment, type Loaded } from '../../config/load.js'
 import type { Settings } from '../../config/schema.js'
@@ -23,11 +23,11 @@ type SideName = 'agent' | 'coordinator'
 interface Side {
   readonly name: SideName
   readonly unit: ServiceUnit | null
-  /** As it would be started. Throws ConfigError. */
+  /** Loads the settings with which the service would start. Throws ConfigError. */
   readonly load: () => Loaded
 }
 
-/** Ends with 1 when something failed. */
+/** Exits with 1 if a check failed. */
 export async function runDoctor(
   arguments_: readonly string[],
   environment: Environment,
@@ -40,7 +40,7 @@ export async function runDoctor(
   stdout.write(
     isJson ? `${JSON.stringify({ ok: isOk, version, checks: findings })}\n` : describe(findings),
   )
-  // What was dialled may linger.
+  // Outgoing connections may still be open.
   process.exit(isOk ? 0 : 1)
 }
 
@@ -60,7 +60,7 @@ function readWords(arguments_: readonly string[]): Words {
   return { isJson, instance, words: rest.toSpliced(at, 2) }
 }
 
-/** At least one. */
+/** Returns at least one side. */
 function findSides(
   words: readonly string[],
   instance: string | null,
@@ -97,7 +97,7 @@ async function checkSide({ name, unit, load }: Side): Promise<readonly Finding[]
   } catch (error) {
     return [problem('settings', 'bad', { reason: textOf(error) })]
   }
-  // Its parts are read from disk at the first use: by then this process may be a user who cannot read them.
+  // Its modules are loaded from disk at first use, when this process may run as a user who cannot read them.
   if (name === 'coordinator')
     await loadDatabase(settings.store ?? defaultStoreUrl(settings.stateDir))
   const service = { unit, user }

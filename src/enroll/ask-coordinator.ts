@@ -1,4 +1,4 @@
-/** Whether the coordinator is there, is who the token says, and would let this agent in: nothing is used up by asking. */
+/** Checks that the coordinator is reachable, matches the token and would admit this agent; the check does not use up the token. */
 import { request as requestPlain, type IncomingMessage } from 'node:http'
 import { request as requestTls } from 'node:https'
 import { randomBytes } from 'node:crypto'
@@ -11,12 +11,12 @@ interface Question {
   readonly address: CoordinatorAddress
   readonly name: string
   readonly token: string
-  /** Milliseconds since 1970, of this host. */
+  /** Milliseconds since 1970, from this host's clock. */
   readonly now: () => number
 }
 
 const timeoutMs = 15_000
-/** Statistics are put together by the minute, and what is logged must be found by its time. */
+/** Statistics are aggregated by the minute, and log entries must be found by their time. */
 const skewMostMs = 60_000
 
 /** Throws EnrollError. */
@@ -37,14 +37,14 @@ export async function requireWelcome({ address, name, token, now }: Question): P
       joinToken: () => Promise.resolve(token),
       signal: AbortSignal.timeout(timeoutMs),
     })
-    // Before a hello a token is not used up.
+    // A token is not used up before hello.
     socket.terminate()
   } catch (error) {
     throw new EnrollError(describeRefusal(host, name, error), { cause: error })
   }
 }
 
-/** Null: the clocks agree. `coordinatorMs` null: it told none. Pure. */
+/** Returns null if the clocks agree. `coordinatorMs` null: the coordinator sent no time. Pure. */
 export function findSkew(hereMs: number, coordinatorMs: number | null): string | null {
   if (coordinatorMs === null || Math.abs(hereMs - coordinatorMs) <= skewMostMs) return null
   const seconds = Math.round(Math.abs(hereMs - coordinatorMs) / 1000)
@@ -52,7 +52,7 @@ export function findSkew(hereMs: number, coordinatorMs: number | null): string |
   return `the clock of this host is ${seconds} s ${way} the coordinator's: set it (timedatectl set-ntp true), then enrol again`
 }
 
-/** Why a coordinator is not reached, by the code of the error. */
+/** Why a coordinator is unreachable, by error code. */
 export const reasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there; is the port right, and does a firewall let it through?',
   ENOTFOUND: 'no host has that name',
@@ -61,7 +61,7 @@ export const reasons: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'there is no route to that host',
 }
 
-/** By the `Date` of an answer that needs no login. Null: it told none. */
+/** Reads the `Date` header of a response that needs no login. Null: there was none. */
 export async function readClock(address: CoordinatorAddress): Promise<number | null> {
   const url = new URL(address.url)
   const isTls = url.protocol === 'wss:'

@@ -1,9 +1,9 @@
-/** Which of the caches that run here is meant, and what its command line tells an agent. Pure. */
+/** Selects one of the caches running here, and reads from its command line what an agent needs. Pure. */
 import { basename } from 'node:path'
 import type { RunningCache } from '../agent/host/running-caches.js'
 import { EnrollError } from './enroll-error.js'
 
-/** `instance`: the last part of its `-n`; null: there is only one. Throws EnrollError. */
+/** `instance`: the last part of its `-n`; null: there is only one cache. Throws EnrollError. */
 export function chooseCache(
   caches: readonly RunningCache[],
   instance: string | null,
@@ -31,7 +31,7 @@ function describe({ pid, program, workingDirectory }: RunningCache): string {
   return `pid ${pid}: ${basename(program)}${workingDirectory === null ? '' : ` -n ${workingDirectory}`}`
 }
 
-/** `HOST:PORT` of the management port, as the setting has it. Throws EnrollError. */
+/** `HOST:PORT` of the management port, in the format of the setting. Throws EnrollError. */
 export function findManagementAddress({ pid, managementPorts }: RunningCache): string {
   const found = managementPorts.map((text) => parseAddress(text)).find((one) => one !== null)
   if (found?.port != null && found.port > 0) return `${found.host}:${found.port}`
@@ -43,7 +43,7 @@ export function findManagementAddress({ pid, managementPorts }: RunningCache): s
 const httpPort = 80
 const withoutHttp: ReadonlySet<string> = new Set(['proxy', 'https', 'ssl', 'tls'])
 
-/** Where it takes plain HTTP, for purges; null: nowhere, or that is not told. */
+/** Where the cache accepts plain HTTP, for purges; null: nowhere, or unknown. */
 export function findHttpAddress({ listenAddresses }: RunningCache): string | null {
   for (const text of listenAddresses) {
     // `[name=]address[,PROTO][,option=value …]` (varnishd(1), -a).
@@ -57,7 +57,7 @@ export function findHttpAddress({ listenAddresses }: RunningCache): string | nul
 
 interface Address {
   readonly host: string
-  /** Null: not said. */
+  /** Null: not specified. */
   readonly port: number | null
 }
 
@@ -71,20 +71,20 @@ function parseAddress(text: string): Address | null {
   return { host: toDialled(v6 ?? name ?? ''), port }
 }
 
-/** A listener on all addresses is on loopback, too. */
+/** A listener on all addresses also listens on loopback. */
 function toDialled(host: string): string {
   if (host === '' || host === '0.0.0.0' || host === '*') return '127.0.0.1'
   if (host === '::') return '[::1]'
   return host.includes(':') ? `[${host}]` : host
 }
 
-/** What cachefleet is tested with, by their first numbers. */
+/** Major versions that cachefleet is tested with. */
 const known: Readonly<Record<string, readonly [from: number, to: number]>> = {
   varnish: [6, 9],
   vinyl: [9, 9],
 }
 
-/** `product`: its short name, or what another make calls itself. Throws EnrollError. */
+/** `product`: its short name, or another product's own name. Throws EnrollError. */
 export function requireKnownRelease(product: string, version: string | null): void {
   const [from, to] = known[product] ?? [1, 0]
   const major = Number(/^\d+/.exec(version ?? '')?.[0] ?? 0)

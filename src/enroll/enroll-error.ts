@@ -1,4 +1,4 @@
-/** Why a host is not enrolled: one line that says what is wrong and how to mend it. */
+/** Why a host is not enrolled: one line with the problem and its remedy. */
 export class EnrollError extends Error {
   override readonly name = 'EnrollError'
 

@@ -1,6 +1,6 @@
 /**
- * `cachefleetd enroll`: from a running cache and a join token to a service that runs. Everything that can be wrong is looked for
- * before anything is written; what was written is taken back when the agent does not run in time.
+ * `cachefleetd enroll`: sets up a running service from a running cache and a join token. It checks everything before it writes
+ * anything, and undoes its changes if the agent is not Running in time.
  */
 import { chown, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
@@ -32,13 +32,13 @@ import { untilRunning } from './until-running.js'
 
 export interface EnrollOptions extends EnrollWords {
   readonly token: string
-  /** Of the host's files. */
+  /** Root folder of the host's files. */
   readonly root: string
   readonly systemctl: Systemctl
   readonly now: () => number
-  /** How long the agent may take until it is Running. */
+  /** How long the agent may take to become Running. */
   readonly waitMs: number
-  /** Aborted with an EnrollError: everything is taken back. */
+  /** Aborted with an EnrollError: all changes are undone. */
   readonly signal: AbortSignal
   readonly listCaches?: () => Promise<readonly RunningCache[]>
 }
@@ -49,11 +49,11 @@ export interface Enrolled {
   /** Such as `varnish 7.1.1`. */
   readonly release: string
   readonly address: string
-  /** Null: it is Running, or ReadOnly as its settings want. */
+  /** Null: it is Running, or ReadOnly as its settings require. */
   readonly lockedBecause: string | null
 }
 
-/** As root. Throws EnrollError, and leaves nothing behind then. */
+/** Must run as root. Throws EnrollError, and then leaves nothing behind. */
 export async function enrollHost(options: EnrollOptions): Promise<Enrolled> {
   const { root, instance, token } = options
   if (!parseJoinToken(token) || /\s/.test(token))
@@ -73,7 +73,7 @@ export async function enrollHost(options: EnrollOptions): Promise<Enrolled> {
   }
 }
 
-/** The last first. Answers what could not be, for the message; empty: nothing. */
+/** Undoes in reverse order. Returns the failures, for the message; empty: none. */
 async function takeAllBack(undo: Place['undo']): Promise<string> {
   const failures: string[] = []
   for (const takeBack of undo.toReversed())
@@ -88,7 +88,7 @@ interface Place extends EnrollOptions {
   readonly unit: HostUnit
   readonly user: HostUser
   readonly cache: InspectedCache
-  /** What takes back what was done, in the order in which it was. */
+  /** Functions that undo the changes, in the order of the changes. */
   readonly undo: (() => Promise<void>)[]
 }
 
@@ -105,7 +105,7 @@ async function install(place: Place): Promise<Enrolled> {
   undo.push(() => rm(tokenFile, { force: true }))
   await writeDurably(tokenFile, `${token}\n`, 0o640)
   await chown(tokenFile, 0, place.user.gid)
-  // Moved away: owner and mode are to be what they were.
+  // Renamed, so that an undo restores owner and mode.
   const kept = `${configFile}.before`
   if (before !== null) await rename(configFile, kept)
   undo.push(() => (before === null ? rm(configFile, { force: true }) : rename(kept, configFile)))
@@ -116,7 +116,7 @@ async function install(place: Place): Promise<Enrolled> {
   await startUnit(systemctl, unit.name)
   const state = await untilRunning(settings, { waitMs: place.waitMs, unit: unit.name, signal })
 
-  // It has a key of its own now, and trusts what it keeps.
+  // The agent now has its own key, and keeps the CA that it trusts.
   await writeDurably(configFile, takeOutSettings(unit.configFile, text, ['joinTokenFile']), 0o644)
   await Promise.all([tokenFile, kept].map((file) => rm(file, { force: true })))
   const { release, address } = place.cache
@@ -134,20 +134,20 @@ function describeSettings({ coordinatorUrl, cache, instance }: Place, tokenFile:
       ...(cache.program !== null && { engineProgram: cache.program }),
     },
     defaults: {
-      // Of two agents on a host each needs a name of its own.
+      // Two agents on one host need different names.
       ...(instance !== null && { name: nameAgent(hostname(), instance) }),
       ...(cache.http !== null && { engineHttp: cache.http }),
     },
   }
 }
 
-/** As names of agents are: letters, digits and dashes, at most 52. */
+/** Follows the rules for agent names: letters, digits and dashes, at most 52. */
 export function nameAgent(hostName: string, instance: string): string {
   const host = hostName.replaceAll(/[^A-Za-z0-9-]/g, '-').slice(0, 51 - instance.length)
   return `${host}-${instance}`
 }
 
-/** What the agent wrote there goes; VCL that it took off the cache is the only copy, and stays. */
+/** Removes what the agent wrote; VCL that it removed from the cache is the only copy, and stays. */
 export async function clearState(
   stateDir: string,
   before: readonly string[] | null,
@@ -160,7 +160,7 @@ export async function clearState(
   if (before === null && saved.length === 0) await rm(stateDir, { recursive: true, force: true })
 }
 
-/** As the service will read them, with its unit's variables. Throws EnrollError where these do not let ours count. */
+/** Reads them as the service will, with its unit's variables. Throws EnrollError if those override ours. */
 async function readSettings(
   { unit, coordinatorUrl }: Place,
   configFile: string,
@@ -189,7 +189,7 @@ async function readSettings(
   }
 }
 
-/** What is learnt of the coordinator's CA is kept by the agent, once it runs. */
+/** Uses a temporary folder: the agent itself keeps the coordinator's CA once it runs. */
 async function askBeforehand(place: Place, settings: Settings): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'cachefleet-enroll-'))
   try {
@@ -208,7 +208,7 @@ async function askBeforehand(place: Place, settings: Settings): Promise<void> {
   }
 }
 
-/** Of several coordinators one is enough; what the first says is told. */
+/** One of several coordinators is enough; if all fail, the first error is reported. */
 async function askOneOf(
   address: CoordinatorAddress,
   count: number,

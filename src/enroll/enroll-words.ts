@@ -1,11 +1,11 @@
-/** What `cachefleetd enroll` is given on its command line. Pure. */
+/** The command line of `cachefleetd enroll`. Pure. */
 import { parseArgs } from 'node:util'
 import { ConfigError } from '../../config/load.js'
 
 export interface EnrollWords {
-  /** `ws://` or `wss://`, several separated by commas, as the setting has it. */
+  /** `ws://` or `wss://`, several separated by commas, in the format of the setting. */
   readonly coordinatorUrl: string
-  /** Of several caches on this host; null: there is one. */
+  /** Selects one of several caches on this host; null: there is one. */
   readonly instance: string | null
   readonly tokenFile: string | null
 }
@@ -15,10 +15,10 @@ Enrols the cache that runs on this host at the coordinator URL, such as https://
 The join token is read from FILE, from CACHEFLEET_JOIN_TOKEN or from standard input, and is never an argument.
 --instance NAME: of several caches on this host the one whose -n ends in NAME; its agent is cachefleet-agent@NAME.`
 
-/** Part of a unit's name, of a file's and of an agent's. */
+/** It becomes part of the names of a unit, a file and an agent. */
 const instanceForm = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,29}[A-Za-z0-9])?$/
 
-/** Throws ConfigError saying what would be right. */
+/** Throws ConfigError with the correct form. */
 export function readEnrollWords(words: readonly string[]): EnrollWords {
   const { values, positionals } = parse(words)
   const [url, ...more] = positionals
@@ -44,7 +44,7 @@ function parse(words: readonly string[]) {
   }
 }
 
-/** People know the address that a browser takes. */
+/** Accepts the address that users know from the browser. */
 function toLinkUrl(text: string): string {
   const url = URL.canParse(text.trim()) ? new URL(text.trim()) : null
   const scheme = { 'https:': 'wss', 'wss:': 'wss', 'http:': 'ws', 'ws:': 'ws' }[url?.protocol ?? '']

@@ -1,15 +1,15 @@
-/** The service of an agent on this host, started and stopped by systemctl: words, never a shell. */
+/** The service of an agent on this host, started and stopped by systemctl, without a shell. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { readServiceUnit, type ServiceUnit } from '../systemd-unit.js'
 import { codeOf, EnrollError, textOf } from './enroll-error.js'
 
 export interface HostUnit extends ServiceUnit {
-  /** What `--config` of its command line names. */
+  /** The value of `--config` on its command line. */
   readonly configFile: string
 }
 
-/** The program, and words before ours. */
+/** The program, and words that precede ours. */
 export type Systemctl = readonly [program: string, ...words: string[]]
 
 /** Longer than a start may take by systemd's default (90 s). */
@@ -19,7 +19,7 @@ export function nameUnit(instance: string | null): string {
   return instance === null ? 'cachefleet-agent.service' : `cachefleet-agent@${instance}.service`
 }
 
-/** Throws EnrollError where it is not installed as our packages do. */
+/** Throws EnrollError if it is not installed as in our packages. */
 export function findUnit(name: string, root: string): HostUnit {
   const unit = readServiceUnit(name, root)
   if (!unit) throw new EnrollError(`there is no unit ${name}: install the package cachefleet-agent`)
@@ -44,7 +44,7 @@ export async function startUnit(systemctl: Systemctl, name: string): Promise<voi
   }
 }
 
-/** Also what did not start, or was never there. */
+/** Also works for a unit that did not start or does not exist. */
 export async function stopUnit(systemctl: Systemctl, name: string): Promise<void> {
   await run(systemctl, ['disable', '--now', name]).catch(() => undefined)
   await run(systemctl, ['reset-failed', name]).catch(() => undefined)

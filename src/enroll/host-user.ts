@@ -1,4 +1,4 @@
-/** The service's user on this host, and what it may read: root takes its rights for a moment. */
+/** The service's user on this host, and what it may read: root takes over its rights for a moment. */
 import { readFileSync } from 'node:fs'
 import { getgroups, setegid, seteuid, setgroups } from 'node:process'
 import { EnrollError } from './enroll-error.js'
@@ -7,11 +7,11 @@ export interface HostUser {
   readonly name: string
   readonly uid: number
   readonly gid: number
-  /** Of `/etc/group`, and those that its unit adds. */
+  /** From `/etc/group`, and those that its unit adds. */
   readonly groups: readonly number[]
 }
 
-/** Throws EnrollError for a user or group that is not there. */
+/** Throws EnrollError for a user or group that does not exist. */
 export function findHostUser(name: string, unitGroups: readonly string[]): HostUser {
   const [, , uid, gid] = readEntries('/etc/passwd').find(([entry]) => entry === name) ?? []
   if (uid === undefined || gid === undefined)
@@ -40,7 +40,7 @@ function readEntries(file: string): readonly (readonly string[])[] {
     .map((line) => line.split(':'))
 }
 
-/** Nothing else may run meanwhile: the rights are those of the whole process. Only for root. */
+/** Nothing else may run meanwhile, because the rights apply to the whole process. Only for root. */
 export function actAs<T>(user: HostUser, work: () => T): T {
   const before = { uid: 0, gid: 0, groups: getgroups?.() ?? [] }
   takeRights(user)
@@ -52,7 +52,7 @@ export function actAs<T>(user: HostUser, work: () => T): T {
   }
 }
 
-/** The user last: after that nothing else may be changed. */
+/** Sets the user last: after that nothing else may be changed. */
 function takeRights({ uid, gid, groups }: Pick<HostUser, 'uid' | 'gid' | 'groups'>): void {
   setgroups?.([...groups])
   setegid?.(gid)

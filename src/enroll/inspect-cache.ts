@@ -1,4 +1,4 @@
-/** What root sees of a running cache that its agent will not: written into the agent's settings once the agent's user may use it. */
+/** Facts of a running cache that only root sees: they become settings of the agent once its user has the required rights. */
 import { readFileSync } from 'node:fs'
 import { readFile, readlink, realpath } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
@@ -22,11 +22,11 @@ export interface InspectedCache {
   readonly http: string | null
 }
 
-/** What a manager that was started without `-S` makes for itself (mgt_cli.c, mgt_cli_secret). */
+/** A manager that was started without `-S` creates this file (mgt_cli.c, mgt_cli_secret). */
 const ownSecret = '_.secret'
 const answerTimeoutMs = 10_000
 
-/** As root. Throws EnrollError for one that cannot be managed. */
+/** Must run as root. Throws EnrollError for a cache that cannot be managed. */
 export async function inspectCache(cache: RunningCache): Promise<InspectedCache> {
   const { pid, product } = cache
   const address = findManagementAddress(cache)
@@ -70,7 +70,7 @@ async function askRelease(address: string, secretFile: string): Promise<string> 
   }
 }
 
-/** Null where its program was replaced, and lies nowhere any more. */
+/** Null if its program was replaced and no longer exists. */
 async function findProgram({ pid, program }: RunningCache): Promise<string | null> {
   const running = await readlink(`/proc/${pid}/exe`).catch(() => '')
   const written = isAbsolute(program) ? program : ''
@@ -81,7 +81,7 @@ async function findProgram({ pid, program }: RunningCache): Promise<string | nul
   return null
 }
 
-/** Throws EnrollError for the first thing that the user may not read. */
+/** Throws EnrollError for the first file that the user may not read. */
 export function requireRights(
   { product, secretFile, workingDirectory }: InspectedCache,
   user: HostUser,
@@ -101,7 +101,7 @@ export function requireRights(
     )
 }
 
-/** Answers what went wrong; null: nothing. */
+/** Returns the error; null: none. */
 function tryTo(work: () => unknown): Error | null {
   try {
     work()

@@ -1,4 +1,4 @@
-/** `cachefleetd enroll URL` as a person calls it: the token is asked for, the outcome told in a line. */
+/** `cachefleetd enroll URL` for a user: prompts for the token and prints the outcome in one line. */
 import { readFile } from 'node:fs/promises'
 import { geteuid, stdin, stdout } from 'node:process'
 import type { Environment } from '../../config/load.js'
@@ -9,7 +9,7 @@ import { readEnrollWords } from './enroll-words.js'
 
 const waitMs = 60_000
 
-/** Rejects with ConfigError for its words, with EnrollError for all else. */
+/** Rejects with ConfigError for its arguments, with EnrollError for everything else. */
 export async function runEnroll(words: readonly string[], environment: Environment): Promise<void> {
   const given = readEnrollWords(words)
   if (geteuid?.() !== 0)
@@ -27,7 +27,7 @@ export async function runEnroll(words: readonly string[], environment: Environme
     systemctl: ['systemctl'],
   })
   stdout.write(describe(enrolled))
-  // Handlers of signals do not hold it, but a socket that lingers might.
+  // Signal handlers do not keep the process running, but a lingering socket might.
   process.exit(0)
 }
 

@@ -1,20 +1,20 @@
-/** The agent's settings file with what enrolling adds: everything else in it, comments too, stays. Pure. */
+/** Adds the settings of an enrolment to the agent's settings file: everything else in it stays, including comments. Pure. */
 import { Document, isMap, parseDocument } from 'yaml'
 import { EnrollError } from './enroll-error.js'
 
-/** Null takes a setting out. */
+/** Null removes a setting. */
 export type Values = Readonly<Record<string, string | null>>
 
 const head = ' Settings of this agent: cachefleetd --help tells all.'
 
 interface Added {
-  /** They replace what the file has. */
+  /** They override the file. */
   readonly values: Values
-  /** What the file has wins over these. */
+  /** The file overrides these. */
   readonly defaults: Values
 }
 
-/** `text`: what the file holds; null: there is none. Throws EnrollError for what is no YAML, or enrols already. */
+/** `text`: the content of the file; null: it does not exist. Throws EnrollError if it is no YAML or already enrols. */
 export function addSettings(
   file: string,
   text: string | null,
@@ -33,7 +33,7 @@ export function addSettings(
   return changeSettings(document, { ...values, ...Object.fromEntries(missing) })
 }
 
-/** The same of a file that was written by `addSettings`. */
+/** Removes settings from a file that `addSettings` wrote. */
 export function takeOutSettings(file: string, text: string, names: readonly string[]): string {
   const gone = Object.fromEntries(names.map((name) => [name, null]))
   return changeSettings(parse(file, text), gone)
@@ -41,7 +41,7 @@ export function takeOutSettings(file: string, text: string, names: readonly stri
 
 function changeSettings(document: Document, values: Values): string {
   for (const [name, value] of Object.entries(values)) {
-    // A setting may have the name of its flag, too, and then counts once.
+    // A setting may be named like its flag; both count as one.
     const gone =
       value === null ? [name, flagOf(name)] : [flagOf(name)].filter((one) => one !== name)
     for (const one of gone) if (document.has(one)) document.delete(one)

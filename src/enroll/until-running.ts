@@ -1,4 +1,4 @@
-/** Waits until the coordinator sees the new agent as it should be; it is asked with the agent's own key, as the agent is. */
+/** Waits until the coordinator reports the expected state of the new agent; the query uses the agent's own key. */
 import { join } from 'node:path'
 import { Type } from 'typebox'
 import type { Settings } from '../../config/schema.js'
@@ -22,13 +22,13 @@ const isOwnState = prepareGuard(ownState)
 
 interface Waiting {
   readonly waitMs: number
-  /** For a person who looks further. */
+  /** For a user who investigates further. */
   readonly unit: string
   readonly signal: AbortSignal
 }
 
 const pollPauseMs = 250
-/** Locked: enrolled, and an administrator decides what becomes of its cache. */
+/** Locked: enrolled, and an administrator decides about its cache. */
 const arrived: ReadonlySet<string> = new Set(['Running', 'ReadOnly', 'Locked'])
 
 /** Throws EnrollError when the time is over. */

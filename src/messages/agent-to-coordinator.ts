@@ -1,4 +1,4 @@
-/** What an agent says. */
+/** Messages from the agent to the coordinator. */
 import { Type } from 'typebox'
 import { engineStates } from '../resources/agent-state.js'
 import type { Capability } from '../resources/capability.js'
@@ -26,25 +26,25 @@ import { envelope } from './envelope.js'
 import { logEnded, logLines } from './live-log.js'
 import { observed } from './observations.js'
 
-/** An agent bears a handful. */
+/** An agent usually has a handful. */
 const tagsMost = 256
-/** More than an agent is ever sent ahead, and than an entry has members. */
+/** More than the entries sent ahead to an agent, and than the members of an entry. */
 export const entriesMost = 1_000
 /** A cache has about 400 counters, some for each backend, and 26 figures of each of 140 groups and domains. */
 const countersMost = 6_000
 
-/** What changes from heartbeat to heartbeat. */
+/** The part of the state that changes between heartbeats. */
 const engineCondition = Type.Object({
   engineState: Type.Enum(engineStates),
-  /** Why the engine is not running or not answering, in one line. */
+  /** Why the cache is not running or not answering, in one line. */
   engineError: orNull(text),
-  /** The newest revision that was received; 0 before the first. */
+  /** The newest revision received; 0 before the first. */
   heldRevision: whole(0),
   /** The newest revision that the cache was seen to satisfy; 0 before the first. */
   effectiveRevision: whole(0),
-  /** The agent refuses changes: its coordinator id or its revision says that this coordinator is another or older one. */
+  /** Why the agent refuses changes: by its coordinator id or its revision this is another coordinator or an older one. */
   lockedBecause: orNull(text),
-  /** Of the cache's manager: another one is another life of the cache. Null or absent: not known. */
+  /** The PID of the cache's manager process; a new PID means that the cache was restarted. Null or absent: not known. */
   cachePid: Type.Optional(orNull(whole(0))),
 })
 export type EngineCondition = Fitting<typeof engineCondition>
@@ -63,29 +63,29 @@ const engineDescription = Type.Object({
   workingDirectory: orNull(shortText),
 })
 
-/** Everything the coordinator must know of an agent; sent as hello and again when it asks for the full state. */
+/** Everything the coordinator must know about an agent; sent in hello, and when it requests the full state. */
 const agentDescription = Type.Object({
   name: named((name) => findAgentNameProblem(name, linkedAgentNameLimit)),
   agentVersion: matching(/^\d{1,6}\.\d{1,6}\.\d{1,6}(?:[-+][\w.+-]{1,64})?$/, 'a version'),
-  /** A newer agent may have more than are known here; only the known ones are kept. */
+  /** A newer agent may send capabilities that are unknown here; only the known ones are kept. */
   capabilities: Type.Unsafe<readonly Capability[]>(
     list(matching(/^[A-Za-z-]{1,32}$/, 'a word'), 32),
   ),
   /** Static tags, from the agent's own settings. */
   tags: list(named(findNameProblem), tagsMost),
-  /** The coordinator whose word the agent takes; null before its first enrolment. */
+  /** The coordinator that the agent obeys; null before its first enrolment. */
   coordinatorId: orNull(shortText),
-  /** Of the key the agent made for itself; the key itself is only ever sent as a credential. */
+  /** The digest of the key that the agent generated; the key itself is sent only as a credential. */
   keyDigest: sha256,
-  /** Present while the VCL that the cache runs shall be adopted and was not yet: `ready` when the cache can be asked for it. */
+  /** Present while the cache's running VCL is to be adopted and was not yet; `ready` once the cache can be asked for it. */
   adoption: orAbsent(Type.Enum(['waiting', 'ready'])),
-  /** Beside `adoption`: the VCL group that hosts with the same text share; absent: each has a group of its own. */
+  /** With `adoption`: the VCL group shared by hosts with the same text; absent: each host gets its own group. */
   adoptGroup: orAbsent(named(findNameProblem)),
-  /** Present while it is locked and its cache was seen: what an unlock begins with. */
+  /** Present while the agent is locked and its cache was read: the state that an unlock starts from. */
   held: orAbsent(heldCache),
-  /** Of the machine that the agent and its cache run on; absent from an agent of an earlier version. */
+  /** The host name of the agent and its cache; absent from an agent of an earlier version. */
   hostName: orAbsent(shortText),
-  /** Why the cache's log cannot be read, where that can be mended on its host; absent: it can, or there is none to read. */
+  /** Why the cache's log cannot be read, if that can be fixed on the host; absent: it can be read, or there is no log. */
   logTrouble: orAbsent(text),
   engine: engineDescription,
   condition: engineCondition,
@@ -93,58 +93,58 @@ const agentDescription = Type.Object({
 export type AgentDescription = Fitting<typeof agentDescription>
 
 const programFailure = Type.Object({
-  /** The name of the VCL on the cache, so that the coordinator finds the deploy it belongs to. */
+  /** The name of the VCL on the cache, by which the coordinator finds its deploy. */
   program: text,
-  /** The engine's words, whole. */
+  /** The cache's error, unabridged. */
   error: text,
 })
 export type ProgramFailure = Fitting<typeof programFailure>
 
-/** How an `apply` ended. Sent exactly once for each instruction; the newest revision wins. */
+/** The result of an `apply`. Sent exactly once per instruction; the newest revision wins. */
 const applyReport = Type.Object({
   ...envelope('applyReport'),
-  /** The sequence of the instruction it answers. */
+  /** The sequence of the instruction that it answers. */
   instruction: whole(1),
   revision: whole(0),
-  /** `applied`: the cache holds all of it. `failed`: something could not be loaded or set; the rest is done. `refused`: nothing was tried. */
+  /** `applied`: the cache holds all of it. `failed`: something could not be loaded or set; the rest is done. `refused`: not tried. */
   result: Type.Enum(['applied', 'failed', 'refused']),
-  /** Of `applied`: the settings that the cache refuses. */
+  /** With `applied`: the settings that the cache refuses. */
   error: orNull(text),
-  /** Programs of this revision that are loaded (and warmed up) now. */
+  /** Programs of this revision that are now loaded (and warmed up). */
   loaded: list(text, programsMost),
   failures: list(programFailure, programsMost),
   /**
-   * Of `failed`: the cache was lost, a source was not to be had or the state could not be saved. That says nothing about
-   * the VCLs that are neither loaded nor failures: the agent goes on by itself.
+   * With `failed`: the connection to the cache was lost, a source was unavailable or the state could not be saved. VCLs that are
+   * neither loaded nor failures are undecided: the agent continues by itself.
    */
   interrupted: orAbsent(flag),
-  /** Of `interrupted`: what could not be loaded for a reason of this host. Absent from an agent of an earlier version. */
+  /** With `interrupted`: programs that a problem of this host kept from loading. Absent from an agent of an earlier version. */
   postponed: orAbsent(list(programFailure, programsMost)),
   /** Whether anything was changed on the cache. */
   changed: flag,
   /**
-   * What serves now, as the cache lists it: the active VCL and what labels stand for. Absent when the cache was not seen
-   * at the end, and from an agent of an earlier version.
+   * The VCLs that now serve, as the cache lists them: the active VCL and the labelled ones. Absent when the cache could not be
+   * read at the end, and from an agent of an earlier version.
    */
   serving: orAbsent(list(text, programsMost)),
-  /** Of each that is desired. Absent when the cache was not seen at the end, and from an agent of an earlier version. */
+  /** One for each desired certificate. Absent when the cache could not be read at the end, and from an agent of an earlier version. */
   certificates: orAbsent(reportedCertificates),
 })
 export type ApplyReport = Fitting<typeof applyReport>
 
-/** The answer to a `query` or a `command`: what the engine said. */
+/** The answer to a question such as `query` or `command`: the cache's response. */
 const answer = Type.Object({
   ...envelope('answer'),
   instruction: whole(1),
   result: Type.Enum(['done', 'failed', 'refused']),
-  /** Shape by query; null when the result is not `done`, or when it went by PUT because of its size. */
+  /** Its shape depends on the query; null when the result is not `done`, or when the value was sent by PUT because of its size. */
   value: Type.Unknown(),
   sentByPut: flag,
   error: orNull(text),
 })
 export type Answer = Fitting<typeof answer>
 
-/** A change by others that was undone. */
+/** A change from outside that the agent undid. */
 const drift = Type.Object({
   at: shortText,
   foreign: list(text, programsMost),
@@ -156,35 +156,35 @@ export type Drift = Fitting<typeof drift>
 const invalidationResult = Type.Object({
   position: whole(1),
   result: Type.Enum(['done', 'failed']),
-  /** Of `failed` the cache's refusal; of `done` what is not certain about it. */
+  /** With `failed`: the cache's refusal. With `done`: what is uncertain about the result. */
   error: orNull(shortText),
 })
 export type InvalidationResult = Fitting<typeof invalidationResult>
 
-/** How entries of `invalidate` ended, in their order. */
+/** The results of `invalidate` entries, in their order. */
 const invalidated = Type.Object({
   ...envelope('invalidated'),
   results: list(invalidationResult, entriesMost),
-  /** The entry behind the last result could not be tried to its end; it and all behind it are dropped, and wanted again. */
+  /** The entry after the last result could not be completed; it and all later ones are dropped and requested again. */
   trouble: orNull(shortText),
 })
 export type Invalidated = Fitting<typeof invalidated>
 
-/** Counters of the cache, at the interval that the welcome named. */
+/** Counters of the cache, at the interval in the welcome. */
 const samples = Type.Object({
   ...envelope('samples'),
-  /** When they were read: epoch milliseconds of the agent's clock. */
+  /** When they were read, in epoch milliseconds of the agent's clock. */
   at: whole(0),
-  /** Asked for by `watch`, between those of the interval: shown, and not archived. */
+  /** Requested by `watch`, between the regular samples: shown, but not archived. */
   live: flag,
-  /** What the values are, in their order; in the first samples of a link and whenever the set is another one. */
+  /** The names of the values, in their order; sent in the first samples of a link and whenever the set changes. */
   names: orAbsent(list(shortText, countersMost)),
-  /** A counter's events per second since the samples before, a gauge as it is; null: not known. */
+  /** A counter as events per second since the previous samples, a gauge as it is; null: not known. */
   values: list(orNull(finite), countersMost),
 })
 export type Samples = Fitting<typeof samples>
 
-/** What the cache thinks of its backends: all of it, when something of it changed and on each new link. */
+/** The health of the cache's backends: sent as a whole after each change and on each new link. */
 const backends = Type.Object({ ...envelope('backends'), vcls: servedVcls })
 export const agentMessages = {
   hello: Type.Object({ ...envelope('hello'), ...agentDescription.properties }),

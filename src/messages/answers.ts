@@ -1,4 +1,4 @@
-/** What agents answer, judged by what they were asked; each question has its own form. */
+/** Answers of agents, checked against the schema of their question. */
 import { Type, type TSchema } from 'typebox'
 import { splitJson } from '../json-parts.js'
 import { describeMismatch, prepareCheck } from '../mismatch.js'
@@ -20,9 +20,9 @@ import { cutTexts } from './texts.js'
 import { testAnswer } from './vcl-test.js'
 import { withoutNul } from './without-nul.js'
 
-/** A hundred thousand VCLs, and as many bans, were seen on one cache: what bounds a list is the size of the answer. */
+/** One cache was seen with a hundred thousand VCLs and as many bans: only the size of the answer limits a list. */
 const rowLimit = agentJsonLimits.members
-/** One for each include statement that may be expanded, and the main file. */
+/** One for each include statement that may be expanded, plus the main file. */
 const partLimit = 1001
 const reasonLimit = 4096
 
@@ -31,40 +31,40 @@ const vcl = Type.Object({
   /** active | available */
   status: text,
   state: text,
-  /** References; null while the child does not run. */
+  /** References; null while the child process is not running. */
   busy: orNull(Type.Integer()),
   /** The VCL that a label stands for. */
   label: orNull(text),
 })
 export type VclRow = Fitting<typeof vcl>
 
-/** All four as the cache prints them. */
+/** All four fields as the cache prints them. */
 const parameter = Type.Object({ value: text, default: text, unit: text, description: text })
 export type Parameter = Fitting<typeof parameter>
 export type ParameterSet = Readonly<Record<string, Parameter>>
 
 const paramNow = Type.Object({
   refusal: Type.Null(),
-  /** What the engine remarks, such as that a change takes effect later; mostly empty. */
+  /** A remark of the cache, for example that a change takes effect later; mostly empty. */
   note: text,
   parameter,
 })
 export type ParamNow = Fitting<typeof paramNow>
 
-/** The engine's words, whole; or, for people, why it cannot be. */
+/** The cache's error, unabridged, or the agent's reason in words. */
 const refused = Type.Object({ refusal: text })
 export type Refused = Fitting<typeof refused>
 
 const healthNow = Type.Object({
   refusal: Type.Null(),
-  /** What was set, as `<VCL>.<backend>`; empty: no VCL that is meant has such a backend. */
+  /** The backends that were set, as `<VCL>.<backend>`; empty: none of the VCLs has such a backend. */
   backends: list(text, rowLimit),
 })
 
 const compiled = Type.Object({
-  /** The engine's words, whole, or why it was not compiled; null: it compiles. */
+  /** The compiler's error, unabridged, or why it was not compiled; null: it compiles. */
   error: orNull(text),
-  /** It was not compiled: the budget is used up, or a compile of the organization runs. */
+  /** It was not compiled: the budget is used up, or another compile of the organization is running. */
   retryAfterSeconds: orAbsent(whole(1)),
   /** It was not compiled: this agent cannot do that for an organization. */
   unavailable: orAbsent(flag),
@@ -73,16 +73,16 @@ export type CompileAnswer = Fitting<typeof compiled>
 
 /** The VCL that a cache runs, file by file. */
 const runningVcl = Type.Object({
-  /** As the cache itself takes it for a name (mgt_vcl.c). */
+  /** The names that the cache itself accepts (mgt_vcl.c). */
   program: matching(/^[A-Za-z][A-Za-z0-9_-]{0,232}$/, 'the name of a VCL'),
-  /** As the cache listed them, the main file first, without the built-in VCL. */
+  /** In the cache's order: the main file first, without the built-in VCL. */
   parts: list(Type.Object({ file: text, text }), partLimit),
 })
 export type RunningVcl = Fitting<typeof runningVcl>
-/** It serves on as it does. */
+/** The cache keeps serving its VCL. */
 export type NotAdoptable = Fitting<typeof refused>
 
-/** By what is asked; of a query by its name. */
+/** By kind of question; for queries by name. */
 const answers = {
   vcls: list(vcl, rowLimit),
   params: Type.Unsafe<ParameterSet>(Type.Object({}, { additionalProperties: parameter })),
@@ -94,7 +94,7 @@ const answers = {
   setHealth: Type.Union([refused, healthNow]),
   compile: compiled,
   showRunning: Type.Union([refused, runningVcl]),
-  // Nobody looks at it.
+  // Not used.
   unlock: Type.Unknown(),
   top: topAnswer,
   test: testAnswer,
@@ -110,7 +110,7 @@ export type AnswerTo<Question extends AskedQuestion> = Fitting<
   (typeof answers)[NameOf<Question> & keyof typeof answers]
 >
 
-/** Of queries, by their names. */
+/** Answers to queries, by name. */
 export type QueryAnswers = {
   readonly [Name in QueryName]: Fitting<(typeof answers)[Name]>
 }
@@ -119,7 +119,7 @@ const checks = new Map(
   Object.entries<TSchema>(answers).map(([name, schema]) => [name, prepareCheck(schema)]),
 )
 
-/** The value in its form, its texts cut; keys that are not known here are let through. Throws MalformedMessage. */
+/** Returns the checked value with its texts truncated; unknown keys are kept. Throws MalformedMessage. */
 export function judgeAnswer<Question extends AskedQuestion>(
   question: Question,
   value: unknown,
@@ -132,8 +132,8 @@ export function judgeAnswer<Question extends AskedQuestion>(
 }
 
 /**
- * The same of a large answer, which is JSON, with a pause after each part of the work. Throws MalformedMessage, JsonExcess and, when it
- * is not JSON, SyntaxError.
+ * The same for a large answer as JSON text, with a pause after each part of the work. Throws MalformedMessage, JsonExcess and, when
+ * the text is not JSON, SyntaxError.
  */
 export function* judgeInSteps(
   question: AskedQuestion,
@@ -154,7 +154,7 @@ export function* judgeInSteps(
   return parts > 1 ? rows : value
 }
 
-/** Texts that somebody asked for as they are have the limit of an answer. */
+/** Texts that a user requested verbatim are limited only by the size of an answer. */
 function cutAnswer(name: string, value: unknown): unknown {
   if (name === 'command') return value
   if (name !== 'showRunning') return cutTexts(value)

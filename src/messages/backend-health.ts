@@ -1,29 +1,29 @@
-/** Backends as an agent reports them: healthy or sick, of each VCL that serves. */
+/** Backend health as an agent reports it: healthy and sick backends of each serving VCL. */
 import { Type } from 'typebox'
 import { list, matching, orNull, whole, type Fitting } from '../resources/json-fields.js'
 
-/** Of all VCLs of a cache together; what has no room is counted. */
+/** The limit for all VCLs of a cache together; backends beyond it are only counted. */
 export const reportedBackendsMost = 1_000
-/** Of a cache: one for each group that is placed there. */
+/** The limit per cache: one VCL for each group placed there. */
 export const servedVclsMost = 1_000
 
-/** In UTF-16 units; the cache's own names are far shorter. */
+/** In UTF-16 units; names in the cache are far shorter. */
 export const reportedNameMost = 255
 const name = matching(/^[^\p{Cc}\p{Cs}]{1,255}$/u, 'a name of at most 255 characters')
 const count = whole(0, 1_000_000)
 
 const sickBackend = Type.Object({
   name,
-  /** Epoch milliseconds of the cache's host; null where its release does not tell. */
+  /** Epoch milliseconds of the cache's host; null when its release does not report it. */
   since: orNull(whole(0)),
 })
 
 const servedVcl = Type.Object({
   name,
-  /** By their names in VCL. */
+  /** Names of backends in VCL. */
   healthy: list(name, reportedBackendsMost),
   sick: list(sickBackend, reportedBackendsMost),
-  /** Those that the lists have no room for. */
+  /** How many backends exceed the limit of the lists. */
   omitted: Type.Object({ healthy: count, sick: count }),
 })
 export type ServedVcl = Fitting<typeof servedVcl>

@@ -1,6 +1,6 @@
 /**
- * Messages to JSON text and back. What arrives is checked against the schema of its kind; keys that the schema does not have are let
- * through, so that a peer one minor version newer is understood.
+ * Encodes messages as JSON and decodes them. A received message is checked against the schema of its kind; unknown keys are
+ * accepted, so that a peer one minor version newer is understood.
  */
 import type { TSchema } from 'typebox'
 import { describeMismatch, prepareCheck } from '../mismatch.js'
@@ -16,21 +16,21 @@ export class MalformedMessage extends Error {
 
   constructor(
     message: string,
-    /** Set when everything but the kind may be right: a newer peer may send fields that are unknown here. */
+    /** Set when only the kind is unknown: a newer peer may send kinds that are unknown here. */
     readonly unknownKind: string | null = null,
   ) {
     super(message)
   }
 }
 
-/** Throws MalformedMessage when the text is over `messageLimitBytes`: such an answer goes by PUT. */
+/** Throws MalformedMessage when the text is over `messageLimitBytes`: such an answer is sent by PUT. */
 export function encodeMessage(message: AgentToCoordinator | CoordinatorToAgent): string {
   const text = JSON.stringify(message)
   requireFittingText(text, message.kind)
   return text
 }
 
-/** With `furtherBytes` around it. Throws MalformedMessage. */
+/** `furtherBytes`: added to the text later. Throws MalformedMessage when both are over the limit. */
 export function requireFittingText(text: string, kind: string, furtherBytes = 0): void {
   // A UTF-16 unit is at most 3 bytes of UTF-8: counting them is only needed near the limit.
   if (text.length * 3 + furtherBytes <= messageLimitBytes) return
@@ -41,7 +41,7 @@ export function requireFittingText(text: string, kind: string, furtherBytes = 0)
     )
 }
 
-/** Its texts are cut; the value of an answer is for `judgeAnswer`, which knows what was asked. */
+/** Truncates texts, except in the value of an answer: `judgeAnswer` knows the question. */
 export function decodeAgentMessage(text: string): AgentToCoordinator {
   const message = decodeFromAgent(text)
   if (text.length <= textLimitBytes / 3) return message
@@ -76,7 +76,7 @@ function decode(text: string, checks: ReadonlyMap<string, ReturnType<typeof prep
   }
   const mismatch = findMismatch(value)
   if (mismatch) throw new MalformedMessage(`${kind}: ${describeMismatch(mismatch)}`)
-  // Names that hold it were refused.
+  // Names with U+0000 were refused.
   return withoutNul(text, value)
 }
 

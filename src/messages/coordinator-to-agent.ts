@@ -1,4 +1,4 @@
-/** What a coordinator says. */
+/** Messages from the coordinator to the agent. */
 import { Type } from 'typebox'
 import {
   flag,
@@ -21,11 +21,11 @@ import { logOrder, topQuestion, type LogOrder } from './live-log.js'
 import { observe, type ObserveOrder } from './observations.js'
 import { testOrder } from './vcl-test.js'
 
-/** What of a cache's standing its coordinator knows: whether requests should go to it (docs/behaviour.md, Health of a cache). */
+/** The coordinator's part of a cache's health: whether requests should go to it (docs/behaviour.md, Health of a cache). */
 const standing = Type.Object({
   ...envelope('standing'),
   draining: flag,
-  /** It missed invalidations and has not caught up. */
+  /** The cache missed invalidations and has not caught up. */
   behind: flag,
 })
 
@@ -35,51 +35,51 @@ const welcome = Type.Object({
   agentId: whole(1),
   coordinatorId: shortText,
   heartbeatMs: whole(1),
-  /** Between samples of the counters; absent from a coordinator of an earlier version: none are wanted. */
+  /** The interval of counter samples; absent from a coordinator of an earlier version: send none. */
   statsIntervalMs: orAbsent(whole(1)),
-  /** Whether samples may have series of groups and domains; absent from a coordinator of an earlier version. */
+  /** Whether samples may include series of groups and domains; absent from a coordinator of an earlier version. */
   takesFigures: orAbsent(flag),
   /** Absent from a coordinator of an earlier version. */
   ...{ draining: orAbsent(flag), behind: orAbsent(flag) },
-  /** The revision that this coordinator wants; the agent locks itself when it holds a higher one. */
+  /** The desired revision of this coordinator; the agent locks itself when it holds a higher one. */
   revision: whole(0),
 })
 export type Welcome = Fitting<typeof welcome>
 
-/** Make the cache hold this. May be repeated; a repeated one changes nothing. */
+/** Brings the cache to the desired state. Idempotent. */
 const apply = Type.Object({ ...envelope('apply'), revision: whole(0), desired: desiredEngine })
 
-/** Read-only questions, each answered with its own shape. */
+/** Read-only queries; each has its own answer schema. */
 const queryName = Type.Enum(['vcls', 'params', 'backends', 'bans', 'panic'])
 export type QueryName = Fitting<typeof queryName>
 
-/** What another coordinator process may ask the holder of the session, without its envelope. */
+/** Questions that another coordinator process may send to the holder of the session, without the envelope. */
 export const questions = {
   query: Type.Object({ kind: Type.Literal('query'), query: queryName }),
-  /** One line of the allowed reading commands, sent to the engine as it is. */
+  /** One of the allowed read-only commands, sent to the cache verbatim. */
   command: Type.Object({ kind: Type.Literal('command'), line: text }),
-  /** Set a parameter now, and say what the engine thinks of it. What was taken becomes desired next. */
+  /** Sets a parameter now and returns the cache's response. An accepted value then becomes desired. */
   setParam: Type.Object({
     kind: Type.Literal('setParam'),
     name: text,
-    /** Null: back to the default. */
+    /** Null: reset to the default. */
     value: orNull(text),
   }),
-  /** Set the health of a backend now, in each VCL of ours that is meant. */
+  /** Sets the health of a backend now, in each selected managed VCL. */
   setHealth: Type.Object({ kind: Type.Literal('setHealth'), ...desiredHealth.properties }),
-  /** Find out whether the cache would take this source, and tell what the compiler says. */
+  /** Checks whether the cache accepts this source and returns the compiler's output. */
   compile: Type.Object({
     kind: Type.Literal('compile'),
-    /** Of the flattened text, fetched like any source. */
+    /** The digest of the flattened text, which is fetched like any source. */
     sha: sha256,
     /** Also run vcl_init. Absent: false. */
     init: orAbsent(flag),
-    /** Present where an organization asks on an agent that is not its own. */
+    /** Present when the organization uses an agent that it does not own. */
     budget: orAbsent(compileBudget),
   }),
-  /** Give the VCL that the cache runs, so that it is adopted. */
+  /** Returns the cache's running VCL for adoption. */
   showRunning: Type.Object({ kind: Type.Literal('showRunning') }),
-  /** An administrator confirmed: take this coordinator's word from now on. */
+  /** An administrator confirmed that the agent shall obey this coordinator from now on. */
   unlock: Type.Object({ kind: Type.Literal('unlock') }),
   top: topQuestion,
   test: testOrder,
@@ -90,7 +90,7 @@ export type Asking<Kind extends Question['kind']> = Extract<Question, { readonly
 const purgeRequest = Type.Object({
   host: text,
   path: text,
-  /** Of the group that is asked; null: a root group's VCL asks for none. */
+  /** The secret of the requested group; null: a root group's VCL requires none. */
   secret: orNull(text),
 })
 export type PurgeRequest = Fitting<typeof purgeRequest>
@@ -105,18 +105,18 @@ const purgeOrder = Type.Object({
 export type PurgeOrder = Fitting<typeof purgeOrder>
 
 const banOrder = Type.Object({
-  /** In their order; field, operator and value of each term. */
+  /** In execution order; each term has field, operator and value. */
   expressions: list(list(Type.Tuple([text, text, text]), entriesMost), entriesMost),
-  /** Of each expression one ban for each of these groups' objects; null: for all objects. */
+  /** Each expression becomes one ban per group, limited to that group's objects; null: all objects. */
   groups: desiredHealth.properties.groups,
 })
 export type BanOrder = Fitting<typeof banOrder>
 
 const invalidationOrder = Type.Object({
   position: whole(1),
-  /** How old it is: a cache that started later and kept nothing has nothing that it could mean. */
+  /** Its age: a cache that started later with empty storage has no objects to invalidate. */
   ageMs: whole(0),
-  /** One of the two. */
+  /** Exactly one of the two is set. */
   ban: orNull(banOrder),
   purge: orNull(purgeOrder),
 })
@@ -126,11 +126,11 @@ export type InvalidationOrder = Fitting<typeof invalidationOrder>
 const invalidate = Type.Object({
   ...envelope('invalidate'),
   /**
-   * The position before the first of these; what does not follow what was sent last is dropped: it was sent before the
-   * coordinator heard of a fault.
+   * The position before the first entry. The agent drops entries that do not follow the last ones: the coordinator sent them
+   * before it knew of a failure.
    */
   after: whole(0),
-  /** Forget what was sent before and is not done: it comes again from here. */
+  /** Discard earlier entries that are not done: they are sent again from here. */
   isRestart: flag,
   entries: list(invalidationOrder, entriesMost),
 })
@@ -150,9 +150,9 @@ const instructions = {
 }
 export type Instruction = FittingOne<typeof instructions>
 
-/** A live subscription: send samples every second for so long. Renewed before that is over; 0 ends it. */
+/** A live subscription: send samples every second for `forMs`. Renewed before it expires; 0 ends it. */
 const watch = Type.Object({ ...envelope('watch'), forMs: whole(0, 600_000) })
-/** What is answered by a stream, for so long. */
+/** Orders answered by a stream for a limited time. */
 export type WatchOrder =
   | Pick<Fitting<typeof watch>, 'kind' | 'forMs'>
   | ({ readonly kind: 'observe' } & ObserveOrder)
@@ -165,7 +165,7 @@ export const coordinatorMessages = {
   invalidate,
   log: logOrder,
   observe,
-  /** Sent when it differs from what was sent last. */
+  /** Sent when it differs from the last one sent. */
   standing,
   watch,
 }

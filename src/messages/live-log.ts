@@ -1,4 +1,4 @@
-/** The live log of a cache: who reads it, and what the agent tells. */
+/** The live log of a cache: the orders of readers and the agent's messages. */
 import { Type } from 'typebox'
 import {
   finite,
@@ -16,22 +16,22 @@ import { logTextLimitCharacters } from '../traffic/log-line.js'
 import { envelope } from './envelope.js'
 
 export const wantedLog = Type.Object({
-  /** As the cache's tool takes it; null: all transactions. */
+  /** In the syntax of the cache's log tool; null: all transactions. */
   query: orNull(text),
-  /** One of so many transactions. */
+  /** One of this many transactions is sent. */
   sample: Type.Enum([1, 10, 100, 1000]),
   linesPerSecond: whole(1, 1_000),
-  /** Only of these; null: of all, and what is of none. */
+  /** Only requests of these groups; null: all, including those of no group. */
   groups: orNull(list(whole(1), 10_000)),
-  /** As it is configured; null: all. */
+  /** As configured; null: all. */
   domain: orNull(text),
   masksClients: flag,
-  /** All records of each transaction, too. */
+  /** Also sends all records of each transaction. */
   withRecords: flag,
 })
 export type WantedLog = Fitting<typeof wantedLog>
 
-/** Count what is most frequent for so long. */
+/** Counts the most frequent keys for `seconds`. */
 export const topQuestion = Type.Object({
   kind: Type.Literal('top'),
   by: Type.Enum(topKinds),
@@ -41,14 +41,14 @@ export const topQuestion = Type.Object({
 })
 export type TopQuestion = Fitting<typeof topQuestion>
 
-/** Bytes of `bytes`, requests of all others. */
+/** Counts bytes for the kind `bytes`, requests for all others. */
 export const topAnswer = Type.Object({
   total: finite,
   top: list(Type.Object({ key: text, count: finite, error: finite }), 1_000),
 })
 export type TopAnswer = Fitting<typeof topAnswer>
 
-/** A reader of the live log: send it what it wants for so long. Renewed before that is over; 0 ends it. */
+/** A live log stream for `forMs`. Renewed before it expires; 0 ends it. */
 export const logOrder = Type.Object({
   ...envelope('log'),
   stream: shortText,
@@ -57,7 +57,7 @@ export const logOrder = Type.Object({
 })
 export type LogOrder = Fitting<typeof logOrder>
 
-/** What clients send is cut where it is read. */
+/** The agent truncates client data when it reads the log. */
 const logText = Type.Refine(
   text,
   ({ length }) => length <= logTextLimitCharacters,
@@ -71,7 +71,7 @@ const loggedPart = Type.Object({
   records: list(Type.Object({ tag: shortText, text: logText }), 1_000),
 })
 
-/** A request that the cache answered, as its log tells it; what is secret was masked on the host. */
+/** A request that the cache answered, from its log; secrets were masked on the host. */
 export const loggedTransaction = Type.Object({
   at: whole(0),
   method: logText,
@@ -86,25 +86,25 @@ export const loggedTransaction = Type.Object({
   xid: whole(0),
   client: logText,
   groupId: orNull(whole(1)),
-  /** Present when they are wanted: those of the request, then of what was done for it. */
+  /** Present with `withRecords`: the parts of the request, then of its fetches and subrequests. */
   parts: orAbsent(list(loggedPart, 1_000)),
-  /** Records beyond the bound of one request. */
+  /** Records beyond the limit of one request. */
   recordsLeftOut: orAbsent(whole(0)),
 })
 
 export type LoggedTransaction = Fitting<typeof loggedTransaction>
 
-/** What a live log stream read. */
+/** Transactions of a live log stream. */
 export const logLines = Type.Object({
   ...envelope('logLines'),
   stream: shortText,
   transactions: list(loggedTransaction, 1_000),
-  /** Over the stream's limit, or not whole. */
+  /** Transactions over the stream's limit, or incomplete ones. */
   dropped: whole(0),
 })
 export type LogLines = Fitting<typeof logLines>
 
-/** The agent cannot go on: there is no tool, or no right to the log, or it does not take the query. */
+/** The agent cannot continue: there is no log tool, no permission to read the log, or the tool rejects the query. */
 export const logEnded = Type.Object({
   ...envelope('logEnded'),
   stream: shortText,

@@ -1,4 +1,4 @@
-/** What agents observe of a group while it is rolled out: asked for anew again and again, told in spans that add up. */
+/** Observations of a group by agents during its rollout: orders are renewed repeatedly, reports are spans that can be summed. */
 import { Type } from 'typebox'
 import {
   finite,
@@ -12,7 +12,7 @@ import {
 } from '../resources/json-fields.js'
 import { envelope } from './envelope.js'
 
-/** Of 15 minutes, at one a second. */
+/** 15 minutes, with one span per second. */
 const spansMost = 1_000
 const probesMost = 20
 
@@ -26,10 +26,10 @@ const probeOrder = Type.Object({
 })
 export type ProbeOrder = Fitting<typeof probeOrder>
 
-/** Observe this group for so long; renewed before that is over. */
+/** Observes this group for `forMs`; renewed before it expires. */
 export const observeOrder = Type.Object({
   group: whole(1),
-  /** Who asks: to another one all that is known is told. */
+  /** The requesting session: a new session receives everything that is known. */
   session: shortText,
   everyMs: whole(1_000, 60_000),
   forMs: whole(0, 600_000),
@@ -40,22 +40,22 @@ export type ObserveOrder = Fitting<typeof observeOrder>
 export const observe = Type.Object({ ...envelope('observe'), ...observeOrder.properties })
 
 const span = Type.Object({
-  /** What served the group all the while, by its name on the cache. */
+  /** The VCL that served the group during the whole span, by its name on the cache. */
   program: text,
-  /** Since its end. */
+  /** Milliseconds since the end of the span. */
   ageMs: whole(0),
   seconds: finite,
   /** Requests, errors, hits, misses, then counts by time to the first byte; null: the log was not read. */
   figures: orNull(list(finite, 32)),
   backendRequests: finite,
   backendFailures: finite,
-  /** Children that died. */
+  /** How often the cache's child process died. */
   restarts: whole(0),
 })
 export type ObservedSpan = Fitting<typeof span>
 
 const probed = Type.Object({
-  /** For so long it was wrong each time; 0: it was right, the last time. */
+  /** How long every probe has failed; 0: the last one succeeded. */
   wrongMs: whole(0),
   reason: orNull(shortText),
 })
@@ -64,10 +64,10 @@ export type Probed = Fitting<typeof probed>
 export const observedParts = {
   group: whole(1),
   session: shortText,
-  /** All that is known; else what came since. */
+  /** True: everything that is known. False: only what is new. */
   isWhole: flag,
   spans: list(span, spansMost),
-  /** In the order of the order's; null: none was sent yet. */
+  /** In the order of the probes in the order; null: not sent yet. */
   probes: list(orNull(probed), probesMost),
 }
 

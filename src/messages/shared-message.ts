@@ -1,4 +1,4 @@
-/** What many agents are sent: its text is made once, and each link adds its sequence. */
+/** A message to many agents: it is encoded once, and each link adds its own sequence. */
 import { requireFittingText } from './codec.js'
 import type { CoordinatorToAgent } from './coordinator-to-agent.js'
 
@@ -13,7 +13,7 @@ type Unsent<Message extends CoordinatorToAgent> = Message extends CoordinatorToA
 
 const sequenceBytes = ',"sequence":}'.length + String(Number.MAX_SAFE_INTEGER).length
 
-/** Throws MalformedMessage when it would be over `messageLimitBytes`. */
+/** Throws MalformedMessage when the message would be over `messageLimitBytes`. */
 export function shareMessage(message: Unsent<CoordinatorToAgent>): SharedMessage {
   const start = JSON.stringify(message).slice(0, -1)
   requireFittingText(start, message.kind, sequenceBytes)

@@ -1,10 +1,10 @@
-/** What an agent says is kept and shown: a text of one is never longer than what users read. */
+/** Texts of agents are stored and shown, so they are truncated to a length that users can read. */
 
-/** Of a compiler's answer, a panic, a value; in bytes of UTF-8. */
+/** The limit for compiler output, a panic or a value, in bytes of UTF-8. */
 export const textLimitBytes = 64 * 1024
 const cutMark = '…'
 
-/** All texts within `value`, in their places: it was just parsed, from JSON that is not nested deep, and may have a million members. */
+/** Truncates all texts within `value` in place: it was just parsed from JSON of limited depth and may have a million members. */
 export function cutTexts(value: unknown): unknown {
   if (typeof value === 'string') return cutText(value)
   if (typeof value !== 'object' || value === null) return value
@@ -17,7 +17,7 @@ export function cutTexts(value: unknown): unknown {
   return value
 }
 
-/** Not within a character. */
+/** Never cuts within a character. */
 function cutText(text: string, limitBytes = textLimitBytes): string {
   // A UTF-16 unit is at most 3 bytes of UTF-8.
   if (text.length * 3 <= limitBytes) return text

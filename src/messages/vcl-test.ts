@@ -1,4 +1,4 @@
-/** One test file against the VCL of a group, run by an agent in a private cache. */
+/** An agent runs one test file against the VCL of a group in a private cache. */
 import { Type } from 'typebox'
 import {
   flag,
@@ -18,30 +18,30 @@ const domainsMost = 10_000
 
 export const testOrder = Type.Object({
   kind: Type.Literal('test'),
-  /** Of the flattened text with its prologue, fetched like any source. */
+  /** The digest of the flattened text with its prologue, which is fetched like any source. */
   sha: sha256,
   group: whole(1),
   /** Null: a root group, whose VCL is the whole VCL of the cache. */
   routed: orNull(Type.Object({ domains: list(text, domainsMost), purgeSecret: text })),
-  /** As it was written. */
+  /** The unparsed test file. */
   file: Type.Object({ name: shortText, text }),
-  /** How long it may wait for others of the host, and how long it may take then. */
+  /** How long it may wait for other tests on the host, and how long it may then take. */
   ...{ waitMs: whole(0, 600_000), limitMs: whole(1, 600_000) },
-  /** Present where an organization asks on an agent that is not its own. */
+  /** Present when the organization uses an agent that it does not own. */
   budget: orAbsent(compileBudget),
-  /** What of the text the organizations' policy refuses: it is not run where a test reaches the host. Absent: nothing. */
+  /** What the policy for organizations refuses in the text; it is then not run where a test could reach the host. Absent: nothing. */
   breach: orAbsent(text),
 })
 export type TestOrder = Fitting<typeof testOrder>
 
 export const testAnswer = Type.Object({
-  /** Compile errors are the compiler's own words; null: it was not run. */
+  /** Compile errors are the compiler's output; null: the test was not run. */
   result: orNull(testResult),
-  /** Why not. */
+  /** Why it was not run. */
   error: orNull(text),
-  /** Of an error that passes. */
+  /** Present for a temporary error. */
   retryAfterSeconds: orAbsent(whole(1)),
-  /** It cannot be run on this agent. */
+  /** The test cannot be run on this agent. */
   unavailable: orAbsent(flag),
 })
 export type TestAnswer = Fitting<typeof testAnswer>

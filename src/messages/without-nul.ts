@@ -1,14 +1,14 @@
 /**
- * What agents say is written together, and PostgreSQL refuses U+0000: one agent that said it would keep what all others say out of
- * the store.
+ * Messages of several agents are written in one batch, and PostgreSQL refuses U+0000: a single agent that sent it would block the
+ * writes of all others.
  */
 
-/** `value` is what `text` was parsed to; answers it without the character. */
+/** `value`: the parsed `text`. Returns it without the character. */
 export function withoutNul(text: string, value: unknown): unknown {
   return text.includes(escapedNul) ? JSON.parse(text, replaceNul) : value
 }
 
-/** In JSON it stands in no other way. */
+/** The only form of U+0000 in JSON. */
 const escapedNul = '\\u0000'
 
 function replaceNul(_key: string, value: unknown): unknown {

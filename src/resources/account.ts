@@ -1,4 +1,4 @@
-/** Accounts: who may log in. A password goes in and never comes out, so it is not a field. */
+/** Accounts that may log in. Passwords are write-only, so they are not fields. */
 import { id, nameRules, times } from './common-fields.js'
 import { organization } from './organization.js'
 import type { Answer, Resource } from './resource.js'

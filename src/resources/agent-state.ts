@@ -1,8 +1,8 @@
 /**
  * The states of an agent as the API shows them (docs/behaviour.md, Agents).
  *
- * Running ⇄ Failing while the link lives (the cache answers, or does not); either becomes Down after three
- * missed heartbeats; ReadOnly and Locked are what the agent declares and win over the first two.
+ * Running ⇄ Failing while the agent is connected (the cache answers, or does not); either becomes Down after three
+ * missed heartbeats; ReadOnly and Locked are declared by the agent and override the first two.
  */
 export const agentStates = {
   Running: 1,
@@ -20,11 +20,11 @@ export function agentStateName(state: AgentState): AgentStateName {
   return (found?.[0] ?? 'Down') as AgentStateName // every AgentState is in the table
 }
 
-/** What the cache's child process is doing, as the agent last saw it. */
+/** The state of the cache's child process, as the agent last saw it. */
 export const engineStates = ['running', 'stopped', 'unreachable', 'unknown'] as const
 export type EngineState = (typeof engineStates)[number]
 
-/** The `engineError` of a cache that works and is behind on invalidations: it counts as Failing until it has caught up. */
+/** The `engineError` of a working cache that is behind on invalidations: it counts as Failing until it has caught up. */
 export const catchingUp = 'catching up with invalidations that it missed'
 
 interface AgentCondition {
@@ -33,7 +33,7 @@ interface AgentCondition {
   readonly engineState: EngineState
 }
 
-/** The state of an agent whose link is alive. */
+/** The state of a connected agent. */
 export function stateOfLiveAgent(condition: AgentCondition): AgentState {
   if (condition.locked) return agentStates.Locked
   if (condition.readOnly) return agentStates.ReadOnly

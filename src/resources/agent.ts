@@ -1,4 +1,4 @@
-/** Agents: the managed caches, one agent for each. */
+/** Agents: one for each managed cache. */
 import { agentStates } from './agent-state.js'
 import { id, integerOrNull, organization, text, textOrNull, texts } from './common-fields.js'
 import { time, timeOrNull, times } from './common-fields.js'

@@ -1,4 +1,4 @@
-/** The api log: calls that changed something, and logins that failed. */
+/** The API log: calls that changed something, and failed logins. */
 import { id, integer, integerOrNull, text, time } from './common-fields.js'
 import type { Answer, Resource } from './resource.js'
 

@@ -1,10 +1,10 @@
-/** Backends of VCL groups, as the caches that serve these see them. */
+/** Backends of VCL groups, as seen by the caches that serve the groups. */
 import { integer, named, reference, timeOrNull } from './common-fields.js'
 import { agent } from './agent.js'
 import { vclGroup } from './vclgroup.js'
 import type { Answer, Resource } from './resource.js'
 
-/** Of a backend: agents that are named. */
+/** The maximum number of agents listed per backend. */
 export const sickAgentsMost = 100
 
 export const backend = {

@@ -1,20 +1,20 @@
-/** What the console calls a cache: `<agentHost>:<agentPort>_<dash_n>` (docs/behaviour.md, Console caches). */
+/** The console's name of a cache: `<agentHost>:<agentPort>_<dash_n>` (docs/behaviour.md, Console caches). */
 
 interface NamedCache {
-  /** Of the agent. */
+  /** The agent's name. */
   readonly name: string
-  /** Of its machine; empty where it is not known. */
+  /** The machine's host name; empty when it is not known. */
   readonly hostName: string
   readonly engineHost: string
   readonly enginePort: number
   readonly engineWorkingDirectory: string | null
 }
 
-/** Loopback or a wildcard: true on every machine, so it names none. */
+/** Loopback or a wildcard: the same on every machine, so it identifies none. */
 const namesNoHost =
   /^(?:localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|\*|\[?::1?\]?|\[?::ffff:127(?:\.\d{1,3}){3}\]?|)$/i
 
-/** An agent that does not send its host's name usually has the same name (docs/behaviour.md, Names). */
+/** An agent that does not send its host name is usually named after the host (docs/behaviour.md, Names). */
 export function readCacheHost({ engineHost, hostName, name }: NamedCache): string {
   if (!namesNoHost.test(engineHost)) return engineHost
   return hostName === '' ? name : hostName

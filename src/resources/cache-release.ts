@@ -1,8 +1,8 @@
-/** Releases of the cache, as groups name those that they may go to: `7`, `6.0`, `vinyl-9`. */
+/** Releases of the cache, such as `7`, `6.0`, `vinyl-9`: a group may list those that it can be placed on. */
 
-/** What a cache says that it is; both are empty until it was reached. */
+/** The release that a cache reports; both fields are empty until it was reached. */
 export interface CacheRelease {
-  /** `varnish`, `vinyl`, or what another make calls itself. */
+  /** `varnish`, `vinyl`, or the name that another product reports. */
   readonly product: string
   /** `7.1.1`. */
   readonly version: string
@@ -10,7 +10,7 @@ export interface CacheRelease {
 
 export const unknownRelease: CacheRelease = { product: '', version: '' }
 
-/** Without a product it is Varnish; that of another make is what it calls itself. Numbers as they are printed, without zeros before them. */
+/** Without a product it is Varnish; other products by the name that they report. Numbers have no leading zeros. */
 const releaseForm = /^(?:([a-z][a-z0-9]{0,29})-)?((?:0|[1-9]\d{0,3})(?:\.(?:0|[1-9]\d{0,3})){0,3})$/
 
 export const releaseText = {
@@ -18,23 +18,23 @@ export const releaseText = {
   right: 'a release of the cache such as 7, 6.0, varnish-9 or vinyl-9.0',
 } as const
 
-/** More than there are series of releases. */
+/** More than there are release series. */
 export const releasesMost = 20
 
-/** Whether it is one of the named release: its numbers begin with those that are named. */
+/** Whether the release matches the named one: its version begins with the named numbers. */
 export function isOfRelease({ product, version }: CacheRelease, named: string): boolean {
   const [, ofProduct = 'varnish', numbers] = releaseForm.exec(named) ?? []
   if (numbers === undefined || product !== ofProduct || !version.startsWith(numbers)) return false
-  // 7 is no 70, and 6.0 no 6.01.
+  // 7 does not match 70, and 6.0 does not match 6.01.
   return !/^\d/.test(version.slice(numbers.length))
 }
 
-/** Null: any will do. */
+/** `named` null: any release. */
 export function isOfReleases(release: CacheRelease, named: readonly string[] | null): boolean {
   return named === null || named.some((one) => isOfRelease(release, one))
 }
 
-/** One of each release, in their order. */
+/** One agent per release, keeping their order. */
 export function chooseOfEachRelease<A extends { readonly release: CacheRelease }>(
   agents: readonly A[],
 ): readonly A[] {

@@ -1,10 +1,10 @@
-/** What an agent may be asked to do: declared once in hello, looked up by the coordinator and enforced in the agent. */
+/** Capabilities of an agent: declared once in hello, checked by the coordinator and enforced in the agent. */
 
 /**
- * `report`: tell what is true. `deploy`: change VCL. `command`: change parameters and health. `invalidate`: carry out bans and
+ * `report`: report state. `deploy`: change VCL. `command`: change parameters and health. `invalidate`: carry out bans and
  * purges; an agent of an earlier version does not know the message. `tls`: hold certificates; the cache has a TLS listener.
- * `log`: read the cache's log; a read-only agent may, too. `health`: be told its standing, which it tells load balancers.
- * `tests`: run tests of VCL in a private cache.
+ * `log`: read the cache's log; also with a read-only agent. `health`: receive the `standing` message, which it passes on to
+ * load balancers. `tests`: run tests of VCL in a private cache.
  */
 export const capabilities = [
   ...(['report', 'deploy', 'command', 'invalidate', 'tls', 'log', 'health', 'tests'] as const),

@@ -1,14 +1,14 @@
-/** Certificates that caches with a TLS listener serve. A private key goes in and never comes out. */
+/** Certificates that caches with a TLS listener serve. Private keys are write-only. */
 import { id, named, organization, reference, textOrNull } from './common-fields.js'
 import { texts, timeOrNull, times, uniqueName } from './common-fields.js'
 import { deployment, placementState } from './deployment.js'
 import { problems } from './problem.js'
 import type { Answer, Resource } from './resource.js'
 
-/** Of a chain. */
+/** Limits of a chain. */
 export const chainMost = { certificates: 20, bytes: 64 * 1024 } as const
 
-/** How far a certificate is on an agent; `passed`: it fits, and does not get it. */
+/** The state of a certificate on an agent; `passed`: the agent fits, but does not get the certificate. */
 const certificateAgentStates = ['wanted', 'applying', 'applied', 'failed', 'passed'] as const
 
 const agentStates = {

@@ -1,4 +1,4 @@
-/** Fields that the objects of many nouns have. */
+/** Fields shared by the objects of many nouns. */
 
 export const id = { kind: 'id' } as const
 export const text = { kind: 'text' } as const
@@ -19,7 +19,7 @@ export const uniqueName = {
   write: { required: true, summary: 'unique in the organization' },
 } as const
 
-/** What an answer says of each object that it refers to. */
+/** The fields of each referenced object in a response. */
 export const named = { id, name: text } as const
 
 export const nameRules =
@@ -30,7 +30,7 @@ export const organization = {
   description: "null: the system administrator's own; of an agent: shared by all",
 } as const
 
-/** Filled by `cachefleet apply`, which prunes by it. */
+/** Set by `cachefleet apply`, which uses it for pruning. */
 export const managedBy = {
   kind: 'name',
   nullable: true,

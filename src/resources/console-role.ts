@@ -1,5 +1,5 @@
 /**
- * What a caller of the console may do: three fixed roles, two of them only in the groups that were assigned
+ * The rights of a console caller: three fixed roles, two of them limited to the assigned groups
  * (docs/behaviour.md, Console users).
  */
 import { isAdministrator, type Actor, type Rights } from './permission.js'
@@ -7,12 +7,12 @@ import { isAdministrator, type Actor, type Rights } from './permission.js'
 export const consoleRoles = ['Admin', 'User', 'ReadOnly'] as const
 export type ConsoleRole = (typeof consoleRoles)[number]
 
-/** What a call of the console needs: any role, the right to change something in a group, or to administer. */
+/** The access that a console call needs: any role, the right to change a group, or the right to administer. */
 export type ConsoleAccess = 'read' | 'write' | 'administer'
 
 export interface ConsoleRights {
   readonly role: ConsoleRole
-  /** The groups that it sees, by the controller's ids; null: all of its organization. */
+  /** The ids (in the controller API) of the visible groups; null: all of the organization. */
   readonly groupIds: ReadonlySet<number> | null
 }
 
@@ -22,7 +22,7 @@ const accessOf: Readonly<Record<ConsoleRole, readonly ConsoleAccess[]>> = {
   ReadOnly: ['read'],
 }
 
-/** What an account is in the console of an organization; null: it has no role there. */
+/** The account's role in the console of an organization; null: none. */
 export function toConsoleRole(
   rights: Rights | null,
   consoleRole: ConsoleRole | null,
@@ -30,12 +30,12 @@ export function toConsoleRole(
   return rights && isAdministrator(rights) ? 'Admin' : consoleRole
 }
 
-/** False for whoever did not come by the console. */
+/** False for a caller that does not use the console. */
 export function mayInConsole({ console }: Actor, access: ConsoleAccess): boolean {
   return console !== undefined && accessOf[console.role].includes(access)
 }
 
-/** Of what lies outside of its groups a caller is not told that it exists: 404. */
+/** Objects outside the caller's groups are hidden: the console answers 404. */
 export function seesGroup({ console }: Actor, groupId: number | null): boolean {
   if (!console || console.groupIds === null) return console !== undefined
   return groupId !== null && console.groupIds.has(groupId)
@@ -43,11 +43,11 @@ export function seesGroup({ console }: Actor, groupId: number | null): boolean {
 
 interface LoginName {
   readonly account: string
-  /** Undefined: the one that the account is in. */
+  /** Undefined: the organization that the account belongs to. */
   readonly organization: string | undefined
 }
 
-/** `account@organization`; an account may itself have an @ in its name, so the whole name is one of the answers. */
+/** Reads `account@organization`; account names may contain @, so the whole text is one of the candidates. */
 export function readLoginName(text: string): readonly LoginName[] {
   const at = text.lastIndexOf('@')
   const whole = { account: text, organization: undefined }

@@ -1,5 +1,5 @@
 /**
- * The cache's counters by name: which are kept, what older names mean, which count and which are levels.
+ * The cache's counters by name: which are kept, how older names map, and which are counters or gauges.
  *
  * Names are those of current releases (`MAIN.cache_hit`). Backend counters are `VBE.<backend>.<field>`, without the VCL and
  * the address, so that a deploy starts no new series (docs/behaviour.md, Statistics).
@@ -25,7 +25,7 @@ const gaugeFields: Readonly<Record<string, ReadonlySet<string>>> = {
   MEMPOOL: new Set(['live', 'pool', 'sz_wanted', 'sz_actual']),
 }
 
-/** Those that older consoles show, and what an operator looks at first. A cache has those of its release and storage. */
+/** The counters that older consoles show and that operators check first. A cache has those of its release and storage. */
 export const defaultCounters: readonly CounterDefinition[] = [
   define('MAIN.client_req', 'good requests received from clients'),
   define('MAIN.client_req_400', 'requests of clients answered 400: malformed'),
@@ -77,7 +77,7 @@ export const defaultCounters: readonly CounterDefinition[] = [
   define('SMF.s0.g_space', 'bytes of the file free'),
 ]
 
-/** Names of 3.x to 6.x that are not simply `MAIN.` and the name (management-protocol: 8). */
+/** Names of 3.x to 6.x that do not simply get the prefix `MAIN.` (management-protocol: 8). */
 const renamed: ReadonlyMap<string, string> = new Map([
   ['client_conn', 'sess_conn'],
   ['client_drop', 'sess_dropped'],
@@ -97,10 +97,10 @@ const renamed: ReadonlyMap<string, string> = new Map([
   ['n_ban_retire', 'bans_deleted'],
 ])
 
-/** A name from the outside is bounded before it is matched. */
+/** Names from callers are limited in length before they are matched. */
 const nameLimit = 290
 
-/** The current name of a current or an older one; null where no counter can be called so. */
+/** Returns the current name of a counter with a current or older name; null for an impossible name. */
 export function resolveCounter(name: string): string | null {
   if (name.length > nameLimit) return null
   const main = /^(?:MAIN\.)?([a-z]\w*)$/.exec(name)?.[1]
@@ -113,19 +113,19 @@ export function resolveCounter(name: string): string | null {
 }
 
 /**
- * Figures of traffic, `GROUP.7.requests` and `DOMAIN.www.example.com.requests`. A domain's are kept by the group that answered
- * (`DOMAIN.7:www.example.com.requests`): the same name may be another organization's on another day.
+ * Traffic figures, `GROUP.7.requests` and `DOMAIN.www.example.com.requests`. Those of a domain are stored with the group that
+ * answered (`DOMAIN.7:www.example.com.requests`): a domain may later belong to another organization.
  */
 interface Figure {
-  /** Null: of a domain, whichever group answered. */
+  /** Null: a domain, summed over all groups. */
   readonly groupId: number | null
-  /** Null: of the group. */
+  /** Null: the group itself. */
   readonly fqdn: string | null
   /** `requests`, `hits` and so on. */
   readonly figure: string
 }
 
-/** Of a current name; null: it is none. */
+/** Parses a current name; null: not a figure. */
 export function parseFigure(name: string): Figure | null {
   const [first, last] = [name.indexOf('.'), name.lastIndexOf('.')]
   if (!isFigure(name) || first === last) return null
@@ -137,31 +137,31 @@ export function parseFigure(name: string): Figure | null {
   return { groupId, fqdn: kind === 'GROUP' ? null : fqdn, figure: name.slice(last + 1) }
 }
 
-/** Whether it is one by its name, whatever else it says. */
+/** Checks the prefix only. */
 export function isFigure(name: string): boolean {
   return name.startsWith('GROUP.') || name.startsWith('DOMAIN.')
 }
 
-/** As the figures of a domain begin. */
+/** The prefix of a domain's figures. */
 export function nameDomain(groupId: number, fqdn: string): string {
   return `DOMAIN.${groupId}:${fqdn}`
 }
 
-/** `boot.default`, `default(127.0.0.1,,80)`, `boot.pool(10.0.0.1:80)`: the backend's own name, in whichever VCL. */
+/** `boot.default`, `default(127.0.0.1,,80)`, `boot.pool(10.0.0.1:80)`: returns the backend's name without VCL and address. */
 function normaliseBackend(ident: string): string {
   const [withoutAddress = ''] = ident.split('(')
   const parts = withoutAddress.split('.').filter((part) => part !== '')
   return parts[1] ?? parts[0] ?? 'unnamed'
 }
 
-/** What every storage counts alike. */
+/** Fields that every storage has. */
 const storageFields = new Set([
   ...['c_req', 'c_fail', 'c_bytes', 'c_freed', 'g_alloc', 'g_bytes', 'g_space'],
 ])
 
 /**
- * What a cache whose storage is memory counts in place of the counters of a file, by current name: dashboards of older caches
- * ask for `SMF.s0.c_bytes`, whatever the storage is.
+ * The counters of memory storage that replace those of file storage, by current name: dashboards for older caches request
+ * `SMF.s0.c_bytes` regardless of the storage.
  */
 export function findMemoryCounters(names: readonly string[]): ReadonlyMap<string, string> {
   return new Map(
@@ -174,7 +174,7 @@ export function findMemoryCounters(names: readonly string[]): ReadonlyMap<string
   )
 }
 
-/** Of a current name. Levels of storage are called `g_…` in every release. */
+/** For a current name. Gauges of storage are named `g_…` in every release. */
 export function kindOfCounter(name: string): 'counter' | 'gauge' {
   const field = name.slice(name.lastIndexOf('.') + 1)
   const group = name.slice(0, name.indexOf('.'))

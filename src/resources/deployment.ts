@@ -1,4 +1,4 @@
-/** Deployments: which agents groups are placed on, chosen by tags, and how many. */
+/** Deployments: select by tags the agents that groups are placed on, and how many. */
 import { id, managedBy, named, organization, references } from './common-fields.js'
 import { times, uniqueName } from './common-fields.js'
 import { problems } from './problem.js'
@@ -6,8 +6,8 @@ import type { Answer, Resource } from './resource.js'
 import { tag } from './tag.js'
 
 /**
- * Active: every placed agent applied and each deployment has its min. Degraded: min, but a placed agent failed or is
- * Down. Error: under min. Orphan: deployed, and no agent fits. Inactive: not deployed. Deploying: on its way.
+ * Active: every placed agent has applied it and each deployment has its min. Degraded: min, but a placed agent failed or is
+ * Down. Error: under min. Orphan: deployed, but no agent fits. Inactive: not deployed. Deploying: in progress.
  */
 export const deploymentStates = {
   Active: 1,
@@ -18,7 +18,7 @@ export const deploymentStates = {
   Deploying: 6,
 } as const
 
-/** Of a deployment, and of a group. */
+/** State fields of a deployment and of a group. */
 export const placementState = {
   state: {
     kind: 'words',
@@ -29,7 +29,7 @@ export const placementState = {
   stateName: { kind: 'text', computed: true, title: 'state' },
 } as const
 
-/** The most is far beyond any fleet. */
+/** The maximum is far beyond any fleet. */
 const agentCount = { kind: 'integer', minimum: 1, maximum: 1_000_000 } as const
 
 export const deployment = {
@@ -73,7 +73,7 @@ export const deployment = {
 
 export type Deployment = Answer<typeof deployment.fields>
 
-/** What is wrong with these two; null: nothing. */
+/** The problem with these two; null: none. */
 export function findCountsProblem(min: number, max: number): string | null {
   if (min < 1) return `min is ${min}; it is at least 1`
   return max < min ? `max is ${max} and min ${min}; max is at least min` : null

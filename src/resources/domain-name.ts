@@ -1,18 +1,18 @@
 /**
- * What a domain is called (docs/behaviour.md, Domains): the name that clients send as Host, or `*.` before
- * one. Names of this form hold nothing but letters, digits, dashes and dots, so that generated VCL can quote them.
+ * The name of a domain (docs/behaviour.md, Domains): the name that clients send as Host, or `*.` before
+ * one. Such names contain only letters, digits, dashes and dots, so that generated VCL can quote them.
  */
 import { FleetError } from '../errors.js'
 
-/** RFC 1035: what a name may be long, without its last dot. */
+/** RFC 1035: the maximum length of a name without its trailing dot. */
 const nameLimitCharacters = 253
-/** RFC 1123: letters, digits and dashes, the latter not at the ends; at most 63. No underscore. */
+/** RFC 1123: letters, digits and dashes, no dash at either end; at most 63. No underscore. */
 const labelForm = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 const wildcard = '*.'
 
 /**
- * The name in lower case and ASCII, without a last dot. `toAscii` is UTS 46 for a name that is not ASCII, and answers an
- * empty text for one that has no such form. Throws 'invalid' that says what would be right.
+ * The name in lower case and ASCII, without a trailing dot. `toAscii` converts a non-ASCII name by UTS 46 and returns an
+ * empty text for a name without such a form. Throws 'invalid' with a valid example.
  */
 export function parseDomainName(given: string, toAscii: (name: string) => string): string {
   const isWildcard = given.startsWith(wildcard)
@@ -29,7 +29,7 @@ export function parseDomainName(given: string, toAscii: (name: string) => string
   return isWildcard ? wildcard + bare : bare
 }
 
-/** Whether this is what `parseDomainName` answers: what generated VCL may hold. */
+/** Whether `parseDomainName` could return this: such a name is safe in generated VCL. */
 export function isDomainName(text: string): boolean {
   const name = text.startsWith(wildcard) ? text.slice(wildcard.length) : text
   return findProblem(name) === null
@@ -40,9 +40,9 @@ export function wildcardBase(fqdn: string): string | null {
   return fqdn.startsWith(wildcard) ? fqdn.slice(wildcard.length) : null
 }
 
-/** What UTS 46 would make of ASCII signs (ports, escapes) never counts: only letters and dots are converted. */
+/** Only names of letters and dots are converted: what UTS 46 makes of other ASCII characters (ports, escapes) is not used. */
 function convert(name: string, toAscii: (name: string) => string): string {
-  // Far over what may be long: converting it would only take time.
+  // Far over the limit: converting it would only take time.
   if (name.length > 4 * nameLimitCharacters || /[\0-,/:-@[-`{-\x7f]/.test(name)) return name
   return toAscii(name)
 }

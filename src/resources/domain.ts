@@ -1,4 +1,4 @@
-/** Domains: the names that groups answer for. */
+/** Domains: the host names that groups serve. */
 import { id, managedBy, organization, times } from './common-fields.js'
 import type { Answer, Resource } from './resource.js'
 

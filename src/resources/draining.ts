@@ -1,4 +1,4 @@
-/** A cache that is emptied of its groups for maintenance (docs/behaviour.md, Drain). */
+/** Draining: a cache's groups move away for maintenance (docs/behaviour.md, Drain). */
 import { text, time } from './common-fields.js'
 import type { Answer, Fields } from './resource.js'
 
@@ -10,7 +10,7 @@ const until = {
   description: 'When it ends by itself, in seconds since 1970; null: it does not',
 } as const
 
-/** Of an agent; null: it is not drained. */
+/** A field of an agent; null: not drained. */
 export const draining = {
   kind: 'object',
   nullable: true,
@@ -19,7 +19,7 @@ export const draining = {
   fields: { since: time, until, reason: text, account: text },
 } as const
 
-/** What begins it. */
+/** The body that starts a drain. */
 export const drain = {
   reason: {
     kind: 'text',
@@ -38,7 +38,7 @@ export const drain = {
 
 export type Draining = NonNullable<Answer<{ readonly draining: typeof draining }>['draining']>
 
-/** Why a group is still on a draining agent, in its placement: whoever waits for a drain tells the two apart. */
+/** Why a group is still on a draining agent, in its placement: callers that wait for a drain distinguish the two. */
 export const movingReason = 'the agent is drained: it serves until another does in its place'
 export const stayingReason =
   'the agent is drained, and serves on: no other agent that fits has room for the group'

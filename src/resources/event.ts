@@ -1,9 +1,9 @@
-/** Events, and who gets which (docs/behaviour.md, Events). An event's data is encoded once for all its subscribers. */
+/** Events and their visibility filter (docs/behaviour.md, Events). An event's data is encoded once for all its subscribers. */
 import { may, type Actor, type PermissionType } from './permission.js'
 import { bearerTypes, problemBearers, type ProblemBearer } from './problem.js'
 
 export const eventTypes = ['agent', 'deployment', 'invalidation', 'apilog'] as const
-/** Types of objects that users edit, and what came later. They are opt-in (`also=`), so that older clients get nothing new. */
+/** Types of objects that users edit, and later types. They are opt-in (`also=`), so that older clients get nothing new. */
 export const optInEventTypes = [
   'file',
   'vclgroup',
@@ -15,12 +15,12 @@ export const optInEventTypes = [
   'rollout',
 ] as const
 export type OptInEventType = (typeof optInEventTypes)[number]
-/** Of a problem, by what bears it, since that decides who may read it. Subscribers get all of them as `problem`. */
+/** Problem events, by the object with the problem, which determines who may read them. Subscribers get all of them as `problem`. */
 type ProblemEventType = `problem:${ProblemBearer}`
 const problemEventTypes = bearerTypes.map((bearer) => `problem:${bearer}` as const)
 export type EventType = (typeof eventTypes)[number] | OptInEventType | ProblemEventType
 
-/** What must be readable, all of it. */
+/** The permission types that reading an event requires, all of them. */
 export const readBy: Readonly<Record<EventType, readonly PermissionType[]>> = {
   agent: ['agent'],
   deployment: ['deployment'],
@@ -44,12 +44,12 @@ export const readBy: Readonly<Record<EventType, readonly PermissionType[]>> = {
   'problem:rollout': [problemBearers.rollout],
 }
 
-/** As subscribers get it. */
+/** The event name that subscribers get. */
 export function eventNameOf(type: EventType): string {
   return type.startsWith('problem:') ? 'problem' : type
 }
 
-/** What is noted when it changes. Of a `group` it is how far it is: events of its deployments follow from that. */
+/** The kinds of recorded changes. `group` is a change of a group's progress: events of its deployments follow from it. */
 export type ChangeKind = Exclude<EventType, ProblemEventType> | 'group'
 
 export interface FleetEvent {
@@ -59,13 +59,13 @@ export interface FleetEvent {
   readonly organizationId: number | null
   /** JSON, for the owner and the system administrator. */
   readonly data: string
-  /** JSON, for every organization: of shared agents. Null: for none. */
+  /** JSON for every organization, about shared agents. Null: for none. */
   readonly sharedData: string | null
 }
 
 /** The events that a subscriber gets. */
 export interface EventFilter {
-  /** Null: everybody's. */
+  /** Null: all organizations. */
   readonly organizationId: number | null
   readonly types: readonly EventType[]
 }
@@ -79,7 +79,7 @@ export function eventFilterOf(actor: Actor, asked: readonly OptInEventType[] = [
   }
 }
 
-/** What a subscriber gets of the event; null: nothing. `visibleEvents` in the store is the same rule for rows. */
+/** The data that a subscriber gets; null: none. `visibleEvents` in the store implements the same rule for rows. */
 export function dataFor({ organizationId, types }: EventFilter, event: FleetEvent): string | null {
   if (!types.includes(event.type)) return null
   if (organizationId === null || organizationId === event.organizationId) return event.data
@@ -87,8 +87,8 @@ export function dataFor({ organizationId, types }: EventFilter, event: FleetEven
 }
 
 /**
- * From `Last-Event-ID`: the last event that the caller has. Undefined: it sent none, and begins now. Null: it is none of
- * ours.
+ * Parses `Last-Event-ID`, the last event that the caller received. Undefined: none sent, it starts now. Null: not one of our
+ * ids.
  */
 export function parseLastEventId(header: string | undefined): number | null | undefined {
   if (header === undefined || header === '') return undefined

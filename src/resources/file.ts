@@ -1,4 +1,4 @@
-/** Files: VCL and others, each with the immutable versions of its content. */
+/** Files: VCL and others, each with immutable versions of its content. */
 import { id, integer, managedBy, organization, text } from './common-fields.js'
 import { time, times, uniqueName } from './common-fields.js'
 import type { Answer, Fields, Resource } from './resource.js'
@@ -21,7 +21,7 @@ const source = {
   write: { required: true, summary: 'the content: a text, @FILE, or - for standard input' },
 } as const
 
-/** As lists have it. */
+/** The fields in lists. */
 export const listedFile = {
   id,
   name: uniqueName,

@@ -1,4 +1,4 @@
-/** A time in which an organization's groups are not deployed (docs/behaviour.md, Freeze). */
+/** A period in which an organization's groups are not deployed (docs/behaviour.md, Freeze). */
 import type { ValueOf } from './resource.js'
 
 const reasonLimitCharacters = 500

@@ -1,11 +1,11 @@
-/** Names against patterns with stars. */
+/** Matches names against patterns with wildcards. */
 
-/** `wanted`: letters; `*` is any part of the text, `?` one letter of it. Linear in their product, unlike a regular expression. */
+/** `wanted`: letters; `*` matches any text, `?` one letter. Takes at most the product of both lengths, unlike a regular expression. */
 export function matchesGlob(wanted: readonly string[], text: string): boolean {
   const letters = Array.from(text)
   let at = 0
   let from = 0
-  /** Behind the last `*`, and the first letter that it does not stand for. */
+  /** The position after the last `*`, and the first letter that it does not match. */
   let again: readonly [number, number] | null = null
   while (from < letters.length) {
     const one = wanted[at]

@@ -1,4 +1,4 @@
-/** Identity providers: where an organization's users log in instead of here. A client secret goes in and never comes out. */
+/** Identity providers, where an organization's users log in. The client secret is write-only. */
 import { id, times } from './common-fields.js'
 import { organization } from './organization.js'
 import type { Answer, Resource } from './resource.js'

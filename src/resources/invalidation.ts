@@ -1,4 +1,4 @@
-/** Invalidations: bans and purges, and how far they are on each agent. */
+/** Invalidations: bans and purges, and their progress on each agent. */
 import { id, integer, named, organization, reference, references } from './common-fields.js'
 import { text, textOrNull, texts, time, timeOrNull, times } from './common-fields.js'
 import { problems } from './problem.js'
@@ -13,7 +13,7 @@ export const invalidationStates = {
   Cancelled: 6,
 } as const
 
-/** Of a list and of the answer when it is made: entries for more agents have no results there. */
+/** In lists and in the response to a create: entries for more agents have no results there. */
 export const listedResultsMost = 100
 
 const target = {

@@ -1,12 +1,12 @@
 /**
- * How a join token is written. One of a coordinator with a CA of its own names that CA: `cf1.<token>.<fingerprint>`, so that a
- * new agent knows whom to trust before it says anything.
+ * The text form of a join token. A coordinator with its own CA includes the CA's fingerprint, `cf1.<token>.<fingerprint>`, so that
+ * a new agent can verify the coordinator before it sends anything.
  */
 
 interface JoinTokenParts {
-  /** What the coordinator is told. */
+  /** The part that the agent sends to the coordinator. */
   readonly token: string
-  /** Base64url of the SHA-256 of the CA's certificate; null: the token names none. */
+  /** Base64url of the SHA-256 of the CA's certificate; null: the token has none. */
   readonly fingerprint: string | null
 }
 
@@ -16,7 +16,7 @@ export function printJoinToken({ token, fingerprint }: JoinTokenParts): string {
   return fingerprint === null ? token : `cf1.${token}.${fingerprint}`
 }
 
-/** Null for one that was cut off or changed on its way. */
+/** Null for a token that was truncated or altered. */
 export function parseJoinToken(text: string): JoinTokenParts | null {
   if (!text.startsWith('cf1.')) return { token: text, fingerprint: null }
   const [, token = '', fingerprint = ''] = pinned.exec(text) ?? []

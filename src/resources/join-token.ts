@@ -1,4 +1,4 @@
-/** Join tokens: what lets new agents in. The token itself is answered once, when it is made. */
+/** Join tokens: let new agents enrol. The token itself is returned only once, by the create. */
 import { id, nameRules, organization } from './common-fields.js'
 import type { Answer, Resource } from './resource.js'
 

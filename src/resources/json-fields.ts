@@ -1,11 +1,11 @@
-/** Parts of the schemas of what travels between our processes and of what they keep on disk. */
+/** Building blocks of the schemas for messages between processes and for files on disk. */
 import { Type, type Static, type TSchema } from 'typebox'
 
-/** What fits one of these schemas, told apart by its kind. */
+/** The union of the types of these schemas, discriminated by kind. */
 export type FittingOne<Schemas extends Readonly<Record<string, TSchema>>> = {
   [Kind in keyof Schemas]: Fitting<Schemas[Kind]>
 }[keyof Schemas]
-/** What fits the schema. Nobody changes it: it may be shared. */
+/** The type of the schema's values. Read-only: values may be shared. */
 export type Fitting<Schema extends TSchema> = DeepReadonly<Static<Schema>>
 type DeepReadonly<T> = T extends Uint8Array
   ? T
@@ -29,7 +29,7 @@ export function orNull<Schema extends TSchema>(schema: Schema) {
   return Type.Union([schema, Type.Null()])
 }
 
-/** JSON leaves out what is undefined. */
+/** JSON omits undefined members. */
 export function orAbsent<Schema extends TSchema>(schema: Schema) {
   return Type.Optional(Type.Unsafe<Static<Schema> | undefined>(schema))
 }
@@ -42,7 +42,7 @@ export function matching(pattern: RegExp, what: string) {
   )
 }
 
-/** By the rule that all names of its kind follow. */
+/** A name that follows the rule of its kind. */
 export function named(findProblem: (name: string) => string | null) {
   return refined(
     (value) => findProblem(value) === null,
@@ -54,7 +54,7 @@ function refined(fits: (value: string) => boolean, describe: (value: string) => 
   return Type.Refine(text, fits, describe)
 }
 
-/** Of what is kept in a row; in UTF-16 units. */
+/** A text stored in a row; the limit is in UTF-16 units. */
 export const shortText = Type.Refine(
   text,
   ({ length }) => length <= 1024,

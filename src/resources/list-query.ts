@@ -1,27 +1,27 @@
 /**
  * The list conventions of the API: `field=pattern`, `sort=field[:asc|desc]`, `take=limit[,offset]` (docs/behaviour.md, Lists).
- * Read once here; `src/coordinator/store/list-query.ts` makes SQL of it, `takeFromList` does the same to a list in memory.
+ * Parsed here; `src/coordinator/store/list-query.ts` translates it to SQL, `takeFromList` applies it to a list in memory.
  */
 import { FleetError, type ErrorKey } from '../errors.js'
 
-/** How the values of a field print as JSON text, which is what patterns are compared with. */
+/** How the values of a field print as JSON text, which patterns are compared with. */
 type ListFieldType = 'text' | 'number' | 'flag' | 'time' | 'choice' | 'nested'
 
-/** What a list can be filtered and sorted by: API field (`name`, `tags.name`) → its type. Nested fields cannot be sorted by. */
+/** The filter and sort fields of a list: API field (`name`, `tags.name`) → its type. Nested fields cannot be sorted by. */
 export type ListFields = Readonly<Record<string, { readonly type: ListFieldType }>>
 
 /** The literal pieces between wildcards: `a*b` is ['a', 'b'], a pattern without a wildcard is one piece. */
 export type Pattern = readonly [string, ...string[]]
 
 export interface Filter {
-  /** As the list declares it, whatever case the caller used. */
+  /** The declared name, regardless of the case that the caller used. */
   readonly field: string
-  /** Any of these. */
+  /** At least one pattern must match. */
   readonly anyOf: readonly Pattern[]
 }
 
 export interface ListQuery {
-  /** All of these. */
+  /** All must match. */
   readonly filters: readonly Filter[]
   /** Null: by id. Equal values are in the order of their ids. */
   readonly sort: { readonly field: string; readonly descending: boolean } | null
@@ -31,17 +31,17 @@ export interface ListQuery {
 /** The whole list, by id. */
 export const everything: ListQuery = { filters: [], sort: null, take: null }
 
-/** What `takeFromList` compares: null sorts first. */
+/** A value that `takeFromList` compares: null sorts first. */
 export type ListValue = string | number | boolean | null
 
 const takePattern = /^([1-9]\d{0,3})(?:,(0|[1-9]\d{0,14}))?$/
 /** docs/behaviour.md, Lists. */
 const limitMost = 1000
-/** SQLite's expressions may be 1,000 deep, and each wildcard pattern is one term of an OR. */
+/** SQLite limits the depth of expressions to 1,000, and each wildcard pattern is one term of an OR. */
 const alternativesMost = 1000
 const wildcardAlternativesMost = 100
 
-/** Throws FleetError 'invalid' that names the parameter. Names of fields are matched without regard to case, as body keys are. */
+/** Throws FleetError 'invalid' that names the parameter. Field names are case-insensitive, like body keys. */
 export function parseListQuery(
   query: Readonly<Record<string, string | readonly string[] | undefined>>,
   fields: ListFields,
@@ -77,7 +77,7 @@ export function parseListQuery(
   }
 }
 
-/** Reads `a*,b`: `\*`, `\,` and `\\` stand for themselves. So does a backslash before anything else. */
+/** Parses `a*,b`: `\*`, `\,` and `\\` are literal. So is a backslash before any other character. */
 export function parsePatterns(text: string): Pattern[] {
   const patterns: Pattern[] = []
   let before: string[] = []
@@ -97,7 +97,7 @@ export function parsePatterns(text: string): Pattern[] {
     } else if (char === ',') {
       endPattern()
     } else if (char === '*') {
-      // Wildcards side by side are one.
+      // Adjacent wildcards count as one.
       if (piece !== '' || before.length === 0) before.push(piece)
       piece = ''
     } else {
@@ -108,7 +108,7 @@ export function parsePatterns(text: string): Pattern[] {
   return patterns
 }
 
-/** Whether the whole text matches. Takes the leftmost place of each piece, so it is linear in pieces, never exponential. */
+/** Whether the whole text matches. Takes the leftmost position of each piece, so it is linear in pieces, never exponential. */
 export function matchesPattern(pattern: Pattern, text: string): boolean {
   const [first, ...rest] = pattern
   const last = rest.pop()
@@ -124,8 +124,8 @@ export function matchesPattern(pattern: Pattern, text: string): boolean {
 }
 
 /**
- * The same list in memory, for fields that no table holds. `valuesOf` answers the JSON values of a field (several of a
- * nested one); items come in the order of their ids. Total counts what the filters let through, before `take`.
+ * Applies the query in memory, for fields without a table column. `valuesOf` returns the JSON values of a field (several for a
+ * nested one); items must be sorted by id. `total` counts the items that pass the filters, before `take`.
  */
 export function takeFromList<Item>(
   items: readonly Item[],
@@ -199,13 +199,13 @@ function compareValues(a: ListValue, b: ListValue): number {
   if (a === b) return 0
   if (a === null) return -1
   if (b === null) return 1
-  // Bytes of UTF-8, as both databases compare: the order of code units differs beyond the basic plane.
+  // Compares bytes of UTF-8, as both databases do: the order of code units differs beyond the basic plane.
   if (typeof a === 'string' || typeof b === 'string')
     return Buffer.compare(Buffer.from(String(a)), Buffer.from(String(b)))
   return Number(a) - Number(b)
 }
 
-/** What a caller wrote, short enough for an error text. */
+/** The caller's text, shortened for an error message. */
 function quote(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)
 }

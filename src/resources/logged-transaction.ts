@@ -1,4 +1,4 @@
-/** Requests of the live log, as they are answered, and what top lists count of them. */
+/** Requests of the live log in API responses, and the kinds of top lists. */
 import type { Reference } from './resource.js'
 
 export const loggedFields = [
@@ -15,13 +15,13 @@ export interface LogRecord {
   readonly text: string
 }
 
-/** A request, what VCL restarted of it, a part of its page, or a fetch. */
+/** A request, a restart of it, an ESI subrequest, or a fetch. */
 export interface LoggedPart {
   readonly kind: 'request' | 'fetch'
   readonly xid: number
-  /** Of the part that it was made for; of a request that a client sent, its session. */
+  /** The part that caused it; for a client's request, its session. */
   readonly parentXid: number
-  /** As the cache calls it: `rxreq`, `restart`, `esi`, `fetch`, `pass`, `bgfetch`, `pipe`. */
+  /** The cache's term: `rxreq`, `restart`, `esi`, `fetch`, `pass`, `bgfetch`, `pipe`. */
   readonly reason: string
   readonly records: readonly LogRecord[]
 }
@@ -30,7 +30,7 @@ export interface LoggedPart {
 export interface LoggedRequest {
   readonly at: string
   readonly agent: Reference
-  /** Null: of no group, or of one that the reader does not see. */
+  /** Null: no group, or one that the reader may not see. */
   readonly vclGroup: Reference | null
   readonly method: string
   readonly host: string
@@ -41,13 +41,13 @@ export interface LoggedRequest {
   /** Null: nothing was sent. */
   readonly ttfbMs: number | null
   readonly durationMs: number | null
-  /** `-`: none was asked. */
+  /** `-`: no backend was used. */
   readonly backend: string
   readonly client: string
   readonly xid: number
   /** With `detail=true`. */
   readonly records?: readonly LoggedPart[]
-  /** Beside them: those beyond the bound of one request. */
+  /** With `records`: how many exceeded the limit of one request. */
   readonly recordsLeftOut?: number
 }
 
@@ -56,12 +56,12 @@ export const topKinds = [
 ] as const
 export type TopKind = (typeof topKinds)[number]
 
-/** Of `GET /top`. */
+/** An entry of `GET /top`. */
 export interface TopEntry {
   readonly key: string
-  /** Requests; bytes of `bytes`. */
+  /** Requests; bytes for the kind `bytes`. */
   readonly count: number
   readonly share: number
-  /** By so much the count may be too high. */
+  /** The count may be too high by at most this. */
   readonly error: number
 }

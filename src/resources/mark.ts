@@ -1,6 +1,6 @@
-/** What happened at a time and may show in graphs of it: deploys, invalidations, caches that went away. */
+/** Events to mark in graphs: deploys, invalidations, caches that went down. */
 
-/** Those of groups are what their history calls them. */
+/** Kinds of group marks are the actions of the group's history. */
 export const markKinds = [
   ...(['adopt', 'deploy', 'undeploy', 'reload', 'rollback', 'promote'] as const),
   ...(['ban', 'purge', 'agent-down', 'cache-failing'] as const),
@@ -13,11 +13,11 @@ export interface Mark {
   /** ISO 8601. */
   readonly at: string
   readonly kind: MarkKind
-  /** It did not come to pass. */
+  /** The action failed. */
   readonly failed: boolean
-  /** Null: nobody did it. */
+  /** Null: no account caused it. */
   readonly account: string | null
-  /** That a group got; null: none. */
+  /** The group's new revision; null: none. */
   readonly revision: number | null
   readonly object: {
     readonly type: (typeof markObjectTypes)[number]
@@ -27,8 +27,8 @@ export interface Mark {
 }
 
 export interface Marks {
-  /** The newest first. */
+  /** Newest first. */
   readonly marks: readonly Mark[]
-  /** There are more, earlier in the range. */
+  /** Whether there are more, earlier in the range. */
   readonly more: boolean
 }

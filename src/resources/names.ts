@@ -1,4 +1,4 @@
-/** What may be a name (docs/behaviour.md, Names). */
+/** The rules for names (docs/behaviour.md, Names). */
 
 import { FleetError, type ErrorKey } from '../errors.js'
 
@@ -8,21 +8,21 @@ const sizeOfNames = /^[^]{1,255}$/u
 /** C0, DEL, C1, the two separators that break lines, and halves of surrogate pairs. */
 const refusedInNames = /[\0-\x1f\x7f-\x9f\u2028\u2029\p{Surrogate}]/u
 
-/** RFC 5321, 4.5.3.1: what a path can hold. */
+/** RFC 5321, 4.5.3.1: the limit of a path. */
 const emailLimit = 254
 
-/** Longest name that `--name` takes; the agent link takes 63, for `-sim-00001` behind it. */
+/** The longest name for `--name`; the agent link accepts 63, for the suffix `-sim-00001`. */
 const agentNameLimit = 52
 export const linkedAgentNameLimit = 63
 
-/** The name of an object, as it is; throws 'invalid' for what cannot be one. `key`: where the body has it. */
+/** Returns the name unchanged; throws 'invalid' for an invalid one. `key`: its key in the body. */
 export function parseName(name: string, errorKey: ErrorKey, key = 'name'): string {
   const problem = findNameProblem(name)
   if (problem !== null) throw new FleetError('invalid', errorKey, `${key}: ${problem}`)
   return name
 }
 
-/** What is wrong with the name of an object and what would be right; null when nothing is. */
+/** The problem with the name of an object and the rule for it; null: none. */
 export function findNameProblem(name: string): string | null {
   if (!sizeOfNames.test(name)) return `a name has 1 to ${nameLimitCharacters} characters`
   if (refusedInNames.test(name))
@@ -30,15 +30,15 @@ export function findNameProblem(name: string): string | null {
   return null
 }
 
-/** As findNameProblem; a colon would end the user's part of basic credentials. */
+/** Like findNameProblem; a colon would end the user name in basic credentials. */
 export function findAccountNameProblem(name: string): string | null {
   return name.includes(':') ? 'an account name has no colon' : findNameProblem(name)
 }
 
-/** Other paths beside an organization's login (`/auth/oidc/{name}`), and names that cannot be a URL segment. */
+/** Paths that collide with an organization's login (`/auth/oidc/{name}`), and names that cannot be a URL segment. */
 const namesOfPaths: ReadonlySet<string> = new Set(['callback', 'token', '.', '..'])
 
-/** Throws 'invalid' for what cannot name an organization: users log in at a path that has its name. */
+/** Throws 'invalid' for an invalid organization name: the path of its users' login contains it. */
 export function parseOrganizationName(name: string): string {
   if (!namesOfPaths.has(name)) return parseName(name, 'organization')
   throw new FleetError(
@@ -48,7 +48,7 @@ export function parseOrganizationName(name: string): string {
   )
 }
 
-/** No mail is sent there, so only impossible addresses are refused. Empty means none. */
+/** No mail is sent to it, so only impossible addresses are refused. Empty means none. */
 export function findEmailProblem(email: string): string | null {
   const isPossible =
     email.length <= emailLimit && /^[^\s@]+@[^\s@]+$/u.test(email) && !refusedInNames.test(email)

@@ -1,6 +1,6 @@
 /**
- * The ids of the console: 24 hexadecimal digits (docs/behaviour.md, Console). The first two tell the kind, the
- * others are the controller's id, so both APIs name the same objects without a lookup.
+ * The ids of the console: 24 hexadecimal digits (docs/behaviour.md, Console). The first two encode the kind, the
+ * others the controller's id, so both APIs name the same objects without a lookup.
  */
 
 const kinds = {
@@ -17,10 +17,10 @@ export type ObjectKind = keyof typeof kinds
 
 const digits = 24
 const kindDigits = 2
-/** A commit has two numbers: its file's, and the version's in that file. */
+/** A commit encodes two numbers: the file's id and the version in that file. */
 const versionDigits = 8
 
-/** By its form alone. */
+/** Checks the form only. */
 export function isObjectId(text: string): boolean {
   return /^[0-9a-f]{24}$/.test(text)
 }
@@ -29,14 +29,14 @@ export function toObjectId(kind: ObjectKind, number: number): string {
   return prefixOf(kind) + number.toString(16).padStart(digits - kindDigits, '0')
 }
 
-/** Undefined: it is the id of no such thing, whatever else it may be. */
+/** Undefined: not an id of this kind. */
 export function parseObjectId(kind: ObjectKind, text: string): number | undefined {
   if (!isIdOf(kind, text)) return undefined
   const number = Number.parseInt(text.slice(kindDigits), 16)
   return number > 0 && Number.isSafeInteger(number) ? number : undefined
 }
 
-/** Whatever it is the id of. A commit's is that of its file and version, no number: undefined. */
+/** Parses an id of any kind except a commit, which encodes a file and a version instead of one number: undefined. */
 export function readObjectId(
   text: string,
 ): { readonly kind: ObjectKind; readonly number: number } | undefined {

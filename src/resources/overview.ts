@@ -1,4 +1,4 @@
-/** The whole fleet at a glance: what is wrong, how much it serves, what changed (docs/behaviour.md, Overview). */
+/** The whole fleet at a glance: its problems, its traffic, recent changes (docs/behaviour.md, Overview). */
 import { agentStates } from './agent-state.js'
 import { id, integer, named, text, time } from './common-fields.js'
 import { deploymentStates } from './deployment.js'
@@ -7,7 +7,7 @@ import type { Answer, Field, Fields } from './resource.js'
 
 export const overviewPath = '/overview'
 
-/** Of what an overview lists. */
+/** Limits of the lists in an overview. */
 export const listedProblemsMost = 100
 export const listedChangesMost = 50
 export const listedWorstMost = 5
@@ -29,7 +29,7 @@ const figures = {
   failedFetches: { ...rate, description: 'Fetches and connections to backends, a second' },
 } as const satisfies Fields
 
-/** An object by the noun of its errors. */
+/** A reference to an object; `type` is its noun in errors. */
 const object = { type: text, id, name: text } as const satisfies Fields
 
 const worst = {

@@ -1,13 +1,13 @@
-/** Blocks of PEM (RFC 7468), line by line: in linear time, whatever the text. */
+/** Splits PEM (RFC 7468) line by line: in linear time for any text. */
 
 interface PemBlock {
-  /** Such as `CERTIFICATE`. */
+  /** For example `CERTIFICATE`. */
   readonly label: string
-  /** With its first and last line, and a line feed at its end. */
+  /** Includes its first and last line and a trailing line feed. */
   readonly text: string
 }
 
-/** What is around the blocks, and a block without an end, is left out. */
+/** Text around the blocks and a block without an end are skipped. */
 export function splitPem(text: string): readonly PemBlock[] {
   const blocks: PemBlock[] = []
   let open: { readonly label: string; readonly lines: string[] } | null = null

@@ -1,4 +1,4 @@
-/** May this actor do this here, and what may it hand out: permission types, grants, roles (docs/behaviour.md, Permissions). */
+/** What an actor may do and may grant: permission types, grants, roles (docs/behaviour.md, Permissions). */
 import type { ConsoleRights } from './console-role.js'
 
 export const permissionTypes = [
@@ -25,20 +25,20 @@ export const permissionTypes = [
 export type PermissionType = (typeof permissionTypes)[number]
 export type Access = 'read' | 'write'
 
-/** What one account may do in one organization; write implies read. */
+/** The permissions of one account in one organization; write implies read. */
 export type Grants = Readonly<Partial<Record<PermissionType, Access>>>
 
-/** Of a user; the system administrator is of no organization. */
+/** Roles of a user; the system administrator belongs to no organization. */
 export const organizationRoles = ['administrator', 'regular'] as const
 export type OrganizationRole = (typeof organizationRoles)[number]
 
-/** The role and the grants of an account in an organization. The grants of an administrator are kept, and count once it is regular. */
+/** Role and grants of an account in an organization. An administrator's grants are kept and apply once it is regular. */
 export interface Rights {
   readonly role: OrganizationRole
   readonly grants: Grants
 }
 
-/** Who is asking. */
+/** The caller. */
 export interface Actor {
   readonly accountId: number
   readonly accountName: string
@@ -47,13 +47,13 @@ export interface Actor {
   readonly organizationId: number | null
   readonly role: 'system' | OrganizationRole
   readonly grants: Grants
-  /** Of an API token: it may do no more than this, whatever its account may. Left out: a login. */
+  /** The limits of an API token, regardless of its account's rights. Absent: a login. */
   readonly limits?: Grants
-  /** It calls the console, where its role counts instead of its grants. */
+  /** Present for console calls, where the role applies instead of the grants. */
   readonly console?: ConsoleRights
 }
 
-/** As the API writes it. */
+/** A permission in the API. */
 export interface Permission {
   readonly type: PermissionType
   readonly read: boolean
@@ -66,18 +66,18 @@ export function may(actor: Actor, type: PermissionType, access: Access): boolean
   return role !== 'regular' || allows(grants, type, access)
 }
 
-/** Write on `perm` amounts to administrator: whoever has it could give itself the rest (docs/behaviour.md, Permissions). */
+/** Write on `perm` amounts to administrator: its holder could grant itself the rest (docs/behaviour.md, Permissions). */
 export function isAdministrator({ role, grants }: Rights): boolean {
   return role === 'administrator' || grants.perm === 'write'
 }
 
-/** Whether the actor may make an account this, or become it by a password of its choice: nobody grants more than they hold. */
+/** Whether the actor may give an account these rights, or set the password of one that has them: no actor grants more than it holds. */
 export function mayGrant(actor: Actor, rights: Rights): boolean {
   if (may(actor, 'perm', 'write')) return true
   return !isAdministrator(rights) && findExcess(actor, rights.grants) === undefined
 }
 
-/** The first of these that the actor does not hold itself. */
+/** The first of these permissions that the actor does not hold itself. */
 export function findExcess(actor: Actor, wanted: Grants): PermissionType | undefined {
   return permissionTypes.find((type) => {
     const access = wanted[type]
@@ -85,7 +85,7 @@ export function findExcess(actor: Actor, wanted: Grants): PermissionType | undef
   })
 }
 
-/** A type that is named twice gets the larger; neither read nor write is nothing. */
+/** A type listed twice gets the larger access; neither read nor write grants nothing. */
 export function toGrants(permissions: readonly Permission[]): Grants {
   const grants: Partial<Record<PermissionType, Access>> = {}
   for (const { type, read, write } of permissions)

@@ -1,9 +1,9 @@
-/** What is said of a place, a group or certificate on an agent: the agent's state overrides it (docs/behaviour.md, Page). */
+/** The displayed state of a group or certificate on an agent: the agent's state overrides it (docs/behaviour.md, Page). */
 import { agentStateName, agentStates, type AgentState } from './agent-state.js'
 
 /**
- * A Down agent is not asked, so what its place was last is no news. One that is Failing or Locked serves or takes nothing either,
- * but why a text was refused there is still true. Undefined: the agent's state is not known.
+ * The last known state on a Down agent is outdated. A Failing or Locked agent serves or accepts nothing either, but `failed` is
+ * still true there. `agentState` undefined: the agent's state is not known.
  */
 export function placeStateName(state: string, agentState: AgentState | undefined): string {
   if (agentState === undefined) return state

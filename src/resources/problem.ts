@@ -1,4 +1,4 @@
-/** What is wrong with an object, why, since when and what mends it (docs/behaviour.md, Problems). */
+/** Problems of objects: cause, start and remedy (docs/behaviour.md, Problems). */
 import { id, text, time } from './common-fields.js'
 import type { PermissionType } from './permission.js'
 import type { Answer, Fields } from './resource.js'
@@ -6,7 +6,7 @@ import type { Answer, Fields } from './resource.js'
 export const severities = { warning: 2, error: 3 } as const
 export type Severity = (typeof severities)[keyof typeof severities]
 
-/** Stable: alerts and filters name them. The severity is the least that the code has. */
+/** Stable: alerts and filters use them. Each severity is the minimum for its code. */
 export const problemCodes = {
   'agent-down': severities.error,
   'agent-locked': severities.error,
@@ -21,9 +21,9 @@ export const problemCodes = {
   'behind-on-invalidations': severities.warning,
   'rollout-paused': severities.warning,
   draining: severities.warning,
-  /** An error once it was turned off. */
+  /** An error once the webhook was turned off. */
   'webhook-failing': severities.warning,
-  /** An error in its last week. */
+  /** An error in the certificate's last week. */
   'certificate-expires': severities.warning,
   'log-unavailable': severities.warning,
 } as const satisfies Readonly<Record<string, Severity>>
@@ -31,10 +31,10 @@ export const problemCodes = {
 export type ProblemCode = keyof typeof problemCodes
 const codes = Object.keys(problemCodes) as ProblemCode[]
 
-/** Of an object that is named in a problem: its noun, as in `errorKey`. */
+/** An object named in a problem; `type` is its noun, as in `errorKey`. */
 const concerned = { type: text, id, name: text } as const
 
-/** What a problem's `objects` has at most; the message has the whole number. */
+/** The maximum length of a problem's `objects`; the message has the full count. */
 export const concernedMost = 20
 
 const problemFields = {
@@ -56,7 +56,7 @@ const problemFields = {
 
 export const problem = { kind: 'object', fields: problemFields } as const
 
-/** Of an object of the API. */
+/** The problems field of an API object. */
 export const problems = {
   kind: 'list',
   of: problem,
@@ -67,7 +67,7 @@ export const problems = {
 export type Problem = Answer<typeof problemFields>
 export type ConcernedObject = Problem['objects'][number]
 
-/** Of an object with these; 0: all is well. */
+/** The highest severity of these problems; 0: none. */
 export function worstSeverity(found: readonly Pick<Problem, 'severity'>[]): Severity | 0 {
   return found.reduce<Severity | 0>(
     (worst, { severity }) => (severity > worst ? severity : worst),
@@ -75,15 +75,15 @@ export function worstSeverity(found: readonly Pick<Problem, 'severity'>[]): Seve
   )
 }
 
-/** A problem with the object that bears it. */
+/** A problem together with its object. */
 export const openProblem = {
   kind: 'object',
   fields: { object: { kind: 'object', fields: concerned }, ...problemFields },
 } as const
 
 /**
- * What a group and its deployments both bear. Among all that is wrong it is told once: of the deployment where several of its
- * groups have it, else of the group; what caches refused is always of the group.
+ * Problems that a group and its deployments share. The list of all problems has each once: for the deployment if several of its
+ * groups have it, else for the group; `load-failed` is always listed for the group.
  */
 export const sharedCodes = [
   'below-min',
@@ -99,7 +99,7 @@ export function isToldByDeployment(code: string, illGroups: number): boolean {
 
 export type OpenProblem = Answer<typeof openProblem.fields>
 
-/** What has problems, and the permission type that is needed to read them. A stage goes by the id and name of its group. */
+/** Objects with problems, and the permission type needed to read them. A stage has the id and name of its group. */
 export const problemBearers = {
   agent: 'agent',
   deployment: 'deployment',

@@ -1,7 +1,7 @@
-/** How much an organization may have, and how what a process has in all is shared between organizations. */
+/** Quotas of organizations, and fair shares of a process's total resources. */
 import type { ErrorKey } from '../errors.js'
 
-/** What each has that is given no number of its own. */
+/** The quotas of an organization without its own numbers. */
 export const defaultQuotas = {
   invalidations: 10_000,
   files: 2_000,
@@ -20,22 +20,22 @@ export const defaultQuotas = {
 
 export type QuotaName = keyof typeof defaultQuotas
 export type Quotas = Readonly<Record<QuotaName, number>>
-/** Those that differ from the defaults. */
+/** Quotas that differ from the defaults. */
 export type GivenQuotas = Readonly<Partial<Quotas>>
 
 export const quotaNames = Object.keys(defaultQuotas) as readonly QuotaName[]
 
-/** Far beyond what one store holds; a larger number is a slip. */
+/** Far beyond what one store holds; a larger number is a mistake. */
 export function findQuotaMost(name: QuotaName): number {
   return name === 'fileBytes' ? 2 ** 40 : 1_000_000
 }
 
-/** `given`: null, all as by default. */
+/** `given` null: all defaults. */
 export function completeQuotas(given: GivenQuotas | null): Quotas {
   return { ...defaultQuotas, ...given }
 }
 
-/** What the quota counts, in words, and what makes room. */
+/** What each quota counts, in words, and how to free some. */
 const meanings: Readonly<Record<QuotaName, readonly [things: string, remedy: string]>> = {
   invalidations: ['open invalidations', 'cancel some'],
   files: ['files', 'delete some'],
@@ -64,7 +64,7 @@ export const quotaErrorKeys = {
   webhooks: 'webhook',
   certificates: 'certificate',
 } as const satisfies Partial<Record<QuotaName, ErrorKey>>
-/** Of what is kept in rows: counted where one is made. */
+/** Quotas on stored objects: checked when one is created. */
 export type ObjectQuota = keyof typeof quotaErrorKeys
 
 export function describeQuota(name: QuotaName): string {
@@ -78,19 +78,19 @@ export function describeFullQuota(organization: string, name: QuotaName, quota: 
   return `${who} has its quota of ${many} ${things}; ${remedy}, or ask the system administrator for more`
 }
 
-/** What there is in all of something that organizations share. */
+/** A total resource that organizations share. */
 interface SharedTotal {
   readonly total: number
-  /** By all together. */
+  /** Used by all organizations together. */
   readonly used: number
-  /** By the one that wants more. */
+  /** Held by the requesting organization. */
   readonly held: number
   readonly wanted: number
 }
 
 /**
- * How many more one organization may take. The last tenth is for those that hold little, at most a twentieth of the total: whatever
- * one organization takes, another one still gets its first ones, until many together have filled the total.
+ * How many more one organization may take. The last tenth is reserved for organizations that hold at most a twentieth of the total:
+ * one organization cannot keep others from their first ones; only many together can fill the total.
  */
 export function findFairRoom({ total, used, held }: Omit<SharedTotal, 'wanted'>): number {
   const untilLastTenth = total - Math.ceil(total / 10) - used

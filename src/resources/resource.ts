@@ -1,51 +1,51 @@
 /**
- * What the API's objects of one noun are made of, as plain data: the server derives its schemas, list fields and columns
- * from it, the CLI its flags and tables, the page its types and forms. No schema library here: the page bundles these files.
+ * The definition of one kind of API object as plain data: the server derives schemas, list fields and columns from it, the
+ * CLI flags and tables, the page types and forms. No schema library here: the page bundles these files.
  */
 import type { ErrorKey } from '../errors.js'
 import type { EventType } from './event.js'
 import type { PermissionType } from './permission.js'
 
 export interface Resource {
-  /** Of its errors and its documents for `apply`: `tag`. */
+  /** The name in errors and in documents for `apply`, such as `tag`. */
   readonly noun: ErrorKey
   readonly permission: PermissionType
-  /** Of its events; left out: it has none. */
+  /** The type of its events; absent: it has none. */
   readonly event?: EventType
-  /** Of its list, in the API. */
+  /** The API path of its list. */
   readonly path: `/${string}`
-  /** What users call one by; null: by its id only. */
+  /** The field by which users name an object; null: by id only. */
   readonly nameField: string | null
-  /** What lists show, in this order. */
+  /** The columns of lists, in this order. */
   readonly columns: readonly string[]
   readonly fields: Fields
 }
 
-/** In the order in which they are answered. */
+/** In the order in which responses have them. */
 export type Fields = Readonly<Record<string, Field>>
 
 export type Field = Shape & {
   readonly nullable?: true
-  /** An answer may leave it out. */
+  /** A response may omit it. */
   readonly optional?: true
   readonly description?: string
-  /** Above a column and beside an input; the name unless given. */
+  /** The title of its column or input; by default the field's name. */
   readonly title?: string
-  /** In the table; the field's name unless given. */
+  /** The column of the table; by default the field's name. */
   readonly column?: string
-  /** No column of the table: its noun's own code finds its value. */
+  /** Not a column of the table: the noun's own code computes its value. */
   readonly computed?: true
-  /** Left out: nobody writes it. */
+  /** Absent: read-only. */
   readonly write?: Write
 }
 
 type Shape =
-  /** An object's name, or another's: see `findNameProblem`. */
+  /** A name, of this or another object: see `findNameProblem`. */
   | { readonly kind: 'name' }
   | { readonly kind: 'text'; readonly limitCharacters?: number; readonly form?: TextForm }
   | { readonly kind: 'words'; readonly of: readonly (string | number)[] }
   | { readonly kind: 'id' | 'flag' | 'time' }
-  /** Any; what is counted is an integer. */
+  /** Any number; counts are of the kind `integer`. */
   | { readonly kind: 'number' }
   | { readonly kind: 'integer'; readonly minimum?: number; readonly maximum?: number }
   /** Seconds since 1970; milliseconds in the table. */
@@ -54,11 +54,11 @@ type Shape =
   | { readonly kind: 'source' }
   /** Texts by name. */
   | { readonly kind: 'record' }
-  /** `{id, name}`, written by id. `versioned`: maybe with a `version`. */
+  /** `{id, name}`, written by id. `versioned`: with an optional `version`. */
   | { readonly kind: 'reference'; readonly to?: Resource; readonly versioned?: true }
-  /** Whose it is; null: the system administrator's own, or shared. */
+  /** The owning organization; null: the system administrator's own, or shared. */
   | { readonly kind: 'owner' }
-  /** Written by id, answered with these fields. */
+  /** Written by id; responses have these fields. */
   | {
       readonly kind: 'references'
       readonly to: Resource
@@ -73,39 +73,39 @@ type Shape =
       readonly atLeast?: number
       readonly atMost?: number
     }
-  /** Any of these, each with a number. */
+  /** A number for any of these names. */
   | { readonly kind: 'numbers'; readonly of: Readonly<Record<string, NumberShape>> }
 
-/** What a text must look like. */
+/** The required form of a text. */
 export interface TextForm {
   readonly pattern: RegExp
-  /** What fits it: completes "must be". */
+  /** Describes a valid text: completes "must be". */
   readonly right: string
 }
 
 interface NumberShape {
   readonly maximum: number
-  /** Counts where it is left out. */
+  /** Used when the number is absent. */
   readonly default: number
   readonly description: string
 }
 
 interface Write {
-  /** Left out: both. */
+  /** Absent: both. */
   readonly on?: 'create' | 'update'
-  /** By a create; what else is left out gets its default. */
+  /** A create requires it; other absent fields get their defaults. */
   readonly required?: true
-  /** A create decides; an update may repeat it, as a GET answered it, but not change it. */
+  /** Set on create; an update may repeat the value from a GET, but not change it. */
   readonly fixed?: true
-  /** Null: as its default. */
+  /** Null resets it to the default. */
   readonly nullable?: true
-  /** Null unless given. */
+  /** By default null. */
   readonly default?: string | number | boolean | readonly string[]
-  /** For users: the flag of the CLI, the input of the page. Left out: only programs write it. */
+  /** Help text of the CLI flag and the page's input. Absent: only programs write the field. */
   readonly summary?: string
 }
 
-/** What the API answers of it. */
+/** The type of an API response with these fields. */
 export type Answer<F extends Fields> = {
   readonly [K in Exclude<keyof F, OptionalKey<F>>]: ValueOf<F[K]>
 } & { readonly [K in OptionalKey<F>]?: ValueOf<F[K]> }
@@ -154,24 +154,24 @@ export type WrittenKey<F extends Fields> = {
 }[keyof F] &
   string
 
-/** Written, and a column of the table. */
+/** Writable fields that are columns of the table. */
 export type WrittenColumn<F extends Fields> = {
   [K in WrittenKey<F>]: F[K] extends { computed: true } ? never : K
 }[WrittenKey<F>]
 
-/** Of each key by itself, where `K` is a union. */
+/** Distributes over a union `K`. */
 export type ColumnOf<F extends Fields, K extends keyof F> = K extends keyof F
   ? F[K] extends { column: infer C extends string }
     ? C
     : K & string
   : never
 
-/** What a row keeps of what may be written, by column. */
+/** The writable values that a row stores, by column. */
 export type Written<F extends Fields> = {
   readonly [K in WrittenColumn<F> as ColumnOf<F, K>]: ValueOf<F[K]> | Unset<F[K]>
 }
 
-/** Reset, and its default is what its noun's own code finds. */
+/** A reset field whose default the noun's own code computes. */
 type Unset<F extends Field> = F extends { write: { default: NonNullable<Write['default']> } }
   ? never
   : F extends { write: { nullable: true } }
@@ -182,7 +182,7 @@ export function fieldNames(fields: Fields): string[] {
   return Object.keys(fields)
 }
 
-/** The fields that a body may have, of a create, an update or either. */
+/** The fields that the body of a create, an update or either may have. */
 export function writtenFields(
   fields: Fields,
   verb?: 'create' | 'update',
@@ -194,7 +194,7 @@ export function writtenFields(
   })
 }
 
-/** Those of them that users write, and that are one column of the row: inputs and flags can be made of them. */
+/** The writable fields that users write and that are one column of the row: they become inputs and flags. */
 export function plainFields(
   fields: Fields,
 ): (readonly [name: string, field: Field & { readonly write: Write }])[] {
@@ -206,27 +206,27 @@ export function plainFields(
   )
 }
 
-/** Typed as words; not the fixed words of the kind `words`. */
+/** A list of free words; not the fixed words of the kind `words`. */
 function isWordList(field: Field): field is Field & { readonly kind: 'list' } {
   return field.kind === 'list' && field.of.kind === 'text'
 }
 
-/** By null a body resets the field to its default; what is required has none. */
+/** Whether a null in a body resets the field to its default; required fields have none. */
 export function takesNull({ write, nullable }: Pick<Field, 'write' | 'nullable'>): boolean {
   return write?.nullable === true || (nullable === true && write?.required !== true)
 }
 
-/** What a GET answers and nobody writes: bodies and documents may have it, so that what was read can be sent back. */
+/** Read-only fields: bodies and documents may contain them, so that the response to a GET can be sent back. */
 export function readOnlyNames(fields: Fields): string[] {
   return fieldNames(fields).filter((name) => fields[name]?.write === undefined)
 }
 
-/** `Last heartbeat`. */
+/** A title such as `Last heartbeat`. */
 export function titleOf(name: string, { title = name }: Pick<Field, 'title'>): string {
   return title.charAt(0).toUpperCase() + title.slice(1)
 }
 
-/** Of a body: what it leaves out. */
+/** The value of a field that the body omits. */
 export function defaultOf({ write }: Pick<Field, 'write'>): NonNullable<Write['default']> | null {
   return write?.default ?? null
 }

@@ -1,4 +1,4 @@
-/** Rollouts: the switch of a deploy in waves, each baked and judged by gates before the next begins. */
+/** Rollouts: a deploy switches in waves, each baked and checked by gates before the next begins. */
 import { id, integer, organization, reference, text } from './common-fields.js'
 import { textOrNull, time, timeOrNull } from './common-fields.js'
 import { problems } from './problem.js'
@@ -152,7 +152,7 @@ export const rolloutPolicy = {
   },
 } as const satisfies Fields
 
-/** As it is written; what is left out is by default. */
+/** A policy in a body; absent fields have their defaults. */
 export type GivenPolicy = Answer<typeof rolloutPolicy>
 export type WaveRule = Answer<typeof wave>
 export type GateRule = Answer<typeof gate>

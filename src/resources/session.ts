@@ -1,10 +1,10 @@
-/** Sessions: logins that live, and API tokens, which are sessions with a label and a part of their maker's rights. */
+/** Sessions: active logins, and API tokens, which are sessions with a label and a subset of their creator's rights. */
 import { account } from './account.js'
 import { id, organization } from './common-fields.js'
 import { organizationRoles, permissionTypes } from './permission.js'
 import type { Answer, Fields, Resource } from './resource.js'
 
-/** Without an account: of whoever reads it, or what an API token is made for. */
+/** Permissions without an account: of the caller, or of an API token. */
 const grants = {
   kind: 'list',
   of: {
@@ -45,7 +45,7 @@ export const session = {
 
 export type Session = Answer<typeof session.fields>
 
-/** Answered once, when it is made. */
+/** Returned only once, by the create. */
 export const apiToken = {
   id,
   label: { kind: 'text' },
@@ -55,7 +55,7 @@ export const apiToken = {
 
 export type ApiToken = Answer<typeof apiToken>
 
-/** Who is logged in, and what they may. */
+/** The logged-in account and its permissions. */
 export const whoami = {
   account: { kind: 'reference' },
   organization: { kind: 'reference', nullable: true },

@@ -1,4 +1,4 @@
-/** Tags: what an organization labels its agents with. */
+/** Tags: labels that an organization gives its agents. */
 import { id, managedBy, organization, times, uniqueName } from './common-fields.js'
 import type { Answer, Resource } from './resource.js'
 
@@ -12,7 +12,7 @@ const named = {
   },
 } as const
 
-/** As an agent answers its tags. */
+/** The fields of a tag in an agent. */
 export const borneTag = { ...named, ...times } as const
 
 export const tag = {

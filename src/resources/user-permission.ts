@@ -1,4 +1,4 @@
-/** Permissions: what a user may beyond nothing, a type at a time. */
+/** Permissions of a user, one type each. */
 import { account } from './account.js'
 import { id, times } from './common-fields.js'
 import { organization } from './organization.js'

@@ -1,35 +1,35 @@
-/** What became of a test of VCL. */
+/** The result of a VCL test. */
 import { Type } from 'typebox'
 import { finite, list, orNull, text, whole, type Fitting } from './json-fields.js'
 
-/** Of a file, whose 64 KiB have room for fewer. */
+/** Per file, whose 64 KiB have room for fewer. */
 const problemsMost = 20_000
 const logLinesMost = 1_000
 
 const stepResult = Type.Object({
   number: whole(1),
-  /** Where it begins in the file. */
+  /** The line where it begins in the file. */
   line: whole(1),
   /** `GET http://www.example/a`, `ban obj.status != 0`. */
   title: text,
   durationMs: finite,
-  /** `expected status 200, got 503`; none: it passed. */
+  /** Such as `expected status 200, got 503`; empty: it passed. */
   problems: list(text, problemsMost),
-  /** What the cache logged of its request, when it failed. */
+  /** The cache's log of the request if the step failed. */
   log: list(text, logLinesMost),
 })
 export type StepResult = Fitting<typeof stepResult>
 
 export const testResult = Type.Object({
-  /** As it is called where it was given. */
+  /** The name under which it was passed. */
   file: text,
   name: text,
   durationMs: finite,
-  /** Those that were run. */
+  /** The steps that were run. */
   steps: list(stepResult, 1_000),
-  /** How many it has. */
+  /** How many steps the test has. */
   planned: whole(0),
-  /** What may explain a failure: which backends were sick from the beginning. */
+  /** Possible causes of a failure: backends that were sick from the beginning. */
   notes: list(text, problemsMost),
   /** Why not all steps were run, or none; null: they were. */
   trouble: orNull(text),
@@ -40,12 +40,12 @@ export function hasPassed({ trouble, steps }: TestResult): boolean {
   return trouble === null && steps.every(({ problems }) => problems.length === 0)
 }
 
-/** Of one file: what is more is counted. */
+/** Limits per file; further failures are only counted. */
 const failuresShown = 5
 const problemsShown = 20
 const lineLimitCharacters = 500
 
-/** What failed: each step with what the cache logged of it, a line each (docs/behaviour.md, Tests of VCL). */
+/** Failures as lines: each failed step with the cache's log of it (docs/behaviour.md, Tests of VCL). */
 export function listFailures({ file, steps, notes, trouble }: TestResult): readonly string[] {
   const failed = steps.filter(({ problems }) => problems.length > 0)
   const hidden = failed.length - failuresShown
@@ -69,7 +69,7 @@ export function describeStep(file: string, { line, number, problems }: StepResul
   return `${file} line ${line}: step ${number}: ${problems.join('; ')}`
 }
 
-/** Only what failed and what is shown of it: what travels is bounded, whatever a test does. */
+/** Keeps only the displayed part of the failures, so that the size of a message is bounded. */
 export function shortenResult(result: TestResult): TestResult {
   const { steps, notes, trouble } = result
   const failed = steps.filter(({ problems }) => problems.length > 0)

@@ -11,7 +11,7 @@ import type { Answer, Fields, Resource } from './resource.js'
 import { rolloutPolicy } from './rollout.js'
 import { tag } from './tag.js'
 
-/** Of a group. */
+/** The maximum number of tests per group. */
 const testsMost = 100
 
 export const namedDomain = { id, fqdn: text } as const
@@ -185,7 +185,7 @@ export const vclGroup = {
   fields,
 } as const satisfies Resource
 
-/** Of the body that stages other sources; what is left out is the group's. */
+/** The body that stages other sources; absent fields are taken from the group. */
 export const stage = {
   tags: {
     kind: 'references',
@@ -218,7 +218,7 @@ export type DesiredRelease = NonNullable<Group['wish']>
 export type Pins = Pick<Staged, 'mainVCL' | 'includes'>
 export type Pin = Pins['mainVCL']
 
-/** Which agents are chosen for a group and which are not, and why. */
+/** Which agents were chosen for a group and which were not, with reasons. */
 export const placementReason = {
   agent: reference,
   deployment: { ...reference, nullable: true },
@@ -228,7 +228,7 @@ export const placementReason = {
 
 export type PlacementReason = Answer<typeof placementReason>
 
-/** Where a group would be placed, as it is to be. */
+/** The expected placements of a group in its desired state. */
 export const foreseenPlacements = {
   name: text,
   agents: {

@@ -1,6 +1,6 @@
-/** Whether coordinator and agent understand each other: the same major version, at most one minor apart (docs/behaviour.md, Versions). */
+/** Version compatibility of coordinator and agent: same major version, at most one minor apart (docs/behaviour.md, Versions). */
 
-/** Answers why not, in words for the agent's operator; null when they do. */
+/** Returns why they are incompatible, in words for the agent's operator; null: compatible. */
 export function findSkew(coordinatorVersion: string, agentVersion: string): string | null {
   const [ourMajor, ourMinor] = readVersion(coordinatorVersion)
   const [theirMajor, theirMinor] = readVersion(agentVersion)

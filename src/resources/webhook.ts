@@ -1,4 +1,4 @@
-/** Webhooks: where an organization is told of its events. The secret goes in, or is made and answered once; an address is read back short. */
+/** Webhooks receive an organization's events. The secret is write-only, or generated and returned once; URLs are returned shortened. */
 import {
   id,
   integer,
@@ -12,7 +12,7 @@ import {
 import { problems } from './problem.js'
 import type { Answer, Fields, Resource } from './resource.js'
 
-/** Names of events, as subscribers get them. */
+/** Event names as subscribers get them. */
 export const webhookTypes = [
   'agent',
   'deployment',
@@ -26,7 +26,7 @@ export type WebhookType = (typeof webhookTypes)[number]
 const webhookFormats = ['json', 'slack'] as const
 export type WebhookFormat = (typeof webhookFormats)[number]
 
-/** What is kept for each. */
+/** Limits of stored data per webhook. */
 export const webhookLimits = { waiting: 10_000, deliveries: 1_000, answerBytes: 1024 } as const
 
 const urlLimit = 2_000
@@ -111,7 +111,7 @@ export const webhook = {
 
 export type Webhook = Answer<typeof webhook.fields>
 
-/** How far a delivery is. */
+/** States of a delivery. */
 const deliveryStates = ['waiting', 'delivered', 'failed', 'dropped'] as const
 export type DeliveryState = (typeof deliveryStates)[number]
 

@@ -1,16 +1,16 @@
-/** How long to wait before the next attempt: twice as long after each failure, up to a bound. */
+/** The pause before the next attempt: doubled after each failure, up to a limit. */
 
 interface Backoff {
   readonly firstMs: number
   readonly longestMs: number
 }
 
-/** `failures` in a row so far; after the first one it is `firstMs`. */
+/** `failures`: consecutive failures so far; after the first one the pause is `firstMs`. */
 export function pauseAfter(failures: number, { firstMs, longestMs }: Backoff): number {
   return Math.min(firstMs * 2 ** Math.max(0, failures - 1), longestMs)
 }
 
-/** Anywhere between the two: many that failed together do not come back together. */
+/** A random time between the two, so that clients that failed together do not return together. */
 export function pickBetween(leastMs: number, mostMs: number): number {
   return leastMs + Math.random() * (mostMs - leastMs)
 }

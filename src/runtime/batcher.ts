@@ -1,6 +1,6 @@
 /**
- * Collects items for some milliseconds and writes them together, one write at a time. What could not be written waits for
- * the next try; where more wait than may, the oldest are dropped.
+ * Collects items for some milliseconds and writes them together, one write at a time. Items that could not be written wait for
+ * the next attempt; when too many wait, the oldest are dropped.
  */
 import { setImmediate as servedOthers } from 'node:timers/promises'
 import type { Logger } from 'pino'
@@ -8,32 +8,32 @@ import type { Context } from '../context.js'
 import { startLoop, type LoopOptions } from './loop.js'
 
 interface Batcher<Item> {
-  /** Never waits. `withinMs`: where it is not to wait as long as others. */
+  /** Never blocks. `withinMs`: a shorter wait for this item than `waitMs`. */
   add(item: Item, withinMs?: number): void
   /** Whether an item of this key waits to be written. */
   isWaiting(key: unknown): boolean
-  /** Writes earlier what waits. */
+  /** Writes the waiting items within `withinMs`. */
   hurry(withinMs: number): void
-  /** Writes what waits. Never rejects: what could not be written waits on. */
+  /** Writes the waiting items. Never rejects: items that could not be written keep waiting. */
   flush(): Promise<void>
-  /** Writes what waits, once, and takes nothing any more. */
+  /** Tries once to write the waiting items and accepts no more. */
   close(): Promise<void>
-  /** As `close`, and writes nothing. */
+  /** Like `close`, but discards the waiting items. */
   drop(): Promise<void>
 }
 
 export interface BatcherOptions<Item> extends Pick<LoopOptions, 'restMs' | 'clock'> {
   readonly log: Logger
-  /** What a write that fails is logged as. */
+  /** The log message for a failed write. */
   readonly trouble: string
-  /** How long an item may wait for company. */
+  /** How long an item may wait for others to be written with it. */
   readonly waitMs: number
   readonly retryMs: number
-  /** Items a write; as soon as so many wait they are written. */
+  /** Items per write; as soon as this many wait they are written. */
   readonly atOnce?: number
-  /** Items that may wait. */
+  /** The maximum number of waiting items. */
   readonly waitingMost?: number
-  /** Of items with the same key one is written: the newest, or what `join` makes of both. */
+  /** Of items with the same key only one is written: the newest, or the result of `join`. */
   readonly keyOf?: (item: Item) => unknown
   readonly join?: (earlier: Item, later: Item) => Item
   readonly write: (items: readonly Item[], context: Context) => Promise<void>
@@ -71,7 +71,7 @@ export function createBatcher<Item>(options: BatcherOptions<Item>): Batcher<Item
     },
   }
 
-  /** What comes while it is written waits for its own time. */
+  /** Items added during a write wait for their own time. */
   async function writeAll(context: Context): Promise<void> {
     for (let isLeft = waiting.size > 0; isLeft;) {
       const batch = [...waiting].slice(0, atOnce)

@@ -1,10 +1,10 @@
-/** What is remembered of many: when there is no room for more, what was used longest ago is forgotten. */
+/** LRU caches: when a cache is full, the least recently used entry is evicted. */
 import { LRUCache } from 'lru-cache'
 
 interface BoundedCache<Key, Value> {
   readonly get: (key: Key) => Value | undefined
   readonly set: (key: Key, value: Value) => void
-  /** Answers whether there was one. */
+  /** Returns whether there was an entry. */
   readonly delete: (key: Key) => boolean
   readonly clear: () => void
   readonly size: number
@@ -17,7 +17,7 @@ export function createBoundedCache<
   return new LRUCache<Key, Value>({ max: most })
 }
 
-/** A function of a text or number that remembers what it answered. It must answer the same every time. */
+/** Memoizes a pure function of a text or number. */
 export function rememberAnswers<
   Key extends string | number,
   Value extends object | string | number | boolean,
@@ -32,7 +32,7 @@ export function rememberAnswers<
   }
 }
 
-/** The same of an object that does not change, for as long as it lives. */
+/** Memoizes a function of an immutable object for as long as the object lives. */
 export function rememberOf<Key extends object, Value>(
   answer: (key: Key) => Value,
 ): (key: Key) => Value {
@@ -48,22 +48,22 @@ export function rememberOf<Key extends object, Value>(
 
 interface ReadCache<Value> {
   /**
-   * What is known, or else is read now; who asks meanwhile waits for the same reading. What rejects, or is undefined, is not
-   * known afterwards.
+   * Returns the cached value, or reads it now; concurrent callers share one read. A read that rejects or yields undefined is
+   * not cached.
    */
   read(key: string, read: () => Promise<Value>, size?: number): Promise<Value>
-  /** Also forgets what is being read: who asks from now on reads anew. */
+  /** Also discards reads in progress: later callers read again. */
   clear(): void
 }
 
 interface ReadCacheOptions<Value> {
-  /** Of all sizes together; a reading whose size is not said has 1. */
+  /** The limit of all sizes together; a read without a size counts as 1. */
   readonly most: number
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** How long it is believed, from when it was begun to be read. */
+  /** How long a value is valid, from the start of its read. */
   readonly believedMs: number
-  /** When it counts no more of its own, in milliseconds since 1970. */
+  /** The value's own expiry, in milliseconds since 1970. */
   readonly expiresAt?: (value: Value) => number
 }
 

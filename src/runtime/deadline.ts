@@ -1,4 +1,4 @@
-/** A signal that is aborted after a time, or with another one. Held by its timer: what AbortSignal.any makes of a time-out may be collected before (Node 20). */
+/** A signal aborted after a time or with another signal. Its timer keeps it alive: Node 20 may collect AbortSignal.any of a time-out. */
 
 interface Deadline {
   readonly signal: AbortSignal

@@ -1,12 +1,12 @@
-/** Files of the agent. A write leaves, after a kill or a power cut, either the old one or the new one, whole. */
+/** Files of the agent. After a kill or a power cut during a write, either the old or the new file is there, complete. */
 import { mkdir, open, readFile, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 const privateMode = 0o600
 
 /**
- * Mode 0600 unless told: VCL may hold secrets. The folder must be there. Rejects with the file system's error, and leaves nothing
- * behind.
+ * Mode 0600 by default: VCL may hold secrets. The folder must exist. When it fails, it rejects with the file system's error and
+ * leaves no draft behind.
  */
 export async function writeDurably(
   path: string,
@@ -18,19 +18,19 @@ export async function writeDurably(
     await writeWhole(draft, content, mode)
     await rename(draft, path)
   } catch (error) {
-    // On a full disk half a draft would only keep it full.
+    // A partial draft would keep a full disk full.
     await rm(draft, { force: true }).catch(() => undefined)
     throw isFull(error) ? new Error(`no space left in ${dirname(path)}`, { cause: error }) : error
   }
   await syncFolder(dirname(path))
 }
 
-/** What a write that was killed may leave. */
+/** The temporary file of a write; an interrupted write may leave it behind. */
 export function draftOf(path: string): string {
   return `${path}.new`
 }
 
-/** Null when it is not there. */
+/** Null when the file does not exist. */
 export async function readIfThere(path: string): Promise<string | null> {
   try {
     return await readFile(path, 'utf8')
@@ -59,7 +59,7 @@ export async function writeWhole(
 ): Promise<void> {
   const file = await open(draft, 'w', privateMode)
   try {
-    // Of what lay there already the mode would stay.
+    // A draft left behind would keep its old mode.
     await file.chmod(mode)
     await file.writeFile(content)
     await file.sync()
@@ -68,19 +68,19 @@ export async function writeWhole(
   }
 }
 
-/** A folder only its owner can enter (docs/behaviour.md, State directory). */
+/** Creates a folder that only its owner can enter (docs/behaviour.md, State directory). */
 export async function makePrivateFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 })
 }
 
-/** Removes the oldest by name, so that at most `limit` files that match stay. */
+/** Removes the oldest matching files, by name, so that at most `limit` remain. */
 export async function limitFiles(folder: string, pattern: RegExp, limit: number): Promise<void> {
   const names = (await readdir(folder)).filter((name) => pattern.test(name)).toSorted()
   const surplus = names.slice(0, Math.max(0, names.length - limit))
   await Promise.all(surplus.map((name) => rm(join(folder, name), { force: true })))
 }
 
-/** Without it the new name may be lost by a power cut. */
+/** Without this a power cut may lose the new name. */
 export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r')
   try {

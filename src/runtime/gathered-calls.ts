@@ -1,12 +1,12 @@
-/** Calls that come within some milliseconds are carried out together, one set at a time; each caller is answered what is its own. */
+/** Carries out calls that arrive within some milliseconds together, one set at a time; each caller gets its own result. */
 import { pauseFor } from './pause.js'
 
 interface GatheredCallsOptions<Call, Answer> {
-  /** How long a call waits for company. */
+  /** How long a call waits for others. */
   readonly waitMs: number
-  /** Calls a set. */
+  /** Calls per set. */
   readonly most: number
-  /** Answers one for each call, in their order. Where it rejects, all of its callers are rejected. */
+  /** Returns one answer per call, in their order. If it rejects, all calls of the set reject. */
   readonly carryOut: (calls: readonly Call[]) => Promise<readonly Answer[]>
 }
 

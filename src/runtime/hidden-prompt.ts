@@ -1,4 +1,4 @@
-/** Asks for a secret on a terminal; what is typed is not shown. */
+/** Prompts for a secret on a terminal without echo. */
 
 export interface Terminal {
   readonly stdin: NodeJS.ReadStream
@@ -28,10 +28,10 @@ export async function promptHidden(
   }
 }
 
-/** What was pasted behind a line answers the next question. */
+/** Text pasted after a line answers the next prompt. */
 const pasted = new WeakMap<object, string>()
 
-/** In raw mode the terminal edits nothing: erasing and Ctrl-C are ours. */
+/** In raw mode the terminal does no editing: erasing and Ctrl-C are handled here. */
 function readTyped(stdin: NodeJS.ReadStream): Promise<string | null> {
   return new Promise((resolve) => {
     let typed: readonly string[] = []

@@ -1,21 +1,21 @@
-/** A hint that something is worth another check. It may come while nobody waits for it, and is not lost then. */
+/** A hint that another check is worthwhile. A hint given while nothing waits for it is kept. */
 
 export class Hint {
   #isGiven = false
   #wake: () => void = () => undefined
 
-  /** Whoever waits goes on; else who waits next need not. */
+  /** Wakes the waiter; if there is none, the next `wait` returns at once. */
   readonly give = (): void => {
     this.#isGiven = true
     this.#wake()
   }
 
-  /** Whatever is read from now on includes what earlier hints announced. */
+  /** Clears the hint: later reads include what earlier hints announced. */
   take(): void {
     this.#isGiven = false
   }
 
-  /** Resolves after `waitMs`, or when there is a hint that was not taken. */
+  /** Resolves after `waitMs`, or as soon as there is a hint that was not taken. */
   async wait(waitMs: number): Promise<void> {
     if (this.#isGiven) return
     await new Promise<void>((resume) => {

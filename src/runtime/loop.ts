@@ -1,6 +1,6 @@
 /**
- * Work that is done again and again, for as long as its owner lives. Passes never overlap: the wait for the next one begins
- * when the last one has ended. A pass that fails is logged, with its trace id, and is followed by the next one as any other.
+ * Work repeated for as long as its owner lives. Passes never overlap: the wait for the next one begins when the last one
+ * has ended. A failed pass is logged with its trace id; the next one follows as usual.
  */
 import { pino, type Logger } from 'pino'
 import { createContext, type Context } from '../context.js'
@@ -9,43 +9,43 @@ import { processClock, type Clock } from './clock.js'
 const silent = pino({ level: 'silent' })
 
 export interface Loop {
-  /** The next pass begins within so many milliseconds; while one runs, so long after its end at the latest. */
+  /** Begins the next pass within `withinMs`; while a pass runs, within `withinMs` after its end. */
   wake(withinMs?: number): void
-  /** Resolves when a pass that began after this call has ended; begins it at once, or when the one that runs has ended. */
+  /** Begins a pass at once, or after the running one; resolves when that pass has ended. */
   runNow(): Promise<void>
   readonly isRunning: boolean
-  /** No pass begins any more. Resolves when the one that runs has ended. */
+  /** Begins no further pass. Resolves when the running one has ended. */
   close(): Promise<void>
 }
 
 export interface Pass {
-  /** Of this pass alone. */
+  /** Each pass has its own. */
   readonly context: Context
-  /** Fires when the loop is closed: what the pass waits for shall end. */
+  /** Fires when the loop is closed: the pass must stop waiting. */
   readonly signal: AbortSignal
-  /** Says when the next one is wanted, where that is not after `everyMs`; null: when the loop is woken. */
+  /** Sets when the next pass begins, if not after `everyMs`; null: when the loop is woken. */
   readonly nextIn: (waitMs: number | null) => void
 }
 
 export interface LoopOptions {
-  /** Null: nobody is to know of a failure, for what fails is done again, or is in vain and says so elsewhere. */
+  /** Null: failures are not logged, because the work is retried or the failure is reported elsewhere. */
   readonly log: Logger | null
-  /** What a failure is logged as: loudly the first time, quietly until a pass succeeds again. */
+  /** The log message for a failure: an error the first time, then debug until a pass succeeds again. */
   readonly trouble?: string
-  /** From the end of a pass to the next one; null: passes are run only when the loop is woken. */
+  /** From the end of a pass to the next one; null: passes run only when the loop is woken. */
   readonly everyMs: number | null
-  /** Before the first pass; `everyMs` when it is left out. */
+  /** The wait before the first pass; `everyMs` by default. */
   readonly firstMs?: number | null
-  /** The fraction by which `everyMs` varies, so that agents which started together do not stay in step. */
+  /** The fraction by which `everyMs` varies, so that agents started together do not stay in step. */
   readonly jitter?: number
-  /** Pause after a failed pass, however often the loop is woken meanwhile. */
+  /** The minimum pause after a failed pass, however often the loop is woken. */
   readonly retryMs?: number
-  /** The same after a pass that succeeded, which took so long. */
+  /** The minimum pause after a successful pass that took `tookMs`. */
   readonly restMs?: (tookMs: number) => number
-  /** False: its waiting does not keep the process alive. */
+  /** False: a waiting loop does not keep the process alive. */
   readonly holdsProcess?: boolean
   readonly clock?: Clock
-  /** What it answers is awaited. */
+  /** Its result is awaited. */
   readonly pass: (pass: Pass) => unknown
 }
 
@@ -57,7 +57,7 @@ export function startLoop(options: LoopOptions): Loop {
   })
   let running: Promise<void> = Promise.resolve()
   let isRunning = false
-  /** Asked for while a pass runs. */
+  /** The earliest wake requested while a pass runs. */
   let wantedInMs = Number.POSITIVE_INFINITY
   let following: Promise<void> | null = null
   let notBeforeMs = Number.NEGATIVE_INFINITY
@@ -126,7 +126,7 @@ export function startLoop(options: LoopOptions): Loop {
   }
 }
 
-/** Rings once; of two times the earlier counts. */
+/** Rings once; of several times the earliest wins. */
 function createAlarm(clock: Clock, holdsProcess: boolean, ring: () => void) {
   let planned: { readonly dueAtMs: number; readonly cancel: () => void } | null = null
   const cancel = (): void => {

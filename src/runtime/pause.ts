@@ -1,6 +1,6 @@
-/** Waiting: for a while, or for work that may take too long. */
+/** Waiting for a time, or with a limit for work that may take too long. */
 
-/** Resolves after `waitMs`, or at once when the signal is aborted; never rejects. */
+/** Resolves after `waitMs`, or as soon as the signal is aborted; never rejects. */
 export function pauseFor(waitMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) {
@@ -17,7 +17,7 @@ export function pauseFor(waitMs: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
-/** Settles as the work does, or after `waitMs` as `late` does; the work goes on. */
+/** Settles like `work`, or after `waitMs` like `late`; the work continues. */
 export async function waitAtMost<T, Late>(
   waitMs: number,
   work: Promise<T>,

@@ -1,25 +1,25 @@
-/** What takes long to find and is asked for again and again: what is known is answered while it is found anew. */
+/** A stale-while-revalidate cache for values that are slow to find and often requested. */
 import { createBoundedCache } from './bounded-cache.js'
 import { waitAtMost } from './pause.js'
 
 interface RefreshedMemory<Value> {
   /**
-   * Undefined: nothing usable is known, and finding it takes longer than whoever asks waits; it goes on. Rejects when
-   * nothing usable is known and `find` rejects. Who asks meanwhile waits for the same finding. `find` is given what was known.
+   * Undefined: no usable value is known and `find` takes longer than `waitMostMs`; it continues. Rejects when no usable value
+   * is known and `find` rejects. Concurrent callers share one `find`, which receives the known value.
    */
   read(key: string, find: (known: Value | undefined) => Promise<Value>): Promise<Value | undefined>
 }
 
 interface RefreshedMemoryOptions {
-  /** Of keys. */
+  /** The maximum number of keys. */
   readonly most: number
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** Until then what is known is answered, and nothing is found anew. */
+  /** Up to this age the known value is returned without a refresh. */
   readonly freshMs: number
-  /** Until then it is answered while it is found anew; later whoever asks waits. */
+  /** Up to this age the known value is returned while it is refreshed; later, callers wait. */
   readonly usableMs: number
-  /** How long whoever asks waits. */
+  /** How long a caller waits. */
   readonly waitMostMs: number
 }
 
@@ -41,7 +41,7 @@ export function createRefreshedMemory<Value>(
       const ageMs = known ? now() - known.atMs : Number.POSITIVE_INFINITY
       if (known && ageMs < freshMs) return known.value
       entry.finding ??= findAnew(entry, find)
-      // Also of whoever was answered without it: who asks next tries again.
+      // Nothing may await it (the known value is returned): a failure is ignored, and the next caller retries.
       entry.finding.catch(() => undefined)
       if (known && ageMs < usableMs) return known.value
       return waitAtMost(waitMostMs, entry.finding, () => undefined)

@@ -1,9 +1,9 @@
-/** Tries until it succeeds. */
+/** Retries until it succeeds. */
 import pRetry from 'p-retry'
 import { pauseFor } from './pause.js'
 
 interface RetryOptions {
-  /** How long to wait after so many failures in a row. */
+  /** The wait after this many consecutive failures. */
   readonly pauseMs: (failures: number) => number
   readonly signal: AbortSignal
 }

@@ -3,7 +3,7 @@
 interface SemaphoreOptions {
   /** How many run at once. */
   readonly permits?: number
-  /** How many may wait; beyond this a caller is refused with the error of `refuse`. */
+  /** How many may wait; further callers are refused with the error of `refuse`. */
   readonly waitingMost?: number
   readonly refuse?: () => Error
 }
@@ -27,7 +27,7 @@ export class Semaphore {
     await this.acquireWithin(Number.POSITIVE_INFINITY)
   }
 
-  /** False when there was no permit in time; `release` must follow only a true. */
+  /** False when there was no permit in time; call `release` only after true. */
   async acquireWithin(waitMs: number): Promise<boolean> {
     const { permits = 1, waitingMost = Number.POSITIVE_INFINITY, refuse } = this.#options
     if (this.#taken < permits) {
@@ -50,7 +50,7 @@ export class Semaphore {
     })
   }
 
-  /** Passes the permit to the longest waiter directly, so that no other can take it in between. */
+  /** Passes the permit directly to the longest waiter, so that no other caller can take it in between. */
   release(): void {
     const resume = this.#waiting.shift()
     if (resume) resume()

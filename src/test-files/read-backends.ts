@@ -1,4 +1,4 @@
-/** How the backends of a test answer. */
+/** Reads the backend rules of a test. */
 import type { YamlPath } from '../yaml-lines.js'
 import { readHeaderExpectations, readHeaders, readOptional } from './read-headers.js'
 import { delayMostMs, type BackendRule } from './test-file.js'

@@ -1,4 +1,4 @@
-/** Headers of a test file: those that are sent, and those that are expected. */
+/** Reads the headers of a test file: sent and expected ones. */
 import type { YamlPath } from '../yaml-lines.js'
 import type { HeaderExpectations, Headers, TextExpectation } from './test-file.js'
 import { show, type ValueReader } from './value-reader.js'
@@ -30,7 +30,7 @@ export function readHeaderExpectations(
   ])
 }
 
-/** Null: it is not there, and nothing is expected. */
+/** Null: absent, nothing is expected. */
 export function readOptional(
   reader: ValueReader,
   value: unknown,

@@ -1,4 +1,4 @@
-/** One step of a test file, but for repeats: exactly one thing to do, and what is expected of a request. */
+/** Reads one step of a test file, except repeats: exactly one action, and the expectations for a request. */
 import { FleetError } from '../errors.js'
 import { handlings } from '../resources/logged-transaction.js'
 import { parseBanExpression } from '../vcl/ban-expression.js'
@@ -15,7 +15,7 @@ import { show, type ValueReader, type Values } from './value-reader.js'
 const kinds = ['request', 'ban', 'purge', 'advance', 'backend', 'repeat'] as const
 const keys = [...kinds, 'expect', 'health', 'steps']
 
-/** Null: something is wrong with it, which is noted. */
+/** Null: the step has a problem, which is recorded. */
 export function readAction(reader: ValueReader, value: unknown, path: YamlPath): StepAction | null {
   const step = reader.map(value, path, keys)
   const kind = step === null ? null : readKind(reader, step, path)
@@ -88,7 +88,7 @@ function readPurge(reader: ValueReader, value: unknown, path: YamlPath): StepAct
 
 const requestKeys = ['url', 'method', 'host', 'headers', 'body', 'httpVersion']
 const versions = ['1.0', '1.1'] as const
-/** Between the blanks of a request's first line. */
+/** A word in the first line of a request. */
 const wordForm = /^[!-~\x80-\uffff]{1,8192}$/
 const methodForm = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/
 

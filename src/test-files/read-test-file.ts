@@ -1,6 +1,6 @@
 /**
- * A test file (YAML or JSON) as steps that can be run, or everything that is wrong with it, with its lines
- * (docs/behaviour.md, Tests of VCL). Pure: the coordinator asks it when such a file is written, the client before it runs one.
+ * Reads a test file (YAML or JSON) into runnable steps, or lists its problems with their lines (docs/behaviour.md,
+ * Tests of VCL). Pure: the coordinator calls it when such a file is written, the client before it runs one.
  */
 import { readYaml } from '../yaml-lines.js'
 import { readBackends } from './read-backends.js'
@@ -18,7 +18,7 @@ import { ValueReader, isMap, problemsMost, type TestProblem, type Values } from 
 
 type ReadTestFile =
   | { readonly ok: true; readonly test: TestFile }
-  /** One at least. */
+  /** At least one. */
   | { readonly ok: false; readonly problems: readonly TestProblem[] }
 
 export function readTestFile(text: string): ReadTestFile {
@@ -65,14 +65,14 @@ function readTest(reader: ValueReader, value: unknown): TestFile {
   }
 }
 
-/** As it stands in the file. */
+/** A step as written in the file. */
 type WrittenStep =
   | (Omit<TestStep, 'number'> & { readonly action: StepAction })
   | { readonly repeat: number; readonly steps: readonly WrittenStep[] }
 
 interface StepPlace {
   readonly path: readonly (string | number)[]
-  /** In how many repeats. */
+  /** The number of enclosing repeats. */
   readonly deep: number
 }
 

@@ -1,4 +1,4 @@
-/** A test of VCL as it is run: repeated steps stand one behind the other, each with the line where it begins. */
+/** A runnable VCL test: repeats are unrolled, and each step has the line where it begins. */
 import type { Handling } from '../resources/logged-transaction.js'
 
 /** docs/behaviour.md, Tests of VCL. */
@@ -7,13 +7,13 @@ export const testFileLimitBytes = 64 * 1024
 export const stepsMost = 1_000
 export const repeatMost = 1_000
 export const repeatsDeepMost = 2
-/** Some ten years. */
+/** About ten years. */
 export const advanceMostSeconds = 315_360_000
-/** As long as a whole file may take. */
+/** The time limit of a whole file. */
 export const delayMostMs = 30_000
 export const patternLimitCharacters = 1_000
 
-/** `matches`: a regular expression as JavaScript has it. */
+/** `matches`: a JavaScript regular expression. */
 export type TextExpectation =
   | { readonly kind: 'equals' | 'matches' | 'contains'; readonly text: string }
   | { readonly kind: 'absent' }
@@ -21,7 +21,7 @@ export type TextExpectation =
 export type HeaderExpectations = readonly (readonly [name: string, expected: TextExpectation])[]
 export type Headers = readonly (readonly [name: string, value: string])[]
 
-/** How a backend answers what fits; the first rule that fits counts. */
+/** How a backend answers matching requests; the first matching rule wins. */
 export interface BackendRule {
   readonly match: {
     readonly url: TextExpectation | null
@@ -33,7 +33,7 @@ export interface BackendRule {
     readonly headers: Headers
     readonly body: string
     readonly delayMs: number
-    /** Closes the connection instead of an answer. */
+    /** Closes the connection instead of answering. */
     readonly close: boolean
   }
 }
@@ -41,20 +41,20 @@ export interface BackendRule {
 export interface TestRequest {
   readonly url: string
   readonly method: string
-  /** Null: of the group's first domain, else `localhost`. */
+  /** Null: the group's first domain, else `localhost`. */
   readonly host: string | null
   readonly headers: Headers
   readonly body: string
   readonly httpVersion: '1.0' | '1.1'
 }
 
-/** What is absent is not looked at. */
+/** Absent fields are not checked. */
 export interface AnswerExpectation {
   readonly status: number | null
   readonly headers: HeaderExpectations
   readonly body: TextExpectation | null
   readonly handling: Handling | null
-  /** Its name; null: none was asked. */
+  /** The name of the backend; null: none was used. */
   readonly backend?: string | null
   readonly backendRequest: {
     readonly url: TextExpectation | null
@@ -78,9 +78,9 @@ export interface TestStep {
 }
 
 export interface TestFile {
-  /** Null: it is called like its file. */
+  /** Null: the name of its file. */
   readonly name: string | null
-  /** Path of a VCL beside the file; null: whoever runs the test says which. */
+  /** Path of a VCL relative to the file; null: the caller chooses the VCL. */
   readonly vcl: string | null
   readonly backends: ReadonlyMap<string, readonly BackendRule[]>
   readonly steps: readonly TestStep[]

@@ -1,4 +1,4 @@
-/** Reads values of a YAML file by what they must be, and notes what is wrong with its line; the first problem of a value counts. */
+/** Reads values of a YAML file by expected type and records problems with their lines; only the first problem of a value. */
 import type { YamlDocument, YamlPath } from '../yaml-lines.js'
 import { patternLimitCharacters, type TextExpectation } from './test-file.js'
 
@@ -16,7 +16,7 @@ interface NumberBounds {
   readonly isWhole?: boolean
 }
 
-/** An author mends a few at a time. */
+/** Authors fix a few at a time. */
 export const problemsMost = 20
 const shownCharacters = 60
 
@@ -32,7 +32,7 @@ export class ValueReader {
     return this.#document.lineOf(path) ?? 1
   }
 
-  /** `path` is told without the numbers of steps: the line says which. */
+  /** The message has `path` without step numbers: the line identifies the step. */
   add(path: YamlPath, message: string): void {
     if (this.problems.length === problemsMost) return
     const field = path.filter((part) => typeof part === 'string' && part !== 'steps').join('.')
@@ -40,7 +40,7 @@ export class ValueReader {
     this.problems.push({ line: this.lineOf(path), message: `${prefix}${message}` })
   }
 
-  /** A map that has none but these keys; null where it is not, which is noted. */
+  /** A map with only these keys; null otherwise, with a recorded problem. */
   map(value: unknown, path: YamlPath, known: readonly string[]): Values | null {
     const values = this.anyMap(value, path)
     if (values === null) return null
@@ -68,7 +68,7 @@ export class ValueReader {
     return ''
   }
 
-  /** Also a number or a boolean, as they stand in headers. */
+  /** Also accepts a number or a boolean, as in headers. */
   plainText(value: unknown, path: YamlPath): string {
     if (typeof value === 'number' || typeof value === 'boolean') return String(value)
     return this.text(value, path)

@@ -1,4 +1,4 @@
-/** What of an answer is not as a test expects: values in, sentences out. */
+/** Compares an answer with a test's expectations and describes the differences. */
 import type { Handling } from '../resources/logged-transaction.js'
 import { findHeader, matchesText } from './match-text.js'
 import type {
@@ -13,15 +13,15 @@ export interface Observed {
   readonly headers: Headers
   readonly body: string
   readonly handling: Handling
-  /** Asked for this request last, also in the background; null: none was. */
+  /** The last backend used for this request, including background fetches; null: none. */
   readonly backend: string | null
-  /** As that got it. */
+  /** The request as the backend received it. */
   readonly backendRequest: { readonly url: string; readonly headers: Headers } | null
 }
 
 const shownCharacters = 200
 
-/** `expected status 200, got 503`; none: all is as expected. */
+/** Problems such as `expected status 200, got 503`; empty: all as expected. */
 export function judgeAnswer(expect: AnswerExpectation, observed: Observed): readonly string[] {
   const { status, handling, backend, backendRequest, body } = expect
   const sent = observed.backendRequest

@@ -1,4 +1,4 @@
-/** Loads the VCL of a test as an agent would: compiled, labelled and routed to where it has domains; then the child starts. */
+/** Loads the VCL of a test as an agent would: compiles it, labels and routes it if it has domains, then starts the child process. */
 import { createHash } from 'node:crypto'
 import type { Command } from '../../protocol/command.js'
 import { paramSet } from '../../protocol/commands/param.js'
@@ -15,10 +15,10 @@ import type { TestedVcl } from './tested-vcl.js'
 
 type LoadedTested =
   | { readonly ok: true; readonly program: string }
-  /** In the author's files. */
+  /** The error refers to the author's files. */
   | { readonly ok: false; readonly error: string }
 
-/** `text`: of `vcl`, its backends replaced. */
+/** `text`: the text of `vcl` with its backends replaced. */
 export async function loadTested(
   run: RunCommand,
   vcl: TestedVcl,
@@ -41,7 +41,7 @@ function translate(words: string, { sourceMap }: TestedVcl): string {
   return sourceMap === null ? words : translateError(words, sourceMap)
 }
 
-/** Answers what is loaded then, in the order in which it can be discarded. */
+/** Returns the loaded VCLs and labels in the order in which they can be discarded. */
 async function route(
   run: RunCommand,
   { groupId, routed }: TestedVcl & { readonly routed: NonNullable<TestedVcl['routed']> },
@@ -54,14 +54,14 @@ async function route(
   return [routing.name, label, program]
 }
 
-/** The compiler takes more memory than a cache that runs tests may: its shell takes up to the hard limit. */
+/** The compiler needs more memory than a cache that runs tests may use: its shell raises the soft limit to the hard limit. */
 async function giveCompilerMore(run: RunCommand): Promise<void> {
   const { value } = await run(paramShowText('cc_command'))
   if (typeof value !== 'string') return
   await run(paramSet('cc_command', `ulimit -Sd $(ulimit -Hd) && ${value}`))
 }
 
-/** The manager does not tell what a `vcl_init` said that failed with the start of the child; a child that runs does. */
+/** The manager does not report the error of a `vcl_init` that fails while the child starts; a running child does. */
 async function explainStart(
   run: RunCommand,
   loaded: readonly string[],

@@ -1,13 +1,13 @@
 /**
- * Whether a text is what a test expects. A regular expression may take exponential time, so it has a bound and is then taken not
- * to match: V8 looks for its end while it backtracks.
+ * Matches a text against a test's expectation. A regular expression may take exponential time, so it is aborted at a time limit and
+ * then counts as no match: V8 checks for termination while it backtracks.
  */
 import { Script, createContext } from 'node:vm'
 import type { HeaderExpectations, Headers, TextExpectation } from '../test-files/test-file.js'
 
 const matchLimitMs = 200
 
-/** `text`: null where there is none. */
+/** `text`: null when there is none. */
 export function matchesText(expected: TextExpectation, text: string | null): boolean {
   if (expected.kind === 'absent') return text === null
   if (text === null) return false
@@ -30,13 +30,13 @@ function matchesPattern(pattern: string, text: string): boolean {
   }
 }
 
-/** An error of the sandbox is of another class than ours. */
+/** Errors from the sandbox have another Error class. */
 function isTimeout(error: unknown): boolean {
   const isCoded = typeof error === 'object' && error !== null && 'code' in error
   return isCoded && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT'
 }
 
-/** Whatever its case; several of one name are one list. Null: there is none. */
+/** Case-insensitive; several headers of one name are joined into a list. Null: there is none. */
 export function findHeader(headers: Headers, name: string): string | null {
   const wanted = name.toLowerCase()
   const values = headers.flatMap(([one, value]) => (one.toLowerCase() === wanted ? [value] : []))

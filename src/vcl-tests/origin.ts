@@ -1,6 +1,6 @@
 /**
- * The origin of a test: a listener on loopback for each backend of the VCL, which answers as the test says. Without a rule that
- * fits it answers 503; what the cache asks to probe a backend is then 200.
+ * The origin of a test: a loopback listener for each backend of the VCL that answers by the rules of the test. Without a matching
+ * rule it answers 503, or 200 to a probe of the cache.
  */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -21,9 +21,9 @@ interface OriginOptions {
   readonly now: () => number
 }
 
-/** As the cache's own limit for the head of a request, and more. */
+/** Above the cache's own limit for request headers. */
 const headLimitBytes = 128 * 1024
-/** Backends of one test are asked one by one; what was asked before is not. */
+/** Only the newest request is read; this bounds the list. */
 const requestsKept = 100
 
 const noRule: BackendRule['respond'] = {
@@ -50,12 +50,12 @@ export class Origin {
     this.#options = options
   }
 
-  /** The newest that is not a probe, since it was forgotten. */
+  /** The newest request that is not a probe, since the last `forget`. */
   get last(): OriginRequest | null {
     return this.#requests.at(-1) ?? null
   }
 
-  /** What the test answers the probes of a backend, where that is no success; null: they succeed, or there was none yet. */
+  /** The failing answer that the test gives to a backend's probes; null: they succeed, or there was none yet. */
   describeRefusedProbe(backend: string): string | null {
     return this.#refusedProbes.get(backend) ?? null
   }

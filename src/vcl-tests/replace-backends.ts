@@ -1,6 +1,6 @@
 /**
- * Every backend of a VCL turned to an address of our own, so that a test reaches nobody. What says where a backend is becomes
- * blanks, and the new address stands before the closing brace of its block: places in the rest stay what they were.
+ * Points every backend of a VCL to a local address, so that a test contacts no other host. The original address fields are blanked
+ * and the new ones inserted before the closing brace of the block: positions in the rest of the text do not change.
  */
 import { FleetError } from '../errors.js'
 import { lexVcl, type Token } from '../vcl/lexer.js'
@@ -8,21 +8,21 @@ import { findStatements } from '../vcl/statements.js'
 
 export interface FoundBackend {
   readonly name: string
-  /** The cache asks it by itself. */
+  /** The cache probes it. */
   readonly isProbed: boolean
-  /** Its host as the author wrote it, which is its Host header unless another is set. */
+  /** The host as the author wrote it, which is the Host header unless `host_header` is set. */
   readonly host: string | null
-  /** What is turned to blanks, in UTF-16 units. */
+  /** The ranges to blank, in UTF-16 units. */
   readonly cuts: readonly (readonly [from: number, to: number])[]
-  /** Its closing brace. */
+  /** The position of its closing brace. */
   readonly end: number
 }
 
-/** More than a cache has. */
+/** More than any cache has. */
 const backendsMost = 1_000
 const addressFields = new Set(['host', 'port', 'path', 'proxy_header', 'via', 'authority'])
 
-/** Throws FleetError for VCL that may have backends which are not seen here. */
+/** Throws FleetError for VCL that may have backends which cannot be found here. */
 export function findBackends(text: string): readonly FoundBackend[] {
   for (const found of findStatements(text))
     if (found.kind === 'include') throw refusal(describeHidden(found.name))
@@ -58,7 +58,7 @@ function isSign({ kind, text }: Token, sign: string): boolean {
 interface Field {
   readonly name: string
   readonly value: Token | undefined
-  /** From its dot to its semicolon, in UTF-16 units. */
+  /** From the dot to the semicolon, in UTF-16 units. */
   readonly place: readonly [from: number, to: number]
 }
 
@@ -67,14 +67,14 @@ interface Block {
   readonly end: number
 }
 
-/** Behind its opening brace, up to its closing one. */
+/** Reads from after the opening brace to the closing one. */
 function readBlock(tokens: Iterator<Token, void>): Block {
   const fields: Field[] = []
   let begin: Token[] = []
   let end = 0
   for (const token of listOuter(tokens)) {
     end = token.start
-    // A value in braces ends a field too.
+    // A value in braces also ends a field.
     const isClosing = isSign(token, '}')
     if (begin.length < fieldTokens && !isClosing) begin.push(token)
     if (!isClosing && !isSign(token, ';')) continue
@@ -85,10 +85,10 @@ function readBlock(tokens: Iterator<Token, void>): Block {
   return { fields, end }
 }
 
-/** Its dot, name, equals sign and value. */
+/** Dot, name, equals sign and value. */
 const fieldTokens = 4
 
-/** The tokens of a block that are in no other, its closing brace and theirs. */
+/** The tokens of a block outside its inner blocks, including the closing braces of all of them. */
 function* listOuter(tokens: Iterator<Token, void>): Generator<Token> {
   let depth = 1
   for (let next = tokens.next(); next.done !== true; next = tokens.next()) {
@@ -111,7 +111,7 @@ function toBackend(name: string, { fields, end }: Block): FoundBackend {
   }
 }
 
-/** `ports`: on loopback, by name. */
+/** `ports`: ports on loopback, by backend name. */
 export function replaceBackends(
   text: string,
   backends: readonly FoundBackend[],

@@ -1,4 +1,4 @@
-/** One step of a test: done to the cache, and judged by what came back and what the cache logged. */
+/** Runs one step of a test and checks the response and the cache's log. */
 import { toHandling } from '../traffic/log-line.js'
 import { findAnswered, toLogLine } from '../traffic/log-records.js'
 import type { RecordGroup } from '../traffic/record-groups.js'
@@ -29,7 +29,7 @@ interface StepOutcome {
 
 const linesShown = 200
 
-/** Rejects with what the cache or its connection does. */
+/** Rejects with the error of the cache or of the connection to it. */
 export async function runStep(bench: TestBench, action: StepAction): Promise<StepOutcome> {
   const { cache, clock, backends } = bench
   switch (action.kind) {
@@ -81,7 +81,7 @@ async function runRequest(
   return { problems, log: problems.length === 0 ? [] : printLog(group) }
 }
 
-/** The first name that is not a pattern. */
+/** The first domain that is not a wildcard. */
 function findHost({ routed }: TestedVcl): string {
   const name = routed?.domains.find((domain) => !domain.startsWith('*'))
   return name ?? routed?.domains[0]?.replace('*', 'www') ?? 'localhost'
@@ -95,7 +95,7 @@ async function send(
   return { answer, group: await log.find(answer.clientPort, signal) }
 }
 
-/** As an agent does: a group with domains by its secret, other VCL by what it makes of the method. */
+/** Purges as an agent does: a group with domains by its secret; other VCL handles the method itself. */
 async function runPurge(bench: TestBench, { host, pathname, search }: URL): Promise<StepOutcome> {
   const { routed } = bench.vcl
   const { answer, group } = await send(bench, {
@@ -107,7 +107,7 @@ async function runPurge(bench: TestBench, { host, pathname, search }: URL): Prom
   return { problems: [problem], log: printLog(group) }
 }
 
-/** Without what the prologue keeps to itself. */
+/** Without the internal headers of the prologue. */
 function printLog({ parts, leftOut }: RecordGroup): readonly string[] {
   const lines = parts.flatMap(({ kind, xid, reason, records }) => [
     `${kind} ${xid} ${reason}`,

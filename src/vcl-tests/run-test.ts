@@ -1,4 +1,4 @@
-/** One test file against one VCL, in a private cache that is gone afterwards (docs/behaviour.md, Tests of VCL). */
+/** Runs one test file against one VCL in a private cache that is removed afterwards (docs/behaviour.md, Tests of VCL). */
 import { performance } from 'node:perf_hooks'
 import { FleetError } from '../errors.js'
 import { runPrivately, type PrivateCache, type RunCommand } from '../agent/check/private-manager.js'
@@ -21,28 +21,28 @@ export interface TestRun {
   readonly program: TestProgram
   readonly vcl: TestedVcl
   readonly test: TestFile
-  /** As it is called where it was given. */
+  /** The name under which the user passed it. */
   readonly file: string
-  /** Tells folders of one who runs tests from those of others. */
+  /** Distinguishes the folders of one test runner from those of others. */
   readonly owner: string
-  /** Path of the library that moves the clock; null: it was not built. */
+  /** Path of the library that shifts the clock; null: it was not built. */
   readonly clockLibrary: string | null
   readonly signal: AbortSignal
-  /** Of its compile; absent: as a deploy may take. */
+  /** Limits of the compile; absent: those of a deploy. */
   readonly compile?: CompileLimits
-  /** Further words before the cache's program. */
+  /** Command-line words before the cache's program. */
   readonly through?: readonly string[]
-  /** Told what it cost. */
+  /** Called with the CPU time used. */
   readonly onCost?: (cpuMs: number) => void
 }
 
-/** Of the steps of a file, its compile not counted. */
+/** The time limit for the steps of a file, without its compile. */
 const fileLimitMs = 30_000
-/** From 7.7 on a fetch in the background wants more idle ones than a compile needs. */
+/** From 7.7 on a background fetch needs more idle threads than a compile. */
 const threads = ['-p', 'thread_pool_max=40', '-p', 'thread_pool_min=20']
 const softMemoryBytes = 256 << 20
 
-/** Rejects for what is a bug only. */
+/** Rejects only because of a bug. */
 export async function runTest(run: TestRun): Promise<TestResult> {
   const { test, file, program, owner, signal, compile = loadLimits, through = [] } = run
   const limits = { ...compile, cpuMs: compile.cpuMs + fileLimitMs }
@@ -86,7 +86,7 @@ export async function runTest(run: TestRun): Promise<TestResult> {
   }
 }
 
-/** What was done wrong is told; a bug is thrown. */
+/** Returns the message of a user's error; rethrows a bug. */
 async function describeTrouble(work: () => Promise<string | null>): Promise<string | null> {
   try {
     return await work()
@@ -101,12 +101,12 @@ interface CacheRun {
   readonly command: RunCommand
   readonly cache: PrivateCache
   readonly clock: TestClock | null
-  /** Filled as they are run. */
+  /** Filled while the steps run. */
   readonly steps: StepResult[]
   readonly notes: string[]
 }
 
-/** Answers why not all steps were run. */
+/** Returns why not all steps were run; null: all were run. */
 async function runInCache(cacheRun: CacheRun): Promise<string | null> {
   const { run, command, cache, clock, steps, notes } = cacheRun
   const { vcl, test, program } = run
@@ -152,7 +152,7 @@ function describeSick(backend: string, refusedProbe: string | null): string {
   return `backend ${backend} is sick from the beginning${why}`
 }
 
-/** Ends with a step that could not be run: what comes behind it has nothing to stand on. */
+/** Stops at a step that could not be run: later steps depend on it. */
 async function runSteps(
   bench: TestBench,
   planned: readonly TestStep[],

@@ -1,4 +1,4 @@
-/** One request over a connection of its own, byte by byte as the test says, and its answer whole. */
+/** Sends one request on its own connection, byte for byte as in the test, and reads the complete answer. */
 import { connect, type Socket } from 'node:net'
 import { findHeader } from './match-text.js'
 import type { Headers, TestRequest } from '../test-files/test-file.js'
@@ -7,7 +7,7 @@ export interface Answer {
   readonly status: number
   readonly headers: Headers
   readonly body: string
-  /** Of the connection, by which the cache's log tells the request. */
+  /** The client port of the connection, which identifies the request in the cache's log. */
   readonly clientPort: number
 }
 
@@ -17,7 +17,7 @@ export interface SentRequest extends TestRequest {
 
 const answerLimitBytes = 8 << 20
 
-/** Rejects with why there is none. */
+/** Rejects with the reason why there is no answer. */
 export async function sendRequest(
   port: number,
   request: SentRequest,
@@ -78,7 +78,7 @@ function readAnswer(socket: Socket, method: string): Promise<Omit<Answer, 'clien
   })
 }
 
-/** Null: there is more to come. `isEnd`: the connection was closed. */
+/** Null: the answer is incomplete. `isEnd`: the connection was closed. */
 export function parseAnswer(
   bytes: Buffer,
   method: string,
@@ -89,7 +89,7 @@ export function parseAnswer(
   const [first = '', ...lines] = bytes.toString('utf8', 0, headEnd).split('\r\n')
   const status = Number(/^HTTP\/\d\.\d (\d{3})/.exec(first)?.[1] ?? 0)
   const rest = bytes.subarray(headEnd + 4)
-  // Interim answers, but for the one that ends HTTP.
+  // Skips interim responses, except 101, which ends HTTP.
   if (status >= 100 && status < 200 && status !== 101) return parseAnswer(rest, method, isEnd)
   const headers = lines.map((line): readonly [string, string] => {
     const colon = line.indexOf(':')
@@ -115,7 +115,7 @@ function readBody(bytes: Buffer, { status, headers, method, isEnd }: BodyForm): 
   return bytes.length >= Number(length) ? bytes.subarray(0, Number(length)) : null
 }
 
-/** Null: there is more to come, or the connection ended before the last one. */
+/** Null: incomplete, or the connection ended before the last chunk. */
 function readChunks(bytes: Buffer, isEnd: boolean): Buffer | null {
   const chunks: Buffer[] = []
   for (let at = 0; ;) {

@@ -1,4 +1,4 @@
-/** What a step does, in a few words. */
+/** A short description of a step. */
 import type { StepAction } from '../test-files/test-file.js'
 
 const charactersMost = 120

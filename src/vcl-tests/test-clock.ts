@@ -1,6 +1,6 @@
 /**
- * The wall clock of a private cache, which a test moves: a small library, loaded before others (ld.so(8), LD_PRELOAD), adds what
- * stands in a file that it has mapped. Nothing else on the host sees that time.
+ * The wall clock of a private cache, which a test can advance: a small preloaded library (ld.so(8), LD_PRELOAD) adds the offset in a
+ * file that it maps. Nothing else on the host sees that time.
  */
 import { open, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,16 +8,16 @@ import { join } from 'node:path'
 export interface TestClock {
   /** Epoch milliseconds. */
   readonly now: () => number
-  /** Rejects with why it cannot be moved. */
+  /** Rejects with the reason why the clock cannot be advanced. */
   readonly advance: (seconds: number) => Promise<void>
-  /** What the cache finds in its environment. */
+  /** Environment variables for the cache. */
   readonly environment: Readonly<Record<string, string>>
 }
 
 const nanosecondsPerSecond = 1e9
 const offsetVariable = 'CACHEFLEET_CLOCK_OFFSET'
 
-/** `library`: null where it was not built. */
+/** `library`: null when it was not built. */
 export async function openTestClock(folder: string, library: string | null): Promise<TestClock> {
   if (library === null) return { now: Date.now, advance: refuse, environment: {} }
   const path = join(folder, 'clock-offset')
@@ -25,7 +25,7 @@ export async function openTestClock(folder: string, library: string | null): Pro
   const write = async () => {
     const bytes = Buffer.alloc(8)
     bytes.writeBigInt64LE(BigInt(Math.round(offsetSeconds * nanosecondsPerSecond)))
-    // In its place: the cache has it mapped.
+    // Overwritten in place: the cache has the file mapped.
     const file = await open(path, 'r+')
     try {
       await file.write(bytes, 0, bytes.length, 0)

@@ -1,4 +1,4 @@
-/** What tests are run with: the cache's program and its log tool, as this machine has them. */
+/** The programs that run tests: the cache and its log tool on this machine. */
 import { access, constants } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { findProductOfDaemon, products, varnish } from '../../protocol/product.js'
@@ -11,15 +11,15 @@ export interface TestProgram {
   /** Prints all records of a request. */
   readonly recordTool: string
   readonly logVariables: string
-  /** Further words of the daemon's command line. */
+  /** Further arguments of the daemon. */
   readonly words: readonly string[]
 }
 
 let isClaimed = false
-/** As a shell tells it. */
+/** The exit code that a shell reports. */
 const endedBySigterm = 128 + 15
 
-/** What folders of caches that this process starts are called by; those that are left go with it, as by Ctrl-C. */
+/** Returns the owner name for cache folders of this process; remaining folders are removed when it exits, also by Ctrl-C. */
 export function claimFolders(): string {
   const owner = `tests of process ${process.pid}`
   if (!isClaimed) {
@@ -30,7 +30,7 @@ export function claimFolders(): string {
   return owner
 }
 
-/** The first on PATH, whatever runs on this machine: `/usr/sbin` is what the PATH of most users lacks. Null: there is none. */
+/** The first cache program on PATH, then in `/usr/sbin`, which the PATH of most users lacks. Null: there is none. */
 export async function findTestProgram(searchPath: string): Promise<TestProgram | null> {
   for (const folder of [...searchPath.split(':'), '/usr/sbin'])
     for (const { daemon } of products) {

@@ -1,4 +1,4 @@
-/** The program that an agent starts for one test file: it is told over its standard input which, and answers over its standard output. */
+/** The program that an agent starts for one test file: it reads its order from standard input and writes the result to standard output. */
 import { execFile } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
@@ -44,7 +44,7 @@ async function run({ file, vcl, containment, ...its }: RunnerOrder): Promise<Run
   return { result: shortenResult(result), cpuMs }
 }
 
-/** Of another version of cachefleet: it was right where it was written. */
+/** Another version of cachefleet accepted the file when it was written. */
 function describeUnread(file: string, problems: readonly string[]): TestResult {
   const trouble = problems.map((one) => `${file} ${one}`).join('\n')
   return { file, name: file, durationMs: 0, steps: [], planned: 0, notes: [], trouble }

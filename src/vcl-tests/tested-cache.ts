@@ -1,4 +1,4 @@
-/** The private cache of one test while its steps are run: what it serves, what it logs, and what can be done to it. */
+/** The private cache of one test while its steps run, and the operations on it. */
 import { probeCapabilities } from '../../protocol/capabilities.js'
 import { textCommand } from '../../protocol/command.js'
 import { backendSetHealth } from '../../protocol/commands/backend.js'
@@ -19,13 +19,13 @@ interface TestedCacheOptions {
   readonly program: string
 }
 
-/** As an agent waits at most for the probes of a new VCL, unless it is told (docs/behaviour.md, Deploy). */
+/** The default limit for an agent's wait for the probes of a new VCL (docs/behaviour.md, Deploy). */
 const warmUpMs = 10_000
 const pollPauseMs = 20
-/** Where the cache cannot be asked. */
+/** Used when the cache cannot be polled. */
 const fixedWarmUpMs = 1_000
 
-/** Where it serves; text in all releases. */
+/** The listen port; a text reply in all releases. */
 const listenAddress = textCommand('debug.listen_address', 'debug.listen_address', (text) =>
   Number(/127\.0\.0\.1[ :](\d+)/.exec(text)?.[1] ?? 0),
 )
@@ -49,8 +49,8 @@ export class TestedCache {
   }
 
   /**
-   * Until no probe says sick, as an agent waits before it switches, or the test itself makes it say so. Answers the names of
-   * backends that are sick.
+   * Waits until every probed backend is healthy, as an agent does before it switches, or sick because of the test's own answers.
+   * Returns the names of the sick backends.
    */
   async warmUp(
     backends: readonly FoundBackend[],
@@ -83,7 +83,7 @@ export class TestedCache {
     await this.#options.run(ban(parseBanExpression(expression)))
   }
 
-  /** Throws an Error where this release cannot do it. */
+  /** Throws an Error when this release cannot set it. */
   async setHealth(backend: string, health: 'sick' | 'healthy'): Promise<void> {
     const { run, program, cache } = this.#options
     if (!this.#mayAskPattern())

@@ -1,4 +1,4 @@
-/** The VCL that a test runs against: one flattened text, and for a group with domains what stands around it in production. */
+/** The VCL under test: one flattened text, plus the routing that surrounds a group with domains in production. */
 import { randomBytes } from 'node:crypto'
 import { bundleVcl, type VclText } from '../vcl/bundle.js'
 import { purgeSecret } from '../vcl/prologue.js'
@@ -7,11 +7,11 @@ import type { SourceMap } from '../vcl/source-map.js'
 export interface TestedVcl {
   /** Prologue included. */
   readonly text: string
-  /** Null: what the compiler says stays as it is. */
+  /** Null: compiler errors are not translated. */
   readonly sourceMap: SourceMap | null
-  /** Whose prologue it has. */
+  /** The group of its prologue. */
   readonly groupId: number
-  /** Null: it is a root group's, or of no group: the whole VCL of the cache. */
+  /** Null: a root group, or no group: the text is the whole VCL of the cache. */
   readonly routed: { readonly domains: readonly string[]; readonly purgeSecret: string } | null
 }
 
@@ -19,13 +19,13 @@ type FlattenedVcl =
   | { readonly ok: true; readonly vcl: TestedVcl }
   | { readonly ok: false; readonly errors: readonly string[] }
 
-/** @param domains none: it is the whole VCL of the cache */
+/** @param domains empty: the text is the whole VCL of the cache */
 export function flattenTested(
   main: VclText,
   includes: ReadonlyMap<string, VclText>,
   domains: readonly string[],
 ): FlattenedVcl {
-  // Of no group: the value is used for this one run.
+  // Not the key of a group: it is used for this run only.
   const cacheKey = randomBytes(16).toString('hex')
   const isRouted = domains.length > 0
   const bundle = bundleVcl(main, includes, {
@@ -39,5 +39,5 @@ export function flattenTested(
   return { ok: true, vcl: { text, sourceMap, groupId: testedGroup, routed } }
 }
 
-/** The only one on its cache. */
+/** The only group on its cache. */
 const testedGroup = 1

@@ -1,4 +1,4 @@
-/** The log of a private cache by its own tool: of a request all that the cache wrote, once it has ended with all of its fetches. */
+/** Reads the log of a private cache with the cache's log tool: all records of a request, once it and all its fetches have ended. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { startDeadline } from '../runtime/deadline.js'
@@ -6,13 +6,13 @@ import { LogChild, type LogTool } from '../agent/log/log-child.js'
 import { findText, RecordGroups, type RecordGroup } from '../traffic/record-groups.js'
 import { recordTags } from '../traffic/log-records.js'
 
-/** Beside what the live log shows. */
+/** In addition to the tags of the live log. */
 const moreTags = [
   ...['VCL_Log', 'VCL_Error', 'VCL_acl', 'ReqUnset', 'RespUnset', 'RespProtocol'],
   ...['BereqMethod', 'BereqURL', 'BereqHeader', 'BereqUnset', 'BerespUnset', 'BackendClose'],
 ]
 const attachPauseMs = 100
-/** Of those that nobody asked for. */
+/** The limit for requests that nothing has asked for. */
 const groupsKept = 100
 
 export class TransactionLog {
@@ -43,14 +43,14 @@ export class TransactionLog {
     process.once('exit', this.#kill)
   }
 
-  /** The tool waits for another cache when its own is gone: it would outlive this process. */
+  /** When its cache is gone, the tool waits for another one: it would outlive this process. */
   readonly #kill = (): void => {
     this.#child.kill()
   }
 
   /**
-   * Until the tool reads: it begins with what is logged next. What is no request is answered 400 and logged without any VCL
-   * being run.
+   * Waits until the tool reads: it starts with the next log record. A malformed request is answered 400 and logged without
+   * running VCL.
    */
   async attach(port: number, signal: AbortSignal): Promise<void> {
     while (!this.#isAttached && !signal.aborted && this.#ended === null) {
@@ -61,7 +61,7 @@ export class TransactionLog {
     }
   }
 
-  /** Of the request that came from this port of the client. Rejects with why it is not to be had. */
+  /** The records of the request from this client port. Rejects with the reason if there are none. */
   async find(clientPort: number, signal: AbortSignal): Promise<RecordGroup> {
     for (;;) {
       const group = this.#groups.get(clientPort)

@@ -302,7 +302,7 @@ void t.test('the administration', async (t) => {
     await page.getByLabel('New password', { exact: true }).fill(`${password} 2`)
     await page.getByLabel('New password again').fill('another')
     await page.getByRole('button', { name: 'Change the password' }).click()
-    await page.getByText('The two new passwords differ').waitFor()
+    await page.getByText('Again must be the same').waitFor()
     await page.getByLabel('New password again').fill(`${password} 2`)
     await page.getByRole('button', { name: 'Change the password' }).click()
     await page.getByText('Log in with the new one').waitFor()

@@ -1,7 +1,7 @@
 /**
- * `--takeover adopt`: what the cache runs is reported to the coordinator, which makes a deployed root group of it; the desired
- * state then names the VCL that is loaded already, and it counts as ours from then on (docs/behaviour.md, Takeover). Nothing is
- * compiled, and the cache is not touched.
+ * `--takeover adopt`: the agent reports the running VCL to the coordinator, which makes a deployed root group of it. The desired
+ * state then names the VCL that is already loaded, and the agent manages it from then on (docs/behaviour.md, Takeover). Nothing
+ * is compiled, and the cache is not changed.
  */
 import type { DesiredEngine } from '../../vcl/desired-engine.js'
 import { findLabelUse, rebuildInSteps } from '../../vcl/running-vcl.js'
@@ -15,7 +15,7 @@ import type { StepTools } from './vcl-steps.js'
 
 type AdoptTools = Pick<StepTools, 'context' | 'engine' | 'state'>
 
-/** Whether what the cache runs is still to be adopted. One that is locked or read-only is left as it is. */
+/** True while the running VCL is still to be adopted. A locked or read-only agent adopts nothing. */
 export function isToAdopt(
   { takeover, readOnly }: Pick<AgentConfig, 'takeover' | 'readOnly'>,
   { takenOver, lockedBecause }: Pick<AgentRecord, 'takenOver' | 'lockedBecause'>,
@@ -49,7 +49,7 @@ function refuse(refusal: string): NotAdoptable {
   return { refusal }
 }
 
-/** Of what is desired that which the cache holds under its own name already, with that text: it is ours now. */
+/** Returns the desired VCLs that the cache already holds under the same name and with the same text: they are now managed. */
 export async function findAdopted(
   tools: AdoptTools,
   desired: DesiredEngine,

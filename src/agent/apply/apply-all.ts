@@ -1,4 +1,4 @@
-/** Makes a cache hold all that is desired: files of certificates, VCL and settings, then the certificates themselves. */
+/** Applies the whole desired state to a cache: certificate files, VCL and settings, then the certificates themselves. */
 import { ManagementPortError } from '../../../protocol/errors.js'
 import type { Certificates } from '../certificates/hold-certificates.js'
 import { errorText } from '../engine/engine.js'
@@ -7,12 +7,12 @@ import { applyDesired } from './apply-vcl.js'
 
 type Options = Parameters<typeof applyDesired>[0] & { readonly certificates: Certificates }
 
-/** Rejects as `applyDesired`. What is wrong with certificates fails no VCL, and the reverse. */
+/** Rejects as `applyDesired` does. A certificate error never fails a VCL, and vice versa. */
 export async function applyAll(options: Options): Promise<WholeOutcome> {
   const { certificates, context } = options
   const desired = options.desired.certificates ?? []
   const repaired = await certificates.repairFiles(desired)
-  // A child that found one missing when it was to start stays stopped until somebody starts it.
+  // A child that found a file missing at its start stays stopped until it is started again.
   if (repaired.length > 0) await options.state.change({ startUnfinished: true })
   const outcome = await applyDesired(options)
   try {

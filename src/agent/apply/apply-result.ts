@@ -1,4 +1,4 @@
-/** What is wanted of a cache, and how it ended: what the reconciler is given and answers. */
+/** Input and result of the reconciler: the desired state of a cache, and how applying it ended. */
 import type { ReportedCertificate } from '../../vcl/desired-certificates.js'
 import type { DesiredEngine } from '../../vcl/desired-engine.js'
 import type { ApplyOutcome } from './apply-vcl.js'
@@ -9,7 +9,7 @@ export interface Desire {
 }
 
 export interface WholeOutcome extends ApplyOutcome {
-  /** Of each certificate that is desired; absent when the cache was not seen at the end. */
+  /** One entry per desired certificate; absent when the cache could not be read at the end. */
   readonly certificates?: readonly ReportedCertificate[]
 }
 

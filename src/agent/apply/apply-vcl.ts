@@ -1,6 +1,6 @@
 /**
- * Makes the cache hold a desired state: reads, plans and acts, and repeats that until there is nothing to do. What failed is left
- * out of the next plan, so one VCL that does not compile holds up nothing that can do without it; what serves stays.
+ * Makes the cache hold a desired state: reads, plans and acts, and repeats this until nothing is left to do. A failed VCL is left
+ * out of the next plan, so it delays only what depends on it; the VCL that serves stays.
  */
 import { vclState } from '../../../protocol/commands/vcl.js'
 import { ManagementPortError } from '../../../protocol/errors.js'
@@ -27,41 +27,41 @@ interface ApplyOptions extends StepTools {
   readonly settings: SettingsMemory
   readonly checks: SourceChecks
   readonly desired: DesiredEngine
-  /** Programs that are known not to load, with the engine's words: not tried again. */
+  /** Programs known not to load, with the engine's message; they are not tried again. */
   readonly knownFailures: ReadonlyMap<string, string>
-  /** Foreign VCL serves on: the first deploy is still to come (docs/behaviour.md, Takeover). */
+  /** Unmanaged VCL keeps serving until the first deploy (docs/behaviour.md, Takeover). */
   readonly leaveUnmanaged: boolean
-  /** Longest wait for the probes of what was loaded; 0: none. */
+  /** Longest wait for the probes of newly loaded VCL; 0: no wait. */
   readonly warmupMs: number
-  /** A newer desired state waits: do not wait for probes. */
+  /** True when a newer desired state is waiting: the wait for probes then ends early. */
   readonly isSuperseded: () => boolean
 }
 
 export interface ApplyOutcome {
-  /** The cache was seen to hold all of it. */
+  /** The cache was seen to hold the whole desired state. */
   readonly satisfied: boolean
   readonly changed: boolean
-  /** What of `desired.load` the cache holds. */
+  /** The programs of `desired.load` that the cache holds. */
   readonly loaded: readonly string[]
   readonly failures: readonly ProgramFailure[]
-  /** The active VCL and what labels stand for; absent when the cache was not seen at the end. */
+  /** The active VCL and the targets of labels; absent when the cache could not be read at the end. */
   readonly serving?: readonly string[] | undefined
-  /** What else went wrong; of a satisfied one: which settings the cache refuses. */
+  /** Any other error; in a satisfied outcome, the settings that the cache refuses. */
   readonly error: string | null
-  /** The cache, a source or the disk was not there: what is neither loaded nor a failure may do at the next attempt. */
+  /** The cache, a source or the disk was unavailable: what is neither loaded nor failed may succeed at the next attempt. */
   readonly interrupted: boolean
-  /** What of it is loaded once a source is to be had, or can be kept. */
+  /** Programs that load once their source is available or can be saved. */
   readonly postponed: readonly ProgramFailure[]
-  /** What was done, in words. */
+  /** The completed steps, as text. */
   readonly done: readonly string[]
 }
 
-/** Each round but the last leaves out one more thing; a cache that others change at the same time is retried later. */
+/** Each round but the last leaves out one more item; if others change the cache at the same time, a later attempt follows. */
 const roundLimit = 12
 /** How often the connection may be lost in one attempt. */
 const lossLimit = 1
 
-/** Rejects only when the state cannot be saved or there is a bug; whatever the cache does is an outcome. */
+/** Rejects only when the state cannot be saved or on a bug; any behaviour of the cache becomes part of the outcome. */
 export async function applyDesired(options: ApplyOptions): Promise<ApplyOutcome> {
   const work = new ApplyWork(options)
   for (let round = 0; round < roundLimit; round++) {
@@ -82,17 +82,17 @@ export async function applyDesired(options: ApplyOptions): Promise<ApplyOutcome>
 class ApplyWork {
   readonly #options: ApplyOptions
   readonly #failures: Map<string, string>
-  /** Names whose source could not be saved or that the cache does not let go. */
+  /** Names whose source could not be saved or that the cache does not discard. */
   readonly #stuck = new Set<string>()
   readonly #errors: string[] = []
   readonly #done: string[] = []
-  /** VCLs whose load says nothing about them: their source is not to be had, or cannot be kept. */
+  /** VCLs that failed for reasons other than their text: the source is unavailable or cannot be saved. */
   readonly #postponed = new Map<string, string>()
-  /** VCLs during whose load the child of the cache died, once: by itself, as far as that tells. */
+  /** VCLs that the child was loading when it died, once: the death may be unrelated to the VCL. */
   readonly #unlucky = new Set<string>()
   #lossesLeft = lossLimit
   readonly #startedAtMs = Date.now()
-  /** Labels and VCLs that cannot be set or used, beside those that do not load. */
+  /** Labels and VCLs that cannot be set or used, in addition to those that do not load. */
   readonly #unsettable = new Set<string>()
 
   constructor(options: ApplyOptions) {
@@ -116,7 +116,7 @@ class ApplyWork {
     return leaveStuck(held, this.#stuck)
   }
 
-  /** Whether it is worth another round: the connection was lost, and there is a new one. */
+  /** True when another round is worthwhile: the connection was lost and there is a new one. */
   async survive(error: ManagementPortError): Promise<boolean> {
     this.#lossesLeft -= 1
     if (!isOfConnection(error) || this.#lossesLeft < 0) return false
@@ -124,14 +124,14 @@ class ApplyWork {
   }
 
   /**
-   * After a loss, before anything is loaded: behind the new connection may be another process, and what it holds of ours is
-   * known by what is desired now, not by what is desired when this attempt has ended.
+   * Runs after a connection loss and before any load: the new connection may lead to another process. Its managed VCLs are
+   * recognized by the current desired state, not by the one at the end of this attempt.
    */
   async recognize(): Promise<void> {
     if (this.#lossesLeft < lossLimit) await recognizeProcess(this.#options)
   }
 
-  /** Runs steps until one fails; loads that follow each other are all tried. */
+  /** Runs steps until one fails; in a sequence of loads, all are tried. */
   async run(steps: readonly VclStep[]): Promise<void> {
     await this.#noteStart(steps)
     await this.#noteTenancy(steps)
@@ -156,7 +156,7 @@ class ApplyWork {
       await state.change({ startUnfinished: true })
   }
 
-  /** Written down before the switch: after a kill it must be known that objects of both may be stored. */
+  /** Saved before the switch: after a kill the agent must know that the cache may store objects of both tenancies. */
   async #noteTenancy(steps: readonly VclStep[]): Promise<void> {
     const { state, desired } = this.#options
     const { tenancy } = state.record
@@ -168,13 +168,13 @@ class ApplyWork {
   async #load(loads: readonly LoadStep[]): Promise<boolean> {
     const loaded: string[] = []
     for (const step of loads) if (await this.#tryStep(step)) loaded.push(step.name)
-    // Between load and switch; before the wait, which a backend with a health of its own needs not.
+    // Between load and switch, and before the wait: a backend whose health is set needs no wait.
     await this.#applySettings()
     await this.#warmUp(loaded)
     return loaded.length === loads.length
   }
 
-  /** As any step; what is to serve from then on is warm before. */
+  /** Runs one step; VCL that will serve after it is warmed up first. */
   async #switch(step: VclStep): Promise<boolean> {
     const { context, engine } = this.#options
     const warmed = await this.#warmAgain(step)
@@ -231,7 +231,7 @@ class ApplyWork {
     }
   }
 
-  /** Written down before the first byte is sent: after a kill we must know that it is ours. */
+  /** Saved before the first byte is sent: after a kill the agent must know that it manages these names. */
   async #claim(steps: readonly VclStep[]): Promise<void> {
     const { state } = this.#options
     const ours = new Set(state.record.ours)
@@ -252,8 +252,8 @@ class ApplyWork {
       if (step.do !== 'save') this.#done.push(describeStep(step))
       return true
     } catch (error) {
-      // The connection is gone, or the cache talks nonsense: whatever follows would fail alike, and the next look tells what
-      // was done. Only of a load that takes too long more is known.
+      // The connection is gone or the reply is garbled: later steps would fail too, and the next inventory shows what was done.
+      // Only a load that timed out is recorded as a failure.
       const isLost = error instanceof ManagementPortError && isOfConnection(error)
       if (!isLost || (step.do === 'load' && error.kind === 'timeout'))
         await this.#noteFailure(step, error)
@@ -262,7 +262,7 @@ class ApplyWork {
     }
   }
 
-  /** What has to stay for now goes when the cache is healed (reconciler.ts). */
+  /** VCLs that cannot be discarded yet are discarded when the cache is healed (reconciler.ts). */
   async #discard(step: Extract<VclStep, { do: 'discard' }>): Promise<boolean> {
     const left = await discardVcls(this.#options, step.names)
     for (const name of left) this.#stuck.add(name)
@@ -283,7 +283,7 @@ class ApplyWork {
         this.#unsettable.add(step.name)
         break
       case 'ban':
-        // It must not serve what is stored.
+        // The new VCL must not serve the stored objects.
         this.#unsettable.add(this.#options.desired.active)
         break
       case 'save':
@@ -298,7 +298,7 @@ class ApplyWork {
     this.#errors.push(`${step.do}: ${words.trim()}`)
   }
 
-  /** Only what the cache says about the VCL is its failure, and that it does not come to an end. */
+  /** Only the cache's own verdict on the VCL, or a load that never ends, counts as its failure. */
   async #noteFailedLoad({ name, sha }: LoadStep, error: unknown, words: string): Promise<void> {
     const isRefusal = error instanceof LoadRefusal
     if (!isRefusal && !(error instanceof ManagementPortError)) {
@@ -316,14 +316,14 @@ class ApplyWork {
     if (isRefusal || error.kind !== 'timeout') await this.#disclaim(name)
   }
 
-  /** A text that was loaded under another name, to stand in while its own is taken. */
+  /** Maps a text that was loaded under a temporary name, because its own is taken, to its desired name. */
   #nameDesired(name: string, sha: string): string {
     const { load } = this.#options.desired
     if (load.some((program) => program.name === name)) return name
     return load.find((program) => program.sha === sha)?.name ?? name
   }
 
-  /** A load that was refused because of an unmanaged VCL of that name must not make that one ours. */
+  /** If a load is refused because an unmanaged VCL has that name, the agent must not treat that VCL as managed. */
   async #disclaim(name: string): Promise<void> {
     const { state } = this.#options
     await state.change({ ours: state.record.ours.filter((one) => one !== name) })

@@ -1,8 +1,8 @@
-/** What somebody else changed on a cache that was as desired (docs/behaviour.md, Drift). Pure. */
+/** Finds what somebody else changed on a cache that was as desired (docs/behaviour.md, Drift). Pure. */
 import type { DesiredEngine } from '../../vcl/desired-engine.js'
 import type { EngineInventory } from '../../vcl/engine-inventory.js'
 
-/** Names of VCLs and labels on the cache that this agent does not manage; the idle VCL counts like any other. */
+/** Returns names of VCLs and labels on the cache that this agent does not manage; the idle VCL counts like any other. */
 export function findUnmanaged(
   inventory: EngineInventory,
   managed: ReadonlySet<string>,
@@ -10,7 +10,7 @@ export function findUnmanaged(
   return inventory.vcls.filter((vcl) => !managed.has(vcl.name)).map((vcl) => vcl.name)
 }
 
-/** What is not as desired, in words for the report; empty when nothing is. */
+/** Describes each difference for the report; empty when there is none. */
 export function describeDifferences(
   desired: DesiredEngine,
   inventory: EngineInventory,

@@ -1,6 +1,6 @@
 /**
- * Which VCLs did not load, and when they may be tried again: healing must not compile the same mistake every few seconds,
- * and a name that did not resolve or a full disk may be right again after a while.
+ * Remembers which VCLs did not load, and when to retry them: healing must not compile the same mistake every few seconds,
+ * but an unresolved host name or a full disk may be fixed after a while.
  */
 import type { ProgramFailure } from '../../messages/agent-to-coordinator.js'
 import { pauseAfter } from '../../runtime/backoff.js'
@@ -8,7 +8,7 @@ import { pauseAfter } from '../../runtime/backoff.js'
 interface Failure {
   readonly words: string
   readonly retryAtMs: number
-  /** In a row. */
+  /** Consecutive. */
   readonly failures: number
 }
 
@@ -26,19 +26,19 @@ export class FailureMemory {
     return this.#failures.size === 0
   }
 
-  /** Also when its time to be tried again has come. */
+  /** Also true when a retry is due. */
   has(program: string): boolean {
     return this.#failures.has(program)
   }
 
-  /** With the engine's words; without those whose time to be tried again has come. */
+  /** Returns failed programs with the engine's message, except those whose retry is due. */
   listKnown(): Map<string, string> {
     const nowMs = this.#now()
     const known = [...this.#failures].filter(([, failure]) => failure.retryAtMs > nowMs)
     return new Map(known.map(([program, { words }]) => [program, words]))
   }
 
-  /** Replaces what is known: what is no longer among the failures did load, or is not wanted any more. */
+  /** Replaces the known failures: a program that is no longer among them has loaded or is no longer desired. */
   remember(failures: readonly ProgramFailure[]): void {
     const nowMs = this.#now()
     const failed = new Map(failures.map(({ program, error }) => [program, error]))

@@ -1,6 +1,6 @@
 /**
- * What of a desired state can be had when some of its VCLs do not load: what serves stays, and is never replaced by the
- * idle VCL because of a failed load. Pure.
+ * The part of a desired state that is possible when some of its VCLs do not load: the VCL that serves stays, and a failed
+ * load never replaces it with the idle VCL. Pure.
  */
 import { idleVclName, type DesiredEngine, type DesiredLabel } from '../../vcl/desired-engine.js'
 import type { EngineInventory, LoadedVcl } from '../../vcl/engine-inventory.js'
@@ -9,7 +9,7 @@ import { findServing } from '../engine/boot-file.js'
 
 interface Feasible {
   readonly desired: DesiredEngine
-  /** What stays only because it serves; unmanaged ones among them are left alone for now. */
+  /** Kept only because they serve; unmanaged names among them are left alone for now. */
   readonly kept: readonly string[]
 }
 
@@ -38,7 +38,7 @@ export function findFeasible(
   )
   return {
     desired: {
-      // What is kept is loaded already: no step reads its hash.
+      // Kept programs are already loaded: no step reads their hash.
       load: [...load, ...keptPrograms.map((name) => ({ name, sha: idleVclSha }))],
       labels: [...desired.labels.filter(isSettable), ...keptLabels],
       active,
@@ -47,7 +47,7 @@ export function findFeasible(
   }
 }
 
-/** A cache that serves nothing at all gets the idle VCL, whose 503 says more than a closed port. */
+/** A cache that serves nothing gets the idle VCL, because a 503 explains more than a closed port. */
 function findActive(
   desired: DesiredEngine,
   failed: ReadonlySet<string>,
@@ -58,7 +58,7 @@ function findActive(
 }
 
 /**
- * A label that exists stays as it is. A new label whose VCL does not load points to the idle VCL, since the
+ * An existing label stays unchanged. A new label whose VCL does not load points to the idle VCL, because the
  * routing VCL needs it and other groups of the cache may switch with it.
  */
 function keepLabel(
@@ -75,7 +75,7 @@ function asLabel(vcl: LoadedVcl | undefined): DesiredLabel[] {
   return vcl?.labelOf ? [{ label: vcl.name, program: vcl.labelOf }] : []
 }
 
-/** What should serve, without what would only be loaded beside it; null when the right VCL is active. */
+/** Returns the desired state without VCL that would only be loaded beside it; null when the right VCL is active. */
 export function findUrgent(
   desired: DesiredEngine,
   inventory: EngineInventory,
@@ -89,7 +89,7 @@ export function findUrgent(
   return load.length === desired.load.length ? null : { ...desired, load }
 }
 
-/** Without what was tried and stays: VCLs that cannot be saved, and names that the cache does not let go. */
+/** Drops steps that were tried and failed: VCLs that cannot be saved, and names that the cache does not discard. */
 export function leaveStuck(
   steps: readonly VclStep[],
   stuck: ReadonlySet<string>,

@@ -16,7 +16,7 @@ export interface GoodState {
 
 const historyFile = /^\d{9}\.json$/
 
-/** Oldest first; damaged ones are left out, none without the folder. */
+/** Oldest first. Skips damaged files; returns none if the folder does not exist. */
 export async function readGoodStates(folder: string): Promise<GoodState[]> {
   const files = (await readdir(folder).catch(() => [])).filter((name) => historyFile.test(name))
   const good: GoodState[] = []
@@ -28,7 +28,7 @@ export async function readGoodStates(folder: string): Promise<GoodState[]> {
   return good
 }
 
-/** The newest whose cache serves something else than what is wanted now; undefined when there is none. */
+/** Returns the newest state that serves something other than the current desired state; undefined when there is none. */
 export function findEarlier(
   good: readonly GoodState[],
   { desired }: Pick<AgentRecord, 'desired'>,
@@ -37,7 +37,7 @@ export function findEarlier(
   return good.findLast(({ record }) => record.desired !== null && describeServing(record) !== now)
 }
 
-/** What answers requests in this state: the VCL in use and what labels stand for. */
+/** Names what serves requests in this state: the active VCL and the targets of labels. */
 export function describeServing({ desired }: Pick<AgentRecord, 'desired'>): string {
   if (desired === null) return 'nothing'
   const { active, labels } = findServing(desired)

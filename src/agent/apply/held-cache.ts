@@ -1,4 +1,4 @@
-/** What a locked agent reports about its cache, so that users see beforehand what an unlock would change. Pure. */
+/** What a locked agent reports about its cache, so that users see in advance what an unlock would change. Pure. */
 import type { EngineInventory } from '../../vcl/engine-inventory.js'
 import type { Takeover } from '../../vcl/takeover.js'
 import {
@@ -9,7 +9,7 @@ import {
 } from '../../vcl/held-cache.js'
 import type { AgentRecord } from '../agent-record.js'
 
-/** What an earlier coordinator loaded is unmanaged after the unlock. */
+/** VCL that an earlier coordinator loaded is unmanaged after the unlock. */
 export function describeHeld(
   record: AgentRecord,
   { childRunning, vcls }: EngineInventory,

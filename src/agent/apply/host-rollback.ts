@@ -1,6 +1,6 @@
 /**
- * `cachefleetd rollback` on the host, with or without a coordinator: the cache goes back to an earlier good state, and the
- * agent is locked there. It goes on healing that state, and takes a coordinator's word again after an unlock.
+ * `cachefleetd rollback` on the host, with or without a coordinator: returns the cache to an earlier good state and locks the
+ * agent there. The agent keeps healing that state, and obeys a coordinator again after an unlock.
  */
 import type { Logger } from 'pino'
 import type { Context } from '../../context.js'
@@ -15,12 +15,12 @@ interface HostRollbackOptions {
   readonly readOnly: boolean
   readonly state: SavedState
   readonly reconciler: Reconciler
-  /** Tells the coordinator what changed. */
+  /** Reports changes to the coordinator. */
   readonly reportChanges: () => void
   readonly log: Logger
 }
 
-/** Short, since somebody waits at a terminal. */
+/** Short, because a user waits at a terminal. */
 const pollPauseMs = 500
 
 export class HostRollbacks {
@@ -79,8 +79,8 @@ export class HostRollbacks {
   }
 
   /**
-   * All of it in one write: what the coordinator wants must not come between, and a request that is found again after a
-   * kill goes on where it was. Answers why there is nothing to go back to.
+   * Saves everything in one write: no coordinator's desired state must come between, and a request that is found again after
+   * a kill continues where it stopped. Returns the reason when there is no state to go back to, else null.
    */
   async #decide({ id, number }: RollbackRequest): Promise<string | null> {
     const { state } = this.#options
@@ -94,7 +94,7 @@ export class HostRollbacks {
       rolledBackTo: reason,
       rollbackId: id,
       desired,
-      // No coordinator's revision: none is to be reported as held or effective.
+      // Not a coordinator's revision: none must be reported as held or effective.
       heldRevision: 0,
       goodRevision: 0,
     })

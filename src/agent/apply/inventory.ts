@@ -1,4 +1,4 @@
-/** What the cache holds and which processes it is, read anew each time. */
+/** What the cache holds and its process ids, read anew each time. */
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Context } from '../../context.js'
@@ -6,15 +6,15 @@ import type { EngineInventory } from '../../vcl/engine-inventory.js'
 import type { Engine } from '../engine/engine.js'
 
 export interface EngineProcesses {
-  /** Null where the cache does not tell: its release has no `pid`, and its working directory cannot be read. */
+  /** Null if unknown: the release has no `pid`, and its working directory cannot be read. */
   readonly masterPid: number | null
-  /** Null while the child does not run, or where the cache does not tell. */
+  /** Null while the child is not running, or if unknown. */
   readonly workerPid: number | null
-  /** Over which this was asked. */
+  /** Number of the connection on which the ids were read. */
   readonly connection: number
 }
 
-/** Rejects with ManagementPortError; `garbled` when the child did not answer: then the list is empty, and wrong. */
+/** Rejects with ManagementPortError: `garbled` when the child did not answer, since the list is then empty and wrong. */
 export async function readInventory(engine: Engine, context: Context): Promise<EngineInventory> {
   const state = await engine.run(context, engine.reading.childStatus())
   const rows = await engine.run(context, engine.reading.vclList())
@@ -31,7 +31,7 @@ export async function readInventory(engine: Engine, context: Context): Promise<E
   }
 }
 
-/** By `pid`; from 6.0 to 6.0.6 and from 6.1 to 6.3, which have none, by the working directory. */
+/** Uses `pid`; releases 6.0 to 6.0.6 and 6.1 to 6.3 lack it, so there the working directory is read. */
 export async function readProcesses(engine: Engine, context: Context): Promise<EngineProcesses> {
   const { connections: connection } = engine
   if (engine.capabilities.hasCommand('pid')) {
@@ -45,7 +45,7 @@ export async function readProcesses(engine: Engine, context: Context): Promise<E
 
 const nothingTold = { masterPid: null, workerPid: null }
 
-/** From a cache's working directory; null for what is not there, or may not be read. */
+/** Reads a cache's working directory; null for a file that does not exist or may not be read. */
 export async function readPidsOnDisk(
   folder: string,
 ): Promise<Pick<EngineProcesses, 'masterPid' | 'workerPid'>> {
@@ -55,11 +55,11 @@ export async function readPidsOnDisk(
   return { masterPid, workerPid }
 }
 
-/** The shared memory's lists of both processes, from 6.0 on in the working directory. */
+/** Indexes of both processes' shared memory, in the working directory from 6.0 on. */
 const managerIndex = '_.vsm_mgt/_.index'
 const childIndex = '_.vsm_child/_.index'
 
-/** The first line is `# <pid> <start>` (common_vsmw.c, vsmw_newindex); null where it is not, or may not be read. */
+/** The first line is `# <pid> <start>` (common_vsmw.c, vsmw_newindex); null if the file is missing or may not be read. */
 async function readIndexPid(path: string): Promise<number | null> {
   try {
     const file = await open(path)

@@ -1,4 +1,4 @@
-/** The steps that load a VCL, and whether the cache may be asked to take one. */
+/** The steps that load a VCL, and whether the cache may load it. */
 import type { DesiredEngine } from '../../vcl/desired-engine.js'
 import type { VclStep } from '../../vcl/plan.js'
 import type { SourceChecks } from '../check/source-checks.js'
@@ -6,7 +6,7 @@ import type { StepTools } from './vcl-steps.js'
 
 export type LoadStep = Extract<VclStep, { do: 'load' }>
 
-/** Those at the beginning. */
+/** Returns the load steps at the start of the list. */
 export function takeLoads(steps: readonly VclStep[]): readonly LoadStep[] {
   const end = steps.findIndex((step) => step.do !== 'load')
   return steps.slice(0, end < 0 ? steps.length : end).filter((step) => step.do === 'load')
@@ -17,7 +17,7 @@ interface LoadTools extends StepTools {
   readonly desired: DesiredEngine
 }
 
-/** What the cache held in a good state loads again: a restarted cache need not wait for it twice. Throws LoadRefusal. */
+/** VCL from a good state needs no second check: a restarted cache does not wait for one. Throws LoadRefusal. */
 export async function requireLoadable(
   { context, state, sources, checks, desired }: LoadTools,
   { sha }: LoadStep,

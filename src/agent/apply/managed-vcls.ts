@@ -1,6 +1,6 @@
 /**
- * Which VCLs on the cache are managed by this agent. The saved state lists what it loaded; a new process of the cache holds nothing of that
- * but what its start file loaded, so there each name is believed only when its text is the one we know.
+ * Which VCLs on the cache this agent manages. The saved state lists what it loaded; a new process of the cache holds only what its
+ * start file loaded, so there a name counts as managed only if its text is the known one.
  */
 import { ManagementPortError } from '../../../protocol/errors.js'
 import { idleVclName } from '../../vcl/desired-engine.js'
@@ -11,8 +11,8 @@ import { digestRunning, showSource } from './shown-source.js'
 import type { StepTools } from './vcl-steps.js'
 
 /**
- * Answers true when the process is another one than the saved state knows, and keeps what was found. Changes what is ours:
- * nothing else that does may run meanwhile.
+ * Returns true when the process differs from the one in the saved state, and saves the managed names found. Nothing else that
+ * changes the managed names may run meanwhile.
  */
 export async function recognizeProcess(tools: StepTools): Promise<boolean> {
   const { state, context, engine } = tools
@@ -20,7 +20,7 @@ export async function recognizeProcess(tools: StepTools): Promise<boolean> {
   const { record } = state
   if (isKnownProcess(tools, processes)) return false
   const inventory = await readInventory(engine, context)
-  // Without its child a cache shows no text; one without a pid may be the one we know.
+  // A cache without its child shows no text; one without a pid may be the known process.
   if (processes.masterPid === null && !inventory.childRunning) return false
   const ours: string[] = []
   for (const vcl of inventory.vcls) {
@@ -37,7 +37,7 @@ export async function recognizeProcess(tools: StepTools): Promise<boolean> {
   return true
 }
 
-/** By its pid; without one, any cache behind a new connection may be another one. */
+/** Compares the pid; without one, a new connection may lead to another cache. */
 export function isKnownProcess(
   { state, engine }: Pick<StepTools, 'state' | 'engine'>,
   { masterPid }: EngineProcesses,
@@ -52,7 +52,7 @@ async function isText(tools: StepTools, name: string, record: AgentRecord): Prom
       : record.desired?.load.find((program) => program.name === name)?.sha
   if (sha === undefined) return false
   try {
-    // What was adopted is known by what the cache shows of it: its source need not be here, nor a coordinator to give it.
+    // An adopted VCL is recognized by the text the cache shows: its source need not be here, nor a coordinator that has it.
     if ((await digestRunning(tools, name)) === sha) return true
     const known = await tools.sources.read(sha).catch(() => null)
     if (known === null) return false

@@ -1,7 +1,7 @@
 /**
- * Which parameters a cache is started with behind `-r`, so that nobody sets what nobody may set. A cache does not start with a
- * name that it does not know; from 7.2 on `vcc_allow_inline_c` and its like are aliases of `vcc_feature`, which releases protect
- * apart or refuse to be named.
+ * Which parameters a cache is started with behind `-r`, so that those nobody may set stay protected. A cache does not start with
+ * an unknown name; from 7.2 on `vcc_allow_inline_c` and the like are aliases of `vcc_feature`: some releases protect aliases
+ * separately, others refuse their names.
  */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
@@ -11,7 +11,7 @@ import { isSettableParameter } from '../../vcl/engine-command.js'
 
 const answerTimeoutMs = 5_000
 
-/** Of this program; none where it does not tell (before 5.2). */
+/** Asks this program; returns an empty list if it cannot list its parameters (before 5.2). */
 export async function listProtectable(program: string): Promise<readonly string[]> {
   try {
     const [parameters, version] = await Promise.all([
@@ -24,7 +24,7 @@ export async function listProtectable(program: string): Promise<readonly string[
   }
 }
 
-/** From what `-x parameter` and `-V` print; a build that names no version is taken for the newest. */
+/** Reads the output of `-x parameter` and `-V`; a build that prints no version is treated as the newest. */
 export function chooseProtectable(parameters: string, version: string): readonly string[] {
   const { version: release } = parseBanner(/\(([^()]+)\)/.exec(version)?.[1] ?? '')
   const takesAliases = !hasQuirk(release, 'refusesAliases')

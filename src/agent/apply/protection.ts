@@ -1,6 +1,6 @@
 /**
- * Whether the cache protects the parameters that nobody may set: whoever reaches its management port without us could run
- * programs through them. Only a start with `varnishd -r` keeps them.
+ * Whether the cache protects the parameters that nobody may set: any other client of its management port could run
+ * programs through them. Only a start with `varnishd -r` protects them.
  */
 import type { Logger } from 'pino'
 import { typedLine } from '../../../protocol/command.js'
@@ -13,7 +13,7 @@ import { createContext, type Context } from '../../context.js'
 import { isSettableParameter, neverSettable } from '../../vcl/engine-command.js'
 import type { Engine } from '../engine/engine.js'
 
-/** To be called when a connection was made; warns when what it finds is news. Never rejects. */
+/** Called after each connect; warns when the finding is new. Never rejects. */
 export function createProtectionCheck(engine: Engine, log: Logger): () => Promise<void> {
   let logged = ''
   return async () => {
@@ -30,7 +30,7 @@ export function createProtectionCheck(engine: Engine, log: Logger): () => Promis
           `whoever reaches the management port may run programs as the cache: start it with ${line}`,
         )
     } catch (error) {
-      // The cache is gone again, or cuts its answer: the next connection asks anew.
+      // The cache disconnected or truncates its answer: the next connection checks again.
       if (!(error instanceof ManagementPortError)) log.error({ err: error }, 'protection check')
     }
   }
@@ -38,7 +38,7 @@ export function createProtectionCheck(engine: Engine, log: Logger): () => Promis
 
 async function findUnprotected(engine: Engine, context: Context): Promise<Protection> {
   const listed = readNames(replyText(await engine.run(context, typedLine('param.show'))))
-  // Releases with aliases do not list them.
+  // Releases with aliases do not list the aliases.
   const names = new Set([...listed.filter((name) => !isSettableParameter(name)), ...neverSettable])
   const shown = new Map<string, Param>()
   for (const name of [...names].toSorted()) {
@@ -49,14 +49,14 @@ async function findUnprotected(engine: Engine, context: Context): Promise<Protec
 }
 
 interface Protection {
-  /** To be named behind `-r`. */
+  /** The names for `-r`. */
   readonly denied: readonly string[]
   readonly open: readonly string[]
 }
 
-/** By what the cache shows when it is asked for each of these names. */
+/** Judges what the cache shows for each of these names. */
 export function judgeProtection(shown: ReadonlyMap<string, Param>): Protection {
-  // From 8.0 on an alias is shown as its parameter: protected with it, and refused by -r.
+  // From 8.0 on an alias is shown as its parameter: it is protected together with it, and `-r` refuses the alias.
   const own = [...shown].filter(([asked, { name }]) => asked === name)
   const open = own.filter(([, param]) => param.isImplemented && !isProtected(param))
   return { denied: own.map(([name]) => name), open: open.map(([name]) => name) }
@@ -67,7 +67,7 @@ function isProtected({ description }: Param): boolean {
   return /parameter is protected/.test(description?.replace(/\s+/g, ' ') ?? '')
 }
 
-/** Null where the cache knows none of that name. */
+/** Null when the cache has no parameter of that name. */
 async function showParameter(
   engine: Engine,
   context: Context,
@@ -81,7 +81,7 @@ async function showParameter(
   }
 }
 
-/** Of the short list: a name at the start of each line. */
+/** Reads the short list: one name at the start of each line. */
 function readNames(list: string): readonly string[] {
   return list.split('\n').flatMap((line) => /^[a-z][a-z0-9_]*/.exec(line)?.[0] ?? [])
 }

@@ -1,8 +1,8 @@
 /**
- * The one place where a cache is changed: applies what arrives and heals what is no longer as desired, one at a time.
+ * The only place that changes a cache: applies desired states as they arrive and heals differences, one at a time.
  *
- * A newer `apply` supersedes one that waits. What does not load is remembered, so that healing does not compile it again
- * and again; a new revision and a restarted cache forget that.
+ * A newer `apply` supersedes a waiting one. VCL that does not load is remembered, so that healing does not compile it
+ * again and again; a new revision or a restart of the cache clears that memory.
  */
 import { ManagementPortError } from '../../../protocol/errors.js'
 import type { Context } from '../../context.js'
@@ -63,7 +63,7 @@ export class Reconciler {
   #healAtMs = 0
   #healFailures = 0
   #lastRun: Promise<void> = Promise.resolve()
-  /** The boot file or the history could not be written; tried again at the next check. */
+  /** The boot file or the history could not be written; retried at the next check. */
   #isUnkept = false
 
   constructor(options: ReconcilerOptions) {
@@ -75,39 +75,39 @@ export class Reconciler {
     return this.#isBusy
   }
 
-  /** The newest revision that the cache was seen to satisfy, in this life of the agent; 0 before. */
+  /** The newest revision that the cache was seen to satisfy since this agent started; 0 before. */
   get effectiveRevision(): number {
     return this.#effectiveRevision
   }
 
-  /** Resolves when what runs now is done. */
+  /** Resolves when the current run is done. */
   async settle(): Promise<void> {
     await this.#lastRun
   }
 
-  /** As settle, without waiting for probes. */
+  /** Like settle, but does not wait for probes. */
   async stop(): Promise<void> {
     this.#isStopping = true
     await this.#lastRun
   }
 
-  /** Another coordinator's word: what was seen counts no longer. */
+  /** Called when the source of the desired state changes: earlier observations are ignored. */
   forget(): void {
     this.#effectiveRevision = 0
     this.#cacheRestarted()
   }
 
-  /** Whatever was wrong with the earlier process may be right with this one. */
+  /** Errors of the earlier process may not occur in this one. */
   cacheRestarted(): void {
     this.#cacheRestarted()
   }
 
-  /** Counts what was begun: what was seen of the cache before is not a base for a judgement after. */
+  /** Number of runs begun: an inventory that was read before a run must not be judged after it. */
   get runs(): number {
     return this.#runs
   }
 
-  /** Resolves once, with how it ended; never rejects. */
+  /** Resolves once, with the result; never rejects. */
   apply(desire: Desire, context: Context): Promise<ApplyResult> {
     return new Promise((settle) => {
       this.#waiting?.settle({
@@ -119,7 +119,7 @@ export class Reconciler {
     })
   }
 
-  /** Runs what must not be disturbed by an apply or by healing, after those that wait; rejects as it does. */
+  /** Runs work that no apply or healing may disturb, after waiting applies; rejects as the work does. */
   runAlone<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.#alone.length >= aloneLimit)
       return Promise.reject(new Error(`${aloneLimit} checks wait for this cache already`))
@@ -129,7 +129,7 @@ export class Reconciler {
     })
   }
 
-  /** Parameters and backend health that are not as desired; rejects with what the connection to the cache does. */
+  /** Returns parameters and backend health that differ from the desired state; rejects with errors of the connection. */
   async findUnset(context: Context): Promise<readonly SettingStep[]> {
     const { desired } = this.#options.state.record
     return desired === null ? [] : findUnset({ ...this.#options, context }, desired)
@@ -139,7 +139,7 @@ export class Reconciler {
     return this.#options.certificates.hasListener
   }
 
-  /** Certificates that are not as desired, in words; rejects as `findUnset`. */
+  /** Describes certificates that differ from the desired state; rejects as `findUnset` does. */
   findCertificateDifferences(
     context: Context,
     { childRunning }: EngineInventory,
@@ -147,7 +147,7 @@ export class Reconciler {
     return this.#options.certificates.findDifferences(context, childRunning)
   }
 
-  /** Whether the cache holds what is desired, as far as it can be had; notes the revision when it holds all of it. */
+  /** True when the cache holds the feasible part of the desired state; notes the revision when it holds all of it. */
   isSatisfied(inventory: EngineInventory, unset: readonly unknown[]): boolean {
     const { state } = this.#options
     const { desired, heldRevision, ours, startUnfinished } = state.record
@@ -169,8 +169,8 @@ export class Reconciler {
   }
 
   /**
-   * Null when it is too early to try again, or something else is being done. Where something else serves than what should,
-   * that is put right before what is loaded for later.
+   * Returns null when it is too early to retry or another run is in progress. If the wrong VCL serves, the agent corrects
+   * that before it loads VCL for later.
    */
   async heal(inventory: EngineInventory, context: Context): Promise<ApplyResult | null> {
     const { now, state } = this.#options
@@ -188,7 +188,7 @@ export class Reconciler {
     })
   }
 
-  /** Writes what could not be written before. */
+  /** Retries a failed write of the good state. */
   async keepGoodState(context: Context): Promise<void> {
     if (this.#isUnkept && !this.#isBusy) await this.#keep(context)
   }
@@ -251,7 +251,7 @@ export class Reconciler {
         desired: desire.desired,
         knownFailures: this.#failures.listKnown(),
         leaveUnmanaged: isHeld,
-        // After a restart of the cache nothing serves that would be worth waiting for.
+        // After a restart the cache serves nothing that would be worth waiting for.
         warmupMs: why === 'order' ? this.#options.warmupMs : 0,
         isSuperseded: () => this.#isStopping || this.#isNewerWaiting(desire),
       })
@@ -270,12 +270,12 @@ export class Reconciler {
     }
   }
 
-  /** The same one, sent again because its report was missed, is none. */
+  /** The same revision, sent again because its report was lost, does not count as newer. */
   #isNewerWaiting({ revision }: Desire): boolean {
     return this.#waiting !== null && this.#waiting.desire.revision !== revision
   }
 
-  /** Rejects when it cannot be saved, or the cache cannot be asked: the coordinator sends it again. */
+  /** Rejects when it cannot be saved or the cache does not answer; the coordinator then sends it again. */
   async #hold(desire: Desire, context: Context): Promise<void> {
     const { state } = this.#options
     const { heldRevision, desired } = state.record
@@ -283,7 +283,7 @@ export class Reconciler {
     const isNew =
       desire.revision !== heldRevision || JSON.stringify(desired) !== JSON.stringify(desire.desired)
     if (!isNew) return
-    // In one write: what is adopted must never be taken for unmanaged, whenever this process dies.
+    // In one write: an adopted VCL must never be taken for unmanaged, even if this process dies.
     const ours = [...state.record.ours, ...(await this.#findAdopted(desire, context))]
     await state.change({ heldRevision: desire.revision, desired: desire.desired, ours })
   }
@@ -296,7 +296,7 @@ export class Reconciler {
       : Promise.resolve([])
   }
 
-  /** What serves now is written down for a cache, and an agent, that must start alone. */
+  /** Saves what serves now, for a cache or an agent that must start alone. */
   async #keep(context: Context): Promise<void> {
     const { state, sources, certificates } = this.#options
     const { desired, heldRevision, goodRevision } = state.record
@@ -309,7 +309,7 @@ export class Reconciler {
         )
       if (goodRevision !== heldRevision) await state.change({ goodRevision: heldRevision })
       await certificates.removeUnneeded()
-      // Of a cache that serves an unmanaged VCL no state is known to which it could go back.
+      // If an unmanaged VCL serves, there is no known state to go back to.
       if (!isHeld) await state.keepGoodState()
       this.#isUnkept = false
     } catch (error) {
@@ -324,7 +324,7 @@ export class Reconciler {
     return isHeldForFirstDeploy(takeover, state.record.takenOver, desired)
   }
 
-  /** Retries what failed after 5 s, 10 s, … up to 5 min. */
+  /** Retries after 5 s, 10 s, … up to 5 min. */
   #planHealing(result: ApplyResult): void {
     if (result.result === 'applied') {
       this.#healAtMs = 0

@@ -1,6 +1,6 @@
 /**
- * How `cachefleetd rollback` and the agent of the same state dir speak: a request and an answer, each a file. Who may write
- * there may stop the agent, too; and a request is there also when the agent starts only later.
+ * How `cachefleetd rollback` and the agent of the same state dir communicate: a request and an answer, one file each. A user who
+ * may write there may also stop the agent. A request also waits for an agent that starts later.
  */
 import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
@@ -13,14 +13,14 @@ import { readIfThere, writeDurably } from '../../runtime/durable-file.js'
 
 const rollbackRequest = Type.Object({
   id: text,
-  /** Of a good state; null: the newest that served something else. */
+  /** Number of a good state; null: the newest that served something else. */
   number: orNull(whole(Number.MIN_SAFE_INTEGER)),
 })
 export type RollbackRequest = Fitting<typeof rollbackRequest>
 const isRequest = prepareGuard(rollbackRequest)
 
 const rollbackAnswer = Type.Object({
-  /** Of the request. */
+  /** Id of the request. */
   id: text,
   done: flag,
   message: text,
@@ -32,7 +32,7 @@ const requestFile = 'rollback-request.json'
 const answerFile = 'rollback-answer.json'
 const pollPauseMs = 100
 
-/** Undefined when nobody answered in time: the request stays. */
+/** Returns undefined when no agent answered in time; the request stays. */
 export async function requestRollback(
   stateDir: string,
   number: number | null,
@@ -49,7 +49,7 @@ export async function requestRollback(
   return undefined
 }
 
-/** Null when there is none. What is not a request is removed. Rejects when it cannot be read. */
+/** Returns null when there is none. Removes a file that is not a request. Rejects when it cannot be read. */
 export async function findRequest(stateDir: string): Promise<RollbackRequest | null> {
   const path = join(stateDir, requestFile)
   const kept = await readIfThere(path)
@@ -59,7 +59,7 @@ export async function findRequest(stateDir: string): Promise<RollbackRequest | n
   return request ?? null
 }
 
-/** The request is done with: it is removed before the answer is there, so that it is not carried out again. */
+/** Removes the request before it writes the answer, so that the request is not carried out again. */
 export async function answerRequest(stateDir: string, answer: RollbackAnswer): Promise<void> {
   await rm(join(stateDir, requestFile), { force: true })
   await writeDurably(join(stateDir, answerFile), `${JSON.stringify(answer)}\n`)

@@ -9,25 +9,25 @@ import type { GoodState } from './good-states.js'
 
 export interface SavedState {
   readonly record: AgentRecord
-  /** The last good state and those before it, oldest first. */
+  /** The newest good state and those before it, oldest first. */
   readonly goodStates: readonly GoodState[]
-  /** Why the last write failed, in one line (a full disk); null when it did not. */
+  /** Why the last write failed, in one line (a full disk); null when it succeeded. */
   readonly trouble: string | null
-  /** Ends the trouble when as much can be written as could not. Never rejects. */
+  /** Clears the trouble once as much data as failed before can be written. Never rejects. */
   tryAgain(): Promise<void>
-  /** Resolves when the change is kept; rejects, and keeps the old record, when it cannot be (a full disk). */
+  /** Resolves when the change is saved; rejects, and keeps the old record, when it cannot be (a full disk). */
   change(part: Partial<AgentRecord>): Promise<void>
-  /** Null when the text is not here, or is damaged. */
+  /** Null when the text is missing or damaged. */
   readSource(sha: string): Promise<string | null>
   writeSource(sha: string, text: string): Promise<void>
-  /** Keeps the record as the newest of the good states and forgets texts that none of them needs. */
+  /** Keeps the record as the newest good state and deletes texts that no good state needs. */
   keepGoodState(): Promise<void>
-  /** Replaces the start file of the cache; a text that is there already is not written again. */
+  /** Replaces the start file of the cache; an unchanged text is not written again. */
   writeBootFile(text: string): Promise<void>
-  /** Keeps the text of an unmanaged VCL before it is unloaded; answers the file's name. */
+  /** Keeps the text of an unmanaged VCL before it is unloaded; returns the file's name. */
   saveUnmanaged(name: string, source: Buffer): Promise<string>
-  /** Keeps what the child said when it panicked. */
+  /** Keeps the child's panic message. */
   savePanic(text: string): Promise<void>
-  /** What was kept last; null when there was nothing. */
+  /** The panic saved last; null when there is none. */
   readPanic(): Promise<string | null>
 }

@@ -1,6 +1,6 @@
 /**
- * Sets a parameter or the health of a backend for a caller who waits for the engine's words. The coordinator stores what
- * the cache took and makes it desired; until then it is a trial that healing leaves alone for a moment.
+ * Sets a parameter or the health of a backend for a caller who waits for the engine's reply. The coordinator stores the
+ * accepted value and makes it desired; until then it is a trial that healing leaves alone for a short time.
  */
 import { ManagementPortError } from '../../../protocol/errors.js'
 import { paramShowText } from '../../../protocol/text/param-show.js'
@@ -15,7 +15,7 @@ import { toParameter } from '../link/queries.js'
 import { runSetting, type SettingsTools } from './setting-steps.js'
 import { listBackends, refusalWords } from './settings.js'
 
-/** Call alone: not beside an apply or healing. */
+/** Must run alone: not during an apply or healing. */
 export async function setParameter(
   tools: SettingsTools,
   { name, value }: Asking<'setParam'>,
@@ -29,7 +29,7 @@ export async function setParameter(
   return done({ refusal: null, note: tried.note, parameter })
 }
 
-/** Call alone. Answers the backends that were set: none when no VCL of ours has one of that name. */
+/** Must run alone. Returns the backends that were set: none when no managed VCL has a backend of that name. */
 export async function setHealth(
   tools: SettingsTools,
   { backend, groups, health }: Asking<'setHealth'>,
@@ -49,7 +49,7 @@ export async function setHealth(
   return done({ refusal: null, backends })
 }
 
-/** Rejects with what the connection to the cache did. */
+/** Rejects with errors of the connection to the cache. */
 async function tryStep(
   tools: SettingsTools,
   step: SettingStep,
@@ -61,7 +61,7 @@ async function tryStep(
     return { note: await runSetting(tools, step) }
   } catch (error) {
     settings.endTrial(keyOf(step))
-    // The child is gone: that says nothing about the setting.
+    // The child is gone, which is no verdict on the setting.
     if (error instanceof ManagementPortError && error.status === 400) throw error
     return { refusal: refusalWords(error) }
   }

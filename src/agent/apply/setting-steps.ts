@@ -1,4 +1,4 @@
-/** Sets one thing on the cache. What is set is written down before: after a kill it must be known to put it back. */
+/** Sets one value on the cache. It is saved first, so that the agent can restore the default after a kill. */
 import { backendSetHealth } from '../../../protocol/commands/backend.js'
 import { paramReset, paramSet } from '../../../protocol/commands/param.js'
 import { ManagementPortError } from '../../../protocol/errors.js'
@@ -16,7 +16,7 @@ export interface SettingsTools {
   readonly settings: SettingsMemory
 }
 
-/** Gives the cache's note, mostly none. Rejects with its refusal, and then nothing has changed, or with what the connection did. */
+/** Returns the cache's note, mostly empty. Rejects with a refusal, which leaves it unchanged, or with a connection error. */
 export async function runSetting(tools: SettingsTools, step: SettingStep): Promise<string> {
   switch (step.do) {
     case 'set-param':
@@ -34,7 +34,7 @@ async function setParam(tools: SettingsTools, name: string, value: string): Prom
   await keepParam(tools, { name, value, shown: null })
   try {
     const note = await engine.run(context, paramSet(name, value))
-    // `+http2` changes what is set now: from the default it means the same after a restart, and whenever it is set.
+    // `+http2` modifies the current value: starting from the default gives the same result after a restart and at any time.
     if (/^[+-]/.test(value) && !isNumber(value)) {
       await putBack(tools, name)
       await engine.run(context, paramSet(name, value))
@@ -64,8 +64,8 @@ async function resetParam(tools: SettingsTools, name: string): Promise<string> {
 }
 
 /**
- * Back to the default. Bits such as those of `feature` are reset by adding the default ones to what is set, and the word
- * `none` leaves some of them up to 7.4 (tested on 7.1.1): there each one is turned before.
+ * Restores the default. For bits such as those of `feature`, a reset adds the default bits to the current value, and up to 7.4
+ * the word `none` leaves some of them set (tested on 7.1.1): there each bit is inverted first.
  */
 async function putBack(tools: SettingsTools, name: string): Promise<void> {
   const { engine, context } = tools
@@ -78,10 +78,10 @@ async function putBack(tools: SettingsTools, name: string): Promise<void> {
   await resetOnce(tools, name)
 }
 
-/** What undoes bits as they are printed: `+a,+b`, from 7.5 on behind `none` or `all`. Null: they are not bits, or none is set. */
+/** Inverts bits as printed: `+a,+b`, from 7.5 on after `none` or `all`. Null: the value has no bits, or none is set. */
 function turnBits(shown: string): string | null {
   const words = shown.split(',')
-  // All of them, in one word (7.7).
+  // All bits, in one word (7.7).
   if (shown === 'all') return 'none'
   if (shown === 'none') return 'all'
   const bits = words.filter((word) => word !== 'none' && word !== 'all')
@@ -111,7 +111,7 @@ async function setHealth(
   return ''
 }
 
-/** Where it stood, so that the order in which the cache took them stays. */
+/** Keeps its position in the list, and so the order in which the cache accepted the parameters. */
 async function keepParam(tools: SettingsTools, param: OwnParam): Promise<void> {
   const { params } = tools.state.record.settings
   const isKnown = params.some(({ name }) => name === param.name)
@@ -125,7 +125,7 @@ async function keepParams({ state }: SettingsTools, params: readonly OwnParam[])
   await state.change({ settings: { ...state.record.settings, params } })
 }
 
-/** VCL that is no longer ours is gone, and what was set on it too. */
+/** Drops VCL that is no longer managed: it is gone, and so are the settings made on it. */
 async function keepBackend(tools: SettingsTools, name: string, isSet: boolean): Promise<void> {
   const { state } = tools
   const { settings, ours } = state.record

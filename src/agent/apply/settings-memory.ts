@@ -1,23 +1,23 @@
 /**
- * What is known of settings beside the saved state: which the cache refused, and which were just tried for a caller and
+ * What is known of settings beside the saved state: those the cache refused, and those just tried for a caller that
  * are not part of a desired state yet.
  */
 import type { DesiredSettings } from '../../vcl/engine-settings.js'
 import { findHealth } from '../../vcl/engine-settings.js'
 import { FailureMemory } from './failure-memory.js'
 
-/** By then a coordinator that tries a setting has stored it; if it died, the value desired before is restored. */
+/** By then a coordinator that tries a setting has stored it; if the coordinator died, the earlier desired value is restored. */
 const trialMs = 15_000
 
 interface Trial {
-  /** Null: reset, or as probed. */
+  /** Null: reset to the default, or health as probed. */
   readonly value: string | null
   readonly untilMs: number
 }
 
 export class SettingsMemory {
   readonly #now: () => number
-  /** With the engine's words, by key. */
+  /** The engine's messages, by key. */
   readonly refusals: FailureMemory
   readonly #trials = new Map<string, Trial>()
   readonly #logged = new Set<string>()
@@ -27,12 +27,12 @@ export class SettingsMemory {
     this.refusals = new FailureMemory(now)
   }
 
-  /** For a moment this is left as it was just set, whatever is desired. */
+  /** Keeps the value just set for `trialMs`, whatever is desired. */
   try(key: string, value: string | null): void {
     this.#trials.set(key, { value, untilMs: this.#now() + trialMs })
   }
 
-  /** True the first time: a lasting trouble is logged once. */
+  /** True the first time: a lasting problem is logged once. */
   isNews(what: string): boolean {
     const isNews = !this.#logged.has(what)
     this.#logged.add(what)
@@ -43,7 +43,7 @@ export class SettingsMemory {
     this.#trials.delete(key)
   }
 
-  /** Keys of what is not to be touched now. A trial ends when it is over or what it tried is desired. */
+  /** Returns keys that must not be changed now. A trial ends when its time is over or its value is desired. */
   listSkipped(desired: DesiredSettings): Set<string> {
     const nowMs = this.#now()
     for (const [key, { value, untilMs }] of this.#trials)

@@ -1,6 +1,6 @@
 /**
- * Holds a cache to its desired parameters and backend health. Reads first, so that what is as it should be costs reading
- * commands only; what the cache refuses is remembered and holds nothing else up.
+ * Keeps the desired parameters and backend health on a cache. It reads first, so a cache that is as desired costs only
+ * reading commands. Refused settings are remembered and delay nothing else.
  */
 import { ManagementPortError } from '../../../protocol/errors.js'
 import { paramShowText } from '../../../protocol/text/param-show.js'
@@ -19,7 +19,7 @@ import { describeUnsafePattern, mayAskPattern } from '../engine/deadly-commands.
 import { errorText } from '../engine/engine.js'
 import { runSetting, type SettingsTools } from './setting-steps.js'
 
-/** What is to be set; empty without a command when nothing is desired and nothing of ours is set. Rejects with ManagementPortError. */
+/** Returns the steps to run; sends no command when nothing is desired and no setting is ours. Rejects with ManagementPortError. */
 export async function findUnset(
   tools: SettingsTools,
   desired: DesiredSettings,
@@ -31,7 +31,7 @@ export async function findUnset(
   return planSettings({ desired, own, shown, managed: new Set(state.record.ours), skipped })
 }
 
-/** Sets what is not set, and answers it in words. Rejects with what the connection to the cache does, or the disk. */
+/** Sets what differs and returns a description of each step. Rejects with errors of the connection or the disk. */
 export async function applySettings(
   tools: SettingsTools,
   desired: DesiredSettings,
@@ -49,7 +49,7 @@ export async function applySettings(
         words.push({ program: keyOf(step), error: refusal })
       }
     }
-    // One that depends on another, such as a minimum on its maximum, is taken once that one is set.
+    // A setting that depends on another, such as a minimum on its maximum, is accepted once the other is set.
     if (refused.length === 0 || refused.length === left.length) {
       rememberRefusals(tools, words)
       break
@@ -59,7 +59,7 @@ export async function applySettings(
   return done
 }
 
-/** What the cache does not take, in its own words; null when there is nothing. */
+/** Returns the settings that the cache refuses, with its messages; null when there are none. */
 export function describeRefusals({ settings }: Pick<SettingsTools, 'settings'>): string | null {
   const known = [...settings.refusals.listKnown()]
   return known.length === 0 ? null : known.map(([key, words]) => `${key}: ${words}`).join('; ')
@@ -76,7 +76,7 @@ async function trySetting(tools: SettingsTools, step: SettingStep): Promise<stri
   }
 }
 
-/** The engine's words, where it refused and the connection lives on; throws all else. */
+/** Returns the engine's message if it refused and the connection is alive; throws all other errors. */
 export function refusalWords(error: unknown): string {
   if (!(error instanceof ManagementPortError)) throw error
   if (error.kind !== 'rejected' && error.kind !== 'refused') throw error
@@ -84,7 +84,7 @@ export function refusalWords(error: unknown): string {
   return words === '' ? errorText(error) : words
 }
 
-/** Those that were not tried now are known still. */
+/** Settings that were not tried now stay in the memory. */
 function rememberRefusals({ settings }: SettingsTools, words: readonly ProgramFailure[]): void {
   const known = [...settings.refusals.listKnown()].map(([program, error]) => ({ program, error }))
   settings.refusals.remember([...known, ...words])
@@ -102,7 +102,7 @@ async function readShown(tools: SettingsTools, desired: DesiredSettings): Promis
   return { params, backends: await listBackends(tools, [...backends]) }
 }
 
-/** As printed, in the form that every release has; null where there is no such parameter. */
+/** The value as printed, in the form that every release has; null when there is no such parameter. */
 async function showParam(tools: SettingsTools, name: string): Promise<string | null> {
   try {
     const { value } = await tools.engine.run(tools.context, paramShowText(name))
@@ -113,7 +113,7 @@ async function showParam(tools: SettingsTools, name: string): Promise<string | n
   }
 }
 
-/** Those of these names in any VCL; null while the cache cannot be asked. */
+/** Returns backends of these names in any VCL; null while the cache cannot be asked. */
 export async function listBackends(
   { engine, context, settings }: SettingsTools,
   names: readonly string[],
@@ -136,7 +136,7 @@ export async function listBackends(
         shown.push({ vcl: row.name.slice(0, dot), backend, adminHealth, isProbed: total > 0 })
       }
     } catch (error) {
-      // The child does not run.
+      // The child is not running.
       if (error instanceof ManagementPortError && error.status === 101) return null
       throw error
     }

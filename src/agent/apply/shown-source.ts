@@ -1,4 +1,4 @@
-/** The source of a loaded VCL as the cache shows it, whole, and its hash by which it is recognised. */
+/** The complete source of a loaded VCL as the cache shows it, and the hash that identifies it. */
 import type { Command } from '../../../protocol/command.js'
 import { paramSet } from '../../../protocol/commands/param.js'
 import { vclShow, vclShowParts } from '../../../protocol/commands/vcl.js'
@@ -9,12 +9,12 @@ import type { StepTools } from './vcl-steps.js'
 
 type Tools = Pick<StepTools, 'context' | 'engine'>
 
-/** The main file only. Rejects with ManagementPortError. */
+/** Returns only the main file. Rejects with ManagementPortError. */
 export function showSource(tools: Tools, name: string): Promise<Buffer> {
   return runWhole(tools, vclShow(name))
 }
 
-/** File by file, without the built-in VCL; null when one of them is not UTF-8 text. Rejects with ManagementPortError. */
+/** Returns each file, without the built-in VCL; null when one of them is not UTF-8 text. Rejects with ManagementPortError. */
 export async function showParts(tools: Tools, name: string): Promise<readonly VclPart[] | null> {
   const shown = await runWhole(tools, vclShowParts(name))
   const parts: VclPart[] = []
@@ -29,10 +29,10 @@ export async function showParts(tools: Tools, name: string): Promise<readonly Vc
   return parts
 }
 
-/** A byte order mark stays, so that the text is what the bytes are. */
+/** Keeps a byte order mark, so that the text matches the bytes. */
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** SHA-256 (hex) of its text with its includes, as the coordinator flattens it; null when that is unknown. */
+/** SHA-256 (hex) of its text with its includes, as the coordinator flattens it; null if unknown. */
 export async function digestRunning(tools: Tools, name: string): Promise<string | null> {
   const parts = await showParts(tools, name)
   if (parts === null) return null
@@ -40,7 +40,7 @@ export async function digestRunning(tools: Tools, name: string): Promise<string 
   return rebuilt.ok ? rebuilt.bundle.sha : null
 }
 
-/** Raises `cli_limit` while a text needs it, since a VCL that is not saved must not be discarded. */
+/** Raises `cli_limit` while a text needs it, because a VCL that is not saved must not be discarded. */
 async function runWhole<Result>(tools: Tools, command: Command<Result>): Promise<Result> {
   const { context, engine } = tools
   try {

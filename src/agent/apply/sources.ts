@@ -1,11 +1,11 @@
-/** VCL texts by the SHA-256 of their bytes: from the saved state, else from the coordinator, never unverified. */
+/** VCL texts by the SHA-256 of their bytes: from the saved state, else from the coordinator, always verified. */
 import { createHash } from 'node:crypto'
 import { idleVclSource } from '../../vcl/desired-engine.js'
 import { idleVclSha } from '../../vcl/plan.js'
 import type { SavedState } from './saved-state.js'
 
 export interface Sources {
-  /** Rejects when the text is neither here nor to be had; a fetched one is kept before it is answered. */
+  /** Rejects when the text is neither here nor available from the coordinator; a fetched text is saved before it is returned. */
   read(sha: string): Promise<string>
 }
 

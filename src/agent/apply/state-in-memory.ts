@@ -1,12 +1,12 @@
-/** The saved state of a simulated agent: lives as long as its process (docs/behaviour.md, Engine modes), texts are shared by all of them. */
+/** The saved state of a simulated agent: lives as long as its process (docs/behaviour.md, Engine modes); all share the texts. */
 import { emptyRecord, type AgentRecord } from '../agent-record.js'
 import type { GoodState } from './good-states.js'
 import type { SavedState } from './saved-state.js'
 
-/** Texts by hash for all simulated agents of a process: a deploy to a thousand of them holds one text. */
+/** Texts by hash for all simulated agents of a process: a deploy to a thousand agents holds one text. */
 export type SharedSources = Map<string, string>
 
-/** At most 2 MiB each; an evicted one is fetched again when it is needed. */
+/** At most 2 MiB each; an evicted text is fetched again when needed. */
 const sharedSourcesLimit = 32
 
 export function createStateInMemory(sources: SharedSources): SavedState {
@@ -17,7 +17,7 @@ class StateInMemory implements SavedState {
   #record: AgentRecord = emptyRecord
   readonly #sources: SharedSources
   #panic: string | null = null
-  /** None: nobody rolls a simulated cache back on its host. */
+  /** Empty: simulated caches are not rolled back on their host. */
   readonly goodStates: readonly GoodState[] = []
   readonly trouble = null
 
@@ -60,7 +60,7 @@ class StateInMemory implements SavedState {
   }
 
   saveUnmanaged(name: string): Promise<string> {
-    return Promise.resolve(name) // a simulated cache serves nobody: nothing is lost with it
+    return Promise.resolve(name) // a simulated cache has no clients: nothing is lost with it
   }
 
   savePanic(text: string): Promise<void> {

@@ -1,4 +1,4 @@
-/** The saved state of an agent in its state dir: atomic, durable, bounded. */
+/** The saved state of an agent in its state dir: atomic, durable, limited in size. */
 import { chmod, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
@@ -15,20 +15,20 @@ import { readLastPanic, savePanicText } from '../host/panic-files.js'
 import type { SavedState } from './saved-state.js'
 import { digestSource } from './sources.js'
 
-/** The last good state and the 20 before it (docs/behaviour.md, Saved state). */
+/** The newest good state and the 20 before it (docs/behaviour.md, Saved state). */
 const historyLimit = 21
-/** Enough to find out what happened. */
+/** Enough to diagnose a failure. */
 const brokenFilesLimit = 5
 const historyFile = /^\d{9}\.json$/
 
-/** Makes the folders, reads what is there; a broken record is set aside and the last good one taken. */
+/** Creates the folders and reads the saved state; a broken record is set aside and replaced by the newest good one. */
 export async function openStateOnDisk(folder: string, log: Logger): Promise<SavedState> {
   for (const part of [
     folder,
     ...['sources', 'history', 'foreign', 'panics'].map((name) => join(folder, name)),
   ])
     await makePrivateFolder(part)
-  await chmod(folder, 0o700) // it may have been made before by somebody else
+  await chmod(folder, 0o700) // another user may have created it
   const good = await readGoodStates(join(folder, 'history'))
   const record = await readRecord(folder, good.at(-1)?.record, log)
   return new StateOnDisk(folder, record, good)
@@ -42,7 +42,7 @@ class StateOnDisk implements SavedState {
   #bootFile: string | null = null
   #trouble: string | null = null
   #failedBytes = 0
-  /** Writers follow each other: a later change must not be overtaken by an earlier one. */
+  /** Writes run one after the other, so that an earlier change never overwrites a later one. */
   #tail: Promise<unknown> = Promise.resolve()
 
   constructor(folder: string, record: AgentRecord, good: GoodState[]) {
@@ -64,14 +64,14 @@ class StateOnDisk implements SavedState {
   }
 
   async tryAgain(): Promise<void> {
-    // Something smaller might still fit.
+    // A probe of the failed size: something smaller might still fit.
     const probe = Buffer.alloc(this.#failedBytes)
     const path = join(this.#folder, 'probe')
     await this.#serialized(async () => {
       await this.#write(path, probe)
       await rm(path, { force: true })
       this.#trouble = null
-    }).catch(() => undefined) // what is wrong is in `trouble`
+    }).catch(() => undefined) // the error is in `trouble`
   }
 
   change(part: Partial<AgentRecord>): Promise<void> {
@@ -138,7 +138,7 @@ class StateOnDisk implements SavedState {
   }
 
   #sourceFile(sha: string): string {
-    // Whoever names a source names a file: nothing but a digest may get that far.
+    // The digest becomes a file name: nothing but a SHA-256 is allowed here.
     if (!/^[0-9a-f]{64}$/.test(sha)) throw new Error(`${JSON.stringify(sha)} is not a SHA-256`)
     return join(this.#folder, 'sources', sha)
   }
@@ -156,7 +156,7 @@ class StateOnDisk implements SavedState {
 
   #serialized<T>(work: () => Promise<T>): Promise<T> {
     const mine = this.#tail.then(work)
-    this.#tail = mine.catch(() => undefined) // reported to its own caller
+    this.#tail = mine.catch(() => undefined) // its own caller gets the error
     return mine
   }
 }

@@ -1,14 +1,14 @@
-/** Keeps the text of unmanaged VCL before it is unloaded (docs/behaviour.md, Takeover). */
+/** Saves the text of unmanaged VCL before it is unloaded (docs/behaviour.md, Takeover). */
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { limitFiles, writeDurably } from '../../runtime/durable-file.js'
 
-/** The oldest go first, so that a cache which is disturbed again and again does not fill the disk. */
+/** The oldest files are deleted first, so that a cache that is changed again and again does not fill the disk. */
 const filesLimit = 200
-/** A file name may have 255 bytes, the time and the ending have 29; names of VCL go up to 233 (ASCII only). */
+/** A file name may have 255 bytes; time and ending take 29; VCL names have up to 233 characters (ASCII only). */
 const nameLimit = 220
 
-/** Writes `<time>-<name>.vcl`, 0600, and answers that name. A text that was saved last under this name is not saved again. */
+/** Writes `<time>-<name>.vcl`, 0600, and returns that name. A text equal to the last one of this name is not saved again. */
 export async function saveUnmanagedSource(
   folder: string,
   name: string,
@@ -23,7 +23,7 @@ export async function saveUnmanagedSource(
   return file
 }
 
-/** `2026-11-20T08-31-35.123Z` before the ending, nothing more: `-a.vcl` must not find `…-b-a.vcl`. */
+/** Requires exactly `2026-11-20T08-31-35.123Z` before the ending: `-a.vcl` must not find `…-b-a.vcl`. */
 async function findLast(folder: string, ending: string): Promise<string | undefined> {
   const timeLength = '2026-11-20T08-31-35.123Z'.length
   const files = await readdir(folder)

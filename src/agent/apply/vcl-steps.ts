@@ -1,4 +1,4 @@
-/** Does one step of a plan on the cache. */
+/** Runs one step of a plan on the cache. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { ban } from '../../../protocol/commands/ban.js'
 import { vclDiscard, vclInline, vclLabel, vclUse } from '../../../protocol/commands/vcl.js'
@@ -23,7 +23,7 @@ export interface StepTools {
   readonly sources: Sources
 }
 
-/** Rejects with what the cache, the coordinator (a missing source) or the disk said. */
+/** Rejects with the error of the cache, the coordinator (a missing source) or the disk. */
 export async function runStep(
   tools: StepTools,
   step: Exclude<VclStep, { do: 'discard' }>,
@@ -40,14 +40,14 @@ export async function runStep(
     case 'use':
       return engine.run(context, vclUse(step.name))
     case 'ban':
-      // True of every object, and tested by the ban lurker too, which sees no requests.
+      // Matches every object; the ban lurker, which sees no requests, can test it too.
       return engine.run(context, ban([{ field: 'obj.status', operator: '!=', value: '0' }]))
     case 'start':
       return engine.run(context, startChild())
   }
 }
 
-/** In one word or two, for logs and drift reports. */
+/** A short description for logs and drift reports. */
 export function describeStep(step: VclStep): string {
   switch (step.do) {
     case 'load':
@@ -73,7 +73,7 @@ async function saveUnmanagedVcl(tools: StepTools, name: string): Promise<void> {
   tools.context.log.info({ vcl: name, file }, 'saved the source of an unmanaged VCL')
 }
 
-/** Answers what has to stay for now: labels that something discarded may still return, and what they stand for. */
+/** Returns what must stay for now: labels that a discarded VCL may still return to, and their targets. */
 export async function discardVcls(
   tools: StepTools,
   names: readonly string[],
@@ -86,7 +86,7 @@ export async function discardVcls(
   return []
 }
 
-/** Requests end soon; a worker that idles takes up to a minute, which nobody waits for. */
+/** Requests end soon; an idle worker may hold a VCL for up to a minute, which is too long to wait. */
 async function isReleased({ engine, context }: StepTools, longestMs: number): Promise<boolean> {
   const endMs = performance.now() + longestMs
   for (;;) {
@@ -97,7 +97,7 @@ async function isReleased({ engine, context }: StepTools, longestMs: number): Pr
   }
 }
 
-/** Several names in one command know their dependencies; before 6.6 a command takes one, so dependents go first. */
+/** One command with several names resolves their dependencies; before 6.6 it takes one name, so dependents are discarded first. */
 async function discardNames(tools: StepTools, names: readonly string[]): Promise<void> {
   const { context, engine } = tools
   if (engine.capabilities.discardsSeveral) return engine.run(context, vclDiscard(names))

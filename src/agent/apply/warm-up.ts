@@ -1,6 +1,6 @@
 /**
- * The wait between load and switch: a VCL counts as loaded when its probed backends are healthy, or are sick under the same
- * name in the VCL that serves now, and at the latest after `--warmup` (docs/behaviour.md, Deploy).
+ * The wait between load and switch: a VCL counts as loaded when its probed backends are healthy, or are also sick under the same
+ * name in the VCL that serves now, or at the latest after `--warmup` (docs/behaviour.md, Deploy).
  */
 import type { Backend } from '../../../protocol/commands/backend.js'
 import { vclState, type VclRow } from '../../../protocol/commands/vcl.js'
@@ -15,7 +15,7 @@ import type { StepTools } from './vcl-steps.js'
 import { pauseFor } from '../../runtime/pause.js'
 
 interface WarmUp {
-  /** Just loaded, or warmed again. */
+  /** Newly loaded, or warmed again. */
   readonly programs: readonly DesiredProgram[]
   readonly longestMs: number
   readonly isSuperseded: () => boolean
@@ -23,12 +23,12 @@ interface WarmUp {
 
 const pollPauseMs = 100
 /**
- * After a VCL is warmed, the cache (7.1.1) shows its health from before it cooled down until the first probe ends;
+ * After a VCL is warmed, the cache (7.1.1) shows the health from before it cooled down until the first probe ends;
  * that probe starts immediately.
  */
 const firstProbeMs = 1_000
 
-/** Rejects with what the connection to the cache does; a cache that cannot list its backends is waited for in full. */
+/** Rejects with errors of the connection; for a cache that cannot list its backends, the full time is waited. */
 export async function waitForProbes(tools: StepTools, warmUp: WarmUp): Promise<void> {
   const probed = await findProbed(tools, warmUp.programs)
   if (probed.length === 0) return
@@ -43,8 +43,8 @@ export async function waitForProbes(tools: StepTools, warmUp: WarmUp): Promise<v
 }
 
 /**
- * A VCL that cooled down while it waited to be used again stopped its probes, and starts them at their beginning: it is
- * warmed, and waited for like a new one. Answers whose state must go back to `auto` when it serves.
+ * A VCL that cooled down before it was used again has stopped its probes and starts them from scratch: it is warmed and
+ * waited for like a new one. Returns the VCLs whose state must return to `auto` once they serve.
  */
 export async function warmAgain(tools: StepTools, warmUp: WarmUp): Promise<readonly string[]> {
   const probed = await findProbed(tools, warmUp.programs)
@@ -67,7 +67,7 @@ function isCold({ temperature }: VclRow): boolean {
   return temperature === 'cold' || temperature === 'init'
 }
 
-/** A text without the word has no probe, and needs no wait on any release. */
+/** A text without the word `probe` has none, and needs no wait on any release. */
 async function findProbed(
   tools: StepTools,
   programs: readonly DesiredProgram[],
@@ -91,14 +91,14 @@ async function areWarm(tools: StepTools, programs: readonly string[]): Promise<b
   return true
 }
 
-/** What serves in the place that a VCL will have: of a group with domains what its label stands for, else what is active. */
+/** What the VCL will replace: for a group with domains the target of its label, else the active VCL. */
 function findServing(vcls: readonly LoadedVcl[], program: string): string | undefined {
   const group = groupOfVcl(program)
   const label = group === null ? undefined : vcls.find(({ name }) => name === labelName(group))
   return label?.labelOf ?? vcls.find((vcl) => vcl.active)?.name
 }
 
-/** Backend names without the VCL's; null when this cache does not tell. */
+/** Backend names without the VCL's; null when this cache cannot list them. */
 async function listSick(tools: StepTools, vcl: string): Promise<readonly string[] | null> {
   try {
     const rows = await tools.engine.run(
@@ -112,7 +112,7 @@ async function listSick(tools: StepTools, vcl: string): Promise<readonly string[
   }
 }
 
-/** Directors follow from their backends, and a release without JSON does not tell them apart: neither shows `probe`. */
+/** Directors derive their health from backends, and a release without JSON does not mark them: neither shows `probe`. */
 function isSickByProbe(backend: Backend): boolean {
   const isProbed = backend.adminHealth === 'probe' || backend.adminHealth === 'auto'
   const isBackend = backend.type === null || backend.type === 'backend'

@@ -1,6 +1,6 @@
 /**
- * Tells the coordinator which backends are sick: all of it when something of it changed, and on each new link. The list is read
- * with each check of the cache (watch-engine.ts): one command more, or one for each VCL where the answer is over the cache's
+ * Reports sick backends to the coordinator: the whole list when something in it changed, and on each new link. The list is read with
+ * each check of the cache (watch-engine.ts): one more command, or one per VCL if the answer exceeds the cache's
  * `cli_limit`.
  */
 import { ManagementPortError } from '../../../protocol/errors.js'
@@ -17,11 +17,11 @@ type BackendReport = Unsent<Extract<AgentToCoordinator, { readonly kind: 'backen
 
 export class BackendReports {
   readonly #engine: Engine
-  /** False when there is no link. */
+  /** Returns false when there is no link. */
   readonly #send: (report: BackendReport) => boolean
   /** Null: the cache was not asked yet. */
   #newest: readonly ServedVcl[] | null = null
-  /** As it was sent on this link; null: nothing was. */
+  /** The list as sent on this link; null: not sent yet. */
   #sent: string | null = null
 
   constructor(engine: Engine, send: (report: BackendReport) => boolean) {
@@ -29,7 +29,7 @@ export class BackendReports {
     this.#send = send
   }
 
-  /** Never rejects: a cache that does not list them is as healthy as its other answers say, and what was known stands. */
+  /** Never rejects: if a cache does not list its backends, the last known list is kept, and its other answers decide its state. */
   async check(context: Context, { vcls }: EngineInventory): Promise<void> {
     try {
       this.#newest = describeServed(vcls, await listBackends(this.#engine, context))
@@ -41,7 +41,7 @@ export class BackendReports {
     this.#report(context.traceId)
   }
 
-  /** After a welcome, and when messages were lost. */
+  /** Called after a welcome, and when messages were lost. */
   sendAgain(): void {
     this.#sent = null
     this.#report(newTraceId())

@@ -1,11 +1,11 @@
-/** The backends of a cache, as the cache lists them. Only reading commands are sent. */
+/** Lists the backends of a cache. Sends only reading commands. */
 import type { Backend, BackendListOptions } from '../../../protocol/commands/backend.js'
 import type { Context } from '../../context.js'
 import { readInventory } from '../apply/inventory.js'
 import { mayAskPattern } from '../engine/deadly-commands.js'
 import { isCut, type Engine } from '../engine/engine.js'
 
-/** Of all VCLs, where asking for that is safe; else of the active one (docs/behaviour.md, Backends). */
+/** Backends of all VCLs if that query is safe; else of the active VCL (docs/behaviour.md, Backends). */
 export async function listBackends(engine: Engine, context: Context): Promise<readonly Backend[]> {
   const list = (options?: BackendListOptions) =>
     engine.run(context, engine.reading.backendList(options))

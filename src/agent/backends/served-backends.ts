@@ -1,4 +1,4 @@
-/** What is reported of a cache's backends: those of the VCLs that serve. Pure. */
+/** The reported backends of a cache: those of the VCLs that serve. Pure. */
 import type { Backend } from '../../../protocol/commands/backend.js'
 import { groupBy } from '../../group-by.js'
 import {
@@ -16,7 +16,7 @@ interface Named {
   readonly backend: Backend
 }
 
-/** The sick ones have room first. A VCL without backends is left out. */
+/** Sick backends come first if there are too many. Omits a VCL without backends. */
 export function describeServed(
   vcls: readonly LoadedVcl[],
   backends: readonly Backend[],
@@ -40,14 +40,14 @@ export function describeServed(
     .map(([name, rows]) => toServed(name, rows, shown))
 }
 
-/** The active VCL, and those that labels stand for; but for the idle and the routing VCL, which are no group's. */
+/** The active VCL and the targets of labels, except the idle and the routing VCL, which belong to no group. */
 function listServing(vcls: readonly LoadedVcl[]): readonly string[] {
   return vcls
     .flatMap(({ name, active, labelOf }) => labelOf ?? (active ? [name] : []))
     .filter((name) => groupOfVcl(name) !== null || !name.startsWith('cf-'))
 }
 
-/** Directors follow from their backends. A release without JSON does not tell them apart. */
+/** False for directors, which derive their health from backends. A release without JSON does not mark them. */
 function isBackend({ type }: Backend): boolean {
   return type === null || type === 'backend'
 }
@@ -60,7 +60,7 @@ function splitName(backend: Backend): Named {
 function toServed(name: string, rows: readonly Named[], shown: ReadonlySet<Named>): ServedVcl {
   const [healthy, sick] = [true, false].map((isHealthy) =>
     rows.filter(({ backend }) => backend.isHealthy === isHealthy),
-  ) as [Named[], Named[]] // one for each word
+  ) as [Named[], Named[]] // one for each element
   const named = (some: readonly Named[]) => some.filter((one) => shown.has(one))
   return {
     name,

@@ -1,5 +1,5 @@
 /**
- * The files of certificates: chain and key in one, which the cache's manager reads at each load and at each start of its child.
+ * The certificate files: chain and key in one, which the cache's manager reads at each load and at each start of its child.
  * Simulated agents keep theirs in memory.
  */
 import { mkdir, rm } from 'node:fs/promises'
@@ -7,9 +7,9 @@ import { join, resolve } from 'node:path'
 import { draftOf, readIfThere, writeDurably } from '../../runtime/durable-file.js'
 
 export interface CertificateFiles {
-  /** What the cache is told to read. */
+  /** The path for the cache's load command. */
   pathOf(name: string): string
-  /** Null when it is not there. */
+  /** Null if the file does not exist. */
   read(name: string): Promise<string | null>
   write(name: string, text: string): Promise<void>
   remove(name: string): Promise<void>
@@ -17,13 +17,13 @@ export interface CertificateFiles {
 
 interface Folder {
   readonly path: string
-  /** 0o640 where the cache's manager reads them by its group, else 0o600. */
+  /** 0o640 if the cache's manager reads them as a member of their group, else 0o600. */
   readonly mode: 0o600 | 0o640
 }
 
 /**
- * Below the state dir only its owner reads them; the manager of a cache that runs as root reads them all the same. `tlsDir` is a
- * folder that the manager's group may enter, and is left as it is; it is this agent's alone, as its files are named by what they hold.
+ * Below the state dir only its owner can read them, and the manager of a cache that runs as root. `tlsDir` is a folder that the
+ * manager's group may enter, and its mode is not changed; it belongs to this agent alone, as file names depend only on the content.
  */
 export function chooseCertificateFiles({
   tlsDir,
@@ -32,7 +32,7 @@ export function chooseCertificateFiles({
 }: {
   readonly tlsDir?: string | null
   readonly stateDir?: string
-  /** Those of a simulated agent. */
+  /** The files of a simulated agent. */
   readonly certificateFiles?: CertificateFiles
 }): CertificateFiles {
   if (certificateFiles) return certificateFiles
@@ -53,13 +53,13 @@ function filesOnDisk({ path: folder, mode }: Folder): CertificateFiles {
     },
     remove: async (name) => {
       await rm(pathOf(name), { force: true })
-      // What a write left that was killed has the key too.
+      // The draft of a write that was killed contains the key too.
       await rm(draftOf(pathOf(name)), { force: true })
     },
   }
 }
 
-/** `texts` by path: the simulated cache reads them there. */
+/** `texts`: by path, as the simulated cache reads them. */
 export function certificateFilesInMemory(texts: Map<string, string>): CertificateFiles {
   const pathOf = (name: string) => `/simulated/tls/${name}.pem`
   return {

@@ -1,8 +1,8 @@
 /**
- * Holds a cache to its desired certificates: files first, then what the cache loads of them (docs/behaviour.md, Certificates). What
- * does not load is remembered and holds nothing else up.
+ * Keeps the desired certificates on a cache: first the files, then what the cache loads from them (docs/behaviour.md, Certificates).
+ * Certificates that do not load are remembered and delay nothing else.
  *
- * One object an agent; its calls follow each other, as all that changes a cache (reconciler.ts).
+ * One object per agent; calls must not overlap, as for all changes to a cache (reconciler.ts).
  */
 import {
   tlsCertCommit,
@@ -36,18 +36,18 @@ interface CertificatesOptions {
   readonly engine: Engine
   readonly state: SavedState
   readonly files: CertificateFiles
-  /** Chain and key, from the coordinator. */
+  /** Fetches chain and key from the coordinator. */
   readonly fetch: (sha: string) => Promise<string>
   readonly now: () => number
 }
 
 interface CertificateOutcome {
-  /** What was done on the cache, in words. */
+  /** The completed steps on the cache, as text. */
   readonly done: readonly string[]
   readonly states: readonly ReportedCertificate[]
 }
 
-/** Each load that fails, and each resync, costs one. */
+/** Each failed load and each resync takes one. */
 const roundLimit = 16
 const noListener = 'no-tls: the cache has no TLS listener'
 const noChild = 'the child process of the cache does not run'
@@ -56,12 +56,12 @@ const nothing: CertificateOutcome = { done: [], states: [] }
 export class Certificates {
   readonly #options: CertificatesOptions
   readonly #memory: FailureMemory
-  /** What went wrong since files were looked at last, by `name` or `fileOf(name)`. */
+  /** Errors since the files were last checked, by `name` or `fileOf(name)`. */
   #found = new Map<string, string>()
-  /** Of what is desired, by digest: a file that somebody removes is written again without the coordinator. */
+  /** Desired texts by digest: a file that somebody removes is written again without the coordinator. */
   #texts = new Map<string, string>()
   #isDoubtful = false
-  /** Files that the cache does not need any more; the boot file may still name them. */
+  /** Files that the cache no longer needs; the boot file may still name them. */
   #unneeded: readonly string[] = []
 
   constructor(options: CertificatesOptions) {
@@ -69,12 +69,12 @@ export class Certificates {
     this.#memory = new FailureMemory(options.now)
   }
 
-  /** What the cache is told to read. */
+  /** The path for the cache's load command. */
   pathOf(name: string): string {
     return this.#options.files.pathOf(name)
   }
 
-  /** Of a cache that was not reached yet what it had: else its certificates would be taken from it while it starts. */
+  /** Before the first connection, true if the cache had certificates: otherwise they would be taken from it while it starts. */
   get hasListener(): boolean {
     const { engine, state } = this.#options
     return engine.connections === 0 ? state.record.certificates.length > 0 : engine.hasTls
@@ -84,7 +84,7 @@ export class Certificates {
     this.#memory.forget()
   }
 
-  /** What is not as it must be, in words; nothing is asked where nothing is desired and nothing was loaded. */
+  /** Describes differences from the desired state; sends nothing when nothing is desired and nothing was loaded. */
   async findDifferences(context: Context, isChildRunning: boolean): Promise<readonly string[]> {
     const { state, engine, files } = this.#options
     const { desired: wanted, certificates: claims } = state.record
@@ -105,7 +105,7 @@ export class Certificates {
     return [...different, ...steps.map((step) => `to be done: ${describeCertificateStep(step)}`)]
   }
 
-  /** Before the child is started: it stays stopped when a file is missing. Answers what was done, in words. */
+  /** Runs before the child starts, as a missing file keeps it stopped. Returns the completed steps, as text. */
   async repairFiles(desired: readonly DesiredCertificate[]): Promise<readonly string[]> {
     if (!this.#options.engine.hasTls) return []
     const known = this.#memory.listKnown()
@@ -128,7 +128,7 @@ export class Certificates {
     return done
   }
 
-  /** Rejects with what the connection to the cache does, or the disk. */
+  /** Rejects with errors of the connection to the cache, or of the disk. */
   async apply(
     context: Context,
     desired: readonly DesiredCertificate[],
@@ -158,18 +158,18 @@ export class Certificates {
     return { done, states }
   }
 
-  /** Once the boot file names them no longer: a cache that starts by it would have none in their place. */
+  /** Runs once the boot file no longer names them: a cache that starts from it would have no replacement. */
   async removeUnneeded(): Promise<void> {
     for (const name of this.#unneeded) await this.#forget(name)
     this.#unneeded = []
   }
 
-  /** Known from before and not to be tried yet, and found now. */
+  /** Known failures whose retry is not due, and new ones. */
   #listFailures(): Map<string, string> {
     return new Map([...this.#memory.listKnown(), ...this.#found])
   }
 
-  /** What serves is not given up because its file cannot be had. */
+  /** A certificate in use is kept even if its file is unavailable. */
   #findFeasible(desired: readonly DesiredCertificate[]): readonly DesiredCertificate[] {
     const { certificates: claims } = this.#options.state.record
     const failures = this.#listFailures()
@@ -195,10 +195,10 @@ export class Certificates {
     if (there !== null && digestSource(there) === sha) return { text: there, isWritten: false }
     const text = await this.#getText(sha)
     const claim = state.record.certificates.find((one) => one.name === name)
-    // Written down before the key is: whatever ends this process now, it is known that the file may go.
+    // Saved before the key is written: if this process dies, the next one knows that it may delete the file.
     if (claim === undefined) await this.#claim({ name, sha }, 'discarded')
     await files.write(name, text)
-    // The child may have read something else meanwhile.
+    // The child may have read another file meanwhile.
     const isWritten = claim?.state === 'committed'
     if (isWritten) this.#isDoubtful = true
     return { text, isWritten }
@@ -245,7 +245,7 @@ export class Certificates {
     this.#isDoubtful = false
   }
 
-  /** Throws what says nothing about a certificate. */
+  /** Throws errors that are not about a certificate. */
   async #noteRefusal(step: CertificateStep, why: string, error: unknown): Promise<void> {
     const { state } = this.#options
     const isChildLost = error instanceof ManagementPortError && error.status === 400
@@ -278,7 +278,7 @@ export class Certificates {
     await state.change({ certificates })
   }
 
-  /** Written down before the cache hears of it: after a kill it must be known that it is ours. */
+  /** Saved before the cache gets the command: after a kill the agent must know that the certificate is its own. */
   async #claim(
     { name, sha }: { readonly name: string; readonly sha: string },
     now: CertificateClaim['state'],
@@ -295,7 +295,7 @@ export class Certificates {
     await state.change({ certificates })
   }
 
-  /** A cache without a listener holds none, and reads no file: a load would kill its child, also one of the boot file. */
+  /** A cache without a listener holds no certificates and reads no file: a load, even from the boot file, would kill its child. */
   async #letGo(desired: readonly DesiredCertificate[]): Promise<void> {
     const { state } = this.#options
     const wanted = new Set(desired.map(({ name }) => name))
@@ -333,7 +333,7 @@ export class Certificates {
   }
 }
 
-/** The key of what is wrong with a file, which says nothing about what the cache has loaded of it. */
+/** The key for errors of a file, which are independent of what the cache has loaded from it. */
 function fileOf(name: string): string {
   return `file of ${name}`
 }

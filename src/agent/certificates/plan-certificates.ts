@@ -1,9 +1,9 @@
 /**
- * From what a cache lists to the steps that make it serve the certificates that it must (docs/behaviour.md, Certificates). Pure.
+ * Plans the steps from a cache's list of certificates to the desired ones (docs/behaviour.md, Certificates). Pure.
  *
- * The list alone does not tell all. What was staged when a child died is known to the manager and not to its new child; what was rolled
- * back may stay in the child's list and serve nobody (vtls_rollback_one in 9.0.2). `resync` settles that: it forgets what is staged, and
- * the child then has exactly what its manager holds.
+ * The list is not always right. If a child dies, its manager still knows the staged certificates, but the new child does not; after a
+ * rollback a certificate may stay in the child's list without being served (vtls_rollback_one in 9.0.2). `resync` fixes both: it
+ * drops what is staged, and the child then has exactly what its manager holds.
  */
 import type { CertificateRow } from '../../../protocol/commands/tls.js'
 import { certificateIdOf, type DesiredCertificate } from '../../vcl/desired-certificates.js'
@@ -13,8 +13,8 @@ export interface CertificateClaim {
   readonly name: string
   readonly sha: string
   /**
-   * `loading`: written down before it was loaded, and not seen committed. `discarded`: the manager is known not to hold it, or never
-   * did, so that its file may go.
+   * `loading`: saved before the load, and not seen committed. `discarded`: the manager is known not to hold it, or never did, so its
+   * file may be deleted.
    */
   readonly state: 'loading' | 'committed' | 'discarded'
 }
@@ -30,15 +30,15 @@ interface Seen {
   readonly desired: readonly DesiredCertificate[]
   readonly rows: readonly CertificateRow[]
   readonly claims: readonly CertificateClaim[]
-  /** What the list shows is known to be wrong: the manager knows a name that its child does not, or a file was not as it must be. */
+  /** The list is known to be wrong: the manager knows a name that its child does not, or the child read a wrong file. */
   readonly isDoubtful?: boolean
 }
 
-/** Empty when all is as it must be. To be planned anew after each commit and each resync, and after whatever failed. */
+/** Empty when nothing is left to do. Must be planned anew after each commit, each resync and each failure. */
 export function planCertificates(seen: Seen): readonly CertificateStep[] {
   const steps = planSteps(seen)
   const own = new Set(seen.claims.map(({ name }) => name))
-  // What somebody else staged would be committed with it.
+  // A commit would also commit what somebody else staged.
   const isOthers = ({ id, status }: CertificateRow) => status !== 'active' && !own.has(id)
   const touches = steps.some((step) => step.do !== 'forget')
   return touches && seen.rows.some(isOthers) ? [{ do: 'resync' }] : steps
@@ -65,7 +65,7 @@ function planSteps({ desired, rows, claims, isDoubtful }: Seen): readonly Certif
     return status === 'discard' || (status === 'staged' && wanted.get(name)?.staged !== true)
   })
   if (changes.length > 0 || isUncommitted) {
-    // It would be committed too.
+    // A commit would include it.
     if (staged.some(({ name }) => wanted.get(name)?.staged === true)) return [{ do: 'resync' }]
     return [...changes, { do: 'commit' }]
   }
@@ -82,8 +82,8 @@ interface Known {
 }
 
 /**
- * Two versions of a certificate that are both committed have the same names, and 9.0.2 serves neither when one of them goes (tested):
- * the one that stays is loaded anew in the same commit.
+ * Two committed versions of a certificate have the same names, and 9.0.2 serves neither once one of them is discarded (tested): the
+ * remaining one is loaded again in the same commit.
  */
 function loadAgain(
   own: readonly CertificateClaim[],
@@ -101,13 +101,13 @@ function loadAgain(
     ])
 }
 
-/** What is to be staged only and serves already, because a child died of phase one and the next one read it, is staged anew. */
+/** False for one that should only be staged: if it serves because a new child read it after a crash, it is staged anew. */
 function isToServe(name: string, wanted: Known['wanted']): boolean {
   const one = wanted.get(name)
   return one !== undefined && one.staged !== true
 }
 
-/** The list does not say what the manager holds of it. */
+/** True when the list does not show what the manager holds of it. */
 function isUnclear(
   { name, state }: CertificateClaim,
   {
@@ -123,12 +123,12 @@ function isUnclear(
   if (own.length > 1) return true
   if (row === undefined) return state === 'loading' && !wanted.has(name)
   if (row.status === 'active') return state === 'loading'
-  // Staged and not wanted any more, or about to go and wanted again.
+  // Staged and no longer wanted, or about to be discarded and wanted again.
   return row.status === 'staged' ? !wanted.has(name) : wanted.has(name)
 }
 
 /**
- * What can be had: in place of what does not load stays what served before, of the same certificate.
+ * The feasible certificates: one that does not load is replaced by the version of it that served before.
  */
 export function findFeasibleCertificates(
   desired: readonly DesiredCertificate[],
@@ -154,7 +154,7 @@ export function findFeasibleCertificates(
   return [...feasible.values()]
 }
 
-/** What is known after the manager and its child agree: all that the child lists is committed, and nothing else is held. */
+/** After a resync manager and child agree: whatever the child lists is committed, and nothing else is held. */
 export function settleClaims(
   claims: readonly CertificateClaim[],
   rows: readonly CertificateRow[],

@@ -1,6 +1,6 @@
 /**
- * Working directories of private managers, below the system's temporary folder: as root the cache's program drops to a user
- * of its own, who cannot enter the state dir. Their names say whose they are, so that what a killed agent left is removed.
+ * Working directories of private managers, below the system's temporary folder: as root the cache's program drops to its own
+ * user, who cannot enter the state dir. The names contain their owner, so that what a killed agent left is removed.
  */
 import { createHash } from 'node:crypto'
 import { readdirSync, rmSync } from 'node:fs'
@@ -8,10 +8,10 @@ import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Answers the path. */
+/** Returns the path. */
 export async function makeCheckFolder(owner: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), prefixOf(owner)))
-  // Whom the program drops to passes through; nobody else can list it.
+  // The user that the program drops to may enter it; no other user can list it.
   if (process.geteuid?.() === 0) await chmod(folder, 0o711)
   return folder
 }
@@ -20,7 +20,7 @@ export async function removeCheckFolder(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true, maxRetries: 5 })
 }
 
-/** Those of a process that ends at once, such as by Ctrl-C. */
+/** Removes the folders of a process that ends at once, such as by Ctrl-C. */
 export function removeFoldersAtExit(owner: string): void {
   process.once('exit', () => {
     const prefix = prefixOf(owner)
@@ -29,7 +29,7 @@ export function removeFoldersAtExit(owner: string): void {
   })
 }
 
-/** Those of an earlier life of this agent; answers how many. */
+/** Removes the folders of an earlier process of this agent; returns their number. */
 export async function removeLeftFolders(owner: string): Promise<number> {
   const left = await listCheckFolders(owner)
   for (const folder of left) await removeCheckFolder(folder)
@@ -42,7 +42,7 @@ export async function listCheckFolders(owner: string): Promise<readonly string[]
   return names.map((name) => join(tmpdir(), name))
 }
 
-/** @param owner the agent's state dir, which it shares with no other */
+/** @param owner the agent's state dir, which no other agent uses */
 function prefixOf(owner: string): string {
   return `cachefleet-check-${createHash('sha256').update(owner).digest('hex').slice(0, 12)}-`
 }

@@ -1,4 +1,4 @@
-/** What organizations have compiled on an agent that is not theirs: one compile of each at a time, and how much CPU time they took. */
+/** Limits for compiles by organizations that do not own the agent: one at a time each, and a budget of CPU time. */
 import { Semaphore } from '../../runtime/semaphore.js'
 import {
   budgetCpuMs,
@@ -19,9 +19,9 @@ interface Account {
   readonly semaphore: Semaphore
 }
 
-/** A check takes a tenth of a second: who asks for two at once need not be sent away. */
+/** A check takes a tenth of a second, so a second concurrent request waits instead of being refused. */
 const graceMs = 2_000
-/** Costs of so long are kept as one. */
+/** Costs within this time are merged into one. */
 const mergedMs = 1_000
 
 export class CompileBudgets {
@@ -32,7 +32,7 @@ export class CompileBudgets {
     this.#now = now
   }
 
-  /** Runs `work` alone among those of the organization, and notes what it answers to have cost. */
+  /** Runs `work`, one at a time per organization, and records the cost that it returns. */
   async spend<Result>(
     organization: number,
     work: () => Promise<{ readonly result: Result; readonly cpuMs: number }>,

@@ -1,4 +1,4 @@
-/** Would this text load, where that cannot be found out beside the cache: it is loaded beside what serves, and discarded again. */
+/** Checks whether a text would load when it cannot be compiled beside the cache: loads it in the cache and discards it again. */
 import { vclDiscard, vclInline } from '../../../protocol/commands/vcl.js'
 import { ManagementPortError } from '../../../protocol/errors.js'
 import type { CompileAnswer } from '../../messages/answers.js'
@@ -6,16 +6,16 @@ import { describeDeath, isOfDeadChild } from '../engine/dead-child.js'
 import type { StepTools } from '../apply/vcl-steps.js'
 
 /**
- * Must run alone: a check of the cache meanwhile would find one VCL too many. Rejects when the text is not to be had or the
+ * Must run alone: a concurrent check of the cache would find an additional VCL. Rejects when the text is unavailable or the
  * connection to the cache breaks.
  */
 export async function compileSource(tools: StepTools, sha: string): Promise<CompileAnswer> {
   const { context, engine, state, sources } = tools
   const source = await sources.read(sha)
-  // Not a group's name, so that nobody mistakes it for a VCL that serves.
+  // Not a group's name, so that it is not mistaken for a VCL that serves.
   const name = `cf-check-${sha.slice(0, 8)}`
   if (state.record.ours.includes(name)) await discardIfThere(tools, name)
-  // As with any load: what a kill leaves behind must be known as ours, to be discarded.
+  // As with any load: after a kill the VCL must be known as managed, so that it is discarded.
   await state.change({ ours: [...state.record.ours, name] })
   const startedAtMs = Date.now()
   try {

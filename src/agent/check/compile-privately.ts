@@ -1,4 +1,4 @@
-/** One text through a private manager: only read, compiled, or also initialized by a child. */
+/** Runs one text through a private manager: only parsed, compiled, or also initialized by a child. */
 import type { Command } from '../../../protocol/command.js'
 import { paramSet } from '../../../protocol/commands/param.js'
 import { panicShow, startChild } from '../../../protocol/commands/process.js'
@@ -15,7 +15,7 @@ import { readInventory } from '../apply/inventory.js'
 import type { LiveSettings } from './live-compiler.js'
 import { runPrivately, type PrivateRun, type RunCommand } from './private-manager.js'
 
-/** `read`: by the VCL compiler alone. `init`: a child runs vcl_init too. */
+/** `read`: only the VCL compiler runs. `init`: a child also runs vcl_init. */
 export type CompileDepth = 'read' | 'compile' | 'init'
 
 interface PrivateCompile {
@@ -23,14 +23,14 @@ interface PrivateCompile {
   readonly depth: CompileDepth
   readonly limits: CompileLimits
   readonly settings: LiveSettings
-  /** The live one; asked for its labels where the text names any. */
+  /** The live cache, which is asked for its labels if the text refers to any. */
   readonly engine: Engine
   readonly context: Context
   readonly owner: string
   readonly signal: AbortSignal
 }
 
-/** Names that no VCL on the live cache is called by; only this manager sees them. */
+/** Names that are not used on the live cache; only this manager has them. */
 const idleName = 'cf-check-idle'
 const checkedName = 'cf-check'
 const noCompiler = 'exec true'
@@ -42,7 +42,7 @@ export async function compilePrivately(
   const labels = await findLabels(compile)
   const { words, compilerWords, program } = settings
   const withChild = depth === 'init'
-  // What labels stand for is compiled, so the compiler is taken away only when they are there.
+  // Targets of labels are compiled, so the C compiler is disabled only after that.
   const isReadOnly = depth === 'read' && labels.length === 0
   const compiler = isReadOnly ? ['-p', `cc_command=${noCompiler}`] : compilerWords
   return runPrivately(
@@ -63,14 +63,14 @@ export async function compilePrivately(
   )
 }
 
-/** What labels stand for, and what the child starts with. */
+/** Loads the target of all labels, with which the child also starts. */
 async function loadIdle(run: RunCommand): Promise<CompileVerdict> {
   const verdict = await judge(run, vclInline(idleName, idleVclSource))
   if (verdict.kind !== 'refused') return verdict
   throw new ManagementPortError('rejected', `the idle VCL does not load: ${verdict.text}`)
 }
 
-/** Those of the live cache that the text may name; none for most texts. */
+/** Labels of the live cache that the text may refer to; none for most texts. */
 async function findLabels({ text, engine, context }: PrivateCompile): Promise<readonly string[]> {
   if (!callsLabel(text)) return []
   const { vcls } = await readInventory(engine, context)

@@ -1,6 +1,6 @@
 /**
- * What of the live cache's settings decides whether a VCL compiles, as words of a command line: a private manager with these
- * says what the live one would.
+ * The live cache's settings that decide whether a VCL compiles, as command-line options: a private manager with these gives
+ * the same verdict as the live one.
  */
 import { ManagementPortError } from '../../../protocol/errors.js'
 import { paramShowText } from '../../../protocol/text/param-show.js'
@@ -8,19 +8,19 @@ import type { Context } from '../../context.js'
 import type { Engine } from '../engine/engine.js'
 
 export interface CompileWords {
-  /** For all but the C compiler. */
+  /** Options for everything but the C compiler. */
   readonly words: readonly string[]
-  /** Further ones for that. */
+  /** Additional options for the C compiler. */
   readonly compilerWords: readonly string[]
 }
 
-/** From 7.2 on; before, each of its bits is a parameter. */
+/** From 7.2 on; before that each of its bits is a parameter. */
 const features = 'vcc_feature'
 const featuresBefore = ['vcc_allow_inline_c', 'vcc_err_unref', 'vcc_unsafe_path']
 const storageLimit = 64
 const storageName = /^[A-Za-z][\w-]{0,63}$/
 
-/** Rejects with what the connection to the cache does. */
+/** Rejects with errors of the connection to the cache. */
 export async function readCompileWords(engine: Engine, context: Context): Promise<CompileWords> {
   const show = (name: string) => showChanged(engine, context, name)
   const bits = (await show(features)) ?? (await Promise.all(featuresBefore.map(show))).flat()
@@ -35,7 +35,7 @@ export async function readCompileWords(engine: Engine, context: Context): Promis
   }
 }
 
-/** None when it is at its default, which is the program's own; null where there is no such parameter. */
+/** Empty when the value is the default, which is also the program's; null when there is no such parameter. */
 async function showChanged(
   engine: Engine,
   context: Context,
@@ -51,7 +51,7 @@ async function showChanged(
   }
 }
 
-/** VCL names storages, and one that is not there does not compile; none of these is ever used. */
+/** VCL refers to storages by name and does not compile if one is missing; the ones created here are never used. */
 async function readStorage(engine: Engine, context: Context): Promise<readonly string[]> {
   const list = await engine.run(context, engine.reading.storageList()).catch((error: unknown) => {
     if (error instanceof ManagementPortError && error.kind === 'rejected') return []

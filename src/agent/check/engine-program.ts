@@ -1,6 +1,6 @@
 /**
- * The program of the cache that an agent is attached to, so that VCL is compiled beside the cache and not in it. Only one of
- * the cache's own release answers as the cache would.
+ * Finds the program of the cache that an agent is attached to, so that VCL is compiled beside the cache and not in it. Only a
+ * program of the same release gives the same result as the cache.
  */
 import { execFile } from 'node:child_process'
 import { readFile, realpath } from 'node:fs/promises'
@@ -16,17 +16,17 @@ import { readProcesses } from '../apply/inventory.js'
 interface ProgramSearch {
   readonly engine: Engine
   readonly context: Context
-  /** As configured; null: it is looked for. */
+  /** The configured path; null: search for it. */
   readonly configured: string | null
 }
 
 type FoundProgram = { readonly path: string } | { readonly missing: string }
 
-/** PATH of a service, and where distributions keep the program. */
+/** PATH of a service, and the folders in which distributions install the program. */
 const folders = ['/usr/local/sbin', '/usr/sbin', '/usr/local/bin', '/usr/bin']
 const versionTimeoutMs = 5_000
 
-/** Rejects with what the connection to the cache does. */
+/** Rejects with errors of the connection to the cache. */
 export async function findEngineProgram(search: ProgramSearch): Promise<FoundProgram> {
   const { engine, configured } = search
   if (configured !== null) return requireSameRelease(engine, configured)
@@ -34,7 +34,7 @@ export async function findEngineProgram(search: ProgramSearch): Promise<FoundPro
   const { masterPid } = await readProcesses(engine, search.context)
   if (masterPid === null) return { missing: 'the cache does not tell its process' }
   const written = await readFirstWord(masterPid)
-  // A service that may not see the processes of others.
+  // The service may not be allowed to see other users' processes.
   if (written === null) return findInstalled(engine)
   if (findProductOfDaemon(basename(written)) === null)
     return { missing: `process ${masterPid} is not seen here as a cache` }
@@ -45,7 +45,7 @@ export async function findEngineProgram(search: ProgramSearch): Promise<FoundPro
   return requireSameRelease(engine, path)
 }
 
-/** The name that the program was started by: all that another user is shown of it. */
+/** The name that the program was started with, which is all that other users may see. */
 async function readFirstWord(pid: number): Promise<string | null> {
   const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
   const [first = ''] = words.split('\0')
@@ -64,7 +64,7 @@ async function findInstalled(engine: Engine): Promise<FoundProgram> {
 
 async function resolveProgram(written: string): Promise<string | null> {
   if (isAbsolute(written)) return realpath(written).catch(() => null)
-  if (written.includes('/')) return null // relative to a folder that is not known
+  if (written.includes('/')) return null // relative to an unknown folder
   for (const folder of folders) {
     const path = await realpath(join(folder, written)).catch(() => null)
     if (path !== null) return path
@@ -77,7 +77,7 @@ async function requireSameRelease(engine: Engine, path: string): Promise<FoundPr
     const { stdout, stderr } = await promisify(execFile)(path, ['-V'], {
       timeout: versionTimeoutMs,
     })
-    // As in the banner, in parentheses.
+    // In parentheses, as in the banner.
     const { product, version, revision } = parseBanner(
       /\(([^()]*)\)/.exec(`${stderr}${stdout}`)?.[1] ?? '',
     )

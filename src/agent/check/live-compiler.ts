@@ -1,4 +1,4 @@
-/** The program and the settings by which the live cache compiles now, as far as it answers. */
+/** The program and the settings with which the live cache compiles now, if it answers. */
 import type { Context } from '../../context.js'
 import type { Engine } from '../engine/engine.js'
 import { waitAtMost } from '../../runtime/pause.js'
@@ -9,14 +9,14 @@ export interface LiveSettings extends CompileWords {
   readonly program: string
 }
 
-/** A cache that is busy for longer is taken to have the settings that it had. */
+/** If a cache is busy for longer, its last known settings are used. */
 const answerLimitMs = 1_000
 
 export class LiveCompiler {
   readonly #engine: Engine
   readonly #configured: string | null
   #settings: LiveSettings | null = null
-  /** The connection over which they were read: behind another one may be another cache. */
+  /** The connection on which they were read: another connection may lead to another cache. */
   #connection = 0
   #reading: Promise<LiveSettings | { readonly missing: string }> | null = null
   #reportedMissing = ''
@@ -26,7 +26,7 @@ export class LiveCompiler {
     this.#configured = configured
   }
 
-  /** Rejects with what the connection to the cache does, where nothing was read over it before. */
+  /** Rejects with errors of the connection to the cache if nothing was read on it before. */
   async find(context: Context): Promise<LiveSettings | { readonly missing: string }> {
     this.#reading ??= this.#read(context).finally(() => (this.#reading = null))
     const known = this.#connection === this.#engine.connections ? this.#settings : null

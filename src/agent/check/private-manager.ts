@@ -1,7 +1,7 @@
 /**
- * A manager of the cache's program for one compile, beside the live one: in a group of processes of its own, at the lowest
- * priority, under limits, in a working directory that is removed. It is spoken to over its standard input and output (`-d`):
- * it listens nowhere, needs no secret, and ends when this process does, however that ends.
+ * A manager of the cache's program for one compile, beside the live one: in its own process group, at the lowest priority,
+ * with limits, in a working directory that is removed. Commands go over its standard input and output (`-d`): it has no
+ * listener, needs no secret, and ends whenever and however this process ends.
  */
 import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import { Duplex, type Readable, type Writable } from 'node:stream'
@@ -20,26 +20,26 @@ import { startLoop, type Loop } from '../../runtime/loop.js'
 interface PrivateManagerOptions {
   /** Absolute path of the cache's program. */
   readonly program: string
-  /** Further words of its command line. */
+  /** Further command-line options. */
   readonly words: readonly string[]
-  /** Tells the folders of this agent from those of others on the host. */
+  /** Distinguishes this agent's folders from those of others on the host. */
   readonly owner: string
   readonly limits: CompileLimits
-  /** A child of a cache reserves much more than it uses. */
+  /** A cache's child reserves much more memory than it uses. */
   readonly withChild: boolean
-  /** Of each process that does not give itself more, up to that of `limits`. */
+  /** Limit of each process unless it raises its own, up to that of `limits`. */
   readonly softMemoryBytes?: number
-  /** Words before it, of a program that becomes the next. */
+  /** Command prefix: a program that executes the next one. */
   readonly through?: readonly string[]
-  /** Ends it at once. */
+  /** Ends the manager at once. */
   readonly signal: AbortSignal
-  /** Puts into its folder what it needs; answers what it finds in its environment. */
+  /** Writes required files into the manager's folder; returns variables for its environment. */
   readonly prepare?: (folder: string) => Promise<Readonly<Record<string, string>>>
 }
 
 export type RunCommand = <Result>(command: Command<Result>) => Promise<Result>
 
-/** Of a manager that runs. */
+/** A running manager. */
 export interface PrivateCache {
   /** Its `-n`. */
   readonly workingDirectory: string
@@ -49,27 +49,27 @@ export interface PrivateCache {
 type PrivateWork<Result> = (run: RunCommand, cache: PrivateCache) => Promise<Result>
 
 export interface PrivateRun<Result> {
-  /** `exceeded`: the processes were ended because of it. `broken`: the manager did not start, or ended by itself. */
+  /** `exceeded`: the processes were killed because of a limit. `broken`: the manager did not start, or ended by itself. */
   readonly outcome:
     | { readonly kind: 'done'; readonly result: Result }
     | { readonly kind: 'exceeded'; readonly limit: 'cpu' | 'time' }
     | { readonly kind: 'broken'; readonly reason: string }
-  /** What it cost, not less. */
+  /** Upper bound of its CPU time. */
   readonly cpuMs: number
 }
 
-/** As long as the live cache may take for a load, whatever else the host has to do meanwhile. */
+/** The limit of a load in the live cache, independent of the host's load. */
 export const longestCompileMs = 120_000
 const startTimeoutMs = 30_000
 const pollMs = 100
-/** What the start of a manager takes; the kernel tells whole hundredths of a second, rounded down. */
+/** Cost of a manager's start; the kernel reports whole hundredths of a second, rounded down. */
 const leastCpuMs = 20
 const outputLimitCharacters = 2_000
 const reasonLimitCharacters = 500
-/** The kernel's own limit is for each process, and holds also while this process cannot look. */
+/** Added to the kernel's own limit, which applies to each process, even while this process cannot poll. */
 const hardLimitMarginSeconds = 2
 
-/** Rejects only with what `work` throws that is not of the management port, and when no folder can be made. */
+/** Rejects only with errors of `work` that are not from the management port, or when no folder can be created. */
 export async function runPrivately<Result>(
   options: PrivateManagerOptions,
   work: PrivateWork<Result>,
@@ -107,7 +107,7 @@ class PrivateManager {
     this.#limits = limits
     this.#workingDirectory = `${folder}/n`
     this.#process = spawn('nice', composeWords(options, this.#workingDirectory), {
-      detached: true, // a group of its own, ended as a whole
+      detached: true, // its own process group, ended as a whole
       stdio: ['pipe', 'pipe', 'pipe'],
       env,
     })
@@ -125,7 +125,7 @@ class PrivateManager {
       })
       this.#process.once('exit', end)
     })
-    // What it takes is asked again at the end; a process that is gone tells nothing.
+    // The cost is read once more at the end; a process that is gone has no figures.
     this.#polling = startLoop({ log: null, everyMs: pollMs, pass: () => this.#poll() })
     this.#signal = options.signal
     this.#signal.addEventListener('abort', this.#kill)
@@ -134,7 +134,7 @@ class PrivateManager {
   async use<Result>(work: PrivateWork<Result>): Promise<PrivateRun<Result>> {
     const outcome = await this.#work(work)
     await this.#poll()
-    // What a manager that is gone cost since its last check is not known: at most the time that went by.
+    // The cost since the last poll of a manager that is gone is unknown: at most the time that has passed.
     const unknownMs = this.#isGone ? performance.now() - this.#polledAt : 0
     return { outcome, cpuMs: Math.ceil(Math.max(leastCpuMs, this.#cpuMs + unknownMs)) }
   }
@@ -165,7 +165,7 @@ class PrivateManager {
   async end(): Promise<void> {
     await this.#polling.close()
     this.#signal.removeEventListener('abort', this.#kill)
-    // What is asked politely may take a minute where a child has connections.
+    // A graceful stop may take a minute if a child has connections.
     this.#kill()
     await this.#ended
   }
@@ -204,7 +204,7 @@ class PrivateManager {
   }
 }
 
-/** Nothing of this process's own environment, which may hold secrets; messages of compilers in English. */
+/** Not this process's own environment, which may contain secrets; compiler messages in English. */
 const environment = {
   PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
   LC_ALL: 'C',
@@ -217,7 +217,7 @@ function composeWords(options: PrivateManagerOptions, workingDirectory: string):
   return [
     ...['-n', '19', ...(options.through ?? [])],
     ...['prlimit', `--cpu=${seconds}:${seconds + hardLimitMarginSeconds}`],
-    // Address space where that is what is used; else what is written to.
+    // Limits the address space if most of it is used, else only writable memory.
     ...[`--${withChild ? 'data' : 'as'}=${memory}`, '--core=0', program],
     ...['-d', '-f', '', '-n', workingDirectory, '-T', 'none', '-S', 'none', '-a', '127.0.0.1:0'],
     ...(withChild ? smallChild : []),

@@ -1,6 +1,6 @@
 /**
- * Whether a cache would take a VCL, found out beside it: its manager is one thread and serves everybody, so what may take
- * long, or is only a question, is compiled by a private manager of the same program.
+ * Checks whether a cache would accept a VCL, outside the cache: its manager has one thread for all commands, so long compiles
+ * and mere checks run in a private manager of the same program.
  */
 import type { Context } from '../../context.js'
 import {
@@ -23,9 +23,9 @@ import { LiveCompiler, type LiveSettings } from './live-compiler.js'
 import { longestCompileMs, type PrivateRun } from './private-manager.js'
 
 export interface CheckConfig {
-  /** The cache's program; null: it is looked for. */
+  /** The cache's program; null: search for it. */
   readonly program: string | null
-  /** For each text of an organization on an agent that is not its own. */
+  /** Limits for each text of an organization on an agent that it does not own. */
   readonly budgetLimits: CompileLimits
 }
 
@@ -46,10 +46,10 @@ export class LoadRefusal extends Error {
   override readonly name = 'LoadRefusal'
 }
 
-/** Checks that run at the same time, and those that wait: each may take the memory that its limits allow. */
+/** Limits for running and waiting checks: each may use the memory that its limits allow. */
 const runningLimit = 4
 const waitingLimit = 16
-/** Texts whose verdict is known: the same one is not compiled again for each retry. */
+/** Number of stored verdicts: a known text is not compiled again for each retry. */
 const knownLimit = 256
 /** A deploy waits for its organization's checks as long as one of them may take. */
 const deployGraceMs = 30_000
@@ -73,18 +73,18 @@ export class SourceChecks {
     this.#budgets = new CompileBudgets(options.now)
   }
 
-  /** What an earlier life of this agent left, if it was killed. */
+  /** Removes what an earlier process of this agent left if it was killed. */
   async removeLeftovers(): Promise<void> {
     const { owner } = this.#options
     if (owner !== null) await removeLeftFolders(owner)
   }
 
-  /** Ends what is being compiled. */
+  /** Ends running compiles. */
   stop(): void {
     this.#ending.abort()
   }
 
-  /** Null: it must be asked of the live cache. Rejects with what the connection to the cache does. */
+  /** Null: the live cache must be asked. Rejects with errors of the connection to the cache. */
   async check(
     context: Context,
     { text, budget, init }: CheckedText & { readonly init: boolean },
@@ -106,7 +106,7 @@ export class SourceChecks {
     return this.#mustNotAskLive(budget) ? unavailable(judged.reason) : null
   }
 
-  /** Resolves when the live cache may be asked to load the text. Throws LoadRefusal; rejects with what the connection does. */
+  /** Resolves when the live cache may be asked to load the text. Throws LoadRefusal; rejects with errors of the connection. */
   async requireLoadable(
     context: Context,
     { sha, text, budget }: CheckedText & { readonly sha: string },
@@ -115,7 +115,7 @@ export class SourceChecks {
     const isLarge = mayExceed(Buffer.byteLength(text), limits, budget !== undefined)
     if (!isLarge && !budget) return
     const key = budget ? `${budget.organization} ${sha}` : sha
-    // A small one of an organization is only read: what the live compiler says of labels tells whose are there.
+    // An organization's small text is only parsed: the live compiler's messages about labels would reveal those of others.
     const depth = isLarge ? 'compile' : 'read'
     const known = this.#known.get(key)
     const error = known
@@ -124,7 +124,7 @@ export class SourceChecks {
     if (error !== null) throw new LoadRefusal(error)
   }
 
-  /** Null: it may be loaded, also where that cannot be found out. */
+  /** Null: it may be loaded, or that cannot be determined. */
   async #judgeLoad(
     context: Context,
     order: CheckedText & { readonly limits: CompileLimits; readonly depth: CompileDepth },
@@ -148,12 +148,12 @@ export class SourceChecks {
     return judged.error
   }
 
-  /** A simulated engine compiles nothing, and is nobody's but its agent's. */
+  /** False for a simulated engine, which compiles nothing and belongs to one agent. */
   #mustNotAskLive(budget: CompileBudget | undefined): boolean {
     return budget !== undefined && this.#options.engine.isOfThisHost
   }
 
-  /** How the live cache compiles. Rejects with what the connection to it does. */
+  /** The settings with which the live cache compiles. Rejects with errors of the connection. */
   async findSettings(context: Context): Promise<LiveSettings | { readonly missing: string }> {
     if (this.#options.owner === null || !this.#options.engine.isOfThisHost)
       return { missing: 'the cache is simulated' }
@@ -189,7 +189,7 @@ export class SourceChecks {
     return budget ? this.#options.budgetLimits : loadLimits
   }
 
-  /** Of the budget of an organization, where it has one. */
+  /** Charges the work to the organization's budget, if there is one. */
   async spend<Result>(
     budget: CompileBudget | undefined,
     work: () => Promise<{ readonly result: Result; readonly cpuMs: number }>,
@@ -200,7 +200,7 @@ export class SourceChecks {
 }
 
 type Told =
-  /** `isPassing`: it may be another one at the next attempt. */
+  /** `isPassing`: the verdict may differ at the next attempt. */
   | { readonly kind: 'verdict'; readonly error: string | null; readonly isPassing: boolean }
   | { readonly kind: 'broken'; readonly reason: string }
 

@@ -1,4 +1,4 @@
-/** An agent's counters: one reader of the cache, for samples to the coordinator and for Prometheus, and one of its purges. */
+/** An agent's counters: one reader for samples to the coordinator and for Prometheus, and one for its purges. */
 import type { Logger } from 'pino'
 import {
   isBackendFailure,
@@ -24,9 +24,9 @@ interface AgentCountersOptions {
     'name' | 'engine' | 'http' | 'furtherCounters' | 'metricsListen'
   >
   readonly link: Pick<CoordinatorLink, 'send' | 'isLive'>
-  /** Of the cache's manager, where it is known. */
+  /** Pid of the cache's manager, if known. */
   readonly cachePid: () => number | null
-  /** As the cache calls itself; empty until it was reached. */
+  /** The cache's product name; empty until it was reached. */
   readonly product: () => string
   readonly figures: SampledFigures
   readonly state: Pick<SavedState, 'record'>
@@ -34,7 +34,7 @@ interface AgentCountersOptions {
 }
 
 export class AgentCounters {
-  /** Of that counter alone, for it is read around each purge; of a simulated cache it is not known. */
+  /** Reads only that counter, because it is read around each purge; simulated caches do not have it. */
   readonly purges: CounterReader
   readonly #options: AgentCountersOptions
   readonly #reader: CounterReader
@@ -43,7 +43,7 @@ export class AgentCounters {
   readonly #observer: GroupObserver
   #listener: Listener | null = null
 
-  /** Throws FleetError 'invalid' for a counter that none can be. */
+  /** Throws FleetError 'invalid' for an impossible counter name. */
   constructor(options: AgentCountersOptions) {
     const { link } = options
     this.#options = options
@@ -72,7 +72,7 @@ export class AgentCounters {
     })
   }
 
-  /** Rejects when the address for Prometheus cannot be listened on. */
+  /** Rejects when it cannot listen on the address for Prometheus. */
   async listen(): Promise<void> {
     const { config, log } = this.#options
     const { metricsListen: listen } = config
@@ -86,12 +86,12 @@ export class AgentCounters {
     this.#listener = await startMetricsListener({ listen, reader, log })
   }
 
-  /** With each welcome. */
+  /** Called with each welcome. */
   sample(intervalMs: number | undefined, takesFigures: boolean): void {
     this.#sampler.start(intervalMs, takesFigures)
   }
 
-  /** A live subscription, or a group that is rolled out. */
+  /** Takes a live subscription, or an order to observe a group during its rollout. */
   take(order: Exclude<WatchOrder, { readonly kind: 'log' }>): void {
     if (order.kind === 'observe') this.#observer.take(order)
     else this.#sampler.watch(order.forMs)

@@ -1,18 +1,18 @@
 /**
- * Where in its files the cache keeps the counters that are wanted (varnish-cache, vsc_priv.h, the same from 6.0 to 8.0).
+ * Finds the wanted counters in the cache's files (varnish-cache, vsc_priv.h, the same from 6.0 to 8.0).
  *
- * Each segment begins with a head of three words: ready (0 not yet, 1, or 2 for those of a cold VCL), where its body begins,
- * and which description is its. A description's body is JSON with `elem.<name>`: its type, and the byte of the body it is at.
+ * Each segment begins with a head of three words: ready (0 not yet, 1, or 2 for those of a cold VCL), the offset of its body,
+ * and the id of its description. A description's body is JSON with `elem.<name>`: its type, and its byte offset in the body.
  */
 import { join } from 'node:path'
 import type { CounterSelection } from './counter-selection.js'
 import { readPiece, readWord } from './memory-file.js'
 import type { MemoryIndex, MemorySegment } from './memory-index.js'
 
-/** What is read of one file, in one piece. */
+/** The part of one file that is read in one piece. */
 interface CounterPiece {
   readonly path: string
-  /** What the list says of the file: while it says the same, the places are the same. */
+  /** The file's entries in the index: while they are unchanged, so are the places. */
   readonly listed: string
   readonly from: number
   readonly length: number
@@ -22,15 +22,15 @@ interface CounterPiece {
 
 interface CounterPlace {
   readonly name: string
-  /** In bytes of the piece. */
+  /** Byte offset in the piece. */
   readonly at: number
 }
 
 interface CounterPlaces {
   readonly pieces: readonly CounterPiece[]
-  /** False when there is more than is read, or something is being made. */
+  /** False when there is more than is read, or a segment is not ready yet. */
   readonly isComplete: boolean
-  /** False when something is being made: it is to be looked for again. */
+  /** False when a segment is not ready yet: the search must be repeated. */
   readonly isSettled: boolean
 }
 
@@ -38,15 +38,15 @@ export const noPlaces: CounterPlaces = { pieces: [], isComplete: true, isSettled
 
 type Fields = readonly CounterPlace[]
 
-/** Bounds what is trusted: the largest description of 7.1.1 has 35 kB, a backend's counters take 184 bytes. */
+/** Limits input from the cache: the largest description of 7.1.1 has 35 kB, a backend's counters take 184 bytes. */
 const pieceLimitBytes = 4 << 20
-/** Keeps a reading within a few milliseconds: one file for each VCL with backends, five counters for each backend. */
+/** Keeps a reading within a few milliseconds: one file per VCL with backends, five counters per backend. */
 const fileLimit = 500
 const placeLimit = 5_000
 
 /**
- * `earlier`: what was found before, which is not looked for again where the list says the same. Throws what reading a file
- * does; ENOENT when a segment went meanwhile.
+ * `earlier`: the previous result, reused for files whose index entries are unchanged. Throws the errors of reading a file;
+ * ENOENT when a segment was removed meanwhile.
  */
 export function findCounters(
   folder: string,
@@ -115,14 +115,14 @@ function addDescription(
 
 function readHead(piece: Uint8Array, at: number) {
   return {
-    // Of the first word the upper half is not part of it.
+    // The upper half of the first word belongs to something else.
     isReady: (readWord(piece, at) & 0xffff_ffffn) !== 0n,
     bodyAt: at + Number(readWord(piece, at + 8)),
     description: readWord(piece, at + 16),
   }
 }
 
-/** Throws where the text is not a description. Bitmaps, the history of a probe, are not counters. */
+/** Throws if the text is not a description. Skips bitmaps (the history of a probe), which are not counters. */
 function readFields(text: string): Fields {
   const { elem } = JSON.parse(text) as { elem: Record<string, { type?: unknown; index?: unknown }> } // checked below
   return Object.entries(elem).flatMap(([name, { type, index }]) => {
@@ -131,7 +131,7 @@ function readFields(text: string): Fields {
   })
 }
 
-/** Places in bytes of the file; undefined when some are not known yet. */
+/** Places as byte offsets in the file; undefined when some are not known yet. */
 function findInFile(
   path: string,
   segments: readonly MemorySegment[],
@@ -152,7 +152,7 @@ function findInFile(
   return places
 }
 
-/** Only the bytes that hold them. */
+/** Keeps only the bytes that contain them. */
 function narrow(
   file: Pick<CounterPiece, 'path' | 'listed'>,
   counters: readonly CounterPlace[],

@@ -1,15 +1,15 @@
 /**
- * From two readings of a cache's counters to what happened in a second. Whatever restarts in between (cache, child, agent,
- * a VCL), no rate is negative and none is invented: what is not known is null.
+ * Computes events per second from two readings of a cache's counters. Whatever restarts in between (cache, child, agent,
+ * a VCL), no rate is negative or invented: unknown rates are null.
  */
 import { kindOfCounter, resolveCounter } from '../../resources/counters.js'
 
 export interface CounterReading {
-  /** Of a clock that only goes forward, in milliseconds: the host's time may step. */
+  /** From a monotonic clock, in milliseconds: the host's time may jump. */
   readonly atMs: number
-  /** Another life of the manager or the child is another word: its counters began at zero. */
+  /** Changes with each life of the manager or the child: its counters then began at zero. */
   readonly lives: { readonly manager: string; readonly child: string }
-  /** A counter that was not in this reading and is in the next began at zero in between. */
+  /** If true, a counter that is missing here and present in the next reading began at zero in between. */
   readonly isComplete: boolean
   /** By the cache's own names, exact; without bitmaps. */
   readonly values: ReadonlyMap<string, bigint>
@@ -19,8 +19,8 @@ export interface CounterReading {
 export const counterLimit = 250
 
 /**
- * By current name, in its order: a counter's events in a second, a level as it is. The counters of one backend in several
- * VCLs are summed. Counters of a first reading (`before` null) are not known.
+ * By current name, sorted: events per second for a counter, the level for a gauge. The counters of one backend in several
+ * VCLs are summed. In a first reading (`before` null) counters are unknown.
  */
 export function computeRates(
   before: CounterReading | null,
@@ -42,7 +42,7 @@ export function computeRates(
   return keepFirst(sums, limit)
 }
 
-/** What a counter of `now` counted since `before`; null where that is not known. */
+/** How much a counter of `now` grew since `before`; null if unknown. */
 export function countSince(
   before: CounterReading | null,
   now: CounterReading,
@@ -56,7 +56,7 @@ export function countSince(
   return value < earlier ? null : value - earlier
 }
 
-/** In the order of names, which has backends late: who is left out does not change from reading to reading. */
+/** Sorted by name, which puts backends late: the same series are left out in every reading. */
 export function keepFirst<T>(
   series: ReadonlyMap<string, T>,
   limit: number,
@@ -64,7 +64,7 @@ export function keepFirst<T>(
   return new Map([...series].sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, limit))
 }
 
-/** A gauge that the cache briefly counted below zero is zero. */
+/** A gauge that was briefly below zero counts as zero. */
 export function toLevel(value: bigint): bigint {
   return BigInt.asIntN(64, value) < 0n ? 0n : value
 }

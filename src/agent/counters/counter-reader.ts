@@ -1,4 +1,4 @@
-/** Where an agent's counters come from: the files that the cache shares, its own tool where they cannot be read, or nowhere. */
+/** Source of an agent's counters: the cache's shared files, its own tool if they cannot be read, or none. */
 import type { Logger } from 'pino'
 import type { CounterReading } from './counter-rates.js'
 import type { CounterSelection } from './counter-selection.js'
@@ -9,7 +9,7 @@ import { SharedMemory } from './shared-memory.js'
 import { StatTool } from './stat-tool.js'
 
 export interface CounterReader {
-  /** Null while there is nothing to be read. Never rejects. */
+  /** Null while nothing can be read. Never rejects. */
   read(): Promise<CounterReading | null>
 }
 
@@ -18,7 +18,7 @@ interface CounterReaderOptions extends SoughtCache {
   readonly log: Logger
 }
 
-/** What failed is left alone for a while: files that may not be read now may be read after a restart. */
+/** A failed source is not tried for a while; files that are unreadable now may be readable after a restart. */
 const pauseMs = 60_000
 
 export function createCounterReader(options: CounterReaderOptions): CounterReader {
@@ -45,7 +45,7 @@ export function createCounterReader(options: CounterReaderOptions): CounterReade
   }
 }
 
-/** Changes when a cache of another product takes the place of this one. */
+/** Changes when a cache of another product replaces this one. */
 interface CounterPlace {
   readonly folder: string
   readonly statTool: string
@@ -54,11 +54,11 @@ interface CounterPlace {
 interface Source {
   readonly from: SharedMemory | StatTool
   quietUntilMs: number
-  /** Why it failed last. */
+  /** Reason of the last failure. */
   why: string
 }
 
-/** Said once, as long as the reason stays the same. */
+/** Logged once, as long as the reason stays the same. */
 function noteFailure(log: Logger, source: Source, error: unknown): void {
   const why = errorText(error).trim()
   if (why !== source.why)

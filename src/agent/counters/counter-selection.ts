@@ -1,9 +1,9 @@
-/** Which counters of a cache are read: the usual ones, some of each backend and storage, and what a setting adds. */
+/** Which counters of a cache are read: the usual ones, some of each backend and storage, and those that a setting adds. */
 import { FleetError } from '../../errors.js'
 import { defaultCounters, resolveCounter } from '../../resources/counters.js'
 import type { CounterReading } from './counter-rates.js'
 
-/** Whether a counter is read, by the cache's own name for it. */
+/** True when a counter is read; takes the cache's own name of it. */
 export type CounterSelection = (name: string) => boolean
 
 const ofEach: readonly string[] = [
@@ -17,7 +17,7 @@ const ofEach: readonly string[] = [
 export function selectCounters(further: readonly string[] = []): CounterSelection {
   const usual = defaultCounters.map(({ name }) => name)
   const selected = new Set([...usual, ...ofEach, ...further.map(readFurther)])
-  // Most of the hundreds that a cache has are told apart by their last word.
+  // The last word is enough to exclude most of a cache's hundreds of counters.
   const fields = new Set([...selected].map(fieldOf))
   return (name) => {
     if (!fields.has(fieldOf(name))) return false
@@ -28,8 +28,8 @@ export function selectCounters(further: readonly string[] = []): CounterSelectio
 }
 
 /**
- * Why no connection to a backend was made, or none tried: read for rollouts, not kept. Since 6.0 a backend that refuses counts here
- * alone, and `fail` stays 0 (cache_backend.c, cache_conn_pool.c).
+ * Counts why a backend connection failed or was not tried: read for rollouts, not stored. Since 6.0 only these count a backend that
+ * refuses connections, and `fail` stays 0 (cache_backend.c, cache_conn_pool.c).
  */
 export function isBackendFailure(name: string): boolean {
   return name.startsWith('VBE.') && /^(?:fail_\w+|helddown|busy)$/.test(fieldOf(name))

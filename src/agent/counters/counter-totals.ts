@@ -1,6 +1,6 @@
 /**
- * Counters that only grow, for readers that reckon rates themselves (Prometheus). A backend's are summed over its VCLs from
- * the first reading on: the cache's own numbers go when a VCL goes, which would look like a restart.
+ * Counters that only grow, for readers that compute rates themselves (Prometheus). A backend's counters are summed over its VCLs
+ * from the first reading on: the cache drops them with a VCL, which would look like a restart.
  */
 import {
   counterLimit,
@@ -13,7 +13,7 @@ import { kindOfCounter, resolveCounter } from '../../resources/counters.js'
 
 export interface CounterTotals {
   readonly reading: CounterReading
-  /** By current name, in its order. */
+  /** By current name, sorted. */
   readonly totals: ReadonlyMap<string, bigint>
 }
 
@@ -36,7 +36,7 @@ export function addReading(
   return { reading, totals: keepFirst(sums, limit) }
 }
 
-/** Since the reading before; of a cache that restarted since its start. */
+/** Since the previous reading; if the child has restarted, since its start. */
 function countNew(before: CounterReading | null, now: CounterReading, name: string): bigint {
   const isOther = before !== null && before.lives.child !== now.lives.child
   if (isOther && now.isComplete) return now.values.get(name) ?? 0n

@@ -1,6 +1,6 @@
 /**
- * A cache's counters as Prometheus reads them (its text format 0.0.4). Names and labels stay as they are over deploys: a
- * backend has no VCL.
+ * A cache's counters in Prometheus' text format 0.0.4. Names and labels do not change with deploys: a backend has no
+ * VCL.
  */
 import { nameOfEach } from './counter-selection.js'
 import type { CounterTotals } from './counter-totals.js'
@@ -17,7 +17,7 @@ interface Metric {
 
 const descriptions = new Map(defaultCounters.map(({ name, description }) => [name, description]))
 
-/** What the middle of a name names, by its first part. */
+/** The label for the middle part of a name, by its first part. */
 const labelNames: Readonly<Record<string, string>> = {
   VBE: 'backend',
   SMA: 'storage',

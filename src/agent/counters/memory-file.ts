@@ -1,19 +1,19 @@
 /**
- * Reads pieces of the cache's files. Synchronously: they are memory that the cache shares (and locks), a piece takes
- * microseconds, and what is read together belongs to one moment.
+ * Reads pieces of the cache's files, synchronously: they are shared memory that the cache locks, a piece takes
+ * microseconds, and values that are read together belong to one moment.
  */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 
-/** The process that writes them may have fewer rights than this one: no links are followed, no pipe is waited for. */
+/** The process that writes them may have fewer rights than this one: links are not followed, and a pipe does not block. */
 const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
-/** Shorter where the file is. Throws what `open` and `read` do: ENOENT when it went, EACCES. */
+/** The piece is shorter if the file is. Throws errors of `open` and `read`: ENOENT when the file was removed, EACCES. */
 export function readPiece(path: string, offset: number, length: number): Uint8Array {
   const file = openSync(path, openFlags)
   try {
     const stat = fstatSync(file)
     if (!stat.isFile()) throw new Error(`${path} is not a file`)
-    // Of its own, so that it begins at a multiple of eight.
+    // Its own buffer, so that it is aligned to eight bytes.
     const piece = new Uint8Array(Math.max(0, Math.min(length, stat.size - offset)))
     return piece.subarray(0, readSync(file, piece, 0, piece.length, offset))
   } finally {
@@ -21,7 +21,7 @@ export function readPiece(path: string, offset: number, length: number): Uint8Ar
   }
 }
 
-/** The process's own order of bytes is the cache's: both run on this host. `offset` is a multiple of eight. */
+/** Uses the host's byte order, which is also the cache's: both run on this host. `offset` is a multiple of eight. */
 export function readWord(piece: Uint8Array, offset: number): bigint {
   if (offset % 8 !== 0 || offset < 0 || offset + 8 > piece.length) return 0n
   return new BigUint64Array(piece.buffer, piece.byteOffset + offset, 1)[0] ?? 0n

@@ -1,36 +1,36 @@
 /**
- * The list of what a process of the cache keeps in shared memory, `_.index` (varnish-cache, common_vsmw.c).
+ * The index of the shared memory of one of the cache's processes, `_.index` (varnish-cache, common_vsmw.c).
  *
- * First line `# <pid> <start>`, then `+ <file> <offset> <length> <class> <ident>` for what is there and the same with `-` for
- * what went. From 6.0.0 to 6.0.4 and in 6.1 and 6.2 there is no sign: the list is written anew when something went.
+ * First line `# <pid> <start>`, then `+ <file> <offset> <length> <class> <ident>` for each segment and the same with `-` for
+ * a removed one. From 6.0.0 to 6.0.4 and in 6.1 and 6.2 there is no sign: a removal rewrites the index.
  */
 
 export interface MemoryIndex {
-  /** The first line: another one is another life of the process. */
+  /** The first line: it changes with each life of the process. */
   readonly life: string
   readonly pid: number
   readonly segments: readonly MemorySegment[]
 }
 
 export interface MemorySegment {
-  /** In the same folder. */
+  /** Name in the same folder. */
   readonly file: string
   readonly offset: number
   readonly length: number
-  /** `Stat` are counters, `StatDoc` says what they are. */
+  /** `Stat`: counters; `StatDoc`: their descriptions. */
   readonly kind: string
-  /** Of counters: what their names begin with. */
+  /** For counters: the first part of their names. */
   readonly ident: string
 }
 
-/** A name that leads out of the folder is none: the list is written by a process with fewer rights than its readers may have. */
+/** Rejects names that lead out of the folder: the writing process may have fewer rights than the readers. */
 const segmentLine = /^(?:([+-]) )?(_\.[\w.-]+) (\d{1,15}) (\d{1,15}) (\S*) ?(.*)$/s
 
-/** Null while the list is only begun; what is not a line of it is passed over. */
+/** Null while the index has no complete first line; lines that do not match are skipped. */
 export function parseMemoryIndex(text: string): MemoryIndex | null {
   const [life = '', ...lines] = text.split('\n')
   const pid = /^# (\d{1,10}) \d+$/.exec(life)?.[1]
-  // The last line is being written until it ends.
+  // The last line may be incomplete.
   if (pid === undefined || lines.pop() === undefined) return null
   const segments = new Map<string, MemorySegment>()
   for (const line of lines) {

@@ -1,4 +1,4 @@
-/** `--metrics-listen`: answers `GET /metrics` with the counters of the cache, without a login, so on loopback unless told otherwise. */
+/** `--metrics-listen`: answers `GET /metrics` with the cache's counters, without a login and so on loopback by default. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
 import { openListener, type Listener } from '../host/open-listener.js'
@@ -39,7 +39,7 @@ export async function startMetricsListener(options: MetricsListenerOptions): Pro
   return listener
 }
 
-/** One reading at a time, shared by those who ask meanwhile: each is what the next is compared with. */
+/** One reading at a time, shared by concurrent scrapes, because each reading is compared with the previous one. */
 function createScrape(reader: CounterReader): () => Promise<string> {
   let totals: CounterTotals | null = null
   let running: Promise<string> | null = null

@@ -1,6 +1,6 @@
 /**
- * Samples the cache's counters at the interval that the coordinator named, and every second during a live subscription. What
- * cannot be sent is not kept: a gap stays a gap.
+ * Samples the cache's counters at the coordinator's interval, and every second during a live subscription. Samples that
+ * cannot be sent are dropped: a gap stays a gap.
  */
 import type { Logger } from 'pino'
 import { newTraceId } from '../../context.js'
@@ -11,31 +11,31 @@ import type { Unsent } from '../link/coordinator-link.js'
 import type { CounterReader } from './counter-reader.js'
 import { startLoop, type Loop } from '../../runtime/loop.js'
 
-/** What samples have beside counters, in the same order each time. */
+/** Figures that samples contain in addition to counters, in the same order each time. */
 export interface SampledFigures {
-  /** Per second since the last call, by the names of their series. */
+  /** Rates per second since the last call, by series name. */
   take(now: CounterReading): ReadonlyMap<string, number>
-  /** How many since the last of these calls, by the same names; null: it is not known. */
+  /** Counts since the last call of this method, by the same names; null if unknown. */
   observe(now: CounterReading): ReadonlyMap<string, number> | null
-  /** Nobody wants them. */
+  /** Stops reading: nobody needs figures. */
   rest(): void
 }
 
 interface SamplerOptions {
   readonly reader: CounterReader
-  /** False when there is no link. */
+  /** Returns false when there is no link. */
   readonly send: (samples: Unsent<Samples>) => boolean
   readonly isLinked: () => boolean
   readonly figures: SampledFigures
-  /** Other counters are read, and not sent. */
+  /** Only these counters are sent; others are read as well. */
   readonly isTold: CounterSelection
-  /** Each reading of the interval, whoever wants samples. */
+  /** Called with each reading of the interval, whether or not it is sent. */
   readonly onReading: (now: CounterReading) => void
   readonly log: Logger
 }
 
 const liveIntervalMs = 1_000
-/** A cache may have thousands of figures; the archive holds single precision, and the rest would only be read and written. */
+/** A cache may have thousands of figures, and the archive stores single precision: more digits would be wasted. */
 const figureDigits = 7
 
 export class CounterSampler {
@@ -43,7 +43,7 @@ export class CounterSampler {
   readonly #regular: Series
   readonly #live: Series
   #liveEnd: NodeJS.Timeout | null = null
-  /** The names that were sent on this link, as one text. */
+  /** The names that were sent on this link, in one string. */
   #sentNames: string | null = null
   #takesFigures = false
 
@@ -54,12 +54,12 @@ export class CounterSampler {
       this.#send(now, before, false)
     })
     this.#live = new Series(options, (now, before) => {
-      // The first one is what the second is compared with.
+      // The first reading is only the base for the second.
       if (before !== null) this.#send(now, before, true)
     })
   }
 
-  /** With each welcome; without an interval nobody wants samples. */
+  /** Called with each welcome; without an interval no samples are wanted. */
   start(intervalMs: number | undefined, takesFigures: boolean): void {
     this.#sentNames = null
     this.#takesFigures = takesFigures
@@ -67,7 +67,7 @@ export class CounterSampler {
     this.#regular.setInterval(intervalMs ?? null)
   }
 
-  /** 0 ends it. */
+  /** `forMs`: 0 ends the subscription. */
   watch(forMs: number): void {
     if (this.#liveEnd) clearTimeout(this.#liveEnd)
     this.#live.setInterval(forMs > 0 ? liveIntervalMs : null)
@@ -76,7 +76,7 @@ export class CounterSampler {
     }, forMs)
   }
 
-  /** Resolves when nothing is being read any more. */
+  /** Resolves when no reading is in progress. */
   async stop(): Promise<void> {
     if (this.#liveEnd) clearTimeout(this.#liveEnd)
     await Promise.all([this.#regular.stop(), this.#live.stop()])
@@ -110,7 +110,7 @@ export class CounterSampler {
 
 type Take = (now: CounterReading, before: CounterReading | null) => void
 
-/** Readings one after the other, at an even pace. */
+/** Consecutive readings at a constant interval. */
 class Series {
   readonly #options: Pick<SamplerOptions, 'reader' | 'log'>
   readonly #take: Take
@@ -122,7 +122,7 @@ class Series {
     this.#take = take
   }
 
-  /** A pace that is kept already is not disturbed. Null: none. */
+  /** An unchanged interval is not restarted. Null: none. */
   setInterval(intervalMs: number | null): void {
     if (intervalMs === this.#intervalMs) return
     this.#intervalMs = intervalMs
@@ -138,7 +138,7 @@ class Series {
   #start(intervalMs: number): Loop {
     const { reader, log } = this.#options
     let before: CounterReading | null = null
-    // Agents that started together do not sample together.
+    // Spreads agents that started together.
     const firstMs = intervalMs * Math.random()
     let dueAtMs = performance.now() + firstMs
     return startLoop({
@@ -154,7 +154,7 @@ class Series {
           before = now
         }
         const lateMs = Math.max(0, performance.now() - dueAtMs)
-        // At least half an interval ahead: the cache counts in lumps, and few milliseconds would make a peak of one.
+        // At least half an interval ahead: the cache updates counters in batches, so a reading after a few ms would show a peak.
         dueAtMs += intervalMs * (1 + Math.round(lateMs / intervalMs))
         nextIn(dueAtMs - performance.now())
       },

@@ -1,6 +1,6 @@
 /**
- * Reads a cache's counters from the files in its working directory that it shares with whoever may read them. Nothing is
- * asked, no process is started, nothing is written. A cache that restarts in mid-read is read once more.
+ * Reads a cache's counters from the shared files in its working directory. It sends no command, starts no process and writes
+ * nothing. If a cache restarts during a reading, the reading is repeated.
  */
 import { join } from 'node:path'
 import type { CounterReading } from './counter-rates.js'
@@ -22,12 +22,12 @@ export class SharedMemory {
     this.#child = new ProcessMemory(join(workingDirectory, '_.vsm_child'), isWanted)
   }
 
-  /** Null while the cache does not run. Throws where the files may not be read, or are of a form that is not known. */
+  /** Null while the cache is not running. Throws when the files are not readable or have an unknown format. */
   read(): CounterReading | null {
     for (let attempt = 1; attempt <= attempts; attempt++) {
       try {
         const reading = this.#readBoth()
-        // Another life of one of them in between: what was read does not belong together.
+        // If one of the processes restarted in between, the values do not belong together.
         if (this.#manager.isSame() && this.#child.isSame()) return reading
       } catch (error) {
         if (!isGone(error)) throw error
@@ -57,15 +57,15 @@ interface ProcessReading {
 
 const noChild: ProcessReading = { life: '', isComplete: true, values: new Map() }
 
-/** Of the manager or the child. */
+/** Shared memory of the manager or the child. */
 class ProcessMemory {
   readonly #folder: string
   readonly #isWanted: CounterSelection
-  /** The list that the places are of; null when they are of none. */
+  /** The index that the places were derived from; null if none. */
   #text: string | null = null
   #index: MemoryIndex | null = null
   #places = noPlaces
-  /** Whether processes of the cache can be seen from here: not from another namespace of process ids. */
+  /** True when the cache's processes are visible here: not from another PID namespace. */
   #seesProcesses = false
 
   constructor(folder: string, isWanted: CounterSelection) {
@@ -73,7 +73,7 @@ class ProcessMemory {
     this.#isWanted = isWanted
   }
 
-  /** Null while the process does not run. */
+  /** Null while the process is not running. */
   read(): ProcessReading | null {
     this.#findCounters()
     if (this.#index === null || !this.#isAlive(this.#index.pid)) return null
@@ -88,7 +88,7 @@ class ProcessMemory {
     return { life: this.#index.life, isComplete, values }
   }
 
-  /** Where the list says the same as before they are where they were. */
+  /** Reuses the places while the index is unchanged. */
   #findCounters(): void {
     const text = this.#readIndex()
     if (text === this.#text && this.#places.isSettled) return
@@ -100,13 +100,13 @@ class ProcessMemory {
     this.#text = text
   }
 
-  /** Whether the process is the one whose list was read: what was read belongs together. */
+  /** True when the process is still the one whose index was read, so that the values belong together. */
   isSame(): boolean {
     const { life } = this.#index ?? { life: '' }
     return this.#readIndex(Buffer.byteLength(life)) === life
   }
 
-  /** Empty where there is none. */
+  /** Empty if there is no index. */
   #readIndex(length?: number): string {
     try {
       const path = join(this.#folder, '_.index')
@@ -117,7 +117,7 @@ class ProcessMemory {
     }
   }
 
-  /** What a killed cache leaves behind is not a cache (varnish-cache, vsm.c vsm_running). */
+  /** False for files that a killed cache left behind (varnish-cache, vsm.c vsm_running). */
   #isAlive(pid: number): boolean {
     try {
       process.kill(pid, 0)

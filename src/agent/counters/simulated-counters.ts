@@ -1,6 +1,6 @@
 /**
- * Counters of a simulated cache: traffic that rises and falls over ten minutes, of a size that its name decides. A function of
- * time and nothing else, so that a thousand of them cost next to nothing.
+ * Counters of a simulated cache: traffic that rises and falls over ten minutes, with a volume derived from its name. It depends
+ * only on time, so a thousand caches cost almost nothing.
  */
 import { createHash } from 'node:crypto'
 import type { CounterReading } from './counter-rates.js'
@@ -32,7 +32,7 @@ interface Traffic {
   readonly hitShare: number
 }
 
-/** What such a cache has counted after so long. Never less than before: the integral of a rate that is above zero. */
+/** The counters after this many seconds. They never decrease: each is the integral of a positive rate. */
 export function countTraffic(traffic: Traffic, seconds: number): ReadonlyMap<string, bigint> {
   const { perSecond, phase, hitShare } = traffic
   const angle = (2 * Math.PI) / periodSeconds

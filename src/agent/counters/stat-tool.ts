@@ -1,17 +1,17 @@
 /**
- * Counters by `varnishstat -1 -j` or `vinylstat`, where the cache's files cannot be read by ourselves. Forms of its JSON: up to
- * 6.4 counters are the members beside `timestamp`, since 6.5 those of `counters` (varnishstat.c, do_once_json).
+ * Reads counters with `varnishstat -1 -j` or `vinylstat`, if the agent cannot read the cache's files. JSON formats: up to 6.4
+ * counters are members beside `timestamp`, since 6.5 members of `counters` (varnishstat.c, do_once_json).
  */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { CounterReading } from './counter-rates.js'
 import type { CounterSelection } from './counter-selection.js'
 
-/** It waits for a cache that is not there, seconds; and whatever it does, it is ended. */
+/** Seconds that the tool waits for an absent cache; after `timeoutMs` it is killed in any case. */
 const timeoutSeconds = '1'
 const timeoutMs = 5_000
 const outputLimitBytes = 16 << 20
-/** Uptimes are whole seconds, counted by another clock. */
+/** Uptimes are whole seconds of another clock. */
 const slackMs = 2_500
 
 interface StatToolOptions {
@@ -31,7 +31,7 @@ export class StatTool {
     this.#options = options
   }
 
-  /** Rejects with the tool's words, or because there is none. */
+  /** Rejects with the tool's error message, or because the tool is missing. */
   async read(): Promise<CounterReading> {
     const { folder, statTool, isWanted } = this.#options
     const words = ['-n', folder, '-1', '-j', '-t', timeoutSeconds]
@@ -45,15 +45,15 @@ export class StatTool {
       manager: this.#manager.nameLife(all.get('MGT.uptime'), atMs),
       child: this.#child.nameLife(all.get('MAIN.uptime'), atMs),
     }
-    // Counters of a cold VCL are not shown, and come back as they were.
+    // Counters of a cold VCL are not shown; they reappear unchanged.
     const values = new Map([...all].filter(([name]) => isWanted(name)))
     return { atMs, lives, isComplete: false, values }
   }
 }
 
-/** Without bitmaps. Throws where it is not such a text. */
+/** Skips bitmaps. Throws when the text has another format. */
 export function parseStatistics(text: string): ReadonlyMap<string, bigint> {
-  // Numbers become texts before they are read: a double has 53 bits.
+  // Numbers become strings before they are parsed: a double has 53 bits.
   const value = JSON.parse(text.replaceAll(/("value":\s*)(\d+)/g, '$1"$2"')) as Members
   const counters = isMembers(value['counters']) ? value['counters'] : value
   return new Map(
@@ -71,7 +71,7 @@ function isMembers(value: unknown): value is Members {
   return typeof value === 'object' && value !== null
 }
 
-/** Tells lives of a process apart by when it started. */
+/** Distinguishes lives of a process by its start time. */
 class UptimeWatch {
   #startedAtMs = Number.NaN
   #life = 0

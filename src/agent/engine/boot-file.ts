@@ -1,11 +1,11 @@
 /**
- * The start file of the cache, `boot.cli`: with `varnishd -f '' -I boot.cli` a cache comes up alone with what served last.
+ * The start file of the cache, `boot.cli`: with `varnishd -f '' -I boot.cli` a cache starts alone with the VCL that served last.
  *
- * It holds what serves and no more, so that a restart compiles little: the active VCL, the labels, what they stand for;
- * before them the parameters, in the order in which the cache took them, each with the dash by which a cache starts that
- * refuses it. Backend health needs the child, which does not run yet: the agent sets it.
- * Certificates need the child: it is started before them, and with the dash a cache starts that has no TLS listener any more.
- * `vcl.use` at its end makes the child start by itself; releases from 7.5 on want a line feed at the end.
+ * It holds only what serves, so that a restart compiles little: the active VCL, the labels and their targets. The parameters
+ * come first, in the order in which the cache accepted them, each with a dash, so that the cache starts even if it refuses
+ * one. Backend health needs the child, which is not running yet: the agent sets it.
+ * Certificates need the child: it is started before them. Their dash lets a cache start that no longer has a TLS listener.
+ * The final `vcl.use` makes the child start by itself; releases from 7.5 on require a line feed at the end.
  */
 import { paramSet } from '../../../protocol/commands/param.js'
 import { startChild } from '../../../protocol/commands/process.js'
@@ -23,7 +23,7 @@ interface BootTexts {
   readonly certificates: { readonly pathOf: (name: string) => string }
 }
 
-/** Rejects when a text is not to be had. */
+/** Rejects when a text is unavailable. */
 export async function renderBootFile(
   { settings, certificates: claims }: Pick<AgentRecord, 'settings' | 'certificates'>,
   desired: DesiredEngine,
@@ -47,7 +47,7 @@ export async function renderBootFile(
   return [...lines, lineOf(vclUse(desired.active)), ...tls, ''].join('\n')
 }
 
-/** Without what is loaded for later only: candidates and previous revisions. */
+/** Leaves out VCL that is loaded only for later: candidates and previous revisions. */
 export function findServing(desired: DesiredEngine): DesiredEngine {
   const serving = new Set([desired.active, ...desired.labels.map((label) => label.program)])
   return { ...desired, load: desired.load.filter((program) => serving.has(program.name)) }

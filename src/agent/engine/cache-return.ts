@@ -1,11 +1,11 @@
-/** A connection to the cache that was lost in the middle of work: a new one is waited for. */
+/** Waits for a new connection when the connection to the cache is lost during work. */
 import { pauseFor } from '../../runtime/pause.js'
 import type { StepTools } from '../apply/vcl-steps.js'
 
 const returnTimeoutMs = 5_000
 const returnPauseMs = 200
 
-/** Answers whether the cache is there again. */
+/** Returns true when the cache is connected again. */
 export async function awaitCache(
   { engine }: Pick<StepTools, 'engine'>,
   isSuperseded: () => boolean,

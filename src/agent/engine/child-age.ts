@@ -1,6 +1,6 @@
 /**
- * Since when a cache can hold objects: its child's start, where all its storage goes with the child. What was to be removed
- * before is not there (docs/behaviour.md, Delivery).
+ * Since when a cache can hold objects: the start of its child, if all its storage is lost with the child. Objects from before
+ * that need no removal (docs/behaviour.md, Delivery).
  */
 import { readFile } from 'node:fs/promises'
 import { storageList } from '../../../protocol/commands/process.js'
@@ -8,14 +8,14 @@ import type { Context } from '../../context.js'
 import type { Engine } from './engine.js'
 import { readProcesses } from '../apply/inventory.js'
 
-/** Storage that starts empty; `file` may be another software's that keeps it. */
+/** Storage that starts empty; `file` may be persistent storage of other software. */
 const volatileKinds = new Set(['malloc', 'default', 'umem'])
 /** Tolerance for different clocks and for the time between reading them. */
 const marginMs = 1000
-/** Of Linux on all its machines (sysconf(_SC_CLK_TCK)). */
+/** On Linux, for all architectures (sysconf(_SC_CLK_TCK)). */
 const ticksPerSecond = 100
 
-/** Milliseconds since 1970; null where it is not certain. Rejects with ManagementPortError. */
+/** Milliseconds since 1970; null if not certain. Rejects with ManagementPortError. */
 export async function findEmptySince(
   engine: Engine,
   context: Context,
@@ -31,11 +31,11 @@ export async function findEmptySince(
   return isVolatile ? now() - ageMs - marginMs : null
 }
 
-/** Null when that process is not the manager's child, as seen from here: it may be in another namespace. */
+/** Null when that process is not the manager's child as seen from this host: it may be in another namespace. */
 async function readChildAge(masterPid: number, workerPid: number): Promise<number | null> {
   try {
     const stat = await readFile(`/proc/${workerPid}/stat`, 'latin1')
-    // proc(5): behind the name in parentheses come the state (3), the parent (4) and, as field 22, the start.
+    // proc(5): after the name in parentheses come the state (3), the parent (4) and, as field 22, the start time.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     if (Number(fields[1]) !== masterPid || !stat.includes('(cache-main)')) return null
     const upSeconds = Number((await readFile('/proc/uptime', 'latin1')).split(' ')[0])

@@ -1,14 +1,14 @@
-/** A child of the cache that died while it loaded a VCL, in words for the author of that VCL. */
+/** Describes a death of the cache's child during the load of a VCL, for the author of that VCL. */
 import { ManagementPortError } from '../../../protocol/errors.js'
 import { readPanic, type PanicTools } from './panic.js'
 
-/** The rest is a stack and what each thread did. */
+/** The remaining lines are a stack and the state of each thread. */
 const shownLines = 4
 const shownCharacters = 1_000
-/** Clocks of two processes of one host, rounded to seconds. */
+/** For two clocks on one host, each rounded to seconds. */
 const roundingMs = 2_000
 
-/** @param panic the last one that is known; of an earlier death it says nothing */
+/** @param panic the last known one; it is ignored if it belongs to an earlier death */
 export function describeDeadChild(panic: string | null, loadStartedAtMs: number): string {
   const died = "the cache's child died while it loaded this VCL"
   if (panic === null || !isSince(panic, loadStartedAtMs)) return died
@@ -16,22 +16,22 @@ export function describeDeadChild(panic: string | null, loadStartedAtMs: number)
   return `${died}: ${lines.join('\n').slice(0, shownCharacters)}`
 }
 
-/** `Panic at: Sun, 22 Nov 2026 16:00:00 GMT`; one without a time that can be read is taken for the last. */
+/** `Panic at: Sun, 22 Nov 2026 16:00:00 GMT`; a panic without a readable time counts as the latest. */
 function isSince(panic: string, startMs: number): boolean {
   const at = Date.parse(/\b[Pp]anic at: ([^\n]{1,64})/.exec(panic)?.[1] ?? '')
   return Number.isNaN(at) || at >= startMs - roundingMs
 }
 
-/** CLIS_COMMS (cli.h): the child did not live to answer; it is started again by itself. */
+/** CLIS_COMMS (cli.h): the child died before it answered; it restarts by itself. */
 const childDied = 400
 
 export function isOfDeadChild(error: unknown): boolean {
   return error instanceof ManagementPortError && error.status === childDied
 }
 
-/** By what the cache says of it, or what was kept of that. */
+/** Uses the panic that the cache shows, or the saved one. */
 export async function describeDeath(tools: PanicTools, loadStartedAtMs: number): Promise<string> {
-  // The cache may be gone meanwhile: then that is all there is to tell.
+  // The cache may be gone by now: then no panic is known.
   const panic = await readPanic(tools).catch(() => null)
   return describeDeadChild(panic, loadStartedAtMs)
 }

@@ -1,10 +1,10 @@
-/** What a cache as it is now does not survive, and so is not sent: its release loses its child over some commands beside labels. */
+/** Commands that would kill the child and so are not sent: some releases lose it over certain commands while labels are loaded. */
 import { hasQuirk } from '../../../protocol/quirks.js'
 import type { Context } from '../../context.js'
 import type { Engine } from './engine.js'
 import { readInventory } from '../apply/inventory.js'
 
-/** Whether a `<vcl>.<backend>` pattern kills nothing on this cache as it is now. */
+/** True when a `<vcl>.<backend>` pattern is safe on this cache in its present state. */
 export async function mayAskPattern(engine: Engine, context: Context): Promise<boolean> {
   if (!hasQuirk(engine.version, 'patternKillsChild')) return true
   return (await listLabels(engine, context)).length === 0
@@ -14,7 +14,7 @@ export function describeUnsafePattern({ version }: Pick<Engine, 'version'>): str
   return `release ${version || 'without a version'} may lose its child process over a pattern with a dot while a label is loaded`
 }
 
-/** Why a command may not be sent; null when it may. */
+/** Why a command must not be sent; null when it is safe. */
 export async function findDeadly(
   engine: Engine,
   context: Context,
@@ -24,7 +24,7 @@ export async function findDeadly(
     return (await mayAskPattern(engine, context)) ? null : describeUnsafePattern(engine)
   if (name !== 'vcl.show' || !hasQuirk(engine.version, 'shownLabelKillsChild')) return null
   const labels = await listLabels(engine, context)
-  // The child cuts words at blanks again.
+  // The child splits words at blanks once more.
   const label = words.flatMap((word) => word.split(/\s/)).find((word) => labels.includes(word))
   return label === undefined
     ? null

@@ -1,6 +1,6 @@
 /**
- * Keeps one authenticated connection to the cache alive, for ever: a cache that is absent, hangs, answers garbage or closes
- * at once is a reason to try again, never to end. All commands of an agent go through `run`, which logs them.
+ * Keeps one authenticated connection to the cache for the agent's lifetime: if a cache is absent, hangs, sends garbage or closes
+ * at once, the agent retries and never exits. All commands of an agent go through `run`, which logs them.
  */
 import { readFile } from 'node:fs/promises'
 import type { Duplex } from 'node:stream'
@@ -31,15 +31,15 @@ import { pauseFor } from '../../runtime/pause.js'
 import { pauseAfter } from '../../runtime/backoff.js'
 import { retryForever } from '../../runtime/retry.js'
 
-/** Where the management port is. */
+/** How to connect to the management port. */
 type EnginePort =
   | {
       readonly mode: 'attach'
       readonly host: string
       readonly port: number
-      /** Read again at each authentication; null: that of the running cache. */
+      /** Read again at each authentication; null: the secret file of the running cache. */
       readonly secretFile: string | null
-      /** The cache's `-n`, where it is known. */
+      /** The cache's `-n`, if known. */
       readonly workingDirectory?: string | null
     }
   | {
@@ -50,8 +50,8 @@ type EnginePort =
     }
 
 /**
- * The manager is one thread: whoever compiles holds everybody up, so the limit is long; with the pause between two checks it
- * still is within the 60 s after which a cache that does not answer is Failing (docs/behaviour.md, Failing).
+ * The manager has one thread: a compile delays all other commands, so the limit is long. Together with the pause between two checks
+ * it stays within the 60 s after which a cache that does not answer is Failing (docs/behaviour.md, Failing).
  */
 const quickCommandTimeoutMs = 30_000
 const retries = { firstMs: 100, longestMs: 2_000 }
@@ -64,7 +64,7 @@ export class Engine {
   readonly #log: Logger
   readonly #ending = new AbortController()
   #connection: ManagementConnection | null = null
-  /** Empty: there is a connection, or it was not tried yet. */
+  /** Empty: connected, or not tried yet. */
   #error = ''
   #product = ''
   #version = ''
@@ -76,7 +76,7 @@ export class Engine {
   #recognized = 0
   #loads = 0
   #run: Promise<void> | null = null
-  /** Called when a connection is ready, and when it is lost or cannot be made, once for each reason. */
+  /** Called when a connection is ready, and when it is lost or fails, once per reason. */
   #onChange: () => void = () => undefined
 
   constructor(port: EnginePort, log: Logger) {
@@ -95,64 +95,64 @@ export class Engine {
     await this.#run
   }
 
-  /** `varnish`, `vinyl`, or what another make calls itself in the banner; empty until the cache was reached. */
+  /** `varnish`, `vinyl`, or another product's name from the banner; empty until the cache was reached. */
   get product(): string {
     return this.#product
   }
 
-  /** From the banner, such as `7.1.1`; empty until the cache was reached or where the banner has none. */
+  /** From the banner, such as `7.1.1`; empty until the cache was reached or if the banner has none. */
   get version(): string {
     return this.#version
   }
 
-  /** As above, such as `7cee1c581bead20e88d101ab3d72afb29f14d87a`. */
+  /** From the banner too, such as `7cee1c581bead20e88d101ab3d72afb29f14d87a`. */
   get revision(): string {
     return this.#revision
   }
 
-  /** The reading commands in the form that this release answers. */
+  /** The reading commands in the form that this release supports. */
   get reading(): ReadingCommands {
     return this.#reading
   }
 
-  /** What this cache can do, as it said when it was connected to. */
+  /** What this cache supports, probed on connect. */
   get capabilities(): Capabilities {
     return this.#capabilities
   }
 
-  /** It has a TLS listener and takes certificates for it, as it said when it was connected to. */
+  /** True when it has a TLS listener that takes certificates, probed on connect. */
   get hasTls(): boolean {
     return this.#hasTls
   }
 
-  /** Null where it is not known, or the engine has none. */
+  /** Null if unknown or if the engine has none. */
   get workingDirectory(): string | null {
     return this.#port.mode === 'attach' ? (this.#port.workingDirectory ?? null) : null
   }
 
-  /** Whether it was dialled on this host's own address. */
+  /** True when it was dialled on a loopback address. */
   get isOnLoopback(): boolean {
     if (this.#port.mode !== 'attach') return false
     const { host } = this.#port
     return host === 'localhost' || host === '::1' || host.startsWith('127.')
   }
 
-  /** The processes that it tells of may be looked up here. */
+  /** True when the process ids that it reports may be looked up on this host. */
   get isOfThisHost(): boolean {
     return this.#port.mode === 'attach'
   }
 
-  /** Counts connections: the end of a cache's manager ends them, so another cache is always behind another connection. */
+  /** Counts connections: they end with a cache's manager, so another cache always means another connection. */
   get connections(): number {
     return this.#connections
   }
 
-  /** Whether what is behind this connection was found to be what was there before; for releases that tell no pid. */
+  /** True when the cache of this connection was found to be the earlier one; for releases that report no pid. */
   get isRecognized(): boolean {
     return this.#recognized === this.#connections
   }
 
-  /** `connection` is the one over which it was found. */
+  /** `connection`: the one on which the cache was recognized. */
   noteRecognized(connection: number): void {
     this.#recognized = connection
   }
@@ -162,12 +162,12 @@ export class Engine {
     return this.#connection ? null : this.#error || 'not reached yet'
   }
 
-  /** `stop` was called: a connection that was closed does not come back. */
+  /** True once `stop` was called: a closed connection is then not reopened. */
   isEnding(): boolean {
     return this.#ending.signal.aborted
   }
 
-  /** A load of ours is in progress: the cache answers nothing else meanwhile, which is not a fault. */
+  /** A load by this agent is in progress: the cache answers nothing else meanwhile, which is not a fault. */
   get isLoading(): boolean {
     return this.#loads > 0
   }
@@ -193,7 +193,7 @@ export class Engine {
     }
   }
 
-  /** Many in their order, some of them in flight; an outcome for each. Never rejects. */
+  /** Runs many commands in order, some of them in flight, and returns an outcome for each. Never rejects. */
   async runAll<Result>(
     context: Context,
     commands: readonly Command<Result>[],
@@ -209,7 +209,7 @@ export class Engine {
     }
   }
 
-  /** A thousand a second must not cost lines that nobody reads. */
+  /** Logs once per batch: at a thousand commands a second a line for each would cost too much. */
   #logAll(context: Context, name: string, commands: readonly Command<unknown>[]): void {
     if (!this.#log.isLevelEnabled('info')) return
     context.log.info({ command: name, commands: commands.length }, 'engine commands')
@@ -239,7 +239,7 @@ export class Engine {
     }
   }
 
-  /** Also asks the cache what it can do: one that greets us and then hangs or closes is not reached. */
+  /** Also probes capabilities: a cache that greets and then hangs or closes does not count as reached. */
   async #connect(): Promise<ManagementConnection> {
     try {
       const connection = await this.#open()
@@ -310,7 +310,7 @@ export class Engine {
   }
 }
 
-/** Which listeners it has is decided when the cache starts. */
+/** Listeners are fixed when the cache starts. */
 async function probeTls(
   connection: ManagementConnection,
   capabilities: Capabilities,
@@ -324,7 +324,7 @@ async function probeTls(
   }
 }
 
-/** The line without the text of a VCL, cut; the name alone when it holds what must not reach a log. */
+/** The command line without VCL text, truncated; only the name for a command with secrets. */
 function describeLine(command: Command<unknown>): string {
   if (command.sensitive) return command.name
   const start =
@@ -338,7 +338,7 @@ export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** The answer was: it has more than the cache's `cli_limit`. */
+/** True when the answer was truncated: it exceeds the cache's `cli_limit`. */
 export function isCut(error: unknown): boolean {
   return error instanceof ManagementPortError && error.status === cliStatus.truncated
 }

@@ -1,7 +1,7 @@
 /**
- * From what is observed of a cache to what is reported. A cache that does not answer is Failing at once; one that comes back
- * is Running at once, too, unless it came back before and failed again: then it must answer for longer each time, so that
- * a cache that dies at each start does not flap between the two states, and deploys do not rely on it.
+ * Derives the reported state from observations of a cache. A cache that does not answer is Failing at once. One that answers again
+ * is Running at once too, unless it recovered and failed before: then it must answer for a longer time after each failure, so
+ * that a cache that dies at each start does not flap between the two states and deploys do not rely on it.
  */
 import type { EngineState } from '../../resources/agent-state.js'
 import { pauseAfter } from '../../runtime/backoff.js'
@@ -11,19 +11,19 @@ export interface EngineObservation {
   readonly engineError: string | null
 }
 
-/** Older failures do not count. */
+/** Older failures are ignored. */
 const memoryMs = 300_000
-/** After the second failure, doubled with each further one; with the checks around it well below the 30 s in which all is as desired after a fault has ended. */
+/** After the second failure; doubles with each further one. With the checks it stays well below the 30 s for recovery after a fault. */
 const probation = { firstMs: 2_000, longestMs: 10_000 }
 const failuresKept = 16
 
 export class FlapDamper {
   #isRunning = false
-  /** When it failed, having been reported as running. */
+  /** Times at which it failed after it was reported as running. */
   #failures: readonly number[] = []
   #wellSince: number | null = null
 
-  /** `nowMs` never goes back. */
+  /** `nowMs` never decreases. */
   judge(observation: EngineObservation, nowMs: number): EngineObservation {
     if (observation.engineState !== 'running') {
       if (this.#isRunning) this.#failures = [...this.#failures, nowMs].slice(-failuresKept)

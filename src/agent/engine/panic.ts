@@ -1,6 +1,6 @@
 /**
- * What the child of the cache said when it panicked: the cache keeps the last one only, so it is fetched whenever the child
- * is another one than before, kept in the state dir, and cleared in the cache once it is kept.
+ * The panic message of the cache's child. The cache keeps only the last one, so the agent fetches it whenever the child has
+ * changed, saves it in the state dir, and then clears it in the cache.
  */
 import { panicClear, panicShow } from '../../../protocol/commands/process.js'
 import { ManagementPortError } from '../../../protocol/errors.js'
@@ -14,7 +14,7 @@ export interface PanicTools {
   readonly state: SavedState
 }
 
-/** `mayClear`: false for an agent that changes nothing. Rejects with what the connection to the cache does. */
+/** `mayClear`: false for an agent that changes nothing. Rejects with errors of the connection to the cache. */
 export async function keepPanic(tools: PanicTools, mayClear: boolean): Promise<void> {
   const { context, engine, state } = tools
   const text = await showPanic(tools)
@@ -23,11 +23,11 @@ export async function keepPanic(tools: PanicTools, mayClear: boolean): Promise<v
     await state.savePanic(text)
     context.log.error({ panic: text.slice(0, loggedCharacters) }, 'the child of the cache panicked')
   }
-  // Another one may have come meanwhile: only what is kept is cleared.
+  // Another panic may have occurred meanwhile: only the saved one is cleared.
   if (mayClear && (await showPanic(tools)) === text) await engine.run(context, panicClear())
 }
 
-/** The last panic: the cache's own, else the one that was kept; null when there was none. */
+/** The last panic: the cache's own, else the saved one; null when there was none. */
 export async function readPanic(tools: PanicTools): Promise<string | null> {
   const kept = await tools.state.readPanic()
   try {
@@ -40,7 +40,7 @@ export async function readPanic(tools: PanicTools): Promise<string | null> {
 
 const loggedCharacters = 500
 
-/** Null also when the cache does not let it be read: longer than `cli_limit`, or another release. */
+/** Also null when it cannot be read: longer than `cli_limit`, or another release. */
 async function showPanic({ context, engine }: PanicTools): Promise<string | null> {
   try {
     return await engine.run(context, panicShow())

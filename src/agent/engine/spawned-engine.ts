@@ -2,8 +2,8 @@
  * A private cache for trying things out (`--engine spawn`): free loopback ports, its own secret, ended with the agent.
  *
  * Files, in `<state dir>/engine`: `secret`, `process.json`. The cache's working directory is there too, except as root: then
- * the cache drops to a user of its own, who cannot enter the state dir (0700), and it is a fresh folder below the system's
- * temporary one. It starts with the last good state when there is a boot file.
+ * the cache drops to its own user, who cannot enter the state dir (0700), so a new folder below the system's temporary
+ * folder is used. It starts with the last good state when there is a boot file.
  */
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -26,9 +26,9 @@ import { pauseAfter } from '../../runtime/backoff.js'
 interface SpawnOptions {
   /** The agent's. */
   readonly stateDir: string
-  /** PATH: folders to look for the program in. */
+  /** PATH: folders that are searched for the program. */
   readonly searchPath: string
-  /** Looked in after those; `/usr/sbin`, which the PATH of most users lacks, unless told. */
+  /** Searched after those; default `/usr/sbin`, which most users' PATH lacks. */
   readonly systemFolders?: readonly string[]
   readonly log: Logger
 }
@@ -42,19 +42,19 @@ export interface SpawnedEngine {
   stop(): Promise<void>
 }
 
-/** What is looked for, in words. */
+/** The programs that are searched for, for messages. */
 export const spawnable = products.map(({ daemon }) => daemon).join(' or ')
 
 const temporaryPrefix = 'cachefleet-engine-'
 const restarts = { firstMs: 500, longestMs: 30_000 }
-/** An engine that lived longer did start, whatever ended it. */
+/** An engine that lived longer started successfully, whatever ended it later. */
 const shortLifeMs = 5_000
 const outputLimitCharacters = 2_000
-/** With a boot file the engine compiles first; a slower one is connected to once it answers. */
+/** With a boot file the engine compiles first; if that takes longer, the agent connects when the engine answers. */
 const greetingTimeoutMs = 5_000
 const pollPauseMs = 20
 
-/** Resolves when the cache greets, or does not for a while; null where there is no program: the caller simulates, and says so. */
+/** Resolves when the cache greets or the timeout has passed; null if there is no program: the caller simulates and says so. */
 export async function startSpawnedEngine(options: SpawnOptions): Promise<SpawnedEngine | null> {
   const folder = join(options.stateDir, 'engine')
   await makePrivateFolder(folder)
@@ -100,7 +100,7 @@ export async function startSpawnedEngine(options: SpawnOptions): Promise<Spawned
 
 interface Setup {
   readonly program: string
-  /** What nobody may set. */
+  /** Parameters that nobody may set. */
   readonly protectedParams: readonly string[]
   readonly recordFile: string
   readonly workingDirectory: string
@@ -111,14 +111,14 @@ interface Setup {
   readonly log: Logger
 }
 
-/** Starts the process again when it ends. */
+/** Restarts the process when it ends. */
 class EngineKeeper {
   readonly #setup: Setup
   readonly #ending = new AbortController()
   #run: Promise<void> | null = null
-  /** Starts in a row that ended soon. */
+  /** Consecutive starts that ended soon. */
   #shortLives = 0
-  /** A boot file that a cache does not start with is left out the next time. */
+  /** False after a start with the boot file failed: the next start omits it. */
   #isBootFileTrusted = true
 
   constructor(setup: Setup) {
@@ -133,7 +133,7 @@ class EngineKeeper {
   async stop(): Promise<void> {
     const { workingDirectory, recordFile, log } = this.#setup
     this.#ending.abort()
-    // What is left is for the next agent to end: it finds the record.
+    // The next agent finds the record and ends the remaining processes.
     if ((await endCacheProcesses(workingDirectory, log)).length > 0) return
     await this.#run
     await forgetProcess(recordFile)
@@ -153,14 +153,14 @@ class EngineKeeper {
       const { workingDirectory, log } = this.#setup
       const livedMs = performance.now() - life.startedAt
       log.warn({ why }, 'the cache ended; it is started again')
-      // Its child may still be there, and would have the port and the folder of the next one.
+      // Its child may still be running and would occupy the port and the folder of the next one.
       await endCacheProcesses(workingDirectory, log)
       if (livedMs > shortLifeMs) this.#shortLives = 0
       else this.#isBootFileTrusted = !life.withBootFile
       this.#shortLives += 1
       await pauseFor(pauseAfter(this.#shortLives, restarts), signal)
       const withBootFile = await this.#hasBootFile()
-      // Nothing is awaited between this and the start: `stop` would not find what is started behind its back.
+      // No await between this check and the start: otherwise `stop` could miss a cache that was just started.
       if (this.#isEnding()) return
       life = await this.#spawn(withBootFile)
     }
@@ -179,7 +179,7 @@ class EngineKeeper {
       ...(protectedParams.length > 0 ? ['-r', protectedParams.join(',')] : []),
       ...(withBootFile ? ['-I', this.#setup.bootFile] : []),
     ]
-    // A session of its own: an interrupt from the terminal is for the agent, which then ends the cache in its turn.
+    // Its own session: an interrupt from the terminal reaches only the agent, which then ends the cache.
     const child = spawn(program, words, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
     let output = ''
     for (const stream of [child.stdout, child.stderr])
@@ -202,7 +202,7 @@ class EngineKeeper {
 }
 
 interface Life {
-  /** Resolves with the reason, in words. */
+  /** Resolves with the reason, as text. */
   readonly ended: Promise<string>
   readonly withBootFile: boolean
   readonly startedAt: number
@@ -230,7 +230,7 @@ function isGreeting(port: number): Promise<boolean> {
   })
 }
 
-/** Of the product that runs on this host already; else a `varnishd` in any of the folders comes before a `vinyld`. */
+/** Prefers the product that already runs on this host; else a `varnishd` in any folder to a `vinyld`. */
 async function findProgram(folders: readonly string[]): Promise<string | null> {
   const running = new Set((await listRunningCaches()).map(({ product }) => product))
   for (const { daemon } of products.toSorted((a, b) => +running.has(b) - +running.has(a)))

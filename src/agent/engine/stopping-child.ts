@@ -1,7 +1,7 @@
 /**
- * A child of the cache that is on its way out. From 8.0 on it waits for up to 60 s until no worker holds a VCL any more
- * (cache_vcl.c, VCL_Shutdown), and the manager answers nothing until it has ended. Only the child's threads show that: it accepts
- * connections still, as it does from the end of its start on, and the thread that lurks for bans has ended already.
+ * Detects a child of the cache that is stopping. From 8.0 on it waits up to 60 s until no worker holds a VCL any more
+ * (cache_vcl.c, VCL_Shutdown), and the manager answers nothing until it has ended. Only the child's threads show this: the
+ * acceptor, which runs once the child has started, is still there, while the ban lurker has already ended.
  */
 import { readdir, readFile } from 'node:fs/promises'
 import type { Engine } from './engine.js'
@@ -9,8 +9,8 @@ import { readPidsOnDisk } from '../apply/inventory.js'
 import type { EngineObservation } from './flap-damper.js'
 
 /**
- * Undefined: no child is seen to stop; it may be on another host.
- * @param knownPid of the child when the cache last reported it; null: unknown, then the working directory may have it.
+ * Returns undefined when no child is seen stopping; it may be on another host.
+ * @param knownPid the child's pid as last reported by the cache; null: unknown, the working directory may have it.
  */
 export async function findStoppingChild(
   engine: Pick<Engine, 'isOfThisHost' | 'workingDirectory'>,
@@ -27,7 +27,7 @@ async function readPidOnDisk(folder: string | null): Promise<number | null> {
   return folder === null ? null : (await readPidsOnDisk(folder)).workerPid
 }
 
-/** An id that was given to another process since is not a child's. */
+/** False for a pid that another process has taken since. */
 export async function isChildStopping(pid: number): Promise<boolean> {
   const folder = `/proc/${pid}`
   if ((await readName(folder)) !== 'cache-main') return false
@@ -40,7 +40,7 @@ export async function isChildThere(pid: number): Promise<boolean> {
   return (await readName(`/proc/${pid}`)) === 'cache-main'
 }
 
-/** Of a process or thread; empty when it is gone. */
+/** Name of a process or thread; empty when it is gone. */
 async function readName(folder: string): Promise<string> {
   return (await readFile(`${folder}/comm`, 'utf8').catch(() => '')).trim()
 }

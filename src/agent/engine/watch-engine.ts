@@ -1,8 +1,8 @@
 /**
  * Checks the cache periodically: reports its state, and heals what is no longer as desired, with or without a coordinator.
  *
- * A check sends ping, status, pid, vcl.list and backend.list. It runs every five seconds or with each heartbeat, whichever is more often,
- * and at once when a connection to the cache is made or lost: what somebody changed is noticed within 10 s
+ * A check sends ping, status, pid, vcl.list and backend.list. It runs every 5 s or with each heartbeat, whichever is more often,
+ * and at once when a connection to the cache is made or lost, so that a change by somebody else is noticed within 10 s
  * (docs/behaviour.md, Drift).
  */
 import { setTimeout as wait } from 'node:timers/promises'
@@ -33,11 +33,11 @@ interface WatchOptions {
   readonly sources: Sources
   readonly settings: SettingsMemory
   readonly reconciler: Reconciler
-  /** Whether this agent may change its cache now: not read-only, not locked, enrolled. */
+  /** True when this agent may change its cache now: not read-only, not locked, enrolled. */
   readonly mayChange: () => boolean
-  /** With each check of a cache whose child runs. */
+  /** Called with each check of a cache whose child is running. */
   readonly checkBackends: (context: Context, inventory: EngineInventory) => Promise<void>
-  /** After each check. */
+  /** Called after each check. */
   readonly seen: () => void
   readonly drifted: (drift: Drift, context: Context) => void
   readonly healed: (result: ApplyResult, context: Context) => void
@@ -45,13 +45,13 @@ interface WatchOptions {
   readonly log: Logger
 }
 
-/** What one check found. */
+/** The result of one check. */
 interface SeenCache {
   readonly inventory: EngineInventory
   readonly unset: readonly SettingStep[]
-  /** Certificates that are not as desired, in words. */
+  /** Differences of certificates from the desired state, as text. */
   readonly certificates: readonly string[]
-  /** Of the cache or its child: what is missing then does not count as drift. */
+  /** The cache or its child restarted: missing VCL is then no drift. */
   readonly isRestart: boolean
 }
 
@@ -64,7 +64,7 @@ const stopped: EngineObservation = {
 const longestPauseMs = 5_000
 /** The lower bound for any heartbeat interval, and the interval while something is wrong. */
 const shortestPauseMs = 1_000
-/** How long a check waits before it asks the host whether the child is stopping; a running cache answers in milliseconds. */
+/** Time a check waits before it asks the host whether the child is stopping; a running cache answers in milliseconds. */
 const silenceMs = 1_000
 
 export class EngineWatch {
@@ -99,12 +99,12 @@ export class EngineWatch {
     return this.#observation
   }
 
-  /** Of the cache's manager, as it was seen last. */
+  /** The pid of the cache's manager, as last seen. */
   get cachePid(): number | null {
     return this.#processes?.masterPid ?? null
   }
 
-  /** What the cache held when it was seen last; null before. */
+  /** What the cache held at the last check; null before the first. */
   get inventory(): EngineInventory | null {
     return this.#inventory
   }
@@ -129,7 +129,7 @@ export class EngineWatch {
   async #check(context: Context): Promise<void> {
     const { engine, reconciler, state, now } = this.#options
     if (state.trouble !== null) await state.tryAgain()
-    // What is being done now asks the cache all that is asked here, and more.
+    // The current run already asks the cache all of this and more.
     if (this.#isReached() && (engine.isLoading || reconciler.isBusy)) {
       await this.#seeStoppingChild()
       return
@@ -141,7 +141,7 @@ export class EngineWatch {
     this.#observation = this.#damper.judge(observation, now())
   }
 
-  /** As `#see`; while the cache does not answer, its child is checked from outside. */
+  /** Like `#see`; while the cache does not answer, it checks the child's process from outside. */
   async #seeWithinSilence(context: Context): Promise<EngineObservation> {
     const seeing = this.#see(context)
     if (!this.#options.engine.isOfThisHost) return seeing
@@ -187,10 +187,10 @@ export class EngineWatch {
     const certificates = mayChange()
       ? await reconciler.findCertificateDifferences(context, inventory)
       : []
-    // What was begun meanwhile sees to the cache itself.
+    // A run that began meanwhile reconciles the cache itself.
     if (reconciler.runs === runs && mayChange())
       await this.#heal(context, { inventory, unset, certificates, isRestart })
-    // Without a pid another child cannot be recognized.
+    // Without a pid a new child cannot be detected.
     if (isFirst || isRestart || processes.workerPid === null)
       await keepPanic({ ...this.#options, context }, mayChange())
     if (inventory.childRunning) {
@@ -212,7 +212,7 @@ export class EngineWatch {
     const before = this.#processes
     this.#processes = processes
     if (before === null) return false
-    // Without a pid, whatever is missing on a new connection is missing because of a restart.
+    // Without a pid, a new connection counts as a restart, which explains whatever is missing.
     const isOther = processes.masterPid === null && before.connection !== processes.connection
     return isOther || before.workerPid !== processes.workerPid
   }
@@ -234,7 +234,7 @@ export class EngineWatch {
     this.#options.healed(result, context)
   }
 
-  /** Nothing but settings that the cache refused, whose time to be tried again has come. */
+  /** True when only refused settings are left and their retry is due. */
   #isRetry({ inventory, unset, certificates }: SeenCache): boolean {
     const { reconciler, settings } = this.#options
     if (certificates.length > 0) return false
@@ -252,13 +252,13 @@ export class EngineWatch {
       ...unset.map((step) => `to be done: ${describeSetting(step)}`),
       ...certificates,
     ]
-    // Labels that had to stay for a while: nobody else changed anything.
+    // Only labels that had to stay for a while: nobody else changed the cache.
     if (differences.length === 0) return
     context.log.warn({ differences }, 'the cache is not as desired')
     this.#openDrift = { at, foreign: findUnmanaged(inventory, known), action: '', healedAt: null }
   }
 
-  /** Something else than healing put it right: an apply, or who disturbed it. */
+  /** Something other than healing fixed the drift: an apply, or the person who caused it. */
   #closeDrift(context: Context): void {
     const drift = this.#openDrift
     this.#openDrift = null
@@ -270,7 +270,7 @@ export class EngineWatch {
     return new Date(this.#options.now()).toISOString()
   }
 
-  /** Said once when it could not be healed, and once when it was. */
+  /** Reports a drift once when it could not be healed, and once when it was. */
   #reportDrift(context: Context, result: ApplyResult): void {
     const drift = this.#openDrift
     if (!drift) return

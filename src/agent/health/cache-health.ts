@@ -1,6 +1,6 @@
 /**
- * What `--health-listen` answers, kept true: the cache is asked more often than for reports, since a load balancer is to turn
- * within a second. A manager that is busy says nothing about its child, which then is looked up on this host.
+ * Keeps the answer of `--health-listen` current: it checks the cache more often than for reports, because a load balancer should
+ * react within a second. While the manager is busy, the child's process is checked on this host instead.
  */
 import type { Logger } from 'pino'
 import type { Context } from '../../context.js'
@@ -31,9 +31,9 @@ interface CacheHealthOptions {
   readonly log: Logger
 }
 
-/** With the answer of the cache well below the second in which it is to turn. */
+/** Together with the cache's response time well below the second in which load balancers should react. */
 const everyMs = 300
-/** A cache that has not answered by then is busy. */
+/** A cache that has not answered by then counts as busy. */
 const answersWithinMs = 300
 
 export class CacheHealth {
@@ -42,7 +42,7 @@ export class CacheHealth {
     cache: 'unreachable',
     servesDesired: false,
   }
-  /** Of invalidations, as the coordinator said last. */
+  /** True when the cache is behind with invalidations, as the coordinator last reported. */
   #behind = false
   #childPid: number | null = null
   #asking: Promise<void> | null = null
@@ -53,7 +53,7 @@ export class CacheHealth {
     this.#options = options
   }
 
-  /** Rejects when the address cannot be listened on. Nothing is done where none is configured. */
+  /** Rejects when it cannot listen on the address. Does nothing if none is configured. */
   async start(): Promise<void> {
     const { listen, log } = this.#options
     if (listen === null) return
@@ -67,7 +67,7 @@ export class CacheHealth {
     })
   }
 
-  /** What the coordinator says; absent from an earlier version. That it is drained outlives restarts. */
+  /** Takes the coordinator's fields, which earlier versions do not send. Draining is saved across restarts. */
   async take({ draining = false, behind = false }: ToldStanding): Promise<void> {
     const { state } = this.#options
     const { record } = state
@@ -89,7 +89,7 @@ export class CacheHealth {
 
   async #check(context: Context): Promise<void> {
     const { engine } = this.#options
-    // One question at a time: a manager that is busy is not asked again before it has answered.
+    // One check at a time: a busy manager is not asked again before it has answered.
     this.#asking ??= this.#ask(context).finally(() => (this.#asking = null))
     const asking = this.#asking.then(() => true)
     if (await waitAtMost(answersWithinMs, asking, () => false)) return
@@ -104,7 +104,7 @@ export class CacheHealth {
       const inventory = await readInventory(engine, context)
       this.#childPid = workerPid ?? this.#childPid
       const cache = inventory.childRunning ? 'running' : 'stopped'
-      // While it is changed something else may serve for a moment, which is no fault of the cache.
+      // During an apply another VCL may serve briefly, which is no fault of the cache.
       const isKept = reconciler.isBusy && this.#seen.servesDesired
       this.#seen = { cache, servesDesired: isKept || this.#serves(inventory) }
       if (engine.isOfThisHost && workerPid !== null) await this.#checkChild(workerPid)
@@ -118,12 +118,12 @@ export class CacheHealth {
   #serves(inventory: EngineInventory): boolean {
     const { takeover, state } = this.#options
     const { desired, takenOver } = state.record
-    // Before somebody says what it is to serve, whatever it serves is right.
+    // Until a desired state is known, whatever the cache serves is right.
     if (desired === null || isHeldForFirstDeploy(takeover, takenOver, desired)) return true
     return servesDesired(desired, inventory)
   }
 
-  /** A child that is gone, or on its way out, serves nobody, whatever its manager says. */
+  /** A child that is gone or stopping serves no clients, whatever its manager reports. */
   async #checkChild(pid: number): Promise<void> {
     if (!(await isChildThere(pid)) || (await isChildStopping(pid)))
       this.#seen = { ...this.#seen, cache: 'stopped' }

@@ -1,4 +1,4 @@
-/** `--health-listen`: answers `GET /health` of load balancers, without a login, from what is known: no request asks the cache. */
+/** `--health-listen`: answers `GET /health` of load balancers, without a login; requests read saved facts, not the cache. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
 import { openListener, type Listener } from '../host/open-listener.js'
@@ -11,7 +11,7 @@ interface HealthListenerOptions {
   readonly log: Logger
 }
 
-/** Many balancers may ask at once; whoever holds connections open keeps them for a moment only. */
+/** Many load balancers may connect at once; each connection is closed after `connectionMs`. */
 const connectionLimit = 100
 const connectionMs = 5_000
 

@@ -2,15 +2,15 @@
 import type { EngineInventory } from '../../vcl/engine-inventory.js'
 import type { DesiredEngine } from '../../vcl/desired-engine.js'
 
-/** Stable: monitoring names them. Nothing of them names a VCL, a host or a person. */
+/** Stable, because monitoring refers to them. None contains the name of a VCL, a host or a person. */
 type HealthReason = 'cache-stopped' | 'cache-unreachable' | 'other-vcl' | 'draining' | 'behind'
 
 export interface HealthFacts {
   readonly cache: 'running' | 'stopped' | 'unreachable'
-  /** It serves what the saved state says. */
+  /** The cache serves what the saved state requires. */
   readonly servesDesired: boolean
   readonly draining: boolean
-  /** As the coordinator said last. */
+  /** As the coordinator last reported. */
   readonly behind: boolean
   readonly isLinked: boolean
 }
@@ -20,7 +20,7 @@ export interface Health {
   readonly reasons: readonly HealthReason[]
 }
 
-/** A coordinator that is away makes no cache unhealthy: what it said last of invalidations may be long ago. */
+/** An unreachable coordinator makes no cache unhealthy: its last report about invalidations may be old. */
 export function judgeHealth(facts: HealthFacts): Health {
   const { cache, servesDesired, draining, behind, isLinked } = facts
   const reasons: HealthReason[] = [
@@ -32,7 +32,7 @@ export function judgeHealth(facts: HealthFacts): Health {
   return { status: reasons.length === 0 ? 'healthy' : 'unhealthy', reasons }
 }
 
-/** What answers clients: the active VCL, and which VCLs the labels mean. What is loaded beside it does not count. */
+/** Compares what serves clients: the active VCL and the targets of labels. VCL that is only loaded is ignored. */
 export function servesDesired(
   { active, labels }: Pick<DesiredEngine, 'active' | 'labels'>,
   { vcls }: EngineInventory,

@@ -1,4 +1,4 @@
-/** Where the agent's cache keeps its files and which product it is: as a setting says, else as its manager was started. */
+/** Where the agent's cache keeps its files, and its product: taken from a setting, else from the command line of its manager. */
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { findProduct, varnish, type Product } from '../../../protocol/product.js'
@@ -6,25 +6,25 @@ import { readPidsOnDisk } from '../apply/inventory.js'
 import { readRunningCache, type RunningCache } from './running-caches.js'
 
 export interface SoughtCache {
-  /** The cache's `-n`, as a setting names it; null: that of the running cache. */
+  /** The cache's `-n` from a setting; null: that of the running cache. */
   readonly workingDirectory: string | null
-  /** Of the cache's manager, where it is known. */
+  /** Pid of the cache's manager, if known. */
   readonly cachePid: () => number | null
-  /** As the cache calls itself; empty until it was reached. */
+  /** The cache's product name; empty until it was reached. */
   readonly product: () => string
-  /** Where a `-n` that is not a path lies; that of the product unless told. */
+  /** Folder for a `-n` that is not a path; default: that of the product. */
   readonly stateFolder?: string
 }
 
 interface CachePlace {
-  /** Its working directory, an absolute path. */
+  /** The cache's working directory, an absolute path. */
   readonly folder: string
   readonly product: Product
-  /** Null: it runs elsewhere, or nobody knows its pid. */
+  /** Null: it runs elsewhere, or its pid is unknown. */
   readonly cache: RunningCache | null
 }
 
-/** Null while it is not known. */
+/** Null while it is unknown. */
 export async function findCachePlace(sought: SoughtCache): Promise<CachePlace | null> {
   const pid = sought.cachePid()
   const cache = pid === null ? null : await readRunningCache(pid)
@@ -37,7 +37,7 @@ export async function findCachePlace(sought: SoughtCache): Promise<CachePlace | 
   return folder === null ? null : { folder, product, cache }
 }
 
-/** One of the default names is that of this cache only if its manager is: a host may run several. */
+/** A default name is used only if its manager is this cache's: a host may run several caches. */
 export async function findDefaultFolder(
   stateFolder: string,
   { defaultName }: Product,

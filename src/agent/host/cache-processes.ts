@@ -1,7 +1,7 @@
 /**
- * The processes of a private cache, and their end. Manager and child are found by the working directory in the command line
- * that both have: a process id alone is given to others in time, and a child outlives its manager. From 8.0 on it waits for
- * up to 60 s until no idle worker holds a VCL any more (cache_vcl.c, VCL_Shutdown).
+ * Finds and ends the processes of a private cache. Manager and child are found by the working directory in their command
+ * line: a pid alone is reused in time, and a child outlives its manager. From 8.0 on the child waits for up to 60 s until
+ * no idle worker holds a VCL any more (cache_vcl.c, VCL_Shutdown).
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
@@ -9,14 +9,14 @@ import type { Logger } from 'pino'
 import { findProductOfDaemon } from '../../../protocol/product.js'
 import { pauseFor } from '../../runtime/pause.js'
 
-/** Nothing in a private cache is worth a longer wait; both together stay below the 9.5 s after which the daemon gives up. */
+/** A private cache needs no longer wait; both together stay below the 9.5 s after which the daemon gives up. */
 const graceMs = 2_000
 const killedTimeoutMs = 5_000
 const pollPauseMs = 20
 
 /**
- * Ends manager and child: SIGTERM to the manager, which stops its child; after a grace period SIGKILL to what is left of both.
- * Answers the ids of those that are there nevertheless: then the working directory is still in use.
+ * Ends manager and child: SIGTERM to the manager, which stops its child; after a grace period SIGKILL to those that remain.
+ * Returns the pids of processes that still exist: the working directory is then still in use.
  */
 export async function endCacheProcesses(
   workingDirectory: string,
@@ -25,7 +25,7 @@ export async function endCacheProcesses(
   const first = await findCacheProcesses(workingDirectory)
   if (first.length === 0) return []
   log.info({ pids: first.map(({ pid }) => pid), workingDirectory }, 'ending the cache')
-  // A child without its manager ends by itself, and ignores SIGTERM.
+  // A child without its manager ends by itself; it ignores SIGTERM.
   for (const { pid, isChild } of first) if (!isChild) sendSignal(pid, 'SIGTERM')
   await waitUntilGone(first, graceMs)
   const late = await findCacheProcesses(workingDirectory)
@@ -46,7 +46,7 @@ interface CacheProcess {
   readonly isChild: boolean
 }
 
-/** Caches with this working directory as `-n`, in no order. */
+/** Processes with this working directory as `-n`, unordered. */
 async function findCacheProcesses(workingDirectory: string): Promise<readonly CacheProcess[]> {
   const names = await readdir('/proc').catch(() => [])
   const pids = names.filter((name) => /^\d+$/.test(name)).map(Number)
@@ -60,7 +60,7 @@ async function readCacheProcess(
 ): Promise<CacheProcess | null> {
   const words = (await readProcFile(pid, 'cmdline')).split('\0')
   const [program = ''] = words
-  // Not `varnishlog -n` and its like, which read the same folder.
+  // Not `varnishlog -n` and the like, which read the same folder.
   if (findProductOfDaemon(basename(program)) === null) return null
   if (words[words.indexOf('-n') + 1] !== workingDirectory) return null
   return { pid, isChild: (await readProcFile(pid, 'comm')).trim() === 'cache-main' }
@@ -72,10 +72,10 @@ async function waitUntilGone(processes: readonly CacheProcess[], timeoutMs: numb
     while (performance.now() < endAt && !(await isGone(pid))) await pauseFor(pollPauseMs)
 }
 
-/** Whoever only waits to be reaped is gone when the last of its threads is: till then it holds its ports. */
+/** A zombie counts as gone once its last thread has ended: until then it holds its ports. */
 async function isGone(pid: number): Promise<boolean> {
   const stat = await readProcFile(pid, 'stat')
-  // proc(5): behind the name, which may itself hold blanks and parentheses, state is field 3, num_threads 20.
+  // proc(5): after the name, which may itself contain blanks and parentheses, state is field 3, num_threads 20.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return stat === '' || (fields[0] === 'Z' && Number(fields[17]) <= 1)
 }

@@ -1,10 +1,10 @@
-/** A loopback port that nobody listens on. */
+/** Finds a loopback port without a listener. */
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
 export const loopback = '127.0.0.1'
 
-/** `preferred` when it is free; else one below the range of outgoing connections, so that none of those takes it meanwhile. */
+/** `preferred` if it is free; else a port below the range of outgoing connections, so that none of them takes it. */
 export async function findFreePort(preferred: number | null = null): Promise<number> {
   if (preferred !== null && (await isFree(preferred))) return preferred
   for (;;) {

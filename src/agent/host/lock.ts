@@ -1,15 +1,15 @@
-/** Whether an agent may take this coordinator's word (docs/behaviour.md, Locked agents). Pure. */
+/** Whether an agent may obey this coordinator (docs/behaviour.md, Locked agents). Pure. */
 import type { Welcome } from '../../messages/coordinator-to-agent.js'
 
 interface HeldWord {
-  /** Null before the first enrolment: any coordinator's word is taken. */
+  /** Null before the first enrolment: the agent obeys any coordinator. */
   readonly coordinatorId: string | null
   readonly heldRevision: number
   /** Set by `cachefleetd rollback` on the host. */
   readonly rolledBackTo: string | null
 }
 
-/** Why nothing may be changed until an administrator unlocks; null when there is no reason. */
+/** Why nothing may be changed until an administrator unlocks the agent; null when there is no reason. */
 export function findLockReason(
   held: HeldWord,
   welcome: Pick<Welcome, 'coordinatorId' | 'revision'>,

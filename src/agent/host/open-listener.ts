@@ -1,4 +1,4 @@
-/** An HTTP server of the agent's own: opened where a setting says, closed with all its connections. */
+/** An HTTP server of the agent: listens on the address of a setting, and closes together with its connections. */
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -7,7 +7,7 @@ export interface Listener {
   close(): Promise<void>
 }
 
-/** `setting`: its name, for the message. Rejects when it cannot listen there. */
+/** `setting`: its name, for the error message. Rejects when it cannot listen there. */
 export async function openListener(
   server: Server,
   setting: string,
@@ -20,7 +20,7 @@ export async function openListener(
     })
     server.listen(asked, host, resolve)
   })
-  const { port } = server.address() as AddressInfo // it listens on a port
+  const { port } = server.address() as AddressInfo // a TCP server has a port
   return {
     port,
     close: () =>

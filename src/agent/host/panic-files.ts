@@ -1,4 +1,4 @@
-/** Keeps what the child of the cache said when it panicked: `panics/<time>.txt`, 0600, the newest ones. */
+/** Keeps the newest panic messages of the cache's child: `panics/<time>.txt`, 0600. */
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { limitFiles, writeDurably } from '../../runtime/durable-file.js'

@@ -1,9 +1,9 @@
-/** Answers of the agent's own listeners, each of which has one path. */
+/** Responses of the agent's own listeners, each of which has one path. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 export const safeHeaders = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
 
-/** Whether it asks for the path. What asks for something else is answered here. */
+/** True for a GET of the path. Any other request is answered here. */
 export function isGetOf(path: string, request: IncomingMessage, response: ServerResponse): boolean {
   const plain = { ...safeHeaders, 'content-type': 'text/plain; charset=utf-8' }
   request.resume()

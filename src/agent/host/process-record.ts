@@ -1,4 +1,4 @@
-/** Which private cache we started, written down so that one that outlived a killed agent is found again and ended. */
+/** Record of the private cache that was started, so that one that outlives a killed agent is found and ended. */
 import { rm } from 'node:fs/promises'
 import { Type } from 'typebox'
 import { parseFitting, prepareGuard } from '../../mismatch.js'
@@ -6,9 +6,9 @@ import { text, whole, type Fitting } from '../../resources/json-fields.js'
 import { readIfThere, writeDurably } from '../../runtime/durable-file.js'
 
 const processRecord = Type.Object({
-  /** Of the manager; for people, the working directory tells which processes are meant. */
+  /** Pid of the manager, for people; the program finds the processes by their working directory. */
   pid: whole(0),
-  /** Removed with the processes when it is a temporary one. */
+  /** Removed with the processes if it is temporary. */
   workingDirectory: text,
   port: whole(0),
   httpPort: whole(0),
@@ -17,7 +17,7 @@ export type ProcessRecord = Fitting<typeof processRecord>
 
 const isProcessRecord = prepareGuard(processRecord)
 
-/** Null when there is none, or it cannot be read. */
+/** Null when it does not exist or cannot be read. */
 export async function readProcessRecord(path: string): Promise<ProcessRecord | null> {
   const kept = await readIfThere(path).catch(() => null)
   return parseFitting(kept ?? '', isProcessRecord) ?? null

@@ -1,6 +1,6 @@
 /**
- * The caches that run on this host, by the command lines of their managers (proc(5)): what a setting does not say is taken
- * from the cache at hand. Any user may start a process of that name, so only those of root and of this user count.
+ * The caches running on this host, by the command lines of their managers (proc(5)): they supply what no setting defines.
+ * Any user may start a process of that name, so only processes of root and of this user count.
  */
 import { readdir, readFile, realpath } from 'node:fs/promises'
 import { basename, isAbsolute, resolve } from 'node:path'
@@ -8,24 +8,24 @@ import { findProductOfDaemon, type Product } from '../../../protocol/product.js'
 
 export interface RunningCache {
   readonly pid: number
-  /** By its program. */
+  /** Derived from its program. */
   readonly product: Product
-  /** The first word of its command line; maybe without a folder. */
+  /** The first word of its command line, possibly without a folder. */
   readonly program: string
-  /** Each `-T`. */
+  /** All values of `-T`. */
   readonly managementPorts: readonly string[]
-  /** Each `-a`: where it serves clients. */
+  /** All values of `-a`: where it serves clients. */
   readonly listenAddresses: readonly string[]
-  /** `-S`; null: it made one of its own. */
+  /** `-S`; null: it generated its own secret. */
   readonly secretFile: string | null
   /** `-n` as an absolute path; null: the default of its release. */
   readonly workingDirectory: string | null
 }
 
-/** Options with a value, which may be glued to them (mgt_main.c, opt_spec, 6.0 to 9.0). */
+/** Options with a value, which may follow without a blank (mgt_main.c, opt_spec, 6.0 to 9.0). */
 const withValue = /[abEfhiIjlMnPprSsTtWxA]/
 
-/** Unordered; empty where `/proc` cannot be read. */
+/** Unordered; empty if `/proc` cannot be read. */
 export async function listRunningCaches(): Promise<readonly RunningCache[]> {
   const names = await readdir('/proc').catch(() => [])
   const pids = names.filter((name) => /^\d+$/.test(name)).map(Number)
@@ -33,22 +33,22 @@ export async function listRunningCaches(): Promise<readonly RunningCache[]> {
   return found.filter((one) => one !== null)
 }
 
-/** Null where it is not a manager of a cache, or somebody else's process. */
+/** Null if the process is no manager of a cache, or belongs to another user. */
 export async function readRunningCache(pid: number): Promise<RunningCache | null> {
   const words = (await readProcFile(pid, 'cmdline')).split('\0')
   const cache = parseCommandLine(pid, words, await readTarget(words[0]))
-  // The child has its manager's command line and a name of its own.
+  // The child has its manager's command line but its own name.
   if (cache === null || (await readProcFile(pid, 'comm')).trim() === 'cache-main') return null
   const user = readRealUser(await readProcFile(pid, 'status'))
   return user !== null && [0, process.geteuid?.()].includes(user) ? cache : null
 }
 
-/** Packages of one product link the other's names to it. */
+/** Resolves links: packages of one product link the other's names to it. */
 async function readTarget(program = ''): Promise<string> {
   return isAbsolute(program) ? realpath(program).catch(() => program) : program
 }
 
-/** Null where the program is not a cache's. `target`: what the first word is a link to. */
+/** Null if the program is not a cache's. `target`: the link target of the first word. */
 export function parseCommandLine(
   pid: number,
   words: readonly string[],
@@ -71,13 +71,13 @@ export function parseCommandLine(
   }
 }
 
-/** The manager gives up its effective user, never the real one (mgt_jail_unix.c). */
+/** The manager drops its effective user, but never the real one (mgt_jail_unix.c). */
 function readRealUser(status: string): number | null {
   const digits = /^Uid:\s*(\d+)/m.exec(status)?.[1]
   return digits === undefined ? null : Number(digits)
 }
 
-/** The one that listens on this management port, else the only one; null where that is not told. */
+/** The cache that listens on this management port, else the only one; null if that is ambiguous. */
 export function chooseCache(caches: readonly RunningCache[], port: number): RunningCache | null {
   const listening = caches.filter(({ managementPorts }) =>
     managementPorts.some((address) => readPort(address) === port),
@@ -92,13 +92,13 @@ function readPort(address: string): number | null {
   return digits === undefined ? null : Number(digits)
 }
 
-/** Values of each option, in their order. */
+/** The values of each option, in order. */
 function readOptions(words: readonly string[]): ReadonlyMap<string, readonly string[]> {
   const values = new Map<string, string[]>()
   for (let index = 0; index < words.length; index++) {
     const word = words[index] ?? ''
     if (!word.startsWith('-')) continue
-    // Flags without a value may be written together, the last one with its value: `-Fn/srv/cache`.
+    // Flags without a value may be combined, the last one with its value: `-Fn/srv/cache`.
     const at = word.search(withValue)
     if (at < 1) continue
     const option = word.charAt(at)

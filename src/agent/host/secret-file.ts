@@ -1,15 +1,15 @@
-/** Which file holds the secret of the management port, where no setting names it. */
+/** Finds the secret file of the management port if no setting names it. */
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { products, varnish } from '../../../protocol/product.js'
 import { chooseCache, listRunningCaches } from './running-caches.js'
 
-/** What a manager that was started without `-S` makes for itself (mgt_cli.c, mgt_cli_secret). */
+/** A manager that was started without `-S` creates this file (mgt_cli.c, mgt_cli_secret). */
 const ownSecret = '_.secret'
 
 /**
- * That of the cache that listens on this port of this host (null: it is on another one); where none is seen, that of the
- * product that is installed. To be asked at each authentication: another release, or product, may have taken its place.
+ * The secret file of the cache that listens on this port of this host (null: it is on another host); if none is seen, that of
+ * the installed product. Must be called at each authentication: another release or product may have replaced the cache.
  */
 export async function findSecretFile(managementPort: number | null): Promise<string> {
   const cache =

@@ -1,11 +1,11 @@
-/** Which programs of the host the agent may run: only what nobody else than root or its own user could have put there. */
+/** Which programs of the host the agent may run: only those that nobody but root or its own user can replace. */
 import { realpath, stat } from 'node:fs/promises'
 import { dirname, isAbsolute, join } from 'node:path'
 import type { RunningCache } from './running-caches.js'
 
 const othersWrite = 0o002
 
-/** A process may call itself what it likes, so each folder above counts too. Null when there is nobody. Rejects where it is not there. */
+/** Checks each parent folder too, since a process may choose its name. Null if there is no such user. Rejects if it does not exist. */
 export async function findStranger(path: string): Promise<string | null> {
   const trusted = new Set([0, process.geteuid?.() ?? 0])
   for (let at = path; ; at = dirname(at)) {
@@ -16,7 +16,7 @@ export async function findStranger(path: string): Promise<string | null> {
   }
 }
 
-/** A tool of the cache's own release: it lies beside its program, or in the `bin` beside its `sbin`; else what PATH has. */
+/** Finds a tool of the cache's own release: beside its program, or in the `bin` beside its `sbin`; else by PATH. */
 export async function findCacheTool(
   cache: Pick<RunningCache, 'program'> | null,
   tool: string,

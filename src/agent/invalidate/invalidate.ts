@@ -1,9 +1,9 @@
 /**
- * Carries out bans and purges of the invalidation log, one entry after the other in the order in which they came. What is
- * refused is refused for good; what meets a fault (no connection, a child that died) ends the batch: it and all behind it are
- * dropped, and the coordinator sends them again.
+ * Carries out bans and purges of the invalidation log, one entry after the other in the order received. A refusal is final. A
+ * fault (no connection, a child that died) ends the batch: its entry and all later ones are dropped, and the coordinator sends
+ * them again.
  *
- * Nothing is remembered beyond the queue. The coordinator's store knows how far this agent is, and is at most a window behind.
+ * Only the queue is kept in memory. The coordinator's store records this agent's position and is at most one window behind.
  */
 import { ban, writeBlanksAsEscapes, type BanOperator } from '../../../protocol/commands/ban.js'
 import type { Command } from '../../../protocol/command.js'
@@ -25,9 +25,9 @@ interface InvalidatorParts {
   readonly engine: Engine
   readonly http: PurgeTarget
   readonly purgeCounter: CounterReader
-  /** Null: this agent may change its cache. */
+  /** Returns null when this agent may change its cache. */
   readonly findObstacle: () => string | null
-  /** False: nobody listens. */
+  /** Returns false when there is no link. */
   readonly report: (outcome: BatchOutcome, traceId: string) => boolean
   readonly now: () => number
 }
@@ -43,18 +43,18 @@ interface Queued {
   readonly context: Context
 }
 
-/** Entries and bans per batch, which ends in one report; two batches fill the window of 64. */
+/** Limits of a batch, which ends in one report; two batches fill the window of 64. */
 const entriesPerBatch = 32
 const bansPerBatch = 256
-/** For a younger entry the agent does not ask for the cache's age. */
+/** For younger entries the agent does not ask for the start of the cache's child. */
 const questionAgeMs = 1000
-/** Of a result's error, which is kept in a row for all agents. */
+/** For a result's error, which the coordinator stores in one row for all agents. */
 const wordsLimit = 300
 
 export class Invalidator {
   readonly #parts: InvalidatorParts
   #queue: Queued[] = []
-  /** Position of the last one that was queued; what does not follow it came before a fault was known. */
+  /** Position of the last queued entry; entries that do not follow it were sent before a fault was known. */
   #tail = 0
   #isBusy = false
 
@@ -132,7 +132,7 @@ export class Invalidator {
         .flatMap((one) => (one.ok ? [] : [one.error]))
       const fault = errors.find((error) => !isFinal(error))
       if (fault) return { results, trouble: fault.message }
-      // 201: the answer was cut, the command did run.
+      // 201: the answer was truncated, but the command ran.
       const final = errors.filter(({ status }) => status !== 201)
       results.push(toResult(order.position, [...refusals, ...final]))
     }
@@ -151,7 +151,7 @@ export class Invalidator {
   }
 }
 
-/** The front of the queue: a purge alone, or bans that follow each other. */
+/** Takes the front of the queue: a single purge, or consecutive bans. */
 function cutBatch(queue: Queued[]): Queued[] {
   const isPurge = ({ order }: Queued): boolean => order.purge !== null
   let length = 1
@@ -172,7 +172,7 @@ function countBans(queued: Queued | undefined): number {
 
 interface Planned {
   readonly commands: readonly Command<void>[]
-  /** Of those that could not be sent safely. */
+  /** For commands that cannot be sent safely. */
   readonly refusals: readonly ManagementPortError[]
 }
 
@@ -196,7 +196,7 @@ function toCommands(order: BanOrder | null): Planned {
 
 function toTerm([field, operator, value]: readonly [string, string, string]): BanTerm {
   const isPattern = operator === '~' || operator === '!~'
-  // What is not an operator the cache refuses in its own words.
+  // The cache itself refuses an invalid operator, with its own message.
   return {
     field,
     operator: operator as BanOperator,
@@ -204,7 +204,7 @@ function toTerm([field, operator, value]: readonly [string, string, string]): Ba
   }
 }
 
-/** The cache's own answer, and not that of a manager whose child is gone (mgt_cli.c: 101, 400). */
+/** True for the cache's own answer, false for that of a manager whose child is gone (mgt_cli.c: 101, 400). */
 function isFinal({ kind, status, text = '' }: ManagementPortError): boolean {
   if (kind === 'refused') return true
   return kind === 'rejected' && status !== 400 && !/child not running/.test(text)

@@ -1,10 +1,10 @@
 /**
- * Whether the purges of one entry are done: by what the cache answered, and by how many purges it counted meanwhile
- * (docs/behaviour.md, Purges). An answer alone proves nothing: VCL may answer 200 and remove nothing.
+ * Whether the purges of one entry are done, judged by the cache's responses and by the number of purges that it counted
+ * (docs/behaviour.md, Purges). A response alone proves nothing: VCL may respond with 200 and remove nothing.
  */
 import { countSince, type CounterReading } from '../counters/counter-rates.js'
 
-/** Counted once for each purge, before the answer, whatever was stored; soft ones until 7.4 (cache_hash.c, HSH_Purge). */
+/** Incremented once per purge, before the response, even if nothing was stored; for soft purges until 7.4 (cache_hash.c, HSH_Purge). */
 export const purgeCounter = 'MAIN.n_purges'
 
 export interface PurgeAnswer {
@@ -15,25 +15,25 @@ export interface PurgeAnswer {
 
 export interface PurgeVerdict {
   readonly isDone: boolean
-  /** What is not right, or not certain. */
+  /** What failed or is uncertain. */
   readonly error: string | null
 }
 
-/** Of a result's error, which is cut. */
+/** For a result's error, which has a length limit. */
 const namedLimit = 3
 
-/** What was counted between two readings; null where that is not known: not readable, or another child. */
+/** The purges counted between two readings; null if unknown: not readable, or another child. */
 export function countPurges(
   before: CounterReading | null,
   now: CounterReading | null,
 ): bigint | null {
-  // One that a cache does not have is not one that did not grow.
+  // A counter that the cache lacks must not count as one that did not grow.
   return now?.values.has(purgeCounter) ? countSince(before, now, purgeCounter) : null
 }
 
 /**
- * `counted`: null when it is not known. Purges of somebody else meanwhile can only make it more: then too much is believed,
- * and nothing that was done is refused.
+ * `counted`: null if unknown. Purges by other clients meanwhile can only increase it: then a failure may go unnoticed, but no
+ * completed purge is rejected.
  */
 export function judgePurges(
   method: string,

@@ -1,4 +1,4 @@
-/** Purges: one request for each URL to where the cache serves its clients, and what the cache counted of them. */
+/** Purges: sends one request per URL to the cache's client address, and reads how many purges the cache counted. */
 import { Agent, request } from 'node:http'
 import { purgeHeader } from '../../vcl/prologue.js'
 import { countPurges, judgePurges, type PurgeAnswer, type PurgeVerdict } from './purge-outcome.js'
@@ -7,12 +7,12 @@ import type { CounterReader } from '../counters/counter-reader.js'
 
 export interface PurgeTarget {
   readonly host: string
-  /** 0: nobody serves there, the cache is only simulated. */
+  /** 0: no listener, the cache is only simulated. */
   readonly port: number
 }
 
 interface PurgeOutcome extends PurgeVerdict {
-  /** The cache was not reached: to be tried again. */
+  /** The cache was not reached, so the purge must be retried. */
   readonly trouble: string | null
 }
 
@@ -26,7 +26,7 @@ export async function sendPurges(
   order: PurgeOrder,
   counter: CounterReader,
 ): Promise<PurgeOutcome> {
-  // A request to port 0 would go to port 80, to whatever this host serves there.
+  // A request to port 0 would go to port 80, and so to any server on this host.
   if (target.port === 0) return { isDone: true, error: null, trouble: null }
   const connections = new Agent({ keepAlive: true, maxSockets: sideBySide })
   const waiting = [...order.requests]
@@ -80,7 +80,7 @@ function sendPurge(
         answer.resume()
       },
     )
-    // Of the whole request: an answer that trickles must not hold up the log.
+    // For the whole request: a slow response must not delay the log.
     const late = setTimeout(
       () => call.destroy(new Error(`no answer within ${timeoutMs} ms`)),
       timeoutMs,

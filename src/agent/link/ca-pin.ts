@@ -1,6 +1,6 @@
 /**
- * Whom an agent trusts whose join token names a CA: that CA and nobody else, from the first byte on. What the coordinator presents
- * is compared with the token before anything is said, and kept in the state dir (docs/behaviour.md, TLS).
+ * When a join token names a CA, the agent trusts only that CA, from the first byte on. It compares the coordinator's certificates
+ * with the token before it sends anything, and keeps the CA in the state dir (docs/behaviour.md, TLS).
  */
 import { parseJoinToken } from '../../resources/join-token-text.js'
 import { readPresentedChain } from '../../presented-chain.js'
@@ -8,17 +8,17 @@ import { readIfThere, writeDurably } from '../../runtime/durable-file.js'
 import { fingerprintOf } from '../../runtime/fingerprint.js'
 
 export interface CaPin {
-  /** PEM; null: nobody in particular. Rejects, in words for a log, where the coordinator cannot be who is meant. */
+  /** PEM; null: no CA is pinned. Rejects, with text for a log, when the coordinator cannot be the intended one. */
   find(url: URL): Promise<string | null>
-  /** Whether there is a CA that counts without a token. Never rejects. */
+  /** True when a kept CA is trusted without a token. Never rejects. */
   keepsOne(): Promise<boolean>
-  /** Where it is kept; for messages. */
+  /** Path of the kept CA; for messages. */
   readonly file: string
 }
 
 interface CaPinOptions {
   readonly file: string
-  /** Read at each use, as it is for enrolling. */
+  /** Read at each use, as for enrolment. */
   readonly joinToken: () => Promise<string | undefined>
 }
 
@@ -33,7 +33,7 @@ export function createCaPin({ file, joinToken }: CaPinOptions): CaPin {
     find: async (url) => {
       const kept = await readKept(file)
       const token = parseJoinToken((await joinToken()) ?? '')
-      // A token for another coordinator than the one before counts.
+      // A token of another coordinator overrides the kept CA.
       const wanted = token?.fingerprint ?? (kept === null ? null : fingerprintOf(kept))
       if (wanted === null) return null
       if (!isOfTls(url)) throw new Error(describePlain(url, token?.fingerprint ? null : file))
@@ -47,7 +47,7 @@ function isOfTls({ protocol }: URL): boolean {
   return protocol === 'wss:' || protocol === 'https:'
 }
 
-/** A file that holds no certificate trusts nobody. */
+/** Rejects for a file that holds no certificate: then no coordinator is trusted. */
 async function readKept(file: string): Promise<string | null> {
   const text = await readIfThere(file)
   if (text === null) return null
@@ -76,7 +76,7 @@ async function keepPresented(url: URL, wanted: string, file: string): Promise<st
   return ca.pem
 }
 
-/** `file`: where the CA comes from, unless it is the token. */
+/** `file`: where the CA comes from, null if from the token. */
 function describePlain({ host }: URL, file: string | null): string {
   const why = file === null ? 'the join token names a CA' : `${file} names the CA`
   return `${why}, so that nothing is sent without TLS: use wss://${host} in --coordinator-url${

@@ -1,9 +1,9 @@
-/** Which of several coordinators an agent connects to: one after the other, beginning where its name says. */
+/** Which of several coordinators an agent connects to: one after the other, starting at one chosen by the agent's name. */
 import { createHash } from 'node:crypto'
 import type { CoordinatorAddress } from './coordinator-http.js'
 
 /**
- * `url`: one, or several separated by commas, of coordinators that share a store. An agent picks its first
+ * `url`: one URL, or several separated by commas, of coordinators that share a store. An agent picks its first
  * by its name, which spreads a fleet, and moves to the next when a link fails or ends.
  */
 export function spreadAddress(

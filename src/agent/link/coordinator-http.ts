@@ -1,4 +1,4 @@
-/** The two calls beside the link, with the agent's key: a VCL text by its hash, and an answer too large for a message. */
+/** Two HTTP calls beside the link, authenticated with the agent's key: fetching a text by its hash, sending a large answer. */
 import { readFile } from 'node:fs/promises'
 import { request as requestPlain } from 'node:http'
 import { request as requestTls, type RequestOptions } from 'node:https'
@@ -7,17 +7,17 @@ import type { CaPin } from './ca-pin.js'
 import { sizeOf } from './print-answer.js'
 
 export interface CoordinatorAddress {
-  /** `ws://` or `wss://`, as configured: the one that is linked, or tried next. */
+  /** `ws://` or `wss://`, as configured: the coordinator that is connected, or tried next. */
   readonly url: string
-  /** File with the CA of the coordinator's certificate, read at each connection; null: the pinned one, else the system's. */
+  /** File with the CA of the coordinator's certificate, read at each connection; null: the pinned CA, else the system's. */
   readonly caFile: string | null
   readonly pin?: CaPin
   /**
-   * The listener of this process: nobody else can answer there, and its certificate names how others reach it, by an
-   * authority that this host need not know. It is not verified.
+   * The listener of this process: no other process can answer there. Its certificate is for the names that others use, from an
+   * authority that this host may not know, so it is not verified.
    */
   readonly isOwn?: boolean
-  /** Where there are several coordinators: on to the next. */
+  /** With several coordinators: selects the next one. */
   readonly moveOn?: () => void
 }
 
@@ -25,25 +25,25 @@ export interface Caller {
   readonly address: CoordinatorAddress
   /** The agent's own credential. */
   readonly key: string
-  /** Aborted: the agent stops. */
+  /** Aborted when the agent stops. */
   readonly signal: AbortSignal
 }
 
-/** Flattened text has at most 2 MiB (docs/behaviour.md, VCL limits); generated parts and a newer coordinator get room. */
+/** Flattened text has at most 2 MiB (docs/behaviour.md, VCL limits); the rest is for generated parts and newer coordinators. */
 const sourceLimitBytes = 8 << 20
-/** An error's words are for a log line. */
+/** An error message has to fit into a log line. */
 const errorLimitBytes = 4096
 const callTimeoutMs = 30_000
 
-/** Rejects when the coordinator is away or does not give this text to this agent. */
+/** Rejects when the coordinator is unreachable or refuses this agent the text. */
 export async function fetchSource(caller: Caller, sha: string): Promise<string> {
   const answer = await call(caller, { method: 'GET', path: `/sources/${sha}` })
   return answer.toString('utf8')
 }
 
 /**
- * Chain and key of a certificate by their digest. Rejects as `fetchSource`, and before anything is asked where they would travel in
- * clear.
+ * Returns chain and key of a certificate by their digest. Rejects as `fetchSource` does, and also, before any request, if they
+ * would be sent unencrypted.
  */
 export async function fetchCertificate(caller: Caller, sha: string): Promise<string> {
   if (!isPrivate(linkUrl(caller.address)))
@@ -54,7 +54,7 @@ export async function fetchCertificate(caller: Caller, sha: string): Promise<str
   return answer.toString('utf8')
 }
 
-/** What the coordinator thinks of this agent, as JSON. */
+/** Returns the coordinator's view of this agent, as JSON. */
 export async function fetchOwnState(caller: Caller): Promise<string> {
   const answer = await call(caller, { method: 'GET', path: '/agents/self' })
   return answer.toString('utf8')
@@ -70,7 +70,7 @@ function isOfTls({ protocol }: URL): boolean {
   return protocol === 'wss:' || protocol === 'https:'
 }
 
-/** Gives the value of a query's answer as pieces of JSON; `instruction` is the sequence of the query. */
+/** Sends the value of a query's answer as pieces of JSON; `instruction` is the sequence of the query. */
 export async function putAnswer(
   caller: Caller,
   answer: { readonly instruction: number; readonly json: readonly Buffer[] },
@@ -79,14 +79,14 @@ export async function putAnswer(
   await call(caller, { method: 'PUT', path, body: answer.json })
 }
 
-/** Where the link is dialled: the configured address and the link's path below it. */
+/** The URL of the link: the configured address with the link's path appended. */
 export function linkUrl(address: CoordinatorAddress): URL {
   const url = new URL(address.url)
   url.pathname = `${url.pathname.replace(/\/$/, '')}${agentLinkPath}`
   return url
 }
 
-/** Whom a connection trusts. */
+/** Which CAs a connection trusts. */
 export async function readTrust({
   url,
   caFile,

@@ -1,5 +1,5 @@
 /**
- * The agent's end of the link: keeps one WebSocket to the coordinator alive, for ever.
+ * The agent's end of the link: keeps one WebSocket to the coordinator open for the agent's lifetime.
  *
  * ```mermaid
  * stateDiagram-v2
@@ -32,27 +32,27 @@ import { startLoop, type Loop } from '../../runtime/loop.js'
 export interface LinkOptions extends DialOptions {
   readonly describe: () => AgentDescription
   readonly condition: () => EngineCondition
-  /** Finished before the next message is handed on. A rejection closes the link. */
+  /** Awaited before the next message is passed on. A rejection closes the link. */
   readonly welcome: (welcome: Welcome, context: Context) => Promise<void>
-  /** Must not throw; what takes long goes on by itself. */
+  /** Must not throw or block; long work runs in the background. */
   readonly receive: (message: Exclude<CoordinatorToAgent, Welcome>, context: Context) => void
-  /** Bounds how many agents of one process dial at a time; at once when there is none. */
+  /** Limits how many agents of one process dial at a time; no limit if absent. */
   readonly limitDials?: <T>(dial: () => Promise<T>) => Promise<T>
   readonly log: Logger
 }
 
-/** A message without what the link adds. */
+/** A message without the fields that the link adds. */
 export type Unsent<Message extends AgentToCoordinator = AgentToCoordinator> =
   Message extends AgentToCoordinator ? Omit<Message, 'sequence'> : never
 
 const welcomeTimeoutMs = 10_000
 const shortestPauseMs = 500
 const retries = { firstMs: 2_000, longestMs: 8_000 }
-/** A peer counts as gone after three silent heartbeats, but never because this process stalled briefly. */
+/** A peer counts as gone after three missed heartbeats, but never because this process stalled briefly. */
 const shortestSilenceMs = 6_000
-/** The link to a coordinator that does not read is closed. */
+/** The link is closed when a coordinator does not read. */
 const unsentLimitBytes = 16 << 20
-/** While more waits, nothing is sent that may be left out. */
+/** While more bytes are unsent, optional messages are dropped. */
 const behindBytes = 256 << 10
 
 export class CoordinatorLink {
@@ -60,7 +60,7 @@ export class CoordinatorLink {
   readonly #ending = new AbortController()
   #session: Session | null = null
   #run: Promise<void> | null = null
-  /** One warning an outage; what follows is debug. */
+  /** One warning per outage; later failures are logged as debug. */
   #complained = false
   #isKeyNew: boolean
 
@@ -83,22 +83,22 @@ export class CoordinatorLink {
     return this.#session?.isLive ?? false
   }
 
-  /** False when there is no link: what matters is sent again after the next welcome. */
+  /** Returns false when there is no link: important messages are sent again after the next welcome. */
   send(message: Unsent): boolean {
     return this.#session?.isLive === true && this.#session.send(message)
   }
 
-  /** For what may be left out. False, too, while the link is behind: it keeps nothing else waiting. */
+  /** For optional messages. Also returns false while the link is behind, so that they delay no others. */
   sendIfClear(message: Unsent): boolean {
     return this.#session?.isBehind === false && this.send(message)
   }
 
-  /** A heartbeat ahead of time: the condition changed. */
+  /** Sends a heartbeat early because the condition changed. */
   sendCondition(): void {
     this.#session?.sendHeartbeat()
   }
 
-  /** Ends this link for another: the next welcome brings the true state. */
+  /** Closes this link and opens another: the next welcome brings the true state. */
   redial(why: string): void {
     this.#session?.end(1002, why)
   }
@@ -137,7 +137,7 @@ export class CoordinatorLink {
           this.#options,
         )
         this.#session = session
-        // Enrolled, it may be known, whatever becomes of this session.
+        // After enrolment a coordinator may know the key, whatever happens to this session.
         this.#isKeyNew = false
         if (this.#isEnding()) session.end(1001, 'the agent stops')
         await session.greet()
@@ -156,7 +156,7 @@ export class CoordinatorLink {
   async #complain(error: unknown): Promise<void> {
     if (this.#isEnding()) return
     const { address, log } = this.#options
-    // Asked once an outage: it takes a connection.
+    // Once per outage, because it opens a connection.
     const mistake = this.#complained ? undefined : await explainFailure(address, error)
     const why = mistake ?? (error instanceof Error ? error.message : String(error))
     const refused = error instanceof DialRefused && error.status === 401
@@ -166,7 +166,7 @@ export class CoordinatorLink {
   }
 }
 
-/** One connection, from hello to its end. */
+/** One connection, from hello to close. */
 class Session {
   readonly #socket: WebSocket
   readonly #options: LinkOptions
@@ -176,9 +176,9 @@ class Session {
   #receivedAtMs = performance.now()
   #heartbeat: Loop | null = null
   #resolveWelcomed: () => void = () => undefined
-  /** Messages are handed on one after the other, the first after welcome was dealt with. */
+  /** Messages are passed on one after the other, the first one after the welcome was processed. */
   #tail: Promise<void> = Promise.resolve()
-  /** Resolves with the reason in words. */
+  /** Resolves with the reason, as text. */
   readonly closed: Promise<string>
 
   constructor(socket: WebSocket, options: LinkOptions) {
@@ -206,7 +206,7 @@ class Session {
     return this.#socket.bufferedAmount > behindBytes
   }
 
-  /** Says hello; resolves when the welcome was dealt with. */
+  /** Sends hello; resolves when the welcome was processed. */
   async greet(): Promise<void> {
     const welcomed = new Promise<void>((resolve) => (this.#resolveWelcomed = resolve))
     const late = setTimeout(() => {
@@ -235,7 +235,7 @@ class Session {
     this.send({ kind: 'heartbeat', traceId: newTraceId(), condition: this.#options.condition() })
   }
 
-  /** Closes politely; a peer that does not answer is cut off. */
+  /** Closes with a close frame; a peer that does not answer it is disconnected. */
   end(code: number, reason: string): void {
     this.#socket.close(code, reason.slice(0, 120))
     setTimeout(() => {
@@ -247,7 +247,7 @@ class Session {
     this.#receivedAtMs = performance.now()
     let message: CoordinatorToAgent
     try {
-      // One Buffer, unless ws is told otherwise; maxPayload bounds it.
+      // One Buffer by default in ws; maxPayload limits its size.
       message = decodeCoordinatorMessage(Buffer.isBuffer(data) ? data.toString('utf8') : '')
     } catch (error) {
       this.end(1002, error instanceof Error ? error.message : 'malformed message')
@@ -300,7 +300,7 @@ class Session {
   }
 }
 
-/** Full jitter (docs/behaviour.md, Agent link): anywhere between 0.5 s and a bound that doubles from 2 s to 8 s. */
+/** Full jitter (docs/behaviour.md, Agent link): a random pause between 0.5 s and a limit that doubles from 2 s to 8 s. */
 function pickPause(attempt: number): number {
   return pickBetween(shortestPauseMs, pauseAfter(attempt, retries))
 }

@@ -1,8 +1,8 @@
 /**
- * What the agent sends unasked: reports, answers, drift, and every change of what it sent last.
+ * What the agent sends on its own: reports, answers, drift, and every change of what it sent last.
  *
- * There is no queue: of what could not be sent, the newest report and the newest drift are sent after the next
- * welcome, all else is in hello.
+ * There is no queue: after the next welcome only the newest unsent report and the newest unsent drift are sent; hello
+ * contains everything else.
  */
 import { createContext, newTraceId, type Context } from '../../context.js'
 import type {
@@ -28,17 +28,17 @@ interface ReportsOptions {
   readonly log: Logger
 }
 
-/** Room for what is around the value in a message. */
+/** Room for the other fields of a message. */
 const answerOverheadBytes = 4_096
-/** In characters: none of them takes more than six bytes of JSON. */
+/** In characters: each takes at most six bytes of JSON. */
 const reportedWordsLimit = 150_000
 
 export class CoordinatorReports {
   readonly #options: ReportsOptions
-  /** Of what is described that which may change while the link lives, but for the condition. */
+  /** The part of the description, without the condition, that may change while the link is open. */
   #sentDescription = ''
   #sentCondition: EngineCondition | null = null
-  /** How the newest apply ended; healing is reported only when its result differs. */
+  /** Result of the newest apply; healing is reported only when its result differs. */
   #sentResult: Pick<ApplyReport, 'result' | 'error' | 'serving' | 'certificates'> | null = null
   #unsentReport: Unsent<ApplyReport> | null = null
   #unsentDrift: Drift | null = null
@@ -47,7 +47,7 @@ export class CoordinatorReports {
     this.#options = options
   }
 
-  /** What a hello or a full state contains counts as sent. */
+  /** Records the content of a hello or a full state as sent. */
   describe(): AgentDescription {
     const description = this.#options.describe()
     this.#sentDescription = printChangeable(description)
@@ -100,10 +100,10 @@ export class CoordinatorReports {
     this.#unsentDrift = this.#options.link.send(message) ? null : drift
   }
 
-  /** Healing that ends differently from the last apply is reported separately, as an answer to the welcome (1). */
+  /** Healing with a result other than the last apply's is reported separately, as an answer to the welcome (1). */
   reportHealing(result: ApplyResult, context: Context): void {
     if (result.result === 'refused') return
-    // A new refusal of a satisfied cache is worth a report; a failing one's ever-changing messages are not.
+    // A new refusal by a satisfied cache is worth a report; the ever-changing messages of a failing one are not.
     const sent = this.#sentResult
     const isNews = result.result === 'applied' && result.error !== sent?.error
     const isSame =
@@ -130,7 +130,7 @@ export class CoordinatorReports {
     })
   }
 
-  /** After a welcome. */
+  /** Called after a welcome. */
   sendUnsent(): void {
     const { link } = this.#options
     const [report, drift] = [this.#unsentReport, this.#unsentDrift]
@@ -159,7 +159,7 @@ export class CoordinatorReports {
     link.sendCondition()
   }
 
-  /** What the coordinator concludes from the report needs no heartbeat of its own (gateway/agent-session.ts). */
+  /** The coordinator derives this part of the condition from the report, so no heartbeat is needed (gateway/agent-session.ts). */
   #noteApplied(revision: number): void {
     if (this.#sentCondition)
       this.#sentCondition = {
@@ -175,7 +175,7 @@ function printChangeable(description: AgentDescription): string {
   return JSON.stringify([engine, adoption, held, capabilities, logTrouble])
 }
 
-/** A report must fit into a message, whatever the compiler had to say about however many VCLs. */
+/** Shortens messages so that a report fits into a message, whatever the compiler printed for however many VCLs. */
 function limitWords(failures: readonly ProgramFailure[]): readonly ProgramFailure[] {
   const share = Math.floor(reportedWordsLimit / Math.max(1, failures.length))
   return failures.map(({ program, error }) => ({ program, error: error.slice(0, share) }))

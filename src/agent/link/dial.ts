@@ -1,4 +1,4 @@
-/** Opens the WebSocket to the coordinator: with the agent's own key; with its join token after a 401, or when the key is new. */
+/** Opens the WebSocket to the coordinator with the agent's key; after a 401, or with a new key, with its join token. */
 import { WebSocket } from 'ws'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
@@ -11,18 +11,18 @@ export interface DialOptions {
   readonly name: string
   /** The agent's own credential. */
   readonly key: string
-  /** No coordinator can know the key: it is not offered when there is a token. */
+  /** No coordinator knows the key yet: if there is a token, the key is not offered. */
   readonly isKeyNew?: boolean
   /** Read at each use, so that a new token needs no restart. */
   readonly joinToken: () => Promise<string | undefined>
 }
 
-/** Aborted: the attempt is given up. */
+/** Aborting the signal cancels the attempt. */
 interface Dialling extends DialOptions {
   readonly signal: AbortSignal
 }
 
-/** The coordinator answered the upgrade with another status than 101. */
+/** The coordinator answered the upgrade with a status other than 101. */
 export class DialRefused extends Error {
   override readonly name = 'DialRefused'
 
@@ -35,10 +35,10 @@ export class DialRefused extends Error {
 }
 
 const handshakeTimeoutMs = 15_000
-/** The reason in a refusal is for a log line. */
+/** The reason of a refusal has to fit into a log line. */
 const reasonLimitBytes = 2048
 
-/** Only unknown keys get 429: many from this address were refused before. */
+/** Only unknown keys get 429, after many refusals of this address. */
 const unknownKey: ReadonlySet<number> = new Set([401, 429])
 
 /** Resolves with an open socket; rejects with DialRefused or the network's error. */
@@ -74,10 +74,10 @@ async function open(options: Dialling, headers: Record<string, string>): Promise
     ...(await readTrust(options.address)),
     headers,
     handshakeTimeout: handshakeTimeoutMs,
-    perMessageDeflate: false, // 20 times the memory a connection
+    perMessageDeflate: false, // 20 times the memory per connection
     maxPayload: messageLimitBytes,
     maxFragments: 64,
-    // 1 MiB in packets of 536 bytes: each read of the socket is a chunk.
+    // 1 MiB in packets of 536 bytes: each read of the socket is one chunk.
     maxBufferedChunks: 2048,
   })
   const giveUp = () => {
@@ -92,7 +92,7 @@ async function open(options: Dialling, headers: Record<string, string>): Promise
         reject(new DialRefused(response.statusCode ?? 0, reason))
       }, reject)
     })
-    // Stays: an error after the refusal must not be one without a listener.
+    // Stays attached: an error after the refusal must not lack a listener.
     socket.on('error', reject)
     socket.once('open', () => {
       resolve(socket)
@@ -104,10 +104,10 @@ async function open(options: Dialling, headers: Record<string, string>): Promise
   })
 }
 
-/** Below each WebSocket. */
+/** The socket of each WebSocket. */
 const streams = new WeakMap<WebSocket, Socket>()
 
-/** What is sent meanwhile leaves as one packet: the coordinator reads once, a quarter less work for it than twice. */
+/** Sends several messages in one packet: the coordinator reads once, which costs it a quarter less than two reads. */
 export function sendTogether(socket: WebSocket, send: () => void): void {
   const stream = streams.get(socket)
   stream?.cork()

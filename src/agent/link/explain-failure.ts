@@ -1,4 +1,4 @@
-/** What is wrong with a coordinator's address, or with whom the agent trusts there, where the error itself does not say it. */
+/** Explains a wrong address or a certificate problem of a coordinator, if the error itself does not. */
 import type { CoordinatorAddress } from './coordinator-http.js'
 import { explainTrust } from './explain-trust.js'
 import { findWrongScheme } from './wrong-scheme.js'

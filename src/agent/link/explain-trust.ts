@@ -1,4 +1,4 @@
-/** Why a coordinator's certificate is not trusted, in words that say what would be right. Pure. */
+/** Explains why a coordinator's certificate is not trusted, and what to do. Pure. */
 import type { CoordinatorAddress } from './coordinator-http.js'
 
 const unknownMaker: ReadonlySet<string> = new Set([
@@ -7,7 +7,7 @@ const unknownMaker: ReadonlySet<string> = new Set([
   ...['UNABLE_TO_GET_ISSUER_CERT', 'INVALID_CA'],
 ])
 
-/** `isPinned`: the agent keeps a CA. Undefined: the error is not about trust. */
+/** `isPinned`: the agent keeps a CA. Returns undefined if the error is not about trust. */
 export function explainTrust(
   { url, caFile, pin }: Pick<CoordinatorAddress, 'url' | 'caFile' | 'pin'>,
   error: unknown,

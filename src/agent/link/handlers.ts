@@ -1,4 +1,4 @@
-/** How each instruction of the coordinator is carried out on this agent's cache. */
+/** Carries out each instruction of the coordinator on this agent's cache. */
 import { typedLine } from '../../../protocol/command.js'
 import type { Context } from '../../context.js'
 import { judgeCommand } from '../../vcl/engine-command.js'
@@ -29,7 +29,7 @@ interface HandlerParts {
   readonly reconciler: Reconciler
   readonly takeover: Takeover
   readonly checks: SourceChecks
-  /** Checks the cache; the result counts from then on. */
+  /** Checks the cache; the result is reported from then on. */
   readonly checkCache: () => Promise<void>
   readonly tester: VclTester
   readonly countTop: (question: TopQuestion) => Promise<TopAnswer>
@@ -73,7 +73,7 @@ async function applyDesire(
 
 const nothingApplied = { result: 'refused', loaded: [], failures: [], changed: false } as const
 
-/** The coordinator asked the same judge; an agent does not rely on that. */
+/** The coordinator applies the same rules; an agent does not rely on that. */
 async function sendCommand(
   parts: HandlerParts,
   text: string,
@@ -85,7 +85,7 @@ async function sendCommand(
     return refused(`${judged.name} changes the cache: it is taken as desired state only`)
   const unsafe = await findDeadly(parts.engine, context, judged)
   if (unsafe !== null) return refused(unsafe)
-  // The cache's refusals are answers too: its words are what was asked for (docs/behaviour.md, Commands).
+  // A refusal by the cache is an answer too: the caller asked for the cache's message (docs/behaviour.md, Commands).
   const { body } = await parts.engine.run(context, typedLine(judged.line))
   return done(body.toString('utf8'))
 }
@@ -125,7 +125,7 @@ async function runTest(
   return done(await tester.run(context, { ...order, text: await sources.read(order.sha) }))
 }
 
-/** From now on this coordinator's word counts; what an earlier coordinator loaded is unmanaged. */
+/** Makes this coordinator the agent's own; what an earlier coordinator loaded becomes unmanaged. */
 async function unlock(parts: HandlerParts, context: Context): Promise<AnswerOutcome> {
   const { state, reconciler, takeover } = parts
   const { record } = state
@@ -140,9 +140,9 @@ async function unlock(parts: HandlerParts, context: Context): Promise<AnswerOutc
     heldRevision: 0,
     goodRevision: 0,
     desired: null,
-    // It is taken over anew, as --takeover says; what is our own is not adopted.
+    // A new takeover follows, as --takeover says; VCL of this coordinator is not adopted.
     takenOver: isSame && takeover === 'adopt' && record.takenOver,
-    // What it stored is for nobody of ours.
+    // Objects stored for an earlier coordinator are not for this one's tenants.
     ...(isSame ? {} : { ours: [], tenancy: 'of an earlier coordinator' }),
   })
   reconciler.forget()

@@ -1,6 +1,6 @@
 /**
- * What a coordinator may ask for: one table says which capability each kind needs and who does it, and refuses what this
- * agent does not declare. Every instruction ends in exactly one report, also when its handler breaks.
+ * The instructions of a coordinator: one table defines which capability each kind needs and refuses what this agent does not
+ * declare. Every instruction ends in exactly one report, even if its handler fails.
  */
 import type { Context } from '../../context.js'
 import { capabilitiesOf, type Capability } from '../../resources/capability.js'
@@ -9,19 +9,19 @@ import { errorText } from '../engine/engine.js'
 import type { Unsent } from './coordinator-link.js'
 import type { Answer, ApplyReport } from '../../messages/agent-to-coordinator.js'
 
-/** A report without what this file adds: kind, trace id, the instruction it answers. */
+/** A report without the fields added here: kind, trace id, the instruction it answers. */
 export type ApplyOutcomeReport = Omit<
   ApplyReport,
   'kind' | 'sequence' | 'traceId' | 'instruction' | 'revision'
 >
-/** `value` has the query's own shape. */
+/** `value`: its shape depends on the query. */
 export type AnswerOutcome = Pick<Answer, 'result' | 'value' | 'error'>
 
 type Of<Kind extends Instruction['kind']> = Extract<Instruction, { kind: Kind }>
 
 type AnsweredKind = Exclude<Instruction['kind'], 'apply'>
 
-/** The doing; each may reject, which is reported as `failed`. */
+/** A rejection of a handler is reported as `failed`. */
 export type InstructionHandlers = {
   readonly apply: (message: Of<'apply'>, context: Context) => Promise<ApplyOutcomeReport>
 } & {
@@ -39,18 +39,18 @@ export interface InstructionPort {
 
 const needs: Readonly<Record<Instruction['kind'], Capability>> = {
   apply: 'deploy',
-  // Loads beside what serves, if only for a moment.
+  // Loads VCL beside the serving one, if only briefly.
   compile: 'deploy',
-  // What follows from it changes what the cache is told to hold.
+  // Its result changes the desired state of the cache.
   showRunning: 'deploy',
   query: 'report',
-  // Only lines of the reading list get as far as the cache.
+  // Only commands of the reading list reach the cache.
   command: 'report',
   setParam: 'command',
   setHealth: 'command',
-  // Changes whom the agent listens to, nothing on the cache.
+  // Changes which coordinator the agent obeys, nothing on the cache.
   unlock: 'report',
-  // Reads the log; without its tool it fails and says why.
+  // Reads the log; without the log tool it fails with a reason.
   top: 'report',
   test: 'tests',
 }
@@ -119,7 +119,7 @@ async function tryAnswer(
   const refusal = refuse(port, message.kind)
   if (refusal !== null) return { result: 'refused', value: null, error: refusal }
   try {
-    // The row of this kind takes its messages.
+    // The handler at this key takes messages of this kind.
     const handle = port.handlers[message.kind] as Handle
     return await handle(message, context)
   } catch (error) {

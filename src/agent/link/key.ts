@@ -1,4 +1,4 @@
-/** The agent's own credential: 256 random bits, made before the first connection, kept as a file only it can read. */
+/** The agent's own credential: 256 random bits, generated before the first connection, in a file that only the agent can read. */
 import { createHash, randomBytes } from 'node:crypto'
 import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,9 +8,9 @@ import { readIfThere, writeDurably } from '../../runtime/durable-file.js'
 export interface AgentKey {
   /** Hex; sent as `Authorization: Agent <key>` and never logged. */
   readonly secret: string
-  /** SHA-256 (hex): all that the coordinator keeps. */
+  /** SHA-256 (hex): the coordinator stores only this. */
   readonly digest: string
-  /** Made in this run: no coordinator knows it before the first welcome. */
+  /** Generated in this run: no coordinator knows it before the first welcome. */
   readonly isNew: boolean
 }
 
@@ -22,7 +22,7 @@ export function keyOf(secret: string): AgentKey {
   return { secret, digest: createHash('sha256').update(secret).digest('hex'), isNew: false }
 }
 
-/** Reads `<folder>/agent.key`; makes it when it is not there, and sets a damaged one aside. The folder must be there. */
+/** Reads `<folder>/agent.key`; creates it if missing, and sets a damaged one aside. The folder must exist. */
 export async function openKey(folder: string, log: Logger): Promise<AgentKey> {
   const path = join(folder, 'agent.key')
   const text = await readIfThere(path)

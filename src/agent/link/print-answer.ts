@@ -1,9 +1,9 @@
-/** The value of an answer as JSON: of a long list some members at a time, so that other work goes on between them. */
+/** Prints the value of an answer as JSON: a long list in parts, so that other work can run in between. */
 import { setImmediate as otherWork } from 'node:timers/promises'
 
 const membersAtOnce = 500
 
-/** In pieces that are to be written one after the other. */
+/** Returns pieces that must be written in order. */
 export async function printAnswer(value: unknown): Promise<readonly Buffer[]> {
   if (!Array.isArray(value) || value.length <= membersAtOnce) return [print(value)]
   const pieces: Buffer[] = []

@@ -1,4 +1,4 @@
-/** Answers to what the coordinator asks of a cache. Only reading commands are sent. */
+/** Answers the coordinator's queries about a cache. Sends only reading commands. */
 import { typedLine } from '../../../protocol/command.js'
 import type { Param } from '../../../protocol/commands/param.js'
 import { replyText } from '../../../protocol/frame.js'
@@ -10,7 +10,7 @@ import { isCut, type Engine } from '../engine/engine.js'
 import { listBackends } from '../backends/list-backends.js'
 import { readPanic, type PanicTools } from '../engine/panic.js'
 
-/** `GET /agents/{id}/vcls` (docs/behaviour.md, Agents): discarded rows are left out, their names can no longer be addressed. */
+/** `GET /agents/{id}/vcls` (docs/behaviour.md, Agents): omits discarded rows, whose names can no longer be addressed. */
 interface VclView {
   readonly name: string
   /** active | available */
@@ -18,9 +18,9 @@ interface VclView {
   /** auto | cold | warm | label */
   readonly state: string
   readonly temperature: string | null
-  /** References; null while the child does not run. */
+  /** References; null while the child is not running. */
   readonly busy: number | null
-  /** The VCL that a label stands for. */
+  /** The target of a label. */
   readonly label: string | null
 }
 
@@ -56,15 +56,15 @@ async function listVcls(engine: Engine, context: Context): Promise<readonly VclV
 }
 
 /**
- * In the text form: there a value is printed as its default is, so that the two can be compared. Of what this build of the
- * cache lacks both are empty.
+ * Uses the text form: it prints a value like its default, so that the two can be compared. Both are empty for parameters
+ * that this build of the cache lacks.
  */
 async function listParameters(engine: Engine, context: Context): Promise<ParameterSet> {
   const parameters = await readParameters(engine, context)
   return Object.fromEntries(parameters.map((parameter) => [parameter.name, toParameter(parameter)]))
 }
 
-/** From the text form. */
+/** Converts the text form. */
 export function toParameter({ value, default: standard, units, description }: Param): Parameter {
   return {
     value: typeof value === 'string' ? value : '',
@@ -74,7 +74,7 @@ export function toParameter({ value, default: standard, units, description }: Pa
   }
 }
 
-/** All in one answer is 45 kB, close to the `cli_limit` of many releases: over it, they are asked for one by one. */
+/** All parameters take 45 kB, close to the `cli_limit` of many releases: if the answer is cut, each is read separately. */
 async function readParameters(engine: Engine, context: Context): Promise<readonly Param[]> {
   try {
     return await engine.run(context, paramShowAllText())

@@ -1,7 +1,7 @@
-/** A coordinator's address with the wrong scheme: neither side of such a connection says what is wrong. */
+/** Detects a coordinator's address with the wrong scheme: neither side's error reveals it. */
 import { speaksTls } from '../../speaks-tls.js'
 
-/** Undefined: that is not what is wrong. */
+/** Returns undefined if the scheme is not the problem. */
 export async function findWrongScheme(
   address: string,
   error: unknown,
@@ -18,7 +18,7 @@ export async function findWrongScheme(
     : undefined
 }
 
-/** OpenSSL's words for bytes that are not TLS: the code is that of any fault in the handshake. */
+/** OpenSSL's messages for bytes that are not TLS: its error code is that of any failed handshake. */
 function isNoTls(error: unknown): boolean {
   return error instanceof Error && /wrong version number|packet length too long/.test(error.message)
 }

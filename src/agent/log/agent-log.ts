@@ -1,4 +1,4 @@
-/** An agent's part in the traffic: the live log of its cache, by the cache's own tool. */
+/** An agent's live log: reads its cache's traffic with the cache's own tool. */
 import type { Logger } from 'pino'
 import type { LogOrder, TopAnswer, TopQuestion } from '../../messages/live-log.js'
 import type { AgentConfig } from '../agent-config.js'
@@ -27,7 +27,7 @@ interface AgentLogOptions extends Pick<SoughtCache, 'cachePid' | 'product'> {
 
 const simulatedHasNone = 'a simulated cache has no log'
 const checkEveryMs = 60_000
-/** Its memory is there once the child runs. */
+/** The shared memory exists once the child is running. */
 const retryEveryMs = 2_000
 
 export class AgentLog {
@@ -81,19 +81,19 @@ export class AgentLog {
     })
   }
 
-  /** Why the log cannot be read; null: it can. */
+  /** Why the log cannot be read; null if it can. */
   get trouble(): string | null {
     return this.#trouble?.why ?? null
   }
 
-  /** What is missing on this host, so that the log cannot be read; null: nothing, or there is no log here. */
+  /** What this host lacks to read the log; null: nothing, or there is no log here. */
   get lacking(): string | null {
     return this.#trouble?.isLacking === true ? this.#trouble.why : null
   }
 
   /**
-   * Whether there are the tool and the right to the cache's memory: asked of each cache that comes and again
-   * and again, since both may be given while it runs. Calls when that has changed.
+   * Checks for the tool and for the permission to read the cache's memory, for each new cache and periodically, since both may
+   * be granted while it is running. Calls `changed` when the result differs.
    */
   checkAgain(cachePid: number | null, changed: () => void): void {
     if (this.#isSimulated) return
@@ -114,7 +114,7 @@ export class AgentLog {
     this.#streams.take(order)
   }
 
-  /** Rejects with why it cannot be counted. */
+  /** Rejects with the reason why it cannot be counted. */
   countTop(question: TopQuestion, signal: AbortSignal): Promise<TopAnswer> {
     return countTop(this.#parts, question, signal)
   }
@@ -125,7 +125,7 @@ export class AgentLog {
   }
 }
 
-/** Rejects with why there is none. */
+/** Rejects with the reason why there is none. */
 async function findLogTool(
   engine: AgentConfig['engine'],
   sought: Pick<SoughtCache, 'cachePid' | 'product'>,

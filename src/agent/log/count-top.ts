@@ -1,4 +1,4 @@
-/** What is most frequent in this cache's traffic, counted for a while in bounded memory. */
+/** Counts the most frequent items of this cache's traffic for a while, in limited memory. */
 import type { TopAnswer, TopQuestion } from '../../messages/live-log.js'
 import type { TopKind } from '../../resources/logged-transaction.js'
 import { pauseFor } from '../../runtime/pause.js'
@@ -15,12 +15,12 @@ interface TopParts {
   readonly masking: Omit<Masking, 'masksClients'>
 }
 
-/** Keys that are counted at once; what is more frequent than one in so many is among them for certain. */
+/** Keys counted at once: a key with more than one in this many requests is certainly among them. */
 const keysMost = 10_000
 const keyLimitCharacters = 512
 const slowMs = 1_000
 
-/** Rejects with why the log cannot be read, and with FleetError 'invalid' for what this host masks. */
+/** Rejects with the reason why the log cannot be read, and with FleetError 'invalid' for fields that this host masks. */
 export async function countTop(
   { children, groups, masking }: TopParts,
   { by, seconds, most, wanted }: TopQuestion,
@@ -62,7 +62,7 @@ export async function countTop(
   return { total, top: sketch.listTop(most) }
 }
 
-/** Null: it does not count. Of a site its path alone would say little. */
+/** Null: it does not count. A URL includes the host, since a path alone would be ambiguous. */
 function toCounted(
   by: TopKind,
   { url, host, status, handling, backend, bytes, durationMs }: GroupedTransaction,

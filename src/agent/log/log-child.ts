@@ -1,6 +1,6 @@
 /**
- * One run of the cache's own log tool (varnishncsa, varnishlog; vinyl… there), for all who need the same lines. Started without a shell, with the
- * lowest priority; ended within two seconds.
+ * One run of the cache's own log tool (varnishncsa, varnishlog; vinyl… there), shared by readers of the same lines. It starts
+ * without a shell, with the lowest priority, and ends within two seconds.
  */
 import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,15 +20,15 @@ export interface LogTool {
 }
 
 export interface LogRun {
-  /** Of `-F`, with variables of Varnish; null: all records, by the tool that prints these. */
+  /** Argument of `-F`, with variables of Varnish; null: all records, from the tool that prints them. */
   readonly format: string | null
   /** Null: all transactions. */
   readonly query: string | null
-  /** Of all records, those with these tags; unless told those that may be shown to anybody who may read the log. */
+  /** Tags of the records to print; default: those that anybody who may read the log may see. */
   readonly tags?: readonly string[]
-  /** Also the fetches of a request, behind it. */
+  /** Also prints the fetches of a request, after it. */
   readonly fetches: boolean
-  /** Lines in so many seconds, the first ones of each span; null: no bound. */
+  /** At most `lines` in each span of `seconds`, the first ones; null: no limit. */
   readonly bound: { readonly lines: number; readonly seconds: number } | null
 }
 
@@ -36,12 +36,12 @@ interface LogChildOptions {
   readonly tool: LogTool
   readonly run: LogRun
   readonly onLine: (line: string) => void
-  /** By itself; never after `stop`. */
+  /** Called when it ends by itself; never after `stop`. */
   readonly onEnd: (why: string) => void
 }
 
 const killAfterMs = 1_500
-/** What the tool says of its end. */
+/** Limit for the tool's error output. */
 const wordsLimitCharacters = 2_000
 
 export class LogChild {
@@ -72,16 +72,16 @@ export class LogChild {
     this.#process.once('error', (error) => {
       end(error.message)
     })
-    this.#ended = once(this.#process, 'close').catch(() => undefined) // it was never there
+    this.#ended = once(this.#process, 'close').catch(() => undefined) // it never started
     this.#process.once('close', (code, signal) => {
-      // Below it, the tool draws where in the query it is.
+      // On the following lines the tool marks the position in the query.
       const first = words.split('\n').find((line) => /\w/.test(line))
       if (code === notThereCode) end(`spawn ${tool.program} ENOENT`)
       else end(first?.trim() ?? `it ended with ${signal ?? code ?? 'nothing'}`)
     })
   }
 
-  /** Where nobody can wait for it. */
+  /** Kills the tool without waiting. */
   kill(): void {
     this.#isStopped = true
     this.#process.kill('SIGKILL')
@@ -96,7 +96,7 @@ export class LogChild {
   }
 }
 
-/** Since 6.0 the same words (varnishncsa(1)). Without `-t off` it would give up where the cache has just been restarted. */
+/** The same options since 6.0 (varnishncsa(1)). Without `-t off` the tool would give up if the cache has just restarted. */
 function listWords(
   { folder, variables }: LogTool,
   { format, query, fetches, bound, tags }: LogRun,
@@ -115,7 +115,7 @@ function listWords(
   ]
 }
 
-/** It may have ended already. */
+/** The process may have ended already. */
 function lowerPriority(pid: number): void {
   try {
     setPriority(pid, constants.priority.PRIORITY_LOW)

@@ -1,4 +1,4 @@
-/** The runs of the log tool on this host: one for all who need the same lines, begun again when it dies, ended with its last reader. */
+/** Runs of the log tool on this host: readers of the same lines share one; it restarts when it dies and ends with its last reader. */
 import type { Logger } from 'pino'
 import { FleetError } from '../../errors.js'
 import { pauseAfter } from '../../runtime/backoff.js'
@@ -6,12 +6,12 @@ import { LogChild, type LogRun, type LogTool } from './log-child.js'
 
 export interface LogReader {
   readonly onLine: (line: string) => void
-  /** It never ran, so that it will not: no tool, no right, a query that it does not take. */
+  /** The tool never ran and is not retried: no tool, no permission, or a query that it refuses. */
   readonly onEnd: (why: string) => void
 }
 
 interface LogChildrenOptions {
-  /** Rejects with why there is none. */
+  /** Rejects with the reason why there is none. */
   readonly findTool: (run: LogRun) => Promise<LogTool>
   readonly log: Logger
 }
@@ -19,7 +19,7 @@ interface LogChildrenOptions {
 /** docs/behaviour.md, Live log. */
 const childrenMost = 8
 const backoff = { firstMs: 500, longestMs: 30_000 }
-/** One that ended earlier than this has said why it cannot run. */
+/** A tool that ended sooner has printed why it cannot run. */
 const settledMs = 2_000
 
 export class LogChildren {
@@ -30,7 +30,7 @@ export class LogChildren {
     this.#options = options
   }
 
-  /** Until the answered function is called. Throws FleetError 'unavailable' when too many run already. */
+  /** Reads until the returned function is called. Throws FleetError 'unavailable' when too many tools are running. */
   read(run: LogRun, reader: LogReader): () => Promise<void> {
     const key = JSON.stringify(run)
     let child = this.#shared.get(key)

@@ -1,6 +1,6 @@
 /**
- * Live log of this cache, for readers of the coordinator: each for as long as it renews, so many lines a second at most, and the
- * rest counted.
+ * Live log of this cache for readers of the coordinator: each stream lasts as long as it is renewed and has a limit of lines per
+ * second; lines over it are counted.
  */
 import type { Logger } from 'pino'
 import { newTraceId } from '../../context.js'
@@ -24,13 +24,13 @@ interface LogStreamsOptions {
   readonly children: LogChildren
   readonly groups: ServedGroups
   readonly masking: Omit<Masking, 'masksClients'>
-  /** False: it was not sent, and will not be. */
+  /** Returns false if the message was not sent; it will not be sent later. */
   readonly send: (message: Unsent<LogLines> | Unsent<LogEnded>) => boolean
   readonly log: Logger
 }
 
 const linesPerMessage = 250
-/** Between coordinators a hint has 512 KiB at most. */
+/** A hint between coordinators has at most 512 KiB. */
 const bytesPerMessage = 400_000
 
 export class LogStreams {
@@ -113,11 +113,11 @@ class LogStream {
       : new TransactionReader(reading)
   }
 
-  /** Readers that come and go change how many lines each gets. */
+  /** The number of lines per stream changes as readers come and go. */
   renew(forMs: number, linesPerSecond: number): void {
     clearTimeout(this.#lease)
     this.#linesPerSecond = linesPerSecond
-    void this.#options.groups.refresh().catch(() => undefined) // as it was
+    void this.#options.groups.refresh().catch(() => undefined) // keeps the earlier groups
     if (forMs === 0) this.close()
     else
       this.#lease = setTimeout(() => {
@@ -178,7 +178,7 @@ class LogStream {
     return (this.#spent = this.#options.budget.spentBy(this.#spent))
   }
 
-  /** It is told with the next lines. */
+  /** The number is sent with the next lines. */
   #drop(count: number): void {
     this.#dropped += count
     this.#flushSoon()
@@ -206,7 +206,7 @@ class LogStream {
     if (some.length > 0 || this.#dropped > 0) this.#send(some)
   }
 
-  /** What the link does not take is dropped: the newest lines are worth more. */
+  /** Lines that the link does not take are dropped: the newest lines are worth more. */
   #send(transactions: readonly GroupedTransaction[]): void {
     const dropped = this.#dropped
     this.#dropped = 0

@@ -10,11 +10,11 @@ const toolTimeoutMs = 5_000
 
 export interface LogTrouble {
   readonly why: string
-  /** The cache runs here, and the tool or the right to its memory is missing. */
+  /** True when the cache is running here, but the tool or the permission to read its memory is missing. */
   readonly isLacking: boolean
 }
 
-/** Null: the log can be read. */
+/** Returns null when the log can be read. */
 export async function findLogTrouble(
   findTool: () => Promise<Omit<LogTool, 'variables'>>,
 ): Promise<LogTrouble | null> {
@@ -25,7 +25,7 @@ export async function findLogTrouble(
     return null
   } catch (error) {
     const { code, syscall = '' } = error as NodeJS.ErrnoException // others have neither
-    // The memory comes with the child, which may not have started yet.
+    // The memory is created by the child, which may not have started yet.
     const isLacking = code === 'EACCES' || syscall.startsWith('spawn')
     return { why: errorText(error).trim(), isLacking }
   }

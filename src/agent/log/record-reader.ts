@@ -1,4 +1,4 @@
-/** From whole records of the log tool to transactions, of the groups that are wanted. */
+/** Converts whole records of the log tool to transactions, for the wanted groups. */
 import { toTransaction } from '../../traffic/log-line.js'
 import { findAnswered, keepParts, toLogLine, toShown } from '../../traffic/log-records.js'
 import { RecordGroups, type RecordGroup } from '../../traffic/record-groups.js'
@@ -11,7 +11,7 @@ export class RecordReader implements LineReader {
   readonly #options: LineReaderOptions
   readonly #ownNames: () => RegExp | null
 
-  /** `ownNames`: of the VCL whose records are told; null: all. */
+  /** `ownNames`: names of the VCL whose records are sent; null: all. */
   constructor(options: LineReaderOptions, ownNames: () => RegExp | null) {
     this.#options = options
     this.#ownNames = ownNames

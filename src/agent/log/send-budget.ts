@@ -1,16 +1,16 @@
 /**
- * What the streams of a cache's log may send together. They have the link to the coordinator in common with heartbeats and reports, and it
- * ends a link by which too much comes (coordinator/gateway/link-socket.ts).
+ * The shared send limit for all log streams of a cache. They use the same link as heartbeats and reports, and the coordinator
+ * closes a link that sends too much (coordinator/gateway/link-socket.ts).
  */
 
-/** Whole records of requests are long. Of the 32 MiB in ten seconds that a link takes, two thirds. */
+/** Two thirds of a link's limit of 32 MiB in ten seconds: whole records of requests are long. */
 const bytesPerSecond = 2_000_000
-/** Of the 5,000 in ten seconds that a link takes, a fifth. */
+/** A fifth of a link's limit of 5,000 in ten seconds. */
 const messagesPerSecond = 100
-/** A transaction is with its reader half a second later at most, unless there are many. */
+/** A transaction reaches its reader within half a second, unless there are many. */
 const flushEveryMs = 100
 
-/** Of one stream in the second that began then. */
+/** Use of one stream in the second that began at `sinceMs`. */
 export interface Spent {
   readonly sinceMs: number
   lines: number
@@ -29,7 +29,7 @@ export class SendBudget {
     return Math.max(flushEveryMs, (this.#countStreams() * 1000) / messagesPerSecond)
   }
 
-  /** What a stream that spent this has spent by now. */
+  /** Returns the stream's use of the current second. */
   spentBy(spent: Spent | null): Spent {
     const nowMs = performance.now()
     if (nowMs - this.#second.sinceMs >= 1000) this.#second = { sinceMs: nowMs, bytes: 0 }
@@ -37,7 +37,7 @@ export class SendBudget {
     return spent?.sinceMs === sinceMs ? spent : { sinceMs, lines: 0, bytes: 0 }
   }
 
-  /** Each has an equal share: many readers of much take nothing from one of little. */
+  /** Each stream has an equal share: busy ones take nothing from a quiet one. */
   hasRoom({ bytes }: Spent, more: number): boolean {
     return (
       bytes < bytesPerSecond / Math.max(1, this.#countStreams()) &&

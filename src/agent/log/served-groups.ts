@@ -1,22 +1,22 @@
-/** Which group a request of this cache was for: by the Host that the client sent, and what routes at that moment. */
+/** Which group served a request of this cache: determined by the client's Host and the current routing VCL. */
 import { createRouteFinder, type FindRoute } from '../../vcl/route-finder.js'
 import { readRoutes } from '../../vcl/routing.js'
 import { groupIdOf, type DesiredEngine } from '../../vcl/desired-engine.js'
 
 export interface ServedGroup {
   readonly groupId: number
-  /** The configured domain; null: a root group's. */
+  /** The configured domain; null for a root group. */
   readonly fqdn: string | null
 }
 
 interface RootGroup {
   readonly groupId: number
-  /** One that was adopted keeps the name that it had. */
+  /** An adopted VCL keeps its name. */
   readonly program: string
 }
 
 interface ServedGroupsOptions {
-  /** What the cache holds by now; null: nothing of ours. */
+  /** The current desired state of the cache; null: nothing managed. */
   readonly readDesired: () => DesiredEngine | null
   readonly readSource: (sha: string) => Promise<string>
 }
@@ -34,8 +34,8 @@ export class ServedGroups {
   }
 
   /**
-   * To be called before lines are read: routes change with deploys only. Answers whether it is another program that serves.
-   * Rejects where the routing VCL is not to be had.
+   * Must be called before lines are read: routes change only with deploys. Returns true when another program serves now.
+   * Rejects when the routing VCL is unavailable.
    */
   async refresh(): Promise<boolean> {
     const desired = this.#options.readDesired()
@@ -55,31 +55,31 @@ export class ServedGroups {
     return true
   }
 
-  /** By the names of their figures; another set when they change. */
+  /** Names of the figures' subjects; a new set when they change. */
   get served(): ReadonlySet<string> {
     return this.#served
   }
 
-  /** Whether it is of the groups and domains that this cache answers for by now. */
+  /** True when the subject is a group or domain that this cache serves now. */
   isServed(subject: string): boolean {
     return this.#served.has(subject)
   }
 
-  /** What VCL of these groups is called here, as a regular expression. */
+  /** A regular expression for the VCL names of these groups on this cache. */
   namesOf(groups: readonly number[]): string {
     const ours = `^cf-(${groups.join('|')})-`
     if (!this.#root || !groups.includes(this.#root.groupId)) return ours
     return `${ours}|^${this.#root.program.replaceAll(/\W/g, '[$&]')}( |$)`
   }
 
-  /** Null: of no group of ours. */
+  /** Null: no group of ours serves this host. */
   groupOf(host: string): ServedGroup | null {
     if (this.#root) return { groupId: this.#root.groupId, fqdn: null }
     const route = this.#find?.(host)
     return route ? { groupId: route.groupId, fqdn: route.fqdn } : null
   }
 
-  /** Null: nothing routes there. */
+  /** Null: the active VCL is no routing VCL. */
   async #readRoutes({ active, load }: DesiredEngine) {
     const program = load.find(({ name }) => name === active)
     if (program === undefined || !active.startsWith('cf-r-')) return null
@@ -87,7 +87,7 @@ export class ServedGroups {
   }
 }
 
-/** Null: no group has the whole cache. */
+/** Null: no group owns the whole cache. */
 function findRoot(desired: DesiredEngine | null): RootGroup | null {
   if (desired === null) return null
   const { active: program, rootGroup } = desired

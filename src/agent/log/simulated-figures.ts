@@ -1,18 +1,18 @@
 /**
- * Figures of a simulated cache's traffic (docs/behaviour.md, Live log): what its counters counted, shared out to the groups and
- * domains that it answers for, the first domain most. A thousand such caches cost next to nothing.
+ * Figures of a simulated cache's traffic (docs/behaviour.md, Live log): its counters, distributed among the groups and domains
+ * that it serves, with the largest share for the first domain. A thousand such caches cost almost nothing.
  */
 import { countSince, type CounterReading } from '../counters/counter-rates.js'
 import type { SampledFigures } from '../counters/sampler.js'
 import type { ServedGroups } from './served-groups.js'
 
-/** As of a real cache (traffic/figures.ts). */
+/** As for a real cache (traffic/figures.ts). */
 const domainsMost = 100
 
 interface Subject {
-  /** Of its series, in the order of what `countFigures` tells. */
+  /** Names of its series, in the order of the values from `countFigures`. */
   readonly names: readonly string[]
-  /** Of all that the cache answers. */
+  /** Share of the cache's whole traffic. */
   readonly share: number
 }
 
@@ -48,7 +48,7 @@ export class SimulatedFigures implements SampledFigures {
   }
 
   #count(before: CounterReading | null, now: CounterReading): ReadonlyMap<string, number> {
-    void this.#groups.refresh().catch(() => undefined) // as it was
+    void this.#groups.refresh().catch(() => undefined) // keeps the earlier groups
     if (this.#groups.served !== this.#served) {
       this.#served = this.#groups.served
       this.#subjects = shareOut([...this.#served])
@@ -66,7 +66,7 @@ export class SimulatedFigures implements SampledFigures {
   }
 }
 
-/** `served`: as ServedGroups names them; a root group has no domains. */
+/** `served`: names as in ServedGroups; a root group has no domains. */
 function shareOut(served: readonly string[]): readonly Subject[] {
   const domains = served.filter((name) => name.startsWith('DOMAIN.')).slice(0, domainsMost)
   const weights = domains.map((_, at) => 1 / (at + 1))
@@ -84,7 +84,7 @@ function shareOut(served: readonly string[]): readonly Subject[] {
   }))
 }
 
-/** Per second, of the whole cache. */
+/** Per second, for the whole cache. */
 function countFigures(before: CounterReading, now: CounterReading): readonly number[] {
   const seconds = (now.atMs - before.atMs) / 1000
   const count = (field: string): number => {

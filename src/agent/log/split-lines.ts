@@ -1,6 +1,6 @@
-/** The lines of a stream of bytes, wherever it is cut. */
+/** Splits a stream of bytes into lines, wherever its chunks end. */
 
-/** Longer lines are dropped: a record of the log has 255 bytes unless `vsl_reclen` says more (at most 4 kB), a line some of them. */
+/** Longer lines are dropped: a log record has 255 bytes unless `vsl_reclen` raises that (at most 4 kB); a line has several. */
 const lineLimitBytes = 64 << 10
 
 /** Takes the chunks of one stream. */

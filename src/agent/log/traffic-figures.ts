@@ -1,6 +1,6 @@
 /**
- * Figures of this cache's traffic by group and domain (docs/behaviour.md, Live log): one run of the log tool for a sample of the
- * requests, as large as the cache's own rate allows, scaled by what the cache counted meanwhile.
+ * Figures of this cache's traffic by group and domain (docs/behaviour.md, Live log): one run of the log tool reads a sample of the
+ * requests, sized by the cache's request rate; the result is scaled by the cache's own counters.
  */
 import type { Logger } from 'pino'
 import { FleetError } from '../../errors.js'
@@ -19,24 +19,24 @@ import type { ServedGroups } from './served-groups.js'
 interface TrafficFiguresOptions {
   readonly children: LogChildren
   readonly groups: ServedGroups
-  /** Whether there are the tool and the right to read the log. */
+  /** True when the tool and the permission to read the log exist. */
   readonly canRead: () => boolean
-  /** Expected at most; 0: no figures. */
+  /** Maximum of expected lines; 0: no figures. */
   readonly linesPerSecond: number
   readonly log: Logger
 }
 
 const requestCounter = 'MAIN.client_req'
-/** Routes change with deploys: so often it is asked whether they did. */
+/** Routes change with deploys: how often the agent checks whether they did. */
 const refreshEveryMs = 250
-/** A burst is read whole, unless it is so much over what is expected in so many seconds. */
+/** A burst is read completely unless it exceeds the expected lines of `seconds` by this factor. */
 const bound = { factor: 2, seconds: 10 }
 const retryAfterMs = 60_000
-/** The tool has the lowest priority; when it writes nothing for longer, though the cache is asked, it does not run. */
+/** The tool has the lowest priority; if it prints nothing for longer although the cache has requests, it is not running. */
 const silentMs = 10_000
 const none: ReadonlyMap<string, number> = new Map()
 
-/** Whoever takes what was read, at a pace of its own. */
+/** One consumer of the lines, with its own interval. */
 interface Tap {
   readonly sums: FigureSums
   before: CounterReading | null
@@ -49,19 +49,19 @@ export class TrafficFigures {
   #run: { readonly sample: Sample; readonly leave: () => Promise<void> } | null = null
   #refreshedAtMs = Number.NEGATIVE_INFINITY
   #quietUntilMs = 0
-  /** When a line came last, or nobody had asked the cache since. */
+  /** Time of the last line, or of the last reading in which none was due. */
   #receivedAtMs = 0
 
   constructor(options: TrafficFiguresOptions) {
     this.#options = options
   }
 
-  /** Per second since the reading before, by the names of their series; none while nothing is read. */
+  /** Rates per second since the previous reading, by series name; empty while nothing is read. */
   take(reading: CounterReading): ReadonlyMap<string, number> {
     return this.#takeFrom(this.#sampled, reading) ?? none
   }
 
-  /** How many since the reading before of these; null while nothing is read. */
+  /** Counts since the previous reading by this consumer; null while nothing is read. */
   observe(reading: CounterReading): ReadonlyMap<string, number> | null {
     const { before } = this.#observed
     const rates = this.#takeFrom(this.#observed, reading)
@@ -84,7 +84,7 @@ export class TrafficFigures {
     return rates
   }
 
-  /** Nobody wants figures: nothing is read for them. */
+  /** Stops reading: nobody needs figures. */
   rest(): void {
     void this.#run?.leave()
     this.#run = null
@@ -103,7 +103,7 @@ export class TrafficFigures {
     const scale = chooseScale({ sample, lines, requests, linesMost })
     const rates = sums.take({ scale, seconds })
     const nowMs = performance.now()
-    // Of a sample of few requests there need be none.
+    // A sample of few requests may be empty.
     if (lines > 0 || requests === null || requests < 10 * sample) this.#receivedAtMs = nowMs
     return this.#run === null || nowMs - this.#receivedAtMs > silentMs ? null : rates
   }
@@ -167,7 +167,7 @@ export class TrafficFigures {
         for (const { sums } of [this.#sampled, this.#observed])
           sums.keepOnly((subject) => groups.isServed(subject))
       },
-      () => undefined, // as it was
+      () => undefined, // keeps the earlier groups
     )
   }
 }

@@ -1,4 +1,4 @@
-/** From lines of the log tool to transactions: each request with the backend of its last fetch, of the groups that are wanted. */
+/** Converts lines of the log tool to transactions of the wanted groups: each request with the backend of its last fetch. */
 import {
   parseLogLine,
   toTransaction,
@@ -25,17 +25,17 @@ export interface LineReaderOptions {
   readonly masking: Masking
   readonly groupOf: (host: string) => ServedGroup | null
   readonly isWanted: (group: ServedGroup | null) => boolean
-  /** Whether the next one would be taken: what would not is dropped before any more is made of it. */
+  /** True when the next transaction would be taken; otherwise it is dropped before further work. */
   readonly hasRoom: () => boolean
   readonly take: (transaction: GroupedTransaction) => void
-  /** One that is none of the format, or too many. */
+  /** Called for a line of another format, or one over the limit. */
   readonly drop: () => void
 }
 
-/** The lines of a request's fetches come with its own: the tool writes them together, unless its buffer is full in between. */
+/** The tool prints a request's own line and those of its fetches together, unless its buffer fills up in between. */
 const togetherMs = 100
 
-/** All readers of one tool are given the same line, one after the other. */
+/** All readers of one tool get the same line, one after the other. */
 const parse = rememberLast(parseLogLine)
 
 export class TransactionReader implements LineReader {
@@ -52,7 +52,7 @@ export class TransactionReader implements LineReader {
     const line = parse(text)
     if (line === null) this.#options.drop()
     else if (line.side === 'c') {
-      // A part of a page may stand before the fetch of that page.
+      // A part of a page may precede the fetch of that page.
       if (line.reason === 'esi') return
       this.flush()
       this.#request = line

@@ -1,4 +1,4 @@
-/** What a reader wants of the log: whether this host tells it, and how the tool is asked. */
+/** What a reader wants of the log: whether this host allows it, and the options of the tool. */
 import type { WantedLog } from '../../messages/live-log.js'
 import { sampleQuery } from '../../traffic/figures.js'
 import { judgeLogQuery } from '../../traffic/judge-query.js'
@@ -8,7 +8,7 @@ import type { Masking } from '../../traffic/masking.js'
 import type { LogRun } from './log-child.js'
 import type { ServedGroup, ServedGroups } from './served-groups.js'
 
-/** What this host masks only it knows. Throws FleetError 'invalid'. */
+/** Only this host knows what it masks. Throws FleetError 'invalid'. */
 export function judgeWanted(
   { query, masksClients }: WantedLog,
   masking: Omit<Masking, 'masksClients'>,
@@ -25,12 +25,12 @@ export function isWanted({ groups, domain }: WantedLog, group: ServedGroup | nul
   return groups === null || (group !== null && groups.includes(group.groupId))
 }
 
-/** Of the VCL whose records an organization's stream tells; null: all are told. */
+/** Names of the VCL whose records an organization's stream contains; null: all. */
 export function ownNames({ groups }: WantedLog, served: ServedGroups): RegExp | null {
   return groups === null ? null : new RegExp(served.namesOf(groups))
 }
 
-/** An organization's stream asks for what its own VCL served; the tool does not even tell the rest. */
+/** An organization's stream asks only for what its own VCL served; the tool does not print the rest. */
 export function toRun(
   { query, sample, groups, withRecords }: WantedLog,
   served: ServedGroups,

@@ -1,6 +1,6 @@
 /**
- * What is seen of the groups that this cache serves: spans of time with what was counted in each, kept for 15 minutes, at the
- * interval of the samples, and every second while a coordinator rolls a group out here (docs/behaviour.md, Rollouts).
+ * Observations of the groups that this cache serves: time spans with the counts of each, kept for 15 minutes, at the interval
+ * of the samples, and every second while a coordinator rolls a group out here (docs/behaviour.md, Rollouts).
  */
 import type { Logger } from 'pino'
 import { newTraceId } from '../../context.js'
@@ -18,7 +18,7 @@ import { listServedPrograms } from './served-programs.js'
 interface GroupObserverOptions {
   readonly reader: CounterReader
   readonly figures: Pick<SampledFigures, 'observe'>
-  /** What the cache holds by now; null: nothing of ours. */
+  /** The current desired state of the cache; null: nothing managed. */
   readonly readDesired: () => DesiredEngine | null
   readonly send: (observed: Unsent<Observed>) => boolean
   /** Where the cache serves its clients. */
@@ -27,7 +27,7 @@ interface GroupObserverOptions {
 }
 
 const keptMs = 15 * 60_000
-/** A span a second: of a group as many as are told at once. */
+/** One span per second: as many of a group as one report may contain. */
 const spansMost = 900
 const readEveryMs = 1_000
 
@@ -40,7 +40,7 @@ interface Asked {
   readonly probes: Probes
   untilMs: number
   sentAtMs: number
-  /** Of the newest span that was told. */
+  /** End of the newest span that was reported. */
   sentUntilMs: number
 }
 
@@ -51,7 +51,7 @@ const figureNames = [...['requests', 'status_5xx', 'hits', 'misses'], ...firstBy
 export class GroupObserver {
   readonly #options: GroupObserverOptions
   readonly #spans = new Map<number, Span[]>()
-  /** By group; a coordinator that asks anew takes the place of another. */
+  /** By group; a coordinator's new order replaces an earlier one. */
   readonly #asked = new Map<number, Asked>()
   #before: CounterReading | null = null
   #programs: ReadonlyMap<number, string> = new Map()
@@ -82,7 +82,7 @@ export class GroupObserver {
     })
   }
 
-  /** A reading of the counters, whoever asked for it. */
+  /** Takes a reading of the counters, from any source. */
   note(now: CounterReading): void {
     const before = this.#before
     this.#before = now
@@ -104,7 +104,7 @@ export class GroupObserver {
           figures: readFigures(counts, group),
           ...countBackends(before, now, program),
         })
-      // Of a span in which it changed nobody knows what is whose, but that the child died.
+      // In a span with a switch the counts cannot be assigned to a VCL; only the child's death is kept.
       else if (restarts > 0) this.#keep(group, { ...common, ...nothingSeen })
     }
   }
@@ -160,7 +160,7 @@ export class GroupObserver {
   }
 }
 
-/** Null where the log was not read; a group without a request has none of each. */
+/** Null if the log was not read; a group without requests has 0 for each figure. */
 function readFigures(
   counts: ReadonlyMap<string, number> | null,
   group: number,
@@ -169,7 +169,7 @@ function readFigures(
   return figureNames.map((name) => counts.get(`GROUP.${group}.${name}`) ?? 0)
 }
 
-/** Of the VCL's own backends; a simulated cache has one for all. */
+/** Counts the VCL's own backends; a simulated cache has one set for all. */
 function countBackends(before: CounterReading, now: CounterReading, program: string) {
   const counts: Record<BackendCount, number> = { made: 0, failed: 0, why: 0, untried: 0 }
   for (const name of now.values.keys()) {
@@ -178,7 +178,7 @@ function countBackends(before: CounterReading, now: CounterReading, program: str
     const kind = findKind(name.slice(name.lastIndexOf('.') + 1))
     if (kind !== null) counts[kind] += Number(countSince(before, now, name) ?? 0n)
   }
-  // Of a connection that failed some releases count that it did, others why.
+  // For a failed connection some releases count the failure, others its reason.
   const failed = Math.max(counts.failed, counts.why) + counts.untried
   return { backendRequests: counts.made + failed, backendFailures: failed }
 }

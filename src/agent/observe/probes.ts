@@ -1,15 +1,15 @@
-/** Probes of a rollout: a GET to where the cache serves its clients, again and again, as the policy says. */
+/** Probes of a rollout: repeated GET requests to the cache's client address, as the policy defines them. */
 import { request } from 'node:http'
 import type { Probed, ProbeOrder } from '../../messages/observations.js'
 
 export interface ProbeTarget {
   readonly host: string
-  /** 0: nobody serves there, the cache is only simulated. */
+  /** 0: no listener, the cache is only simulated. */
   readonly port: number
 }
 
 const timeoutMs = 5_000
-/** Of a body that is looked through. */
+/** Limit for the part of a body that is searched. */
 const bodyLimitBytes = 1 << 20
 
 interface Running {
@@ -20,7 +20,7 @@ interface Running {
   seen: Probed | null
 }
 
-/** Of one rollout, in the order of its policy. */
+/** The probes of one rollout, in the order of its policy. */
 export class Probes {
   readonly #target: ProbeTarget
   #running: Running[] = []
@@ -29,7 +29,7 @@ export class Probes {
     this.#target = target
   }
 
-  /** Those that are wanted already go on. */
+  /** Probes that are already running continue. */
   take(orders: readonly ProbeOrder[]): void {
     this.#running = orders.map((order, at) => {
       const known = this.#running[at]
@@ -39,14 +39,14 @@ export class Probes {
     })
   }
 
-  /** Another VCL serves: what was seen before says nothing of it. */
+  /** Called when another VCL serves: earlier results do not apply to it. */
   forget(): void {
     this.#running = this.#running.map(({ order }) => {
       return { order, dueAtMs: 0, isUnderWay: false, wrongSinceMs: null, seen: null }
     })
   }
 
-  /** Sends what is due; waits for nothing. */
+  /** Sends due probes without waiting for their results. */
   sendDue(nowMs: number): void {
     if (this.#target.port === 0) return
     for (const one of this.#running)
@@ -70,7 +70,7 @@ export class Probes {
   }
 }
 
-/** Null where the answer is right, else what is wrong. Never rejects. */
+/** Returns null when the response is right, else the error. Never rejects. */
 function probe({ host, port }: ProbeTarget, order: ProbeOrder): Promise<string | null> {
   return new Promise((resolve) => {
     const wrong = (what: string): void => {

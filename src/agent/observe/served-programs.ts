@@ -1,7 +1,7 @@
-/** Which VCL serves each group on this cache, by what the cache holds. Pure. */
+/** Which VCL serves each group on this cache, derived from the desired state. Pure. */
 import { groupIdOf, type DesiredEngine } from '../../vcl/desired-engine.js'
 
-/** By group; without stages. */
+/** By group id; without stages. */
 export function listServedPrograms(desired: DesiredEngine | null): ReadonlyMap<number, string> {
   if (desired === null) return new Map()
   const { active, rootGroup, labels } = desired

@@ -1,9 +1,9 @@
 /**
- * Decides crudely, by the project's own scanner, whether a compiler would accept a program, and finds what a simulated cache
- * tells of it: its backends, its labels, why its vcl_init fails.
+ * Decides roughly, with the project's own scanner, whether a compiler would accept a program, and finds what a simulated cache
+ * reports about it: its backends, its labels, the reason why its vcl_init fails.
  *
- * Not judged: types, functions of modules and their arguments, which variable may be used where, recursion, host names,
- * addresses. Files of the host are not there to be included.
+ * Not checked: types, functions of modules and their arguments, where a variable may be used, recursion, host names,
+ * addresses. Files of the host cannot be included.
  */
 import type { CompileVcl, NewBackend } from '../../../protocol/simulator/engine-state.js'
 import { checkReferences, createProgram, define, refer, type VclProgram } from './vcl-program.js'
@@ -80,7 +80,7 @@ const declarations: ReadonlyMap<string, (program: VclProgram) => void> = new Map
 function readSubroutine(program: VclProgram): void {
   const { reader } = program
   const name = reader.takeName()
-  // What is built in may be added to, again and again.
+  // Built-in subroutines may be extended any number of times.
   if (!isBuiltinSubroutine(name.text)) {
     if (name.text.startsWith('vcl_'))
       throw reader.refuse("The names 'vcl_*' are reserved for subroutines.", name)
@@ -123,7 +123,7 @@ function readBackend(program: VclProgram): void {
   define(program, 'backend', name)
   if (name.text === 'default') program.defaultBackend = name.text
   program.defaultBackend ??= name.text
-  // Without an endpoint it is in no list of backends.
+  // A backend without an endpoint is not listed.
   if (context.hasNoneBackend && reader.skip('none')) {
     reader.take(';')
     return
@@ -140,7 +140,7 @@ const defaultProbe: Probe = { window: 8, threshold: 3 }
 
 function readProbe(program: VclProgram): void {
   const name = program.reader.takeName()
-  // `probe default` is for all that name none.
+  // `probe default` applies to all backends that name no probe.
   if (name.text !== 'default') define(program, 'probe', name)
   program.probes.set(name.text, readProbeFields(program))
 }
@@ -186,7 +186,7 @@ function readFields(program: VclProgram, known: ReadonlySet<string>): Fields {
       reader.skip('-')
       if (!skipKind(reader, 'string', 'number', 'identifier', 'blob'))
         throw reader.refuseInstead('a value')
-      // Several strings, as in `.request`, or a number's unit.
+      // Further strings, as in `.request`, or the unit of a number.
       while (skipKind(reader, 'string', 'identifier'));
       reader.take(';')
     }
@@ -194,7 +194,7 @@ function readFields(program: VclProgram, known: ReadonlySet<string>): Fields {
   return { fields, probe }
 }
 
-/** `{ … }` in place, or the name of a probe that may stand below. */
+/** `{ … }` in place, or the name of a probe that may be defined further down. */
 function readProbeOfBackend(program: VclProgram): Probe {
   const { reader } = program
   if (reader.is('{')) {

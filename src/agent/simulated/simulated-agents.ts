@@ -1,6 +1,6 @@
 /**
  * `--simulate N`: N simulated caches with an agent each, in one worker thread, over real agent links. Their keys are kept in
- * `<state dir>/simulated/keys.json`; all else of them lives as long as the process (docs/behaviour.md, Engine modes).
+ * `<state dir>/simulated/keys.json`; all their other state ends with the process (docs/behaviour.md, Engine modes).
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -16,34 +16,34 @@ import { createKey } from '../link/key.js'
 const isKeyFile = prepareGuard(Type.Record(Type.String(), Type.Unknown()))
 const isKey = prepareGuard(matching(/^[0-9a-f]{64}$/, '64 hexadecimal digits'))
 
-/** Large enough that what a thousand agents allocate for one message is freed before it would be copied. */
+/** Large enough that allocations of a thousand agents for one message are freed before they would be copied. */
 const youngMegabytes = 96
 
 interface SimulationOptions {
   readonly agentVersion: string
   readonly count: number
-  /** Of the process; the agents are called `<name>-sim-00001` and so on. */
+  /** Name of the process; the agents are named `<name>-sim-00001` and so on. */
   readonly name: string
   readonly tags: readonly string[]
   readonly compileMs: number
   /** Their caches have a TLS listener. */
   readonly hasTls: boolean
   readonly stateDir: string
-  /** Its `url` may name several, separated by commas. */
+  /** Its `url` may contain several URLs, separated by commas. */
   readonly coordinator: CoordinatorAddress
-  /** A token with enough uses for all; asked for when an agent needs one, at most once a minute. */
+  /** A token with enough uses for all; requested when an agent needs one, at most once a minute. */
   readonly joinToken: () => Promise<string | undefined>
-  /** The program of the thread, where it is not the built one beside this file. */
+  /** The program of the thread, if it is not the built one beside this file. */
   readonly thread?: URL
 }
 
-/** What the thread is given at its start. */
+/** Start parameters of the thread. */
 export interface SimulationOrder extends Omit<
   SimulationOptions,
   'joinToken' | 'stateDir' | 'name' | 'thread' | 'coordinator'
 > {
   readonly coordinator: Omit<CoordinatorAddress, 'pin'>
-  /** Of the CA that their token names, which all share (`CaPin`); null: they are not pinned. */
+  /** File with the pinned CA from their token, shared by all (`CaPin`); null: no CA is pinned. */
   readonly caFile: string | null
   readonly agents: readonly {
     readonly name: string
@@ -53,12 +53,12 @@ export interface SimulationOrder extends Omit<
   readonly logLevel: string
 }
 
-/** From the thread. `log`: one line of JSON for the log of the process. */
+/** Messages from the thread. `log`: one line of JSON for the log of the process. */
 export type FromSimulation =
   | { readonly kind: 'log'; readonly line: string }
   | { readonly kind: 'tokenWanted'; readonly id: number }
 
-/** To the thread. */
+/** Messages to the thread. */
 export type ToSimulation =
   | { readonly kind: 'token'; readonly id: number; readonly token: string | undefined }
   | { readonly kind: 'stop' }
@@ -67,7 +67,7 @@ interface RunningSimulation {
   stop(): Promise<void>
 }
 
-/** Resolves when the thread runs; the agents connect by and by. */
+/** Resolves when the thread is running; the agents connect one after the other. */
 export async function startSimulatedAgents(
   options: SimulationOptions,
   log: Logger,
@@ -113,12 +113,12 @@ export async function startSimulatedAgents(
   }
 }
 
-/** Beside the links: the store, the log, the listener, callers of the API. */
+/** In addition to the links: the store, the log, the listener, API clients. */
 const otherFiles = 200
 
 /**
- * Null: this process may open enough files for them. `limits`: as /proc/self/limits has them; Node has raised what it was given to
- * the most that it may. `isOwn`: both ends of each link are in this process.
+ * Returns null if this process may open enough files. `limits`: the text of /proc/self/limits; Node has raised its soft limit to the
+ * hard limit. `isOwn`: both ends of each link are in this process.
  */
 export function describeFewFiles(
   limits: string,
@@ -134,7 +134,7 @@ function nameSimulated(name: string, number: number): string {
   return `${name}-sim-${String(number).padStart(5, '0')}`
 }
 
-/** A log line for every command of a thousand caches would bury the others, so they need `debug`. */
+/** A log line for every command of a thousand caches would hide all others, so they require `debug`. */
 function chooseLevel(log: Logger): string {
   return log.isLevelEnabled('debug') ? log.level : 'warn'
 }
@@ -146,7 +146,7 @@ async function readKeys(
   await makePrivateFolder(folder)
   const path = join(folder, 'keys.json')
   const text = await readFile(path, 'utf8').catch(() => '{}')
-  // What is not a key is left out: that agent enrols again.
+  // An invalid key is dropped: that agent enrols again.
   const entries = Object.entries(parseFitting(text, isKeyFile) ?? {})
   const kept = new Map(entries.flatMap(([name, key]) => (isKey(key) ? [[name, key]] : [])))
   const agents = names.map((name) => {

@@ -1,24 +1,24 @@
-/** A cache that is only simulated, in this process (`--engine simulate`): the project's own server side of the management port. */
+/** A simulated cache in this process (`--engine simulate`): the project's own server side of the management port. */
 import { randomBytes } from 'node:crypto'
 import { createSimulatedEngine } from '../../../protocol/simulator/simulated-engine.js'
 import type { AgentConfig, EngineConfig } from '../agent-config.js'
 import { compileVcl } from './compile-vcl.js'
 
-/** Of the releases that are tested. */
+/** One of the tested releases. */
 const firstWithTls = '9.0.2'
 
 interface SimulatedCache {
   readonly engine: Extract<EngineConfig, { mode: 'simulated' }>
-  /** What is reported: nobody serves there. */
+  /** The address that is reported; there is no listener. */
   readonly http: AgentConfig['http']
   stop(): Promise<void>
 }
 
 export function createSimulatedCache(options: {
   readonly http: AgentConfig['http']
-  /** How long a load holds up this cache, as a compiler would. */
+  /** How long a load blocks this cache, as a compiler would. */
   readonly compileMs: number
-  /** What it reads as files by their paths, where it has a TLS listener. */
+  /** The files it reads, by path, if it has a TLS listener. */
   readonly tlsFiles?: ReadonlyMap<string, string> | null
 }): SimulatedCache {
   const { compileMs, tlsFiles = null } = options

@@ -1,4 +1,4 @@
-/** The thread of `--simulate N`: simulated caches and their agents, which share texts, a token and turns to connect. */
+/** The thread of `--simulate N`: simulated caches and their agents, which share texts, a token and a limit of handshakes. */
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import { pino, type Logger } from 'pino'
 import { loadLimits } from '../../vcl/compile-limits.js'
@@ -17,12 +17,12 @@ import { createStateInMemory, type SharedSources } from '../apply/state-in-memor
 
 /** Concurrent handshakes of this process, so that its agents do not overload the coordinator. */
 const dialsLimit = 32
-/** For so long a pinned CA is not looked for again. */
+/** How long a pinned CA is not read again. */
 const pinBelievedMs = 1_000
-/** After this a refused token is fetched again. */
+/** After this time a refused token is fetched again. */
 const tokenLifeMs = 60_000
 
-if (parentPort) await simulate(parentPort, workerData as SimulationOrder) // as startSimulatedAgents gives it
+if (parentPort) await simulate(parentPort, workerData as SimulationOrder) // as startSimulatedAgents passes it
 
 async function simulate(port: MessagePort, order: SimulationOrder): Promise<void> {
   const post = (message: FromSimulation) => {
@@ -80,7 +80,7 @@ function startOne(
   shared: Shared & { readonly joinToken: () => Promise<string | undefined> },
   log: Logger,
 ): Promise<RunningAgent> {
-  const http = { host: '127.0.0.1', port: 0 } // nobody serves there
+  const http = { host: '127.0.0.1', port: 0 } // there is no listener
   const tlsFiles = order.hasTls ? new Map<string, string>() : null
   const { engine } = createSimulatedCache({ http, compileMs: order.compileMs, tlsFiles })
   return runAgent(
@@ -110,7 +110,7 @@ function startOne(
   )
 }
 
-/** All dial the same coordinators: the file is read for those that come together once. */
+/** All dial the same coordinators: concurrent dials read the file once. */
 function sharePin(options: Parameters<typeof createCaPin>[0]): CaPin {
   const pin = createCaPin(options)
   const found = createReadCache<{ readonly ca: string | null }>({
@@ -141,7 +141,7 @@ function createShared(): Shared {
   }
 }
 
-/** `dialled` resolves when the first dial has ended, however: thousands that wait for it check their caches in vain. */
+/** `dialled` resolves when the first dial has ended in any way: otherwise thousands of agents would check their caches in vain. */
 function noteFirst(limitDials: LimitDials): {
   readonly limitDials: LimitDials
   readonly dialled: Promise<void>
@@ -152,7 +152,7 @@ function noteFirst(limitDials: LimitDials): {
 }
 
 interface Tokens {
-  /** The token of the process, asked for once a minute at most. */
+  /** The token of the process, requested at most once a minute. */
   readonly get: () => Promise<string | undefined>
   readonly take: (id: number, token: string | undefined) => void
 }

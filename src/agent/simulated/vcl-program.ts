@@ -1,4 +1,4 @@
-/** What was read of a program so far: what it defines, and what it uses and must be somewhere. */
+/** The part of a program read so far: its definitions, and the references that must be defined somewhere. */
 import type { CompileContext, NewBackend } from '../../../protocol/simulator/engine-state.js'
 import type { Name, VclReader } from './vcl-reader.js'
 import { builtinWords, isBuiltinSubroutine, isVariable } from './vcl-words.js'
@@ -6,20 +6,20 @@ import { builtinWords, isBuiltinSubroutine, isVariable } from './vcl-words.js'
 export interface VclProgram {
   readonly reader: VclReader
   readonly context: CompileContext
-  /** Subroutines but `vcl_*`, backends, probes and address lists. They may be used before they are defined. */
+  /** Subroutines except `vcl_*`, backends, probes and address lists. They may be used before they are defined. */
   readonly definitions: Map<string, Name & { readonly kind: string }>
   readonly references: (Name & { readonly mayBeWord: boolean })[]
   /** Name in this program → module. */
   readonly modules: Map<string, string>
-  /** Made by `new`. */
+  /** Created by `new`. */
   readonly objects: Set<string>
   readonly backends: NewBackend[]
   readonly probes: Map<string, NonNullable<NewBackend['probe']>>
   /** In `return (vcl(…))`. */
   readonly usedLabels: Set<string>
-  /** The first backend, or the one of that name. */
+  /** The backend named `default`, else the first one. */
   defaultBackend: string | undefined
-  /** Of the first return in vcl_init that is always reached: null says that it is none. */
+  /** From the first return in vcl_init that is always reached: null if it is no failure. */
   initFailure: string | null | undefined
 }
 
@@ -49,12 +49,12 @@ export function define({ reader, definitions }: VclProgram, kind: string, name: 
   definitions.set(name.text, { ...name, kind })
 }
 
-/** @param mayBeWord it may also mean nothing but itself, as an argument's own words do */
+/** @param mayBeWord true if it may be a plain word, such as an argument's keyword */
 export function refer({ references }: VclProgram, name: Name, mayBeWord = false): void {
   references.push({ ...name, mayBeWord })
 }
 
-/** `std.log`, `rr.backend`: a module's function or an object's method. Which ones exist is not known here. */
+/** `std.log`, `rr.backend`: a module's function or an object's method. Their existence is not checked. */
 function isCallable({ modules, objects }: VclProgram, name: string): boolean {
   const [root = '', member] = name.split('.', 2)
   return member !== undefined && (modules.has(root) || objects.has(root))
@@ -65,7 +65,7 @@ export function requireCallable(program: VclProgram, name: Name): void {
     throw program.reader.refuse(`Symbol not found: '${name.text}'`, name)
 }
 
-/** Throws for the first name that is nowhere; answers the names that nothing uses. */
+/** Throws for the first undefined name; returns the definitions that are never used. */
 export function checkReferences(
   program: VclProgram,
 ): readonly (Name & { readonly kind: string })[] {

@@ -1,16 +1,16 @@
-/** The tokens of a VCL text one after the other, and refusals that say where in the text, in the shape of a compiler's. */
+/** Reads the tokens of a VCL text one after the other; refusals quote the position, in the format of a compiler. */
 import { beginScan, scanToken, type Scan } from '../../vcl/scan.js'
 import { advancePoint, textStart } from '../../vcl/text-point.js'
 
-/** A token, or several in a row, that will be pointed at. */
+/** A token, or several consecutive ones, for messages that point at it. */
 export interface Name {
   readonly text: string
-  /** Where it begins and behind its end, in UTF-16 units. */
+  /** Start, and end (exclusive), in UTF-16 units. */
   readonly start: number
   readonly end: number
 }
 
-/** The message is all that a compiler says of it. */
+/** The message is the compiler's whole output. */
 export class VclRefused extends Error {
   override readonly name = 'VclRefused'
 }
@@ -28,12 +28,12 @@ export class VclReader {
     return this.#isEnd ? 'end' : this.#scan.kind
   }
 
-  /** Of a string what stands between its delimiters. */
+  /** For a string, the text between its delimiters. */
   get value(): string {
     return this.text.slice(this.#scan.valueStart, this.#scan.valueEnd)
   }
 
-  /** As written; behind the end the last one. */
+  /** As written; at the end of the text, the last token. */
   get token(): Name {
     const { start, end } = this.#scan
     return { text: this.text.slice(start, end), start, end }
@@ -52,7 +52,7 @@ export class VclReader {
     return !this.#isEnd && end - start === word.length && this.text.startsWith(word, start)
   }
 
-  /** Goes on when it is one of these; false: it is none. */
+  /** Advances and returns true if the token is one of these words. */
   skip(...words: readonly string[]): boolean {
     const isOne = words.some((word) => this.is(word))
     if (isOne) this.advance()
@@ -92,7 +92,7 @@ export class VclReader {
     return new VclRefused(`${reason}\n${this.pointAt(name)}`)
   }
 
-  /** Place, line and marks, as the compiler prints them (vcc_token.c vcc_ErrWhere). */
+  /** Position, line and marks, as the compiler prints them (vcc_token.c vcc_ErrWhere). */
   pointAt({ start, end }: Omit<Name, 'text'>): string {
     const { line, position } = advancePoint(textStart, this.text, 0, start)
     const from = start === 0 ? 0 : this.text.lastIndexOf('\n', start - 1) + 1

@@ -1,11 +1,11 @@
-/** Subroutines: their statements and expressions, without types. */
+/** Reads subroutines: their statements and expressions, without types. */
 import { findRegexMistake } from '../../../protocol/simulator/regex-check.js'
 import { nestedBlockLimit } from '../../vcl/limits.js'
 import { refer, requireCallable, type VclProgram } from './vcl-program.js'
 import type { Name } from './vcl-reader.js'
 import { isVariable, returnNames, returnsOf, units } from './vcl-words.js'
 
-/** Where a statement stands. */
+/** The position of a statement. */
 interface Place {
   readonly subroutine: string
   /** The subroutine's own block is 1. */
@@ -108,7 +108,7 @@ function readArgumentOfAction(program: VclProgram): void {
   reader.take(';')
 }
 
-/** Directors are in the list of backends under their type with dashes: `round-robin`. */
+/** Directors are listed as backends, with dashes in their type: `round-robin`. */
 function readNew(program: VclProgram): void {
   const { reader } = program
   const { text: name } = reader.takeName()
@@ -138,14 +138,14 @@ function readReturn(program: VclProgram, place: Place): void {
   const message = readReturnArgument(program, action.text)
   reader.take(')')
   reader.take(';')
-  // What stands behind the first return that is always reached is never run.
+  // Code after the first return that is always reached never runs.
   if (place.subroutine === 'vcl_init' && place.depth === 1)
     program.initFailure ??= action.text === 'fail' ? message || 'Failed from VCL' : null
 }
 
 const returnsWithArgument: ReadonlySet<string> = new Set(['synth', 'error', 'fail', 'pass', 'vcl'])
 
-/** Answers the text of a `fail("…")`. */
+/** Returns the text of a `fail("…")`. */
 function readReturnArgument(program: VclProgram, action: string): string {
   const { reader } = program
   if (!reader.is('(')) {
@@ -171,7 +171,7 @@ function takeLabel({ reader, context, usedLabels }: VclProgram): void {
 
 const operators = ['||', '&&', '==', '!=', '<', '>', '<=', '>=', '+', '-', '*', '/', '%']
 
-/** @param depth of parentheses and calls around it */
+/** @param depth number of enclosing parentheses and calls */
 function readExpression(program: VclProgram, depth = 0): void {
   const { reader } = program
   do {
@@ -200,7 +200,7 @@ function readOperand(program: VclProgram, depth: number): void {
   readProperties(program, depth)
 }
 
-/** `.upper()` and the like behind a value. */
+/** Methods such as `.upper()` after a value. */
 function readProperties(program: VclProgram, depth: number): void {
   const { reader } = program
   while (reader.skip('.')) {
@@ -209,7 +209,7 @@ function readProperties(program: VclProgram, depth: number): void {
   }
 }
 
-/** `(a, name = b)`; @param onFirst is called with the first word in it */
+/** `(a, name = b)`; @param onFirst receives the first word */
 function readArguments(
   program: VclProgram,
   onFirst: (word: string) => void = () => undefined,
@@ -225,7 +225,7 @@ function readArguments(
   }
 }
 
-/** Behind `~` and `!~`: a regular expression, or the name of an address list. */
+/** After `~` and `!~`: a regular expression, or the name of an address list. */
 function readPattern(program: VclProgram): void {
   const { reader } = program
   if (reader.kind === 'identifier') {

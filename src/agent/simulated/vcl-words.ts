@@ -1,4 +1,4 @@
-/** The words of VCL that a simulated compiler knows: what may be returned where, variables, modules, fields. */
+/** The words of VCL that a simulated compiler knows: returns by subroutine, variables, modules, fields. */
 
 /** libvcc/generate.py */
 export const returnsOf: ReadonlyMap<string, readonly string[]> = new Map(
@@ -22,14 +22,14 @@ export const returnsOf: ReadonlyMap<string, readonly string[]> = new Map(
 
 export const returnNames: ReadonlySet<string> = new Set([...returnsOf.values()].flat())
 
-/** From 7.0 on the built-in VCL has subroutines of its own, such as vcl_builtin_recv and vcl_req_host. */
+/** From 7.0 on the built-in VCL has its own subroutines, such as vcl_builtin_recv and vcl_req_host. */
 const builtinSubroutine = /^vcl_(?:builtin|req|beresp)_/
 
 export function isBuiltinSubroutine(name: string): boolean {
   return returnsOf.has(name) || builtinSubroutine.test(name)
 }
 
-/** vcl-var(7) of 7.1; headers (`req.http.X`) and `storage.NAME.X` apart. */
+/** vcl-var(7) of 7.1, without headers (`req.http.X`) and `storage.NAME.X`. */
 const variables = toSet(`
 client.identity client.ip server.hostname server.identity server.ip remote.ip local.endpoint local.ip local.socket
 req req.backend_hint req.can_gzip req.esi req.esi_level req.grace req.hash req.hash_always_miss req.hash_ignore_busy
@@ -55,7 +55,7 @@ export const builtinWords = toSet('true false regsub regsuball default')
 
 export const units = toSet('ms s m h d w y B KB MB GB TB K M G T')
 
-/** Modules that come with the cache, and those of the varnish-modules collection. */
+/** Modules that are included with the cache, and those of the varnish-modules collection. */
 export const moduleNames = toSet(
   'std directors blob cookie h2 proxy purge unix vtc ' +
     'accept bodyaccess header saintmode str tcp var vsthrottle xkey',

@@ -1,17 +1,17 @@
 /**
- * How tests of VCL are kept from the host of the agent: in a network of their own, made in a user namespace where the agent is not root
- * (namespaces(7)). Of root only the network: the cache's program then drops to a user of its own, as ever.
+ * Isolates tests of VCL from the agent's host: in their own network, created in a user namespace unless the agent is root
+ * (namespaces(7)). As root only the network is separate: the cache's program then drops to its own user, as always.
  */
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { promisify } from 'node:util'
 
 interface Containment {
-  /** What becomes the runner, behind the words. */
+  /** Command prefix that executes the runner. */
   readonly words: readonly string[]
-  /** Brings the network's loopback up. */
+  /** The `ip` program, which brings up the network's loopback. */
   readonly ip: string
-  /** What becomes the cache's program: it needs no right of the namespace. */
+  /** Command prefix that executes the cache's program without any capability of the namespace. */
   readonly through: readonly string[]
 }
 
@@ -22,7 +22,7 @@ const setpriv = '/usr/bin/setpriv'
 const ipPlaces = ['/usr/sbin/ip', '/sbin/ip', '/usr/bin/ip', '/bin/ip']
 const probeTimeoutMs = 5_000
 
-/** Looked for by doing it. */
+/** Tests whether it works by trying it. */
 export async function findContainment(): Promise<FoundContainment> {
   const ip = ipPlaces.find((path) => existsSync(path))
   if (ip === undefined) return { missing: 'ip (iproute2) is not there' }

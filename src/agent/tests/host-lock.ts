@@ -1,15 +1,15 @@
 /**
- * One at a time on a host, whichever agent does it: an address that one process of the host can have, and that ends with it, however
- * that ends. Services with folders of their own share it; what lies in a folder they would not.
+ * Allows one test run at a time on a host, across agents: it binds an address that only one process of the host can have and that is
+ * released however that process ends. Services with private folders share it, which a lock file would not allow.
  */
 import { createServer, type Server } from 'node:net'
 import { pauseFor } from '../../runtime/pause.js'
 
-/** Abstract: it stands in no folder (unix(7)). */
+/** Abstract: it is in no folder (unix(7)). */
 const address = '\0cachefleet-tests'
 const pollMs = 100
 
-/** Null: another had it all the while. `release` must follow. */
+/** Returns null when another process held the lock all the time. The caller must call `release`. */
 export async function lockHost(
   waitMs: number,
   signal: AbortSignal,

@@ -1,6 +1,6 @@
 /**
- * One test file in a process of its own, so that the agent's memory never holds what runs it: started without a shell, at the lowest
- * priority, ended with all that it started when its time is over or the agent ends.
+ * Runs one test file in its own process, so that the agent does not load the test runner: started without a shell, at the lowest
+ * priority, ended with all its child processes when its time is over or the agent ends.
  */
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -13,7 +13,7 @@ import type { RunnerAnswer, RunnerOrder } from './runner-order.js'
 
 interface RunnerProcess {
   readonly order: RunnerOrder
-  /** What becomes the runner; none: it runs where the agent does. */
+  /** Command prefix that executes the runner; empty: it runs like the agent itself. */
   readonly words: readonly string[]
   readonly limitMs: number
   readonly signal: AbortSignal
@@ -24,14 +24,14 @@ export type RunnerOutcome =
   | { readonly kind: 'late' }
   | { readonly kind: 'broken'; readonly reason: string }
 
-/** In which it ends what it started. */
+/** Time for the runner to end the processes that it started. */
 const graceMs = 2_000
-/** A shortened result has some hundred kilobytes at most. */
+/** A shortened result has at most some hundred kilobytes. */
 const answerLimitBytes = 4 << 20
 const wordsLimitCharacters = 2_000
 const heapMebibytes = 192
 
-/** From the programs themselves; from bundled tests; from what the compiler made; from the sources. */
+/** Relative to the programs themselves; to bundled tests; to compiled files; to the sources. */
 const folders = ['./', '../bin/', '../../../bin/', '../../../dist/bin/']
 
 export async function runInProcess(run: RunnerProcess): Promise<RunnerOutcome> {
@@ -44,9 +44,9 @@ export async function runInProcess(run: RunnerProcess): Promise<RunnerOutcome> {
   }
   const { program, words: rest } = endWithUs(node)
   const child = spawn('nice', ['-n', '19', ...words, program, ...rest], {
-    detached: true, // a group of its own, ended as a whole
+    detached: true, // its own process group, ended as a whole
     stdio: ['pipe', 'pipe', 'pipe'],
-    // Nothing of this process's own environment, which may hold secrets.
+    // Not this process's own environment, which may contain secrets.
     env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', TMPDIR: tmpdir() },
   })
   const end = (how: NodeJS.Signals): void => {
@@ -75,7 +75,7 @@ export async function runInProcess(run: RunnerProcess): Promise<RunnerOutcome> {
   return readAnswer(output(), errors)
 }
 
-/** Answers whether its time was over. */
+/** Returns true when the time was over. */
 async function endInTime(
   ended: Promise<void>,
   {
@@ -105,7 +105,7 @@ async function endInTime(
   return true
 }
 
-/** A group, which may be gone. */
+/** Signals a process group that may be gone. */
 function kill(pid: number | undefined, how: NodeJS.Signals): void {
   if (pid === undefined) return
   try {

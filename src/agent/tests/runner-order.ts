@@ -1,4 +1,4 @@
-/** What the program that runs one test file is told, and what it answers, as JSON over its standard input and output. */
+/** Input and output of the program that runs one test file, as JSON on its standard input and output. */
 import type { TestResult } from '../../resources/vcl-test-result.js'
 import type { CompileLimits } from '../../vcl/compile-limits.js'
 
@@ -6,7 +6,7 @@ export interface RunnerOrder {
   /** Absolute path of the cache's program. */
   readonly program: string
   readonly words: readonly string[]
-  /** Tells the folders of this agent from those of others on the host. */
+  /** Distinguishes this agent's folders from those of others on the host. */
   readonly owner: string
   readonly compile: CompileLimits
   readonly vcl: {
@@ -15,7 +15,7 @@ export interface RunnerOrder {
     readonly routed: { readonly domains: readonly string[]; readonly purgeSecret: string } | null
   }
   readonly file: { readonly name: string; readonly text: string }
-  /** Null: it runs in the network of the host. */
+  /** Null: it runs in the host's network. */
   readonly containment: { readonly ip: string; readonly through: readonly string[] } | null
 }
 

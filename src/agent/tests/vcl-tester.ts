@@ -1,4 +1,4 @@
-/** Tests of VCL beside the cache: one file at a time on a host, in private caches of the live cache's program (docs/behaviour.md, Tests before deploys). */
+/** Tests VCL in private caches of the live cache's program, one file at a time per host (docs/behaviour.md, Tests before deploys). */
 import type { Context } from '../../context.js'
 import type { TestAnswer, TestOrder } from '../../messages/vcl-test.js'
 import type { TestResult } from '../../resources/vcl-test-result.js'
@@ -18,7 +18,7 @@ interface VclTesterOptions {
 
 type AskedTest = Omit<TestOrder, 'kind' | 'sha'> & { readonly text: string }
 
-/** That the coordinator may ask for meanwhile; each of them has a limit of time. */
+/** Tests that the coordinator may queue meanwhile; each of them has a time limit. */
 const waitingMost = 100
 const busyRetrySeconds = 10
 
@@ -36,19 +36,19 @@ export class VclTester {
     this.#options = options
   }
 
-  /** What an earlier life of this agent left, if it was killed. */
+  /** Removes what an earlier process of this agent left if it was killed. */
   async removeLeftovers(): Promise<void> {
     const { owner } = this.#options
     if (owner !== null) await removeLeftFolders(ownerOf(owner))
   }
 
-  /** Resolves when what ran is gone. */
+  /** Resolves when the running test has ended. */
   async stop(): Promise<void> {
     this.#ending.abort()
     await this.#running
   }
 
-  /** Rejects with what the connection to the cache does. */
+  /** Rejects with errors of the connection to the cache. */
   async run(context: Context, asked: AskedTest): Promise<TestAnswer> {
     const { checks } = this.#options
     const settings = await checks.findSettings(context)
@@ -117,7 +117,7 @@ interface RunParts {
   readonly containment: FoundContainment
 }
 
-/** Why VCL beyond the organizations' policy is not run where a test reaches the host; null: it may be. */
+/** Why VCL beyond the organizations' policy is not run if a test could reach the host; null if it may be run. */
 export function findReach(
   containment: FoundContainment,
   breach: string | undefined,
@@ -152,7 +152,7 @@ function failed(file: string, trouble: string): TestResult {
   return { file, name: file, ...nothing, trouble }
 }
 
-/** Its folders are told from those of checks. */
+/** Distinguishes folders of tests from those of checks. */
 function ownerOf(stateDir: string): string {
   return `tests of ${stateDir}`
 }

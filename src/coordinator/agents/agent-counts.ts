@@ -1,4 +1,4 @@
-/** How many agents are in which state, for the metrics: ids and names stay here. */
+/** Counts agents by state for the metrics, without ids and names. */
 import { agentStates } from '../../resources/agent-state.js'
 import { countAgentsByState } from './count-queries.js'
 import type { StateService } from '../service.js'
@@ -16,13 +16,13 @@ export function createAgentCounter(
     if (counted && service.now() - countedAt < keptMs) return counted
     countedAt = service.now()
     counted = countAgents(service, { kind: 'all' })
-    // A store that is away is asked again.
+    // An unavailable store is queried again.
     counted.catch(() => (counted = undefined))
     return counted
   }
 }
 
-/** Of those that the scope may see, by the name of the state. */
+/** Counts agents in scope by the name of their state. */
 export async function countAgents(
   { store }: Pick<StateService, 'store'>,
   scope: Scope,

@@ -1,4 +1,4 @@
-/** What the gateway sends to agents: their desired states, for many in one query, and the texts that these name. */
+/** Reads what the gateway sends to agents: desired states, many in one query, and the texts that they name. */
 import { agentStates } from '../../resources/agent-state.js'
 import { idleVclName, type DesiredEngine } from '../../vcl/desired-engine.js'
 import { readDesiredRows } from '../fleet/agent-rows.js'
@@ -9,14 +9,14 @@ import type { StateService } from '../service.js'
 export interface DesiredState {
   readonly agentId: number
   readonly desiredRevision: number
-  /** One object for all that hold the same. */
+  /** One object for all agents with the same state. */
   readonly desired: DesiredEngine
   readonly recordedRevision: number | null
 }
 
 /**
- * Agents that are gone are left out, and those of which it is not known yet what they are to hold: a cache that was unlocked
- * or is new serves on until placement has considered it.
+ * Omits deleted agents, and agents whose desired state is not known yet: a new or unlocked cache keeps serving until
+ * placement has considered it.
  */
 export async function readDesiredStates(
   service: StateService,
@@ -34,7 +34,7 @@ export async function readDesiredStates(
   })
 }
 
-/** The text, when this agent's own desired state names it, or when it may be compiled there; undefined otherwise. */
+/** Returns the text if the agent's desired state names it or if it may be compiled there, else undefined. */
 export async function readSourceFor(
   service: StateService,
   agentId: number,

@@ -1,4 +1,4 @@
-/** Hints about agents on the bus. */
+/** Publishes hints about agents on the bus. */
 import {
   agentChangedSubject,
   agentDrainedSubject,
@@ -7,12 +7,12 @@ import {
 } from '../bus/subjects.js'
 import type { StateService } from '../service.js'
 
-/** State, report, tags or drift of these agents changed. */
+/** Announces changes of state, report, tags or drift of these agents. */
 export function notifyAgentsChanged(service: StateService, agentIds: readonly number[]): void {
   if (agentIds.length > 0) service.bus.publish(agentChangedSubject, { agentIds })
 }
 
-/** These agents have a new desired state; the trace id is that of the call that made it, and goes on to their logs. */
+/** Announces new desired states; the trace id of the call that made the change is passed on to the agents' logs. */
 export function notifyDesiredChanged(
   service: StateService,
   agentIds: readonly number[],
@@ -21,7 +21,7 @@ export function notifyDesiredChanged(
   if (agentIds.length > 0) service.bus.publish(desiredChangedSubject, { agentIds, traceId })
 }
 
-/** These agents are drained, or no longer. */
+/** Announces the start or end of a drain of these agents. */
 export function notifyAgentsDrained(
   service: StateService,
   agentIds: readonly number[],

@@ -1,4 +1,4 @@
-/** Forgetting an agent: its row, its places, its key. */
+/** Removes an agent: its row, its placements, its key. */
 import { FleetError } from '../../errors.js'
 import { deleteAgentRow } from '../fleet/agent-rows.js'
 import type { AgentRecord } from '../fleet/agent-queries.js'
@@ -7,8 +7,8 @@ import { notifyAgentRevoked, notifyAgentsChanged } from './agent-hints.js'
 import type { StateService } from '../service.js'
 
 /**
- * Deletes the agent and revokes its key: its session ends at once where the hint arrives, with its next heartbeat where
- * it does not. Throws 'conflict' while a group is placed on it, unless forced (docs/behaviour.md, Deletion).
+ * Deletes the agent and revokes its key. Its session ends when the hint arrives, or with its next heartbeat if the hint is
+ * lost. Throws 'conflict' while a group is placed on it, unless forced (docs/behaviour.md, Deletion).
  */
 export async function deleteAgent(
   service: StateService,

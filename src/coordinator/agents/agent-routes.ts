@@ -1,4 +1,4 @@
-/** `/agents`: the managed caches, their tags, and that they exist. What their caches hold: engine/engine-routes.ts. */
+/** `/agents`: the agents and their tags. The contents of their caches: engine/engine-routes.ts. */
 import { Type } from 'typebox'
 import { agent } from '../../resources/agent.js'
 import type { Actor } from '../../resources/permission.js'

@@ -1,4 +1,4 @@
-/** What the API answers of agents. */
+/** Views of agents in the API. */
 import { agent } from '../../resources/agent.js'
 import { agentStateName, agentStates } from '../../resources/agent-state.js'
 import { borneTag } from '../../resources/tag.js'
@@ -15,10 +15,10 @@ export const agentSchema = answerSchema(agent.fields)
 const makeAnswer = answerMaker(agent.fields)
 const makeTagAnswer = answerMaker(borneTag)
 
-/** In lists and events. */
+/** Form used in lists and events. */
 const noDetails: AgentDetails = { difference: null, adoptionDifference: null }
 
-/** `whole`: false for an organization that only shares the agent; what names other organizations' objects is left out. */
+/** `whole` is false for an organization that only shares the agent; fields that name other organizations' objects are omitted. */
 export function toAgentView(
   record: AgentRecord,
   whole: boolean,

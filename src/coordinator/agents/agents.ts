@@ -1,4 +1,4 @@
-/** Agents as the API lists, reads and changes them; what an agent is asked goes through `instruct.ts`. */
+/** Agents as the API lists, reads and changes them; questions to an agent go through `instruct.ts`. */
 import { parseListQuery } from '../../resources/list-query.js'
 import { agent } from '../../resources/agent.js'
 import type { Actor } from '../../resources/permission.js'
@@ -28,7 +28,7 @@ export type { AgentRecord } from '../fleet/agent-queries.js'
 
 export const agentListFields = Object.keys(agentColumns)
 
-/** Three queries at most for a page; the whole fleet in pieces. */
+/** At most three queries per page; the whole fleet is read in pieces. */
 export async function listAgents(
   service: StateService,
   actor: Actor,
@@ -57,7 +57,7 @@ export async function findAgent(
   return recall({ key, rows: 1 }, () => findAgentRow(queries, scope, id))
 }
 
-/** Those of these ids that the caller may see. */
+/** Returns the agents of these ids that the caller may read. */
 export async function findVisibleAgents(
   service: StateService,
   actor: Actor,
@@ -74,7 +74,7 @@ export async function findVisibleAgents(
 
 export type OwnedAgent = Pick<AgentRecord, 'id' | 'name' | 'organization'>
 
-/** Throws 'forbidden' for an agent that is only shared with the caller. */
+/** Throws 'forbidden' for an agent that is merely shared with the caller. */
 export async function findOwnAgent(
   service: StateService,
   actor: Actor,
@@ -85,18 +85,18 @@ export async function findOwnAgent(
   return found
 }
 
-/** The agent is the caller's own, or the caller sees all: nothing of it is another organization's business. */
+/** True if the agent is the caller's own, or the caller may read all organizations. */
 export function ownsAgent(actor: Actor, one: Pick<AgentRecord, 'organization'>): boolean {
   return actor.organizationId === null || one.organization?.id === actor.organizationId
 }
 
 interface AgentChange {
   readonly body: UpdateBody<typeof agent.fields>
-  /** Also when a deployed group falls below its min by this. */
+  /** Applies the change even if a deployed group falls below its min. */
   readonly force: boolean
 }
 
-/** The list of tags replaces the assigned ones; static ones stay and may be listed. */
+/** The list replaces the assigned tags; static tags stay and may be listed. */
 export async function updateAgent(
   service: StateService,
   actor: Actor,

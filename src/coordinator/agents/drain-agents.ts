@@ -1,6 +1,6 @@
 /**
- * An agent is drained before its host is worked on: its groups move where others fit, by the reconcile runs of placement, and
- * it gets no new ones (docs/behaviour.md, Drain).
+ * Drains an agent before maintenance of its host: placement moves its groups to other agents that fit, and places no new ones
+ * on it (docs/behaviour.md, Drain).
  */
 import { FleetError } from '../../errors.js'
 import type { drain } from '../../resources/draining.js'
@@ -13,7 +13,7 @@ import type { StateService } from '../service.js'
 import { notifyAgentsDrained } from './agent-hints.js'
 import { findAgent, type AgentRecord } from './agents.js'
 
-/** One that is drained already keeps the time when it began. Throws 'invalid' for an end that is over. */
+/** An agent that is already drained keeps its start time. Throws 'invalid' for an end in the past. */
 export async function drainAgent(
   service: StateService,
   actor: Actor,

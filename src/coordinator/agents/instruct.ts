@@ -1,4 +1,4 @@
-/** Asking one agent something, through whichever coordinator process holds its session. */
+/** Sends a question to one agent, through the coordinator process that holds its session. */
 import { instructionSubject, type InstructionReply } from '../bus/subjects.js'
 import type { Context } from '../../context.js'
 import { agentStates } from '../../resources/agent-state.js'
@@ -13,7 +13,7 @@ import type { StateService } from '../service.js'
 const busGraceMs = 500
 
 /**
- * Answers the value of the agent's Answer, in the form of what was asked.
+ * Returns the value of the agent's answer, typed by the question.
  * Throws FleetError 'agent': not-found, unavailable (not connected, or its cache does not answer), timed-out, locked or
  * conflict (the agent refuses: read-only).
  */
@@ -37,7 +37,7 @@ export async function instructAgent<Asked extends Question>(
   return answer as AnswerTo<Asked> // judged where it came in, or here
 }
 
-/** Throws FleetError 'agent' when this agent may not be changed: conflict (read-only), locked (docs/behaviour.md, Read-only agents). */
+/** Throws FleetError 'agent' if this agent may not be changed: conflict (read-only), locked (docs/behaviour.md, Read-only agents). */
 export function requireChangeable(
   agent: Pick<AgentRecord, 'name' | 'state' | 'capabilities' | 'lockedBecause'>,
 ): void {
@@ -57,7 +57,7 @@ export function requireChangeable(
 
 function explainSilence(agent: AgentRecord, timeoutMs: number, error: unknown): unknown {
   if (!(error instanceof FleetError)) return error
-  // Not when the bus itself is away: that says so.
+  // Errors of the bus itself have their own message.
   if (error.kind === 'unavailable' && error.errorKey === 'agent')
     return new FleetError('unavailable', 'agent', `agent ${agent.name} is not connected`)
   if (error.kind === 'timed-out') return tookTooLong(agent, timeoutMs)

@@ -1,4 +1,4 @@
-/** `/agents/{id}/drain` and `/undrain`: before a host is worked on, and after; `/replace`: when it is lost. */
+/** `/agents/{id}/drain` and `/undrain`: maintenance of a host; `/replace`: replacement of a lost host. */
 import { drain } from '../../resources/draining.js'
 import type { Actor } from '../../resources/permission.js'
 import { Type } from 'typebox'

@@ -1,4 +1,4 @@
-/** What an agent is told of itself: how it looks from here, for whoever enrols or checks its host. */
+/** Returns an agent's state as the coordinator sees it, for enrolment and checks on its host. */
 import { agentStateName, type AgentState } from '../../resources/agent-state.js'
 import type { StateService } from '../service.js'
 
@@ -10,7 +10,7 @@ interface OwnState {
   readonly lockedBecause: string | null
 }
 
-/** Undefined for an agent that is gone. */
+/** Returns undefined for a deleted agent. */
 export async function readOwnState(
   { store }: StateService,
   agentId: number,

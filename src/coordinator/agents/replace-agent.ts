@@ -1,6 +1,6 @@
 /**
- * A new host takes the place of one that is lost (docs/behaviour.md, Replaced hosts): the agent that is Down keeps all that it
- * was, and answers to the key of the other, which is forgotten.
+ * Replaces a lost host by a new one (docs/behaviour.md, Replaced hosts): the Down agent keeps its data and gets the key of the
+ * new agent, which is deleted.
  */
 import { FleetError } from '../../errors.js'
 import { agentStateName, agentStates } from '../../resources/agent-state.js'
@@ -22,7 +22,7 @@ import type { Queries } from '../store/store.js'
 import { notifyAgentRevoked, notifyAgentsChanged } from './agent-hints.js'
 import { findAgent, findOwnAgent, type AgentRecord } from './agents.js'
 
-/** Throws 'invalid' where there is no such agent, 'forbidden' where it is not the caller's, 'conflict' where it may not. */
+/** Throws 'invalid' if there is no such agent, 'forbidden' if it is not the caller's, 'conflict' if it cannot be replaced. */
 export async function replaceByAgent(
   service: StateService,
   actor: Actor,
@@ -35,7 +35,7 @@ export async function replaceByAgent(
     await requireReplaceable(queries, lost, by)
     await takePlace(queries, { lost, by, now: service.now() })
   })
-  // Its link ends, and comes back with the same key as the other.
+  // Its link ends and reconnects with the same key as the other agent.
   notifyAgentRevoked(service, by.id)
   notifyAgentsChanged(service, [lost.id, by.id])
   service.bus.publish(placementInputsSubject, {})
@@ -95,7 +95,7 @@ async function takePlace(queries: Queries, { lost, by, now }: Taking): Promise<v
       ...{ name: lost.name, keyDigest: row.keyDigest },
       ...{ engineState: by.engineState, engineError: by.engineError },
       ...{ effectiveRevision: null, lockedBecause: null, cachePid: null },
-      // Until its first heartbeat.
+      // Down until its first heartbeat.
       state: agentStates.Down,
     },
     now,

@@ -1,4 +1,4 @@
-/** Unlocking: what it would change on a cache, and many agents at once. */
+/** Unlocks agents: previews the changes on a cache, and handles many agents at once. */
 import type { Context } from '../../context.js'
 import type { Actor } from '../../resources/permission.js'
 import { findUnlockDifference, type UnlockDifference } from '../../vcl/unlock-difference.js'
@@ -21,14 +21,14 @@ import { instructAgent } from './instruct.js'
 import { watchAgents } from './watch-agents.js'
 import { findAgent, ownsAgent } from './agents.js'
 
-/** What is asked for of one agent only; its owner's. */
+/** Requested for a single agent only, by its owner. */
 export interface AgentDetails extends Pick<AgentDetail, 'adoptionDifference'> {
   readonly difference: UnlockDifference | null
 }
 
 const nothing: AgentDetails = { adoptionDifference: null, difference: null }
 
-/** Asks the store only where there may be something. */
+/** Queries the store only if there may be something. */
 export async function readAgentDetails(
   service: StateService,
   actor: Actor,
@@ -48,7 +48,7 @@ export async function readAgentDetails(
 
 interface UnlockRequest {
   readonly agents?: readonly { readonly id: number }[] | undefined
-  /** Every locked agent that the caller may see. */
+  /** Returns every locked agent that the caller may read. */
   readonly all?: boolean | undefined
 }
 
@@ -57,16 +57,16 @@ interface UnlockOutcome {
   readonly skipped: readonly { readonly agent: NamedReference; readonly reason: string }[]
 }
 
-/** Agents that are asked at the same time. */
+/** Limit of agents that are asked at the same time. */
 const atOnce = 16
-/** The limit for agents that do not answer; those that were not asked by then are reported as skipped. */
+/** Time limit for agents that do not answer; agents not asked by then are reported as skipped. */
 const longestMs = 60_000
-/** Of one agent; beyond the cache's own limit for a command (cli_timeout, 60 s) nobody waits. */
+/** Time limit per agent, not above the cache's own limit for a command (cli_timeout, 60 s). */
 const answerTimeoutMs = 30_000
 /** An agent sends its new condition before its answer; it is written a moment later. */
 const recordedWithinMs = 5000
 
-/** Throws 'invalid' for agents that are not there, 'forbidden' for named ones that are only shared with the caller. */
+/** Throws 'invalid' for missing agents, 'forbidden' for named agents that are merely shared with the caller. */
 export async function unlockAgents(
   service: StateService,
   context: Context,
@@ -139,7 +139,7 @@ async function tryUnlock(
   }
 }
 
-/** From now on the agent takes this coordinator's word (docs/behaviour.md, Locked agents); one that is not locked stays as it is. */
+/** From now on the agent accepts changes of this coordinator (docs/behaviour.md, Locked agents); other agents are unchanged. */
 export async function unlockAgent(
   service: StateService,
   context: Context,

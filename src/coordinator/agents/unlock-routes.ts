@@ -1,4 +1,4 @@
-/** `/agents/{id}/unlock` and `/agents/unlock`: a locked agent takes this coordinator's word from now on. */
+/** `/agents/{id}/unlock` and `/agents/unlock`: a locked agent accepts changes of this coordinator from now on. */
 import { Type } from 'typebox'
 import { agent } from '../../resources/agent.js'
 import type { Actor } from '../../resources/permission.js'
@@ -67,7 +67,7 @@ export function unlockRoutes(service: StateService): readonly Route[] {
   ]
 }
 
-/** With what is asked for of one agent only. */
+/** Includes fields requested for a single agent only. */
 export async function showAgent(service: StateService, actor: Actor, record: AgentRecord) {
   const details = await readAgentDetails(service, actor, record)
   return toAgentView(record, ownsAgent(actor, record), details)

@@ -1,4 +1,4 @@
-/** Waiting for agents: polls the rows when a hint says that they changed, and every second without one. */
+/** Waits for agents: polls their rows after hints, and every second without one. */
 import type { HintSubject } from '../bus/bus.js'
 import { agentChangedSubject } from '../bus/subjects.js'
 import { Hint } from '../../runtime/hint.js'
@@ -9,23 +9,23 @@ import type { StateService } from '../service.js'
 const withoutHintMs = 1000
 /** Reports of many agents arrive within milliseconds: one poll serves them all. */
 const pollPauseMs = 20
-/** A poll of a large fleet takes long; it may use at most a quarter of the time. */
+/** A poll of a large fleet takes long; polling uses at most a quarter of the time. */
 const pausesPerPoll = 3
 const longestPauseMs = 200
 
 interface WatchOptions {
-  /** What else than agents is to be polled again for. */
+  /** Hints other than those of agents that trigger a poll. */
   readonly hints?: HintSubject<unknown>
   /**
-   * How many agents have to change, as the last poll saw it, before another is likely to answer. Until there are hints of so many
-   * it is left to `longestPauseMs`: any agent may have gone away.
+   * Number of agents that must change before another poll is likely to succeed, according to the last poll. With fewer hints the
+   * next poll waits for `longestPauseMs`, because any agent may have disconnected.
    */
   readonly countMissing?: () => number
 }
 
 /**
- * Calls `poll` until it answers something other than undefined, or until `untilMs` (clock of the service).
- * Answers undefined when time is over or the coordinator stops.
+ * Calls `poll` until it returns something other than undefined, or until `untilMs` (clock of the service).
+ * Returns undefined when the time is over or the coordinator stops.
  */
 export async function watchAgents<T>(
   service: StateService,

@@ -1,37 +1,37 @@
-/** What is sick in VCL groups: for their problems, and for totals. */
+/** The sick backends of VCL groups: for problems and for totals. */
 import type { NamedReference } from '../store/owner.js'
 import type { Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 import { readServed, readSick, type ServedBackends } from './group-backends.js'
 
-/** Of a group with a backend that is sick somewhere. */
+/** The backends of a group with at least one sick backend. */
 export interface SickBackends {
-  /** Backends of the group, those of all its VCLs together. */
+  /** The number of backends in all VCLs of the group. */
   readonly total: number
-  /** Those that every agent that serves the group sees sick, and those that some do. */
+  /** Backends that all agents serving the group see sick, and backends that at least one agent sees sick. */
   readonly sickEverywhere: number
   readonly sickSomewhere: number
-  /** Nothing that serves the group has a healthy backend. */
+  /** No cache that serves the group has a healthy backend. */
   readonly areAllSick: boolean
-  /** When the first was seen sick, and the last; milliseconds. */
+  /** When the first and the last backend became sick; milliseconds. */
   readonly since: number
   readonly lastSince: number
-  /** The worst first, a few. */
+  /** Some of them, the worst first. */
   readonly worst: readonly {
     readonly name: string
     readonly sick: number
     readonly healthy: number
   }[]
-  /** Those that see one sick, a few. */
+  /** Some of the agents that see a backend sick. */
   readonly agents: readonly NamedReference[]
 }
 
-/** What a message has room for. */
+/** The maximum number that fits into a message. */
 const shownMost = 20
 
 const everything: Scope = { kind: 'all' }
 
-/** Groups without a sick backend are left out: while nothing is sick this costs one statement that finds nothing. */
+/** Omits groups without a sick backend: while no backend is sick this costs one statement that returns no rows. */
 export async function readGroupBackends(
   queries: Queries,
   groupIds: readonly number[],
@@ -43,7 +43,7 @@ export async function readGroupBackends(
     counts.since = Math.min(counts.since, row.since)
     counts.lastSince = Math.max(counts.lastSince, row.since)
     counts.backends.set(row.backend, (counts.backends.get(row.backend) ?? 0) + 1)
-    // They come by agent.
+    // The rows are ordered by agent.
     if (counts.agents.length < shownMost && counts.agents.at(-1)?.id !== row.agentId)
       counts.agents.push({ id: row.agentId, name: row.agentName })
   })
@@ -54,7 +54,7 @@ export async function readGroupBackends(
   return new Map(judged)
 }
 
-/** Of the groups that the scope sees: backends that no agent sees sick, and those that some do. */
+/** For the groups in the scope: backends that no agent sees sick, and backends that at least one agent sees sick. */
 export async function countBackends(
   queries: Queries,
   scope: Scope,
@@ -72,7 +72,7 @@ interface SickCounts {
   since: number
   lastSince: number
   readonly agents: NamedReference[]
-  /** Agents by backend. */
+  /** The number of agents by backend. */
   readonly backends: Map<string, number>
 }
 
@@ -82,7 +82,7 @@ function startCounts(since: number): SickCounts {
 
 const none: ServedBackends = { agents: new Map(), omittedHealthy: 0, omittedSick: 0 }
 
-/** A report that comes between the two readings makes no backend healthier than none. */
+/** Counts do not go below zero if a report arrives between the two queries. */
 export function judgeGroup(
   { since, lastSince, agents, backends }: SickCounts,
   served: ServedBackends,

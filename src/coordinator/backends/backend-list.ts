@@ -1,4 +1,4 @@
-/** `GET /backends`: one row for each backend of each VCL group, the worst first. */
+/** `GET /backends`: one row per backend of each VCL group, the worst first. */
 import { backend, sickAgentsMost, type Backend } from '../../resources/backend.js'
 import {
   matchesPattern,
@@ -32,7 +32,7 @@ const listFields = { ...ownFields, ...agentFields, seenBy: { type: 'nested' } } 
 
 export const backendListFields = Object.keys(listFields)
 
-/** Filters by agents look at all that see it sick, also those that are not named. */
+/** Filters by agent match all agents that see the backend sick, including those not listed in the row. */
 export async function listBackends(
   queries: Queries,
   scope: Scope,
@@ -45,12 +45,12 @@ export async function listBackends(
   const chosen = rows.filter(({ met }) => met.size === ofAgents.length)
   const filters = list.filters.filter(({ field }) => field in ownFields)
   const { rows: taken, total } = takeFromList(chosen, { ...list, filters }, ({ row }, field) => [
-    valueOf(row, field as keyof typeof ownFields), // what the list was parsed by
+    valueOf(row, field as keyof typeof ownFields), // the fields that the list was parsed with
   ])
   return { rows: taken.map(({ row }) => row), total }
 }
 
-/** The agents whose reports alone count; null: all that answer. What is no id is nobody. */
+/** The agents whose reports count; null: all that are connected and running. A text that is not an id matches no agent. */
 function readSeenBy(filters: readonly Filter[]): readonly number[] | null {
   const patterns = filters
     .find(({ field }) => field === 'seenBy')
@@ -65,7 +65,7 @@ const nobody = 0
 
 interface ListedBackend {
   readonly row: Backend
-  /** Filters that one of its agents meets. */
+  /** The filters that at least one of its agents matches. */
   readonly met: ReadonlySet<Filter>
 }
 
@@ -140,7 +140,7 @@ function toRow(
     row: {
       vclGroup,
       name,
-      // A report may come between the two readings.
+      // A report may arrive between the two queries.
       healthy: Math.max(0, agents - (sick?.agents ?? 0)),
       sick: sick?.agents ?? 0,
       agents: sick?.named ?? [],

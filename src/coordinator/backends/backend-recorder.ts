@@ -1,6 +1,6 @@
 /**
- * What agents report of their backends becomes rows: collected for some milliseconds, as a whole fleet sees an origin die at
- * once, and only what differs is written. What is lost with this process comes again with the agents' next links.
+ * Writes the agents' backend reports to the store: reports are collected for some milliseconds, because a whole fleet sees an
+ * origin fail at once, and only differences are written. Reports lost in a crash are sent again when the agents reconnect.
  */
 import type { Logger } from 'pino'
 import type { ServedVcl } from '../../messages/backend-health.js'
@@ -10,15 +10,15 @@ import { findHealthChanges, type BackendReport } from './health-changes.js'
 import { readHealthRows, writeHealthChanges } from './health-queries.js'
 
 export interface BackendRecorder {
-  /** Keeps the newest of each agent until it is written; never waits. */
+  /** Keeps the newest report of each agent until it is written; never waits. */
   record(agentId: number, vcls: readonly ServedVcl[]): void
-  /** Writes what is waiting, once, and starts no timer any more. */
+  /** Writes the waiting reports once and starts no further timer. */
   close(): Promise<void>
 }
 
 const batchMs = 50
 const retryMs = 1_000
-/** Agents a transaction; each has ten backends or so. */
+/** Agents per transaction; each has about ten backends. */
 const agentsAtOnce = 50
 
 export function createBackendRecorder(service: StateService, log: Logger): BackendRecorder {
@@ -39,7 +39,7 @@ export function createBackendRecorder(service: StateService, log: Logger): Backe
   }
 }
 
-/** One of each agent, at most. */
+/** At most one report per agent. */
 export async function saveBackendReports(
   service: Pick<StateService, 'store' | 'now'>,
   reports: readonly BackendReport[],

@@ -1,4 +1,4 @@
-/** `/backends`: how the backends of VCL groups are, as the caches that serve them see them. */
+/** `/backends`: the health of VCL groups' backends, as reported by the caches that serve them. */
 import { Type } from 'typebox'
 import { backend } from '../../resources/backend.js'
 import { listQuerySchema } from '../api/references.js'

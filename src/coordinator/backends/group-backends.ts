@@ -1,7 +1,7 @@
 /**
- * How the backends of VCL groups are, as the agents that serve these see them. An agent that is Down, or whose cache does not
- * run, counts only when it is asked for by its id: then it is what it reported last. Rows are read in pieces and others served
- * between them: ten thousand agents may see the same origin sick.
+ * The health of VCL groups' backends, as reported by the agents that serve the groups. An agent that is Down, or whose cache is
+ * not running, counts only if it is requested by id, with its last report. Rows are read in pieces, and other requests are
+ * handled in between, because ten thousand agents may see the same origin sick.
  */
 import { setImmediate as servedOthers } from 'node:timers/promises'
 import { sql, type SqlBool } from 'kysely'
@@ -10,17 +10,17 @@ import type { NamedReference } from '../store/owner.js'
 import { within, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 
-/** Rows a statement: some milliseconds. */
+/** Rows per statement: some milliseconds. */
 const rowsAtOnce = 1_000
 
 export interface BackendHealth {
   readonly name: string
-  /** Agents. */
+  /** Numbers of agents. */
   readonly healthy: number
   readonly sick: number
-  /** The first that see it sick, by id. */
+  /** The first agents that see it sick, by id. */
   readonly agents: readonly NamedReference[]
-  /** When the first of them saw it sick; null: none does. */
+  /** When the first agent saw it sick; null: no agent sees it sick. */
   readonly since: number | null
 }
 
@@ -32,7 +32,7 @@ export interface SickOnAgent {
   readonly since: number
 }
 
-/** All that is sick in these groups; without `groupIds` in all of the scope. `take` is given some rows at a time, by agent. */
+/** Passes the sick backends of these groups (default: all in the scope) to `take`, ordered by agent. */
 export async function readSick(
   queries: Queries,
   of: {
@@ -68,16 +68,16 @@ export async function readSick(
   }
 }
 
-/** What the VCLs of a group have, on all its agents. */
+/** The backends in a group's VCLs, on all its agents. */
 export interface ServedBackends {
-  /** Agents by backend. */
+  /** The number of agents by backend. */
   readonly agents: ReadonlyMap<string, number>
-  /** Those that reports had no room for. */
+  /** Backends that did not fit into the reports. */
   readonly omittedHealthy: number
   readonly omittedSick: number
 }
 
-/** By group; without `groupIds` of all in the scope. */
+/** By group; without `groupIds` all groups in the scope. */
 export async function readServed(
   queries: Queries,
   of: {
@@ -118,13 +118,13 @@ export async function readServed(
   return found
 }
 
-/** The VCL is the group's own there: it serves, is loaded or served before. A report and a switch come in any order. */
+/** The VCL is the group's current, candidate or previous one on this agent: a report and a switch may arrive in any order. */
 function servesAs(table: 'sickBackends' | 'servedVcls') {
   return sql<SqlBool>`placements.stage = 0 and ${sql.ref(`${table}.vcl`)}
     in (placements."currentName", placements."candidateName", placements."previousName")`
 }
 
-/** Null: all that answer now. */
+/** Null: all agents that are not Down and whose cache is running. */
 function reportedBy(agentIds: readonly number[] | null) {
   return agentIds === null ? isAnswering : sql<SqlBool>`agents.id in (${sql.join(agentIds)})`
 }
@@ -133,7 +133,7 @@ const isAnswering = sql<SqlBool>`agents.state <> ${sql.lit(agentStates.Down)} an
 
 interface ServedCounts extends ServedBackends {
   readonly agents: Map<string, number>
-  /** Agents by their text of names. */
+  /** The number of agents by JSON list of names. */
   readonly texts: Map<string, number>
   omittedHealthy: number
   omittedSick: number
@@ -146,7 +146,7 @@ interface ServedVclRow {
   readonly omittedSick: number
 }
 
-/** Most agents of a group serve the same: its names are read once. */
+/** Most agents of a group report the same names: each distinct list is parsed once. */
 function countServed(found: Map<number, ServedCounts>, row: ServedVclRow): void {
   let counts = found.get(row.groupId)
   if (!counts) {
@@ -161,6 +161,6 @@ function countServed(found: Map<number, ServedCounts>, row: ServedVclRow): void 
 function nameBackends({ agents, texts }: ServedCounts): void {
   for (const [text, count] of texts)
     for (const name of JSON.parse(text) as string[])
-      // our own column
+      // written by the coordinator
       agents.set(name, (agents.get(name) ?? 0) + count)
 }

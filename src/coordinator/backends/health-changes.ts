@@ -1,4 +1,4 @@
-/** From what an agent reports of its backends to the rows that differ. Pure. */
+/** Computes the rows that differ from an agent's backend report. Pure. */
 import type { ServedVcl } from '../../messages/backend-health.js'
 import { groupOfVcl } from '../../vcl/engine-settings.js'
 
@@ -51,10 +51,10 @@ export function findHealthChanges(
   }
 }
 
-/** A clock of the cache's host that is ahead is not believed. */
+/** Times in the future are replaced by now: the clock of the cache's host is ahead. */
 function toRows(reports: readonly BackendReport[], now: number): HealthRows {
   const vcls = reports.flatMap(({ agentId, vcls }) =>
-    // Of one that is named twice the last counts.
+    // If a VCL is listed twice, the last one counts.
     [...new Map(vcls.map((vcl) => [vcl.name, vcl])).values()].map((vcl) => ({ agentId, vcl })),
   )
   return {
@@ -81,7 +81,7 @@ function toRows(reports: readonly BackendReport[], now: number): HealthRows {
   }
 }
 
-/** A backend that was sick in a VCL that the group served before, and is in the next, is sick since then. */
+/** A backend that was already sick in an earlier VCL of the group keeps its `since`. */
 function keepSince(known: HealthRows, reported: HealthRows): HealthRows {
   const since = new Map<string, number>()
   for (const row of known.sick) {

@@ -1,4 +1,4 @@
-/** The rows of what agents report, written for many agents in one statement. */
+/** The rows of backend reports, written for many agents in one statement. */
 import { sql } from 'kysely'
 import { prepareGiven } from '../store/given-rows.js'
 import { inPieces } from '../store/in-pieces.js'
@@ -18,7 +18,7 @@ export async function readHealthRows(
   return { served, sick }
 }
 
-/** What agents that are gone reported is left out. */
+/** Skips reports of deleted agents. */
 export async function writeHealthChanges(
   queries: Queries,
   { written, removed }: HealthChanges,

@@ -1,13 +1,13 @@
 /**
- * The bus's port: carries hints and instructions between coordinator processes, which may be of versions that follow each other. At
- * most once; values are cloned, and are what JSON can say, but for the bytes that a request or its answer may have.
+ * Interface of the bus, which carries hints and instructions between coordinator processes, possibly of adjacent versions. Delivery
+ * is at most once; values are cloned and JSON-compatible, except the bytes that a request or its answer may have.
  */
 import { Type, type TSchema } from 'typebox'
 import { FleetError } from '../../errors.js'
 import { prepareGuard, type Guard } from '../../mismatch.js'
 import type { Fitting } from '../../resources/json-fields.js'
 
-/** A request or an answer with bytes, which are neither printed nor copied within a process: nobody changes them afterwards. */
+/** A request or an answer with bytes, which are not copied within a process and must not be changed afterwards. */
 interface WithBytes {
   readonly bytes: Buffer
 }
@@ -22,13 +22,13 @@ export interface Subscription {
   close(): void
 }
 
-/** What is told on it. What does not fit is not received. */
+/** Schema of its hints. Hints that do not match are not delivered. */
 export interface HintSubject<Value> {
   readonly name: string
   readonly isHint: Guard<Value>
 }
 
-/** What is asked on it, and how that is answered. */
+/** Schemas of its requests and answers. */
 export interface RequestSubject<Asked, Answer> {
   readonly name: string
   readonly isAsked: Guard<Asked>
@@ -36,25 +36,25 @@ export interface RequestSubject<Asked, Answer> {
 }
 
 export interface Bus {
-  /** Other processes may be at its other ends; false: this coordinator is the only one of its store. */
+  /** True if other processes may be connected; false if this coordinator is the only one of its store. */
   readonly isShared: boolean
   publish<Value>(subject: HintSubject<Value>, value: Value): void
   subscribe<Value>(subject: HintSubject<Value>, receive: (value: Value) => void): Subscription
-  /** Answers requests on a subject; one responder a subject. */
+  /** Answers requests on a subject; one responder per subject. */
   respond<Asked, Answer>(
     subject: RequestSubject<Asked, Answer>,
     answer: (asked: Asked) => Promise<Answer>,
   ): Subscription
   /**
-   * Rejects with FleetError 'unavailable' when nobody responds, or in a form that is not known (key 'agent'), or when the bus is
-   * away (key 'store'), 'timed-out' after `timeoutMs`.
+   * Rejects with FleetError 'unavailable' if there is no responder or a malformed answer (key 'agent'), or if the bus is
+   * disconnected (key 'store'); 'timed-out' after `timeoutMs`.
    */
   request<Asked, Answer>(
     subject: RequestSubject<Asked, Answer>,
     asked: Asked,
     timeoutMs: number,
   ): Promise<Answer>
-  /** Rejects when the bus is not connected. */
+  /** Rejects if the bus is not connected. */
   check(): Promise<void>
   close(): Promise<void>
 }
@@ -74,14 +74,14 @@ export function requestSubject<Asked extends TSchema, Answer extends TSchema>(
   return { name, isAsked: prepareGuard(asked), isAnswer: prepareGuard(answer) }
 }
 
-/** A subject for each agent: they share the schemas. */
+/** Creates a subject per agent; all share the schemas. */
 export function ofAgent<Subject extends { readonly name: string }>(
   subject: Subject,
 ): (agentId: number) => Subject {
   return (agentId) => ({ ...subject, name: subject.name.replace('*', String(agentId)) })
 }
 
-/** For what only passes through: it is checked where it is received. */
+/** For values that are only forwarded: the receiver checks them. */
 export function uncheckedSubject(
   name: string,
 ): HintSubject<unknown> & RequestSubject<unknown, unknown> {
@@ -90,7 +90,7 @@ export function uncheckedSubject(
 
 const isAnything = prepareGuard(Type.Unknown())
 
-/** What came from another process. Throws FleetError 'unavailable'. */
+/** Checks a value from another process. Throws FleetError 'unavailable'. */
 export function requireFitting<Value>(fits: Guard<Value>, value: unknown): Value {
   if (fits(value)) return value
   throw new FleetError(

@@ -1,15 +1,15 @@
-/** A loop that hints of the bus wake: what is decided from rows is looked at soon after they change, whoever changed them. */
+/** A loop woken by hints of the bus: decisions based on rows are revised soon after any process changes the rows. */
 import { startLoop, type LoopOptions } from '../../runtime/loop.js'
 import type { Bus, HintSubject } from './bus.js'
 
 export interface HintedLoop {
-  /** Resolves when the pass that runs has ended. */
+  /** Resolves when the running pass has ended. */
   close(): Promise<void>
 }
 
 interface HintedLoopOptions extends LoopOptions {
   readonly hints: readonly HintSubject<unknown>[]
-  /** Hints within this time share a pass. */
+  /** Hints within this time share one pass. */
   readonly gatherMs: number
 }
 

@@ -1,4 +1,4 @@
-/** The bus of a single coordinator process: no network, the same manners (values cloned, delivered later, at most once). */
+/** The bus of a single coordinator process: no network, the same semantics (values cloned, delivered later, at most once). */
 import { AsyncResource } from 'node:async_hooks'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { FleetError } from '../../errors.js'
@@ -13,7 +13,7 @@ import { Waiting } from './waiting.js'
 
 type Receive = (value: unknown) => void
 
-/** Whoever answers a subject. One object without closures: each agent has three. */
+/** The responder of a subject. One object without closures, because each agent has three. */
 class Responder<Asked, Answer> implements Subscription {
   readonly #all: Map<string, Answering>
   readonly #name: string
@@ -46,7 +46,7 @@ export function createInProcessBus(): Bus {
   const receivers = new Map<string, Set<Receive>>()
   const responders = new Map<string, Answering>()
   const waiting = new Waiting()
-  /** As over a network: what receives does not run inside the sender's transaction. */
+  /** As over a network, receivers do not run inside the sender's transaction. */
   const outside = new AsyncResource('cachefleet.bus')
   let closed = false
 
@@ -57,7 +57,7 @@ export function createInProcessBus(): Bus {
   return {
     isShared: false,
 
-    // After close it is dropped, as any message may be that nobody receives.
+    // After close the message is dropped, like any message without a receiver.
     publish({ name }, value) {
       const copy = structuredClone(value)
       setImmediate(() => {

@@ -5,18 +5,18 @@
 import { randomUUID } from 'node:crypto'
 import { FleetError } from '../../errors.js'
 
-/** What travels in place of the text. */
+/** Sent instead of the text. */
 export interface ChunkReference {
-  /** The subject on which the sender answers chunks. */
+  /** The subject on which the sender serves chunks. */
   readonly subject: string
   readonly id: string
   readonly sizeBytes: number
   readonly partBytes: number
 }
 
-/** The largest value: an answer of an agent (64 MiB, docs/behaviour.md, Failing) and what is around it. */
+/** The largest value: an answer of an agent (64 MiB, docs/behaviour.md, Failing) and its envelope. */
 const valueLimitBytes = 72 << 20
-/** Bytes of all chunks that wait to be fetched from this process. */
+/** Limit of bytes of all chunks that wait to be fetched from this process. */
 const storeLimitBytes = 4 * valueLimitBytes
 /** A value whose next chunk is not requested within this time is dropped. */
 const keptMs = 30_000
@@ -47,7 +47,7 @@ export class ChunkStore {
     return { subject: this.#subject, id, sizeBytes: bytes.length, partBytes }
   }
 
-  /** `<id> <number of the part, from 0>` → the part; empty when it is not here. The last part removes the value. */
+  /** `<id> <number of the part, from 0>` → the part; empty if unknown. The last part removes the value. */
   give(asked: string): Buffer {
     const [id = '', number = ''] = asked.split(' ')
     const value = this.#values.get(id)
@@ -79,13 +79,13 @@ export class ChunkStore {
   }
 }
 
-/** `ask` answers the bytes of one part. Rejects when the sender is gone or threw it away. */
+/** `ask` returns the bytes of one part. Rejects if the sender is gone or has dropped the value. */
 export async function fetchChunks(
   reference: ChunkReference,
   ask: (subject: string, asked: string) => Promise<Uint8Array>,
 ): Promise<Buffer> {
   requireCarriable(reference.sizeBytes)
-  // Filled part by part: to put them together at the end would take long.
+  // Filled part by part, because concatenating them at the end would take long.
   const bytes = Buffer.allocUnsafe(reference.sizeBytes)
   for (let at = 0; at < reference.sizeBytes; at += reference.partBytes) {
     const part = await ask(reference.subject, `${reference.id} ${at / reference.partBytes}`)

@@ -1,4 +1,4 @@
-/** URLs of NATS servers → what its client is told: it reads no credentials from URLs. */
+/** Translates URLs of NATS servers into client options, because the client reads no credentials from URLs. */
 
 interface NatsServers {
   /** `host:port`. */
@@ -6,13 +6,13 @@ interface NatsServers {
   readonly user?: string
   readonly pass?: string
   readonly token?: string
-  /** Encrypted, by the system's authorities. */
+  /** TLS, verified by the system's authorities. */
   readonly tls?: Record<string, never>
 }
 
 const defaultPort = 4222
 
-/** `nats://[user:password@ | token@]host[:port]`, or `tls://…`; the first credentials count for all. */
+/** `nats://[user:password@ | token@]host[:port]`, or `tls://…`; the first credentials are used for all. */
 export function readServers(urls: readonly string[]): NatsServers {
   const parsed = urls.map((url) => new URL(url))
   const withUser = parsed.find(({ username }) => username !== '')

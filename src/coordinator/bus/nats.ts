@@ -1,7 +1,7 @@
 /**
- * The bus over NATS, for several coordinators. What stays within this process takes the way of the in-process bus, so a
- * server that is away parts coordinators from each other, not from themselves. What cannot be sent is dropped: hints may
- * be lost, and comparison repairs what they would have told.
+ * The bus over NATS, for several coordinators. Messages within this process use the in-process bus, so an unreachable server
+ * separates coordinators from each other, but not from themselves. Messages that cannot be sent are dropped: hints may be lost,
+ * and polling the store makes up for them.
  */
 import { randomUUID } from 'node:crypto'
 import {
@@ -31,25 +31,25 @@ import { waitAtMost } from '../../runtime/pause.js'
 /** The limit for the first connection, and for one chunk of a large value. */
 const connectTimeoutMs = 10_000
 const partTimeoutMs = 10_000
-/** A server that is silent for two intervals counts as gone. */
+/** A server that is silent for two intervals is considered lost. */
 const pingMs = 5_000
 const reconnectMs = 500
 /** Larger values are sent in chunks of this size; the server's own limit may be lower. */
 const messageLimitBytes = 512 << 10
-/** Room for what is around a part. */
+/** Room for the envelope of a part. */
 const overheadBytes = 1024
-/** Longer than any caller waits for an answer. */
+/** Longer than any caller waits. */
 const answerTimeoutMs = 600_000
 const lastWordsMs = 1_000
 
-/** What a message is: a value, where to fetch one, or why there is none. */
+/** Content of a message: a value, a reference to a value, or an error. */
 interface Envelope {
   readonly value?: unknown
   readonly chunks?: ChunkReference
-  /** Of the value: they always go in chunks. */
+  /** Bytes of the value, always sent in chunks. */
   readonly bytes?: ChunkReference
   readonly refusal?: Refusal
-  /** The responder broke; its log says how. */
+  /** The responder failed; its log has the reason. */
   readonly isBug?: boolean
 }
 
@@ -60,7 +60,7 @@ interface Refusal {
   readonly retryAfterSeconds?: number | undefined
 }
 
-/** Throws FleetError 'unavailable' when no server is reached, without the URLs, which may hold a password. */
+/** Throws FleetError 'unavailable' if no server is reached, without the URLs, which may contain a password. */
 export async function connectNatsBus(
   urls: readonly string[],
   fleet: string,
@@ -90,7 +90,7 @@ class NatsBus implements Bus {
   readonly #log: Logger
   readonly #local = createInProcessBus()
   readonly #chunks: ChunkStore
-  /** Remote ends of the subjects that somebody here listens to, with how many do. */
+  /** Remote subscriptions of locally subscribed subjects, with their number of listeners. */
   readonly #subscribed = new Map<string, { readonly remote: NatsSubscription; listeners: number }>()
   readonly #answered = new Set<string>()
   readonly #waiting = new Waiting()
@@ -181,7 +181,7 @@ class NatsBus implements Bus {
     this.#waiting.endAll(closedError())
     this.#chunks.clear()
     await this.#local.close()
-    // What was published last is still sent.
+    // Flushes the last published messages.
     if (isConnected) await waitAtMost(lastWordsMs, this.#connection.flush().catch(ignore), ignore)
     await this.#connection.close()
   }
@@ -337,5 +337,5 @@ function once(work: () => void): () => void {
 }
 
 function ignore(): void {
-  // The connection closes either way.
+  // The connection closes in any case.
 }

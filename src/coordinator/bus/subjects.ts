@@ -1,4 +1,4 @@
-/** Hints and questions between coordinator processes. Hints may be lost: the rows are the truth. */
+/** Hints and requests between coordinator processes. Hints may be lost: the rows are authoritative. */
 import { Type } from 'typebox'
 import { questions, type Question } from '../../messages/coordinator-to-agent.js'
 import { loggedTransaction, wantedLog } from '../../messages/live-log.js'
@@ -37,11 +37,11 @@ const instructionRequest = Type.Object({
 export type InstructionRequest = Fitting<typeof instructionRequest>
 
 const instructionReply = Type.Object({
-  /** `lost`: the link ended, or would not take the question. */
+  /** `lost`: the link ended or did not accept the question. */
   result: Type.Enum(['done', 'failed', 'refused', 'timed-out', 'lost']),
   value: Type.Unknown(),
   error: orNull(text),
-  /** In place of the value: JSON of a large one, which was judged. */
+  /** Used instead of the value: validated JSON of a large one. */
   bytes,
 })
 export type InstructionReply = Fitting<typeof instructionReply>
@@ -52,15 +52,15 @@ export const instructionSubject = ofAgent(
 )
 
 const offeredAnswer = Type.Object({ sequence: whole(1), bytes })
-/** Of an answer that came by PUT, maybe to another process; without bytes: is it waited for? */
+/** An answer received by PUT, possibly by another process; without bytes it asks whether the answer is expected. */
 export type OfferedAnswer = Fitting<typeof offeredAnswer>
 
-/** The session of an agent takes a large answer here. Answered with whether it is, or was, waited for. */
+/** The session of an agent takes a large answer here. The reply says whether it is or was expected. */
 export const largeAnswerSubject = ofAgent(
   requestSubject('agent.*.answer', offeredAnswer, Type.Boolean()),
 )
 
-/** The session of an agent answers here whether its link lives. */
+/** The session of an agent answers here whether its link is alive. */
 export const linkSubject = ofAgent(
   requestSubject('agent.*.link', nothing, Type.Object({ alive: Type.Literal(true) })),
 )
@@ -72,50 +72,50 @@ export const desiredChangedSubject = hintSubject(
   'agent.desired',
   Type.Object({ agentIds: ids, traceId: orAbsent(text) }),
 )
-/** These agents are drained, or no longer: their sessions tell them. */
+/** The drain of these agents began or ended: their sessions notify them. */
 export const agentDrainedSubject = hintSubject(
   'agent.drained',
   Type.Object({ agentIds: ids, draining: flag }),
 )
 /** The credentials of agents were revoked: their sessions end. */
 export const agentRevokedSubject = hintSubject('agent.revoked', agents)
-/** A session, an account or an organization changed what tokens are worth: caches forget. */
+/** A session, an account or an organization changed the validity of tokens: caches are cleared. */
 export const credentialsChangedSubject = hintSubject('credentials.changed', nothing)
 
 const attempt = matching(/^[\w-]{22}$/, 'the digest of who tried')
-/** Logins failed, or one succeeded: all coordinators count guesses together. */
+/** Logins failed or succeeded: all coordinators count failures together. */
 export const loginAttemptSubject = hintSubject(
   'login.attempt',
   Type.Object({ origin: text, failed: orAbsent(list(attempt, 2)), forgiven: orAbsent(attempt) }),
 )
 
-/** Tags, deployments or groups changed what placement follows. */
+/** Tags, deployments or groups changed: placement must be reconciled. */
 export const placementInputsSubject = hintSubject('placement.inputs', nothing)
-/** Something was written that becomes events; the first coordinator to get the hint records them. */
+/** Changes were written that become events; the first coordinator to receive the hint records them. */
 export const changesSubject = hintSubject('changes', nothing)
-/** Rollouts moved on: those who wait for them, or move them, look again. */
+/** Rollouts changed: waiting calls and the runner check them. */
 export const rolloutsChangedSubject = hintSubject('rollouts.changed', Type.Object({ ids }))
-/** Agents of rollouts that run: their sessions ask them to observe. */
+/** Agents of running rollouts: their sessions ask them to observe. */
 export const rolloutObserveSubject = hintSubject(
   'rollouts.observe',
   Type.Object({ agentIds: ids, order: observeOrder }),
 )
-/** What one of them observed. */
+/** Observations of one agent. */
 export const rolloutObservedSubject = hintSubject(
   'rollouts.observed',
   Type.Object({ agentId: whole(1), ...observedParts }),
 )
-/** There are new events: whoever has listeners reads them. */
+/** There are new events: coordinators with subscribers read them. */
 export const eventsSubject = hintSubject('events', nothing)
 /**
- * The invalidation log has new entries: sessions deliver them. `dropped` are not to be delivered any more; `isRetry`: those that wait
- * after a fault shall be tried at once.
+ * The invalidation log has new entries: sessions deliver them. `dropped` entries must not be delivered any more; with `isRetry`
+ * agents that back off after a fault retry immediately.
  */
 export const invalidationsLoggedSubject = hintSubject(
   'invalidation.logged',
   Type.Object({ dropped: ids, isRetry: orAbsent(flag) }),
 )
-/** Entries ended: those who wait for them check again. */
+/** Entries ended: waiting calls check them. */
 export const invalidationsEndedSubject = hintSubject('invalidation.ended', Type.Object({ ids }))
 /** These agents have a live subscription: their sessions ask for live samples. */
 export const agentWatchSubject = hintSubject('agent.watch', agents)
@@ -125,7 +125,7 @@ const liveSample = Type.Object({
   /** Milliseconds since 1970, by the clock of the coordinator that the agent is linked to. */
   at: Type.Number(),
   names: Type.Array(text),
-  /** Events per second, or a level; null: not known. */
+  /** Events per second, or a level; null if unknown. */
   values: Type.Array(orNull(Type.Number())),
 })
 export type LiveSample = Fitting<typeof liveSample>
@@ -139,7 +139,7 @@ const logOrder = Type.Object({
   wanted: wantedLog,
 })
 export type LogOrderHint = Fitting<typeof logOrder>
-/** Readers of the live log: the sessions of these agents pass them on. */
+/** Readers of the live log: the sessions of these agents forward the requests. */
 export const logOrderSubject = hintSubject(
   'log.order',
   Type.Object({ orders: Type.Array(logOrder) }),
@@ -150,9 +150,9 @@ const logPart = Type.Object({
   stream: text,
   transactions: Type.Array(loggedTransaction),
   dropped: whole(0),
-  /** Why the agent cannot go on; null: it does. */
+  /** Why the agent cannot continue; null while it can. */
   ended: orNull(text),
 })
 export type LogPart = Fitting<typeof logPart>
-/** What an agent's log told, for the readers of its streams. */
+/** Log records of an agent, for the readers of its streams. */
 export const logPartSubject = ofAgent(hintSubject('agent.*.log', logPart))

@@ -1,4 +1,4 @@
-/** Promises that somebody waits for, each with a time limit, all of which can be ended at once. */
+/** Tracks pending promises, each with a time limit, that can all be ended at once. */
 import { FleetError } from '../../errors.js'
 import { waitAtMost } from '../../runtime/pause.js'
 

@@ -1,4 +1,4 @@
-/** The console API (`/api/rest`, `/api/v1`; Basic or the session's cookie): its routes, who may call, its log. */
+/** The console API (`/api/rest`, `/api/v1`; Basic or the session's cookie): routes, authentication, log. */
 import type { Actor } from '../../resources/permission.js'
 import { FleetError } from '../../errors.js'
 import type { Api, Caller } from '../http/api.js'
@@ -19,7 +19,7 @@ interface ConsoleParts {
   readonly identity: Identity
   readonly licensing: Licensing
   readonly onAnswered: NonNullable<Api['onAnswered']>
-  /** How browsers reach this service: pages from there may write with the cookie. */
+  /** The URL by which browsers open this service: its pages may write with the cookie. */
   readonly readBaseUrl: () => string
 }
 
@@ -28,7 +28,7 @@ interface Console {
   close(): void
 }
 
-/** Both of the console's prefixes begin so; what else is below /api/v1 is the controller's. */
+/** Both prefixes of the console start with this; other paths below /api/v1 belong to the controller. */
 const consolePrefix = '/api'
 
 export function openConsole(parts: ConsoleParts): Console {
@@ -44,7 +44,7 @@ export function openConsole(parts: ConsoleParts): Console {
       routes: [...consoleAuthRoutes({ logins, sessions, readBaseUrl }), ...routes],
       authenticate: (caller) => authenticate({ logins, sessions, readBaseUrl }, caller),
       admit: () => licensing.requireLicense(),
-      // An unavailable store is reported by the answer itself.
+      // An unavailable store is reported by the response itself.
       readHeaders: async () => {
         const standing = await licensing.read().catch(() => null)
         return standing ? graceHeaders(standing.state) : {}
@@ -59,7 +59,7 @@ export function openConsole(parts: ConsoleParts): Console {
   }
 }
 
-/** `/api/v1/cache`: whatever is below it is the console's, and a wrong path there is refused as its calls are. */
+/** `/api/v1/cache`: every path below it belongs to the console, and an unknown one there gets the console's error. */
 function listNouns(routes: readonly Route[]): readonly string[] {
   const nouns = routes.map(({ path }) => path.split('/').slice(0, 3).join('/'))
   return [...new Set(nouns)].map((path) => consolePrefix + path)
@@ -71,7 +71,7 @@ interface Authenticators {
   readonly readBaseUrl: () => string
 }
 
-/** docs/behaviour.md, Console: a dead cookie alone is 401, beside a right name and password 403. */
+/** docs/behaviour.md, Console: an invalid cookie alone is 401, together with a valid name and password 403. */
 async function authenticate(
   { logins, sessions, readBaseUrl }: Authenticators,
   caller: Caller,

@@ -1,4 +1,4 @@
-/** Times as the console writes them: `yyyy-MM-ddTHH:mm+0200`, in the time zone of this host (docs/behaviour.md, Console). */
+/** Console time format: `yyyy-MM-ddTHH:mm+0200`, in the time zone of this host (docs/behaviour.md, Console). */
 
 /** `at`: milliseconds since 1970. */
 export function toConsoleTime(at: number): string {

@@ -1,10 +1,10 @@
-/** The one table from an error's kind to the console's status, and its error body `{message}`. */
+/** Maps an error's kind to the console's status, and composes its error body `{message}`. */
 import type { ErrorKind } from '../../errors.js'
 import type { ErrorContext } from '../http/api.js'
 import { describeRefusal } from '../http/refusals.js'
 import type { Answer } from '../http/route.js'
 
-/** The specification's statuses first; the others are the controller's. What does not compile is a malformed request here. */
+/** The specification's statuses first; the others are the controller's. A compile error is a malformed request here. */
 const statusOfKind: Readonly<Record<ErrorKind, number>> = {
   invalid: 400,
   uncompilable: 400,

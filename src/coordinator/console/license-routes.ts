@@ -1,6 +1,6 @@
 /**
- * `/v1/license`: what the license allows, and a new one; answered also where the console may not be used
- * (docs/behaviour.md, Console license).
+ * `/v1/license`: what the license allows, and its upload; available even while the console may not be used (docs/behaviour.md,
+ * Console license).
  */
 import { Type } from 'typebox'
 import type { LicenseState } from './read-license.js'
@@ -22,7 +22,7 @@ export const licenseSchema = Type.Object({
   graceDaysLeft: Type.Union(integerOrNull, { description: 'in grace only' }),
 })
 
-/** The name that older consoles give it. */
+/** The header name of older consoles. */
 const graceHeader = 'x-console-grace-left'
 
 export function licenseRoutes(licensing: Licensing): readonly Route[] {
@@ -61,7 +61,7 @@ export function licenseRoutes(licensing: Licensing): readonly Route[] {
   ]
 }
 
-/** On every answer while the grace lasts. */
+/** Sent with every response during the grace period. */
 export function graceHeaders(state: LicenseState): Readonly<Record<string, string>> {
   return state.kind === 'grace' ? { [graceHeader]: `${state.daysLeft} day(s) left` } : {}
 }

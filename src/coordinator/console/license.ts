@@ -1,6 +1,6 @@
 /**
  * The license of the console: one text in the store for all coordinators, a compact JWS that the vendor signs with EdDSA
- * (docs/behaviour.md, Console license). Without a key to check it with everything is allowed and nothing is asked.
+ * (docs/behaviour.md, Console license). Without a key to check it everything is allowed and nothing is checked.
  */
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
@@ -21,11 +21,11 @@ import type { StateService } from '../service.js'
 import { createReadCache } from '../../runtime/bounded-cache.js'
 
 export interface Licensing {
-  /** Remembered for some seconds. Throws what the store throws. */
+  /** Cached for some seconds. Throws the store's errors. */
   read(): Promise<LicenseStatus>
   /** Throws FleetError 'unlicensed'. */
   requireLicense(): Promise<void>
-  /** Throws 'forbidden' for all but the system administrator, 'invalid' for what is not a license, 'conflict' when none is checked. */
+  /** Throws 'forbidden' unless system administrator, 'invalid' for an invalid license, 'conflict' if licenses are not checked. */
   upload(actor: Actor, text: string): Promise<LicenseStatus>
 }
 
@@ -37,7 +37,7 @@ export interface LicenseStatus {
 /** docs/behaviour.md, Console license: EdDSA only. */
 const algorithm = 'EdDSA'
 const settingName = 'consoleLicense'
-/** How late other coordinators may notice a change, so that a call costs no query. */
+/** The delay after which other coordinators notice a change, so that a call costs no query. */
 const rememberedMs = 3_000
 /** Characters of a license; about 200 are usual. */
 const charactersMost = 16_384
@@ -72,7 +72,7 @@ export function createLicensing(service: StateService, key: KeyObject | null): L
   const load = async (): Promise<LicenseStatus> => {
     if (key === null) return { license: null, state: judge(null, 0) }
     const text = await readSetting(store.queries, settingName)
-    // Signed for the key of before, or of another coordinator: as if there were none.
+    // Signed for a previous key, or another coordinator's: treated as missing.
     const license = text === undefined ? null : await verify(text, key).catch(() => null)
     const counts =
       license === null ? [] : (await countAgentsByState(store.queries, { kind: 'all' })).values()

@@ -1,4 +1,4 @@
-/** `/v1/message`: what was done through either API, and what failed, newest first. */
+/** `/v1/message`: actions and failures of both APIs, newest first. */
 import { Type } from 'typebox'
 import { toObjectId, type ObjectKind } from '../../resources/object-id.js'
 import type { Route } from '../http/route.js'
@@ -76,7 +76,7 @@ function toMessageView(message: Message): object {
   }
 }
 
-/** The words of both APIs for what the console has ids for. */
+/** The nouns of both APIs for objects that have ids in the console. */
 const kinds: Readonly<Record<string, ObjectKind>> = {
   agent: 'cache',
   cache: 'cache',
@@ -89,7 +89,7 @@ const kinds: Readonly<Record<string, ObjectKind>> = {
   paramset: 'paramset',
 }
 
-/** What the controller calls a user is an account in an organization, which has a number of its own. */
+/** A user of the controller is an account in an organization, with a number of its own. */
 function toShownId({ keyType, keyId, path }: Message): string | null {
   const kind = /^\/api\/v1\/users\b/.test(path) ? undefined : kinds[keyType]
   return kind === undefined || keyId === null || keyId <= 0 ? null : toObjectId(kind, keyId)

@@ -1,6 +1,6 @@
 /**
- * The messages of the console: the api log, newest first. An Admin sees those of its organization; other users see
- * those about their groups and the caches in them, whoever caused them.
+ * The messages of the console: the api log, newest first. An Admin sees those of its organization; other users see those about
+ * their groups and the caches in them, regardless of the author.
  */
 import type { Actor } from '../../resources/permission.js'
 import { selectApiLogs, type ApiLogRecord } from '../api-log/api-log-queries.js'
@@ -39,7 +39,7 @@ export async function findMessage(
   return messages.query.where('apiLogs.id', '=', id).executeTakeFirst()
 }
 
-/** Of the whole scope, or about some groups and caches of one owner. In an object: a query that is awaited by itself throws. */
+/** All of the scope, or about some groups and caches of one owner. In an object: a query that is awaited by itself throws. */
 async function selectMessages({ store: { queries } }: StateService, actor: Actor) {
   if (isAdmin(actor)) return { query: selectApiLogs(queries, scopeOf(actor)) }
   const groupIds = [...(actor.console?.groupIds ?? [])].slice(0, objectsMost)
@@ -56,7 +56,7 @@ async function selectMessages({ store: { queries } }: StateService, actor: Actor
 }
 
 function selectAbout(queries: Queries, keyTypes: readonly string[], ids: readonly number[]) {
-  // Zero is nobody's id; PostgreSQL has no empty `in ()`.
+  // No object has id 0; PostgreSQL has no empty `in ()`.
   const some = ids.length === 0 ? [0] : [...ids]
   return queries
     .selectFrom('apiLogs')

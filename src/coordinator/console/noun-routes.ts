@@ -1,4 +1,4 @@
-/** The calls that all nouns of the console have: a list, whole and by page, and one object made, read, changed, deleted. */
+/** The common calls of all nouns of the console: a list, whole or by page, and create, read, change and delete of one object. */
 import { Type, type Static, type TSchema } from 'typebox'
 import type { ConsoleAccess } from '../../resources/console-role.js'
 import { parseObjectId, type ObjectKind } from '../../resources/object-id.js'
@@ -8,23 +8,23 @@ import { mapRows } from '../store/long-list.js'
 import { readPage, takePage, type Page } from './pages.js'
 
 export interface ConsoleNoun<Found> {
-  /** The word of its paths, ids and errors. */
+  /** The word in its paths, ids and errors. */
   readonly kind: Exclude<ObjectKind, 'commit'>
   /** `Group` of `getGroup`, `Groups` of `listGroups`. */
   readonly names: { readonly one: string; readonly many: string }
-  /** As it is answered. */
+  /** As answered. */
   readonly schema: TSchema
   readonly view: (found: Found) => object
-  /** Where one by itself is answered with more than in a list. */
+  /** For nouns that are answered with more fields alone than in a list. */
   readonly whole?: {
     readonly schema: TSchema
     readonly view: (found: Found) => Promise<object>
   }
-  /** Undefined: there is none, or not for this caller. */
+  /** Undefined if it does not exist or the caller may not see it. */
   readonly find: (actor: Actor, id: number) => Promise<Found | undefined>
 }
 
-/** What the calls about one object have in common. */
+/** The common parts of the calls about one object. */
 export function aboutOne<Found>(
   { kind, find }: Pick<ConsoleNoun<Found>, 'kind' | 'find'>,
   access: ConsoleAccess,
@@ -41,7 +41,7 @@ interface ConsoleList<Found> {
   readonly summary: string
   /** All that the caller sees, or a page of it. */
   readonly read: (actor: Actor, page?: Page) => Promise<readonly Found[] | AsyncIterable<Found>>
-  /** What all of them are answered under; a page is a `list`. */
+  /** The key of the whole list in an answer; pages use `list`. */
   readonly wholeKey?: string
 }
 
@@ -95,7 +95,7 @@ interface NounCalls<Found, Made extends TSchema, Changed extends TSchema> {
   readonly delete: Omit<Writing<TSchema, Found, void>, 'body'>
 }
 
-/** Of a noun whose objects people make. */
+/** For a noun whose objects users create. */
 export function nounRoutes<Found, Made extends TSchema, Changed extends TSchema>(
   noun: ConsoleNoun<Found>,
   calls: NounCalls<Found, Made, Changed>,

@@ -2,7 +2,7 @@
 import { FleetError } from '../../errors.js'
 import type { Caller } from '../http/api.js'
 
-/** Browsers send the cookie for pages of the same site; a write counts only from pages of this service itself. */
+/** Browsers send the cookie for pages of the same site; writes are accepted only from pages of this service itself. */
 export function requireOwnOrigin(
   { headers, method, secure }: Pick<Caller, 'headers' | 'method' | 'secure'>,
   baseUrl: string,

@@ -11,7 +11,7 @@ export interface Page {
 
 export const itemsMost = 1000
 
-/** Throws FleetError 'invalid', and 'not-found' behind an id, where a path of the object was meant: `/cache/{id}/nothing`. */
+/** Throws FleetError 'invalid', and 'not-found' after an id, which means an unknown path of the object: `/cache/{id}/nothing`. */
 export function readPage(params: Readonly<Record<string, string>>, errorKey: ErrorKey): Page {
   if (isObjectId(params['page'] ?? '')) throw nothingHere()
   const page = readNumber(params['page'])
@@ -27,7 +27,7 @@ export function readPage(params: Readonly<Record<string, string>>, errorKey: Err
   return { page, items }
 }
 
-/** Without a page all of them. */
+/** Without a page: all. */
 export function takePage<T>(all: readonly T[], page: Page | undefined): readonly T[] {
   return page ? all.slice((page.page - 1) * page.items, page.page * page.items) : all
 }

@@ -1,18 +1,18 @@
-/** May the console be used: what its license allows now, as one answer. */
+/** Whether the console may be used under its license now. */
 import { Type } from 'typebox'
 import { describeMismatch, prepareCheck } from '../../mismatch.js'
 import { matching, whole, type Fitting } from '../../resources/json-fields.js'
 
-/** A number of days that no date breaks on, and that no grace needs. */
+/** Within the range of dates, and more than any grace period needs. */
 const graceDaysMost = 3_650
 
-/** What is signed. */
+/** The signed payload. */
 const license = Type.Object({
-  /** Whose it is. */
+  /** The licensee. */
   name: matching(/^[^\p{Cc}\p{Surrogate}]{1,255}$/u, '1 to 255 characters'),
   /** Seconds since 1970. */
   expires: whole(0, Math.floor(Number.MAX_SAFE_INTEGER / 1000)),
-  /** For how many days more the console can be used. */
+  /** Days of use after it expires. */
   graceDays: whole(0, graceDaysMost),
   maxCaches: whole(0),
 })
@@ -24,18 +24,18 @@ export type LicenseState =
   | { readonly kind: 'too many caches'; readonly maxCaches: number }
 
 interface LicenseFacts {
-  /** A key to check licenses with is configured. */
+  /** A key for checking licenses is configured. */
   readonly isChecked: boolean
-  /** Null: nobody has uploaded one. */
+  /** Null: none was uploaded. */
   readonly license: License | null
-  /** Registered ones, whatever their state. */
+  /** Registered caches in any state. */
   readonly caches: number
   readonly nowMs: number
 }
 
 const dayMs = 24 * 3600 * 1000
 
-/** The last moment of a license comes first: one that is over allows no cache at all. */
+/** Expiry is checked first: an expired license allows no cache at all. */
 export function judgeLicense({ isChecked, license, caches, nowMs }: LicenseFacts): LicenseState {
   if (!isChecked) return { kind: 'off' }
   if (license === null) return { kind: 'missing' }
@@ -72,7 +72,7 @@ export function describeLicenseState(state: LicenseState): string {
 
 const findMismatch = prepareCheck(license)
 
-/** What a license says, or what is wrong with it. */
+/** Returns the license, or a description of the mismatch. */
 export function readLicense(payload: unknown): License | string {
   const mismatch = findMismatch(payload)
   if (mismatch) return describeMismatch(mismatch, 'what is signed')

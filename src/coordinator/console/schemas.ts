@@ -1,4 +1,4 @@
-/** `/v1/schema`: the JSON schema of each entity, as its own calls answer it (docs/behaviour.md, Console). */
+/** `/v1/schema`: the JSON schema of each entity as its calls answer it (docs/behaviour.md, Console). */
 import { Type, type TObject } from 'typebox'
 import { FleetError } from '../../errors.js'
 import { route, type Route } from '../http/route.js'
@@ -12,7 +12,7 @@ import { wholeBranchSchema, wholeCommitSchema } from './vcls/vcl-views.js'
 
 const errorKey = 'path'
 
-/** By the words that paths and ids have for them. */
+/** By the words used in paths and ids. */
 export const entities: Readonly<Record<string, TObject>> = {
   cache: cacheSchema,
   group: groupSchema,

@@ -1,4 +1,4 @@
-/** What the API asks of one agent's cache: its VCLs, parameters, backends, bans, panic, and allowed commands. */
+/** Queries one agent's cache for the API: VCLs, parameters, backends, bans, panic, and allowed commands. */
 import type { Context } from '../../context.js'
 import { judgeCommand } from '../../vcl/engine-command.js'
 import { cutPrologue } from '../../vcl/prologue.js'
@@ -15,7 +15,7 @@ import { sendSetting, type Caller } from './setting-commands.js'
 const answerTimeoutMs = 30_000
 
 interface QuestionTimeout {
-  /** 30 s unless given. */
+  /** Default: 30 s. */
   readonly timeoutMs?: number
 }
 
@@ -32,10 +32,10 @@ export async function askAgent<Name extends QueryName>(
 ): Promise<QueryAnswers[Name]> {
   const question = { kind: 'query', query } as const
   const answer = await instructAgent(service, context, { agentId: agent.id, question, timeoutMs })
-  return answer as QueryAnswers[Name] // the same, which the compiler sees of a known name only
+  return answer as QueryAnswers[Name] // the compiler can check this only for a literal name
 }
 
-/** The same as far as the caller may see it. */
+/** As askAgent, limited to what the caller may see. */
 export async function askAgentFor<Name extends QueryName>(
   service: StateService,
   context: Context,
@@ -52,7 +52,7 @@ type VisiblePart<Answer> = (
   value: Answer,
 ) => Answer | Promise<Answer>
 
-/** Of a shared agent its owner alone sees bans and panics. */
+/** On a shared agent only the owner sees bans and panics. */
 const visibleParts: { readonly [Name in QueryName]: VisiblePart<QueryAnswers[Name]> } = {
   vcls: keepVisible,
   backends: keepVisible,
@@ -65,8 +65,8 @@ const visibleParts: { readonly [Name in QueryName]: VisiblePart<QueryAnswers[Nam
 const nameOfGroup = /^cf-(?:[ls]-)?([1-9]\d*)(?:[-.]|$)/
 
 /**
- * Rows of an answer that the caller may see: on a shared agent an organization sees the idle VCL and what is of its
- * own groups (docs/behaviour.md, Shared agents).
+ * The rows that the caller may see: on a shared agent an organization sees the idle VCL and the rows of its own groups
+ * (docs/behaviour.md, Shared agents).
  */
 export async function keepVisible<Row extends { readonly name: string }>(
   service: StateService,
@@ -82,7 +82,7 @@ export async function keepVisible<Row extends { readonly name: string }>(
   })
 }
 
-/** The engine's words, whatever it thinks of the command. Throws FleetError: invalid, forbidden, conflict, locked … */
+/** Returns the engine's reply, also if it is an error. Throws FleetError: invalid, forbidden, conflict, locked … */
 export async function sendCommand(
   service: StateService,
   context: Context,
@@ -97,7 +97,7 @@ export async function sendCommand(
   return askEngine(service, context, agent, { line: judged.line })
 }
 
-/** The engine's words to a line of the reading commands. Throws as askAgent. */
+/** Returns the engine's reply to a read-only command. Throws as askAgent. */
 export async function askEngine(
   service: StateService,
   context: Context,

@@ -1,4 +1,4 @@
-/** `/agents/{id}/…`: what an agent's cache holds, asked of the agent itself, and the commands that users may send. */
+/** `/agents/{id}/…`: the contents of an agent's cache, queried from the agent, and the commands that users may send. */
 import { Type, type TSchema } from 'typebox'
 import type { Context } from '../../context.js'
 import type { Actor } from '../../resources/permission.js'
@@ -15,7 +15,7 @@ const read = { type: 'agent', access: 'read' } as const
 const write = { type: 'agent', access: 'write' } as const
 const closed = { additionalProperties: false }
 
-/** Open: an agent one minor version newer may tell more. */
+/** Open schema: an agent that is one minor version newer may send more fields. */
 const namedRow = { name: Type.String() }
 const vclSchema = Type.Object({
   ...namedRow,
@@ -44,7 +44,7 @@ interface Question {
   readonly operationId: string
   readonly summary: string
   readonly answer: TSchema
-  /** From what the caller may see of the agent's answer to the body; left out: as it is. */
+  /** Converts the visible part of the agent's answer to the response body; default: unchanged. */
   readonly view?: (value: unknown) => unknown
 }
 
@@ -167,7 +167,7 @@ function changes(service: StateService): readonly Route[] {
   ]
 }
 
-/** Without a value nothing changes (docs/behaviour.md, Updates). */
+/** An undefined value changes nothing (docs/behaviour.md, Updates). */
 async function changeParam(
   service: StateService,
   context: Context,

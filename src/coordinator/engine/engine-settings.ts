@@ -1,7 +1,7 @@
 /**
- * Parameters and backend health of an agent's cache: tried on the cache first, so that the caller gets the engine's own
- * words; what the cache took is stored and is desired from then on (docs/behaviour.md, Cache settings). What it refused leaves
- * everything as it was.
+ * Parameters and backend health of an agent's cache: tried on the cache first, so that the caller gets the engine's own error.
+ * An accepted setting is stored and is desired from then on (docs/behaviour.md, Cache settings). A refused one changes
+ * nothing.
  */
 import type { Context } from '../../context.js'
 import { isSettableParameter } from '../../vcl/engine-command.js'
@@ -31,25 +31,25 @@ import { notifyAgentsChanged, notifyDesiredChanged } from '../agents/agent-hints
 import { instructAgent, requireChangeable } from '../agents/instruct.js'
 import { scopeOf, type StateService } from '../service.js'
 
-/** The same as for any question; a cache does not answer while it compiles. */
+/** As for any question; a cache does not respond while it compiles. */
 const answerTimeoutMs = 30_000
 /** A release has some hundred parameters; the rest is for backends. */
 const settingsLimit = 1000
 
-/** What the cache said: a refusal, in its own words, or how it is now. */
+/** The cache's reply: a refusal, in its own words, or the new value. */
 export type SettingAnswer<Value> = Refused | { readonly value: Value }
 
 interface HealthNow {
-  /** As it was given: `default`, or `12.default`. */
+  /** As given by the caller: `default`, or `12.default`. */
   readonly name: string
   readonly health: BackendHealth
-  /** What was set, as `<VCL>.<backend>`. */
+  /** The backends that were set, as `<VCL>.<backend>`. */
   readonly backends: readonly string[]
 }
 
 /**
- * `value` null: back to what the cache's group sets, else to the default. Throws FleetError 'agent': invalid (nobody may set it, or it is none), conflict
- * (read-only), locked, unavailable, timed-out.
+ * `value` null: resets to the value of the cache's parameter set, else to the default. Throws FleetError 'agent': invalid (it may
+ * not be set, or is not a parameter), conflict (read-only), locked, unavailable, timed-out.
  */
 export async function setParameter(
   service: StateService,
@@ -70,7 +70,7 @@ export async function setParameter(
   return { value: answer }
 }
 
-/** What the set of its group says; null: nothing. */
+/** The value in the parameter set of the cache's group; null: none. */
 async function findCommonParam(
   { store }: StateService,
   { id }: AgentRecord,
@@ -85,7 +85,7 @@ interface HealthRequest {
   readonly health: string
 }
 
-/** Throws as setParameter, and 'not-found' when no VCL that the caller may see has such a backend. */
+/** Throws as setParameter, and 'not-found' if no VCL that the caller may see has such a backend. */
 export async function setBackendHealth(
   service: StateService,
   context: Context,
@@ -122,7 +122,7 @@ export async function setBackendHealth(
   return { value: { name, health, backends: answer.backends } }
 }
 
-/** What the cache refuses is the caller's to put right, in the cache's own words. Throws 'not-found' or 'invalid'. */
+/** A refusal is the caller's error, reported in the cache's own words. Throws 'not-found' or 'invalid'. */
 export function requireTaken<Value>(answer: SettingAnswer<Value>, name: string): Value {
   if ('value' in answer) return answer.value
   if (answer.refusal.startsWith('Unknown parameter'))

@@ -1,6 +1,6 @@
 /**
- * `param.set`, `param.reset` and `backend.set_health` as users type them: taken as the desired state that they mean
- * (docs/behaviour.md, Commands). The engine's refusals are answers here, as those of other commands are.
+ * `param.set`, `param.reset` and `backend.set_health` as typed by users: they change the desired state
+ * (docs/behaviour.md, Commands). A refusal by the engine is returned as the reply, as for other commands.
  */
 import type { Context } from '../../context.js'
 import { quoteWord } from '../../vcl/ban-expression.js'
@@ -24,7 +24,7 @@ interface SettingCommand {
   readonly words: readonly string[]
 }
 
-/** Answers what the engine would. Throws FleetError 'agent': invalid, forbidden, and what setting it throws. */
+/** Returns the reply that the engine would give. Throws FleetError 'agent': invalid, forbidden, and as the setters do. */
 export async function sendSetting(
   service: StateService,
   context: Context,
@@ -47,7 +47,7 @@ export async function sendSetting(
   }
 }
 
-/** An invalidation of this agent, and what the engine said of it. */
+/** Creates an invalidation for this agent and returns the engine's reply. */
 async function sendBan(
   service: StateService,
   context: Context,
@@ -97,7 +97,7 @@ function wordsOf<Value>(answer: SettingAnswer<Value>, format: (value: Value) => 
   return 'value' in answer ? format(answer.value) : answer.refusal
 }
 
-/** A name of the cache's own, `cf-12-<sha8>-<n>.default`, means the group: its VCL bears another one after each deploy. */
+/** A name on the cache, `cf-12-<sha8>-<n>.default`, selects the group, because the VCL's name changes with every deploy. */
 function toSelection(name: string): string {
   return name.replace(/^cf-([1-9][0-9]*)-[0-9a-f]{8}-[0-9]+\./, '$1.')
 }
@@ -113,7 +113,7 @@ function takeWords(caller: Caller, words: readonly string[], usage: string): voi
     )
 }
 
-/** By its grants, or by its role in the console. */
+/** By the user's grants or console role. */
 function mayWrite(actor: Actor, type: PermissionType): boolean {
   return may(actor, type, 'write') || mayInConsole(actor, 'write')
 }

@@ -10,7 +10,7 @@ export interface ChangeRow {
   readonly kind: ChangeKind
   readonly objectId: number
   readonly deleted: boolean
-  /** Of what was deleted. */
+  /** Of a deleted object. */
   readonly organizationId: number | null
 }
 
@@ -21,8 +21,8 @@ export async function hasChanges(queries: Queries): Promise<boolean> {
 const findAny = prepareQuery((queries) => queries.selectFrom('changes').select('id').limit(1))
 
 /**
- * Those of the objects that changed first, `limit` at most, with all that is noted of them. Call after `lockEventCounter`,
- * so that nobody else takes them too; read the objects afterwards, so that they are as new as what was noted.
+ * Returns the changes of the objects that changed first, at most `limit` objects. Call after `lockEventCounter`, so that no other
+ * coordinator takes them, and read the objects afterwards, so that they are at least as new as the changes.
  */
 export async function takeChanges(queries: Queries, limit: number): Promise<ChangeRow[]> {
   const oldest = await selectOldest(queries, [limit])

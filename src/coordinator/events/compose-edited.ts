@@ -13,7 +13,7 @@ import { within } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 import { fromRow as toTag, selectTags, type TagRecord } from '../fleet/tag-queries.js'
 
-/** How the API shows what changed. */
+/** Views of the API for changed objects. */
 export interface EditedViews {
   file(file: FileRecord): object
   vclgroup(group: EditedObject): object
@@ -25,14 +25,14 @@ export interface EditedViews {
   rollout(rollout: RolloutRecord): object
 }
 
-/** Of a group, a certificate or a webhook. */
+/** For a group, a certificate or a webhook. */
 export interface EditedObject extends NamedReference {
   readonly organization: NamedReference | null
 }
 
 const everything = { kind: 'all' } as const
 
-/** What is gone meanwhile is left out. */
+/** Objects deleted in the meantime are omitted. */
 export async function composeEdited(
   queries: Queries,
   changed: Readonly<Record<OptInEventType, readonly number[]>>,
@@ -69,7 +69,7 @@ export async function composeEdited(
   ]
 }
 
-/** Nothing is asked where nothing changed. */
+/** Queries nothing if nothing changed. */
 async function readSome<T>(
   ids: readonly number[],
   read: (ids: number[]) => Promise<T[]>,

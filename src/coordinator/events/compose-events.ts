@@ -1,4 +1,4 @@
-/** From what changed to events: each object is read once, however often it changed, and composed as it is now. */
+/** Composes events from changes: each object is read once, however often it changed, in its current form. */
 import type { ChangeKind } from '../../resources/event.js'
 import { readAgents, type AgentRecord } from '../fleet/agent-queries.js'
 import { selectApiLogs, type ApiLogRecord } from '../api-log/api-log-queries.js'
@@ -12,9 +12,9 @@ import {
 import { composeEdited, type EditedViews } from './compose-edited.js'
 import { readDeploymentEvents, type DeploymentEvent } from './deployment-events.js'
 
-/** How the API shows what is composed. */
+/** Views of the API for composed objects. */
 export interface EventViews extends EditedViews {
-  /** `whole`: false for an organization that only shares the agent. */
+  /** `whole` is false for an organization that only shares the agent. */
   agent(agent: AgentRecord, whole: boolean): object
   deployment(event: DeploymentEvent): object
   invalidation(listed: ListedInvalidation): object
@@ -25,7 +25,7 @@ type Untimed = Omit<NewEvent, 'createdAt'>
 
 const everything = { kind: 'all' } as const
 
-/** What did not change as the API shows it is left out; so is what was made and is gone again. */
+/** Omits objects whose view did not change, and objects that were created and deleted in between. */
 export async function composeEvents(
   queries: Queries,
   changes: readonly ChangeRow[],
@@ -139,10 +139,10 @@ async function composeInvalidations(
 
 /** The event of a deletion has only the id. */
 function toDeletion({ kind, objectId, organizationId }: ChangeRow): Untimed[] {
-  // How far a group is goes with it; entries of the api log only age.
+  // The progress of a group is part of its deployments; entries of the API log only expire.
   if (kind === 'group' || kind === 'apilog') return []
   const data = JSON.stringify({ id: objectId, deleted: true })
-  // Every organization saw an agent of nobody.
+  // A shared agent was visible to every organization.
   const sharedData = kind === 'agent' && organizationId === null ? data : null
   return [{ type: kind, organizationId, about: null, data, sharedData }]
 }

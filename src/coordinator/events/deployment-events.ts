@@ -1,5 +1,5 @@
 /**
- * How far groups are on their deployments: what an event of a deployment tells. A constant number of queries, however many
+ * Composes events of deployments, with the progress of their groups, in a constant number of queries for any number of
  * groups and agents.
  */
 import { deploymentStateName, worstState, type DeploymentState } from '../fleet/deployment.js'
@@ -19,10 +19,10 @@ import { deploymentIdsOf, readGroups, type GroupRecord } from '../fleet/group-qu
 /** One event for each deployment of a group, since a group's deploys change its deployments. */
 export interface DeploymentEvent {
   readonly deployment: DeploymentRecord
-  /** The worst of its groups, as in the API. */
+  /** Worst state of its groups, as in the API. */
   readonly state: DeploymentState
   readonly stateName: string
-  /** Null: the deployment itself changed, or left a group. */
+  /** Null if the deployment itself changed or left a group. */
   readonly group: GroupProgress | null
 }
 
@@ -33,7 +33,7 @@ interface GroupProgress {
   readonly revision: number
   readonly state: DeploymentState
   readonly stateName: string
-  /** Its agents by the state of their places. */
+  /** Number of its agents by the state of their placements. */
   readonly places: Readonly<Record<PlacementState, number>>
 }
 
@@ -42,7 +42,7 @@ interface Touched {
   readonly deploymentIds: readonly number[]
 }
 
-/** What is gone meanwhile is left out; a group of the console has no deployments. */
+/** Omits objects deleted in the meantime; a group of the console has no deployments. */
 export async function readDeploymentEvents(
   queries: Queries,
   touched: Touched,
@@ -69,11 +69,11 @@ export async function readDeploymentEvents(
 interface Situation {
   readonly deployments: ReadonlyMap<number, DeploymentRecord>
   readonly uses: ReadonlyMap<number, readonly DeploymentUse[]>
-  /** By group. */
+  /** Keyed by group. */
   readonly places: ReadonlyMap<number, readonly PlacementCount[]>
   /** Groups with a deploy in progress. */
   readonly deploying: ReadonlySet<number>
-  /** Deployments that an agent fits; known of those without places. */
+  /** Deployments that an agent fits; only known for those without placements. */
   readonly fitting: ReadonlySet<number>
 }
 

@@ -1,6 +1,6 @@
 /**
- * Who listens to events: let in, given what it missed, then handed to the live events. A listener lives as long as its
- * token and its session; what it gets follows its permissions.
+ * Subscribers of events: admits them, sends what they missed, then passes them to the live events. A subscription lasts as
+ * long as its token and session, and follows changes of permissions.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Logger } from 'pino'
@@ -19,28 +19,28 @@ import { createSampleStreams, type SampledAgent } from './sample-streams.js'
 import { startLoop, type Loop } from '../../runtime/loop.js'
 
 interface EventStart {
-  /** It has everything up to here. */
+  /** Last event the subscriber has. */
   readonly after: number
-  /** Why it has not, and begins here all the same. */
+  /** Why earlier events are missing; the subscriber starts here anyway. */
   readonly reset: string | null
 }
 
 interface NewListener {
   readonly actor: Actor
-  /** As `requireRoom` answered it. */
+  /** Result of `requireRoom`. */
   readonly organization: NamedQuotas | undefined
   readonly start: EventStart
-  /** Heard as well, as far as it may. */
+  /** Opt-in types, as far as permitted. */
   readonly also: readonly OptInEventType[]
-  /** Whose live samples it gets too. */
+  /** Agents whose live samples it receives. */
   readonly agents: readonly SampledAgent[]
-  /** Milliseconds since 1970; with its token it ends. */
+  /** Milliseconds since 1970; the stream ends with its token. */
   readonly expiresAtMs: number
 }
 
-/** Per account and coordinator. */
+/** Limit per account and coordinator. */
 export const listenersOfAccount = 100
-/** Per coordinator. */
+/** Limit per coordinator. */
 const listenersMost = 5_000
 /** A subscriber with more unread bytes is disconnected and resumes by id. Texts are shared, so this costs little. */
 const waitingMostBytes = 1024 * 1024
@@ -81,7 +81,7 @@ export class EventHub {
     this.#log = log
     this.#live = startLiveEvents(service, log)
     this.#samples = createSampleStreams(service.liveSamples)
-    // A coordinator that could not start is not held by them.
+    // They do not keep a coordinator alive that could not start.
     const holdsProcess = false
     this.#loops = [
       startLoop({
@@ -103,13 +103,13 @@ export class EventHub {
     ]
   }
 
-  /** Listeners now. */
+  /** Current number of subscribers. */
   get count(): number {
     return this.#all.size
   }
 
   /**
-   * Answers the quotas of the actor's organization, if it has one. Throws 'limited' when the account, its organization or the
+   * Returns the quotas of the actor's organization, if any. Throws 'limited' if the account, its organization or the
    * coordinator has too many subscribers or live subscriptions.
    */
   async requireRoom(
@@ -126,7 +126,7 @@ export class EventHub {
     return organization
   }
 
-  /** Where a caller begins: null is an id that is none of ours, undefined is now. */
+  /** Start position of a caller: null for an unknown id, undefined for now. */
   async findStart(lastEventId: number | null | undefined): Promise<EventStart> {
     const { newest, oldest } = await readEventBounds(this.#service.store.queries)
     if (lastEventId === undefined) return { after: newest, reset: null }
@@ -152,7 +152,7 @@ export class EventHub {
       connection,
       lastId: start.after,
       write: (text) => {
-        // What waited before counts: one text may be long.
+        // Bytes queued before count: one text may be long.
         if (connection.waitingBytes > waitingMostBytes) connection.cut()
         else connection.write(text)
       },
@@ -183,7 +183,7 @@ export class EventHub {
     else void this.#join(listener) // never rejects
   }
 
-  /** Ends all listeners: they resume at another coordinator, or here after its start. */
+  /** Ends all subscriptions: they resume at another coordinator, or here after a restart. */
   async close(): Promise<void> {
     this.#isClosed = true
     for (const { connection } of this.#all) connection.end()
@@ -218,7 +218,7 @@ export class EventHub {
       )
   }
 
-  /** Others may have taken the room since it was admitted: when it comes back, it gets the error. */
+  /** Others may have used the quota since it was admitted: it gets the error when it reconnects. */
   #hasRoomStill(actor: Actor, organization: NamedQuotas | undefined): boolean {
     try {
       this.#requireListenerRoom(actor, organization)
@@ -244,7 +244,7 @@ export class EventHub {
     try {
       return this.#samples.open({ accountId, organizationId, organization, agents, isReady, write })
     } catch {
-      // Others took the room since it was admitted: when it comes back, it gets the error.
+      // Others used the quota since it was admitted: it gets the error when it reconnects.
       connection.end()
       return () => undefined
     }
@@ -271,7 +271,7 @@ export class EventHub {
       until,
       limit: missedAtOnce,
     })
-    // Asked afterwards: some may have been removed while they were read.
+    // Checked afterwards: some may have been removed while they were read.
     const { oldest, newest } = await readEventBounds(this.#service.store.queries)
     if ((oldest ?? newest + 1) > after + 1) {
       listener.reset(newest)

@@ -1,4 +1,4 @@
-/** Events as rows: numbered under one lock, read once for all who listen, kept for a while. */
+/** Event rows: numbered under one lock, read once for all subscribers, kept for a limited time. */
 import { sql, type Insertable, type Selectable } from 'kysely'
 import type { EventType, FleetEvent, EventFilter } from '../../resources/event.js'
 import type { Tables } from '../store/schema.js'
@@ -14,8 +14,8 @@ export type NewEvent = Readonly<Omit<Insertable<Tables['events']>, 'id' | 'type'
 const counterId = 1
 
 /**
- * Answers the newest event's id. Until this transaction ends nobody else numbers events, so ids are in the order of
- * commits: whoever reads on from an id misses none.
+ * Returns the id of the newest event. Until this transaction ends no other one numbers events, so ids are in commit order and
+ * readers that continue from an id miss none.
  */
 export async function lockEventCounter(queries: Queries): Promise<number> {
   const { last } = await queries
@@ -27,7 +27,7 @@ export async function lockEventCounter(queries: Queries): Promise<number> {
   return last
 }
 
-/** Numbers them on from `last`. */
+/** Assigns ids after `last`. */
 export async function insertEvents(
   queries: Queries,
   last: number,
@@ -64,7 +64,7 @@ const insertAll = prepareGiven(
         ${given.about}, ${given.data}, ${given.sharedData} ${given.from}`,
 )
 
-/** All events after this one, whoever may read them; the oldest first. */
+/** Returns all events after this one, for any reader, oldest first. */
 export async function readEvents(
   queries: Queries,
   after: number,
@@ -73,7 +73,7 @@ export async function readEvents(
   return (await selectEvents(queries, after, limit).execute()).map(fromRow)
 }
 
-/** With when they were made. */
+/** Includes the creation times. */
 export async function readTimedEvents(
   queries: Queries,
   after: number,
@@ -83,7 +83,7 @@ export async function readTimedEvents(
   return rows.map((row) => ({ ...fromRow(row), createdAt: row.createdAt }))
 }
 
-/** Those of them that this subscriber may read, up to `until`. */
+/** Returns the events up to `until` that this subscriber may read. */
 export async function readEventsFor(
   queries: Queries,
   filter: EventFilter,
@@ -110,7 +110,7 @@ export async function readEventsFor(
 interface EventBounds {
   /** The newest id; 0 before the first. */
   readonly newest: number
-  /** The oldest that is kept; null: none is. */
+  /** The oldest kept id, null if there is none. */
   readonly oldest: number | null
 }
 
@@ -150,8 +150,8 @@ export async function readLastAbout(
 }
 
 /**
- * Deletes of the oldest `limit` those that were made before `createdAt`, or that are not among the newest `kept`; answers
- * how many. Only from the old end, so that what is left has no gaps.
+ * Deletes, of the oldest `limit`, the events created before `createdAt` or not among the newest `kept`; returns their number.
+ * Deletes only from the old end, so that the remaining ids have no gaps.
  */
 export async function deleteOldEvents(
   queries: Queries,

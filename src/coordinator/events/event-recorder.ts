@@ -1,6 +1,6 @@
 /**
- * Makes events of what changed, in any of the coordinators: they take turns by the lock of the event counter. Hints say
- * when to read; polling finds what no hint announced.
+ * Records changes of all coordinators as events, serialized by the lock of the event counter. Hints trigger it; polling finds
+ * changes without a hint.
  */
 import type { Logger } from 'pino'
 import {
@@ -21,7 +21,7 @@ import { composeEvents, type EventViews } from './compose-events.js'
 import type { Pass } from '../../runtime/loop.js'
 import { pauseFor } from '../../runtime/pause.js'
 
-/** How long a change waits for related ones, so that a moving agent makes one event. */
+/** How long a change waits for related ones, so that several changes of an agent become one event. */
 const gatherMs = 20
 /** The delay of an event whose hint was lost. */
 const pollEveryMs = 500
@@ -41,7 +41,7 @@ const keptMost = 100_000
 const cleanEveryMs = 60_000
 const deletedAtOnce = 1000
 
-/** Changes that are left when it closes are recorded by others, or after this coordinator's next start. */
+/** Changes that are left at close are recorded by other coordinators or after the next start. */
 export function startEventRecorder(
   service: StateService,
   log: Logger,
@@ -75,7 +75,7 @@ export function startEventRecorder(
         await removeOldEvents(service)
       }
     } catch (error) {
-      // A change that a bug keeps from being recorded would block all later ones for ever.
+      // A change that cannot be recorded because of a bug would block all later ones forever.
       if (!(error instanceof FleetError)) await forgetSome(service).catch(() => undefined)
       throw error
     }
@@ -89,7 +89,7 @@ async function forgetSome({ store }: StateService): Promise<void> {
   })
 }
 
-/** On disk before anybody gets it: a published id is never used again. Answers whether there is a new event. */
+/** On disk before it is sent, so that a published id is never reused. Returns true if there is a new event. */
 async function recordSome({ store, now }: StateService, views: EventViews): Promise<boolean> {
   return store.transaction(async (queries) => {
     const last = await lockEventCounter(queries)

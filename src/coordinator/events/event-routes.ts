@@ -1,4 +1,4 @@
-/** `/events`: what changes, as it changes, as far as the caller may read it (docs/behaviour.md, Events). */
+/** `/events`: live changes of everything that the caller may read (docs/behaviour.md, Events). */
 import { Type } from 'typebox'
 import { optInEventTypes, parseLastEventId, type OptInEventType } from '../../resources/event.js'
 import type { Actor } from '../../resources/permission.js'
@@ -74,7 +74,7 @@ export function eventRoutes({ service, hub, authenticator }: EventParts): readon
   ]
 }
 
-/** The types that `also` names, in our order. Throws 'invalid' for others. */
+/** Returns the types of `also` in canonical order. Throws 'invalid' for others. */
 function readAlso(also: string | undefined): readonly OptInEventType[] {
   if (also === undefined) return []
   const words = also.split(',')
@@ -88,7 +88,7 @@ function readAlso(also: string | undefined): readonly OptInEventType[] {
   return optInEventTypes.filter((type) => words.includes(type))
 }
 
-/** The agents that `live` names. Throws 'invalid' for others, 'forbidden' without the rights. */
+/** Returns the agents of `live`. Throws 'invalid' for others, 'forbidden' without permission. */
 async function findLive(
   service: StateService,
   actor: Actor,

@@ -2,7 +2,7 @@
 import { isFigure } from '../../resources/counters.js'
 import { dataFor, eventNameOf, type FleetEvent, type EventFilter } from '../../resources/event.js'
 
-/** What the subscriber gets of these; empty: nothing. */
+/** Returns the text for the subscriber; empty if it may read none of them. */
 export function printEvents(events: readonly FleetEvent[], filter: EventFilter): string {
   let text = ''
   for (const event of events) {
@@ -13,22 +13,22 @@ export function printEvents(events: readonly FleetEvent[], filter: EventFilter):
   return text
 }
 
-/** Missed events are gone: the caller reads again what it shows, and continues from this id. */
+/** Missed events are no longer kept: the caller reloads its data and continues from this id. */
 export function printReset(id: number, reason: string): string {
   return `id: ${id}\nevent: reset\ndata: ${JSON.stringify({ reason })}\n\n`
 }
 
 /**
- * A keep-alive. The id alone is not an event, but a caller that gets few events resumes from it: without it, its last
- * event would be forgotten here some time, and it would be reset for nothing.
+ * A keep-alive. The id alone is not an event, but a caller with few events can resume from it; otherwise its last event would
+ * expire and it would be reset needlessly.
  */
 export function printComment(id: number): string {
   return `:\nid: ${id}\n\n`
 }
 
 /**
- * One sample of an agent. Without an id: it is not resumed, and moves nothing on. `values` is JSON, made once for all who
- * hear it.
+ * One sample of an agent, without an id, because samples are not resumed. `values` is JSON, composed once for all
+ * subscribers.
  */
 export function printSample(agent: NamedAgent, at: number, values: string): string {
   const head = JSON.stringify({ agent, at: new Date(at).toISOString() }).slice(0, -1)
@@ -40,7 +40,7 @@ interface NamedAgent {
   readonly name: string
 }
 
-/** By counter; figures of groups, and those whose names begin with `hidden`, are left out. */
+/** By counter, without figures of groups and names that begin with `hidden`. */
 export function printValues(
   names: readonly string[],
   values: readonly (number | null)[],

@@ -1,4 +1,4 @@
-/** What events hold: the objects as the API shows them. */
+/** Data of events: the objects in the form of the API. */
 import { Type } from 'typebox'
 import { openProblem, problem } from '../../resources/problem.js'
 import type { EditedObject } from './compose-edited.js'
@@ -48,7 +48,7 @@ const groupSchema = Type.Object(
   closed,
 )
 
-/** `agents` may be thousands, and is said by `places`; problems have events of their own. */
+/** `agents` may be thousands and is summarized by `places`; problems have their own events. */
 const unsaid = ['agents', 'problems'] as const
 const deploymentEventSchema = Type.Object(
   {
@@ -112,7 +112,7 @@ const resetSchema = Type.Object(
   { ...closed, description: 'event reset: what was missed is not known any more' },
 )
 
-/** What `data` is, by event. */
+/** Schemas of `data` by event. */
 export const eventDataSchema = Type.Union([
   agentSchema,
   deploymentEventSchema,
@@ -154,7 +154,7 @@ function toEditedView({ id, name, organization }: EditedObject) {
   return { id, name, organization }
 }
 
-/** What is longer is read by its id: events are kept for an hour, and given to each listener. */
+/** Longer fields are read by id, because events are kept for an hour and sent to every subscriber. */
 function toInvalidationEventView(listed: ListedInvalidation) {
   const fields = Object.entries(toListedView(listed))
   return Object.fromEntries(fields.filter(([, value]) => JSON.stringify(value).length <= fieldMost))

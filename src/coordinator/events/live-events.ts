@@ -8,22 +8,22 @@ import { readEventBounds, readEvents } from './event-queries.js'
 import type { StateService } from '../service.js'
 import { startLoop } from '../../runtime/loop.js'
 
-/** Who has all events up to `lastId` and is given what follows. */
+/** A subscriber that has all events up to `lastId` and receives later ones. */
 export interface LiveListener {
   readonly filter: EventFilter
   lastId: number
-  /** Never waits. */
+  /** Returns at once. */
   write(text: Buffer): void
-  /** Events that it has not got are gone. */
+  /** Events that it has not received are no longer kept. */
   reset(newestId: number): void
 }
 
 interface LiveEvents {
-  /** Answers false while the listener lacks events up to `position`; undefined: nobody listens, so anything is. */
+  /** Returns false while a subscriber lacks events up to `position`; undefined without subscribers. */
   add(listener: LiveListener): boolean
   remove(listener: LiveListener): void
   readonly listeners: Iterable<LiveListener>
-  /** What the listeners have been given; what is newer is given to them. */
+  /** Last event sent to the subscribers; newer ones are sent to them. */
   readPosition(): Promise<number>
   close(): Promise<void>
 }
@@ -51,7 +51,7 @@ export function startLiveEvents({ store, bus }: StateService, log: Logger): Live
       if (wasIdle) position = listener.lastId
       if (listener.lastId < position) return false
       live.add(listener)
-      // Nothing was read for a while.
+      // No events were read for a while.
       if (wasIdle) loop.wake()
       return true
     },
@@ -69,7 +69,7 @@ export function startLiveEvents({ store, bus }: StateService, log: Logger): Live
     },
   }
 
-  /** Nobody has been given anything that others lack. */
+  /** No subscriber has events that others lack. */
   function isIdle(): boolean {
     return live.size === 0 && !loop.isRunning
   }
@@ -87,7 +87,7 @@ export function startLiveEvents({ store, bus }: StateService, log: Logger): Live
     const [first, last] = [events[0], events.at(-1)]
     if (!first || !last) return
     const before = position
-    // From here on, whoever is added has these already.
+    // Subscribers added from here on have these already.
     position = last.id
     const listeners = [...live]
     if (first.id !== before + 1) {
@@ -113,7 +113,7 @@ export function startLiveEvents({ store, bus }: StateService, log: Logger): Live
   }
 }
 
-/** Listeners of one organization with the same rights share one text. */
+/** Subscribers of one organization with the same permissions share one text. */
 function printOnce(
   printed: Map<string, Buffer>,
   events: readonly FleetEvent[],

@@ -1,5 +1,5 @@
 /**
- * Live samples for subscribers of events, of the agents that each named. None is kept: a slow or returning subscriber
+ * Live samples for event subscribers, of the agents that each named. Samples are not kept: a slow or returning subscriber
  * continues with the next ones.
  */
 import { printSample, printValues } from './event-text.js'
@@ -10,23 +10,23 @@ import type { AskedCache } from '../statistics/asked-caches.js'
 import type { LiveSample } from '../bus/subjects.js'
 import type { LiveSamples } from '../statistics/live-samples.js'
 
-/** An agent whose live samples a subscriber gets. */
+/** An agent whose live samples a subscriber receives. */
 export interface SampledAgent extends AskedCache {
-  /** As it was called when the stream began. */
+  /** Name when the stream began. */
   readonly name: string
 }
 
-/** Whose quotas count. */
+/** Account and organization whose quotas apply. */
 interface SampleHolder {
   readonly accountId: number
   readonly organizationId: number | null
-  /** Undefined: the system administrator, who has none. */
+  /** Undefined for the system administrator, who has no quotas. */
   readonly organization: NamedQuotas | undefined
 }
 
 interface SampleListener extends SampleHolder {
   readonly agents: readonly SampledAgent[]
-  /** Checked before each sample: it may still get it, and reads what is sent. */
+  /** Checked before each sample: the subscriber may still receive it and reads its stream. */
   readonly isReady: () => boolean
   readonly write: (text: Buffer) => void
 }
@@ -34,7 +34,7 @@ interface SampleListener extends SampleHolder {
 interface SampleStreams {
   /** Throws FleetError 'limited' when the account, its organization or the coordinator has too many live subscriptions. */
   requireRoom(holder: SampleHolder, agents: readonly SampledAgent[]): void
-  /** Until the answered function is called, once. Throws as `requireRoom`. */
+  /** Until the returned function is called once. Throws like `requireRoom`. */
   open(listener: SampleListener): () => void
 }
 
@@ -46,7 +46,7 @@ const retryAfterSeconds = 30
 
 export function createSampleStreams(liveSamples: LiveSamples): SampleStreams {
   const open = new Set<SampleListener>()
-  /** JSON of the sample that came last, by what is left out of it. */
+  /** JSON of the last sample, by the fields left out of it. */
   const printed = new WeakMap<LiveSample, Map<string | null, string>>()
 
   return {
@@ -98,7 +98,7 @@ export function createSampleStreams(liveSamples: LiveSamples): SampleStreams {
     const { name, quotas } = organization
     if (subscriptions >= quotas.liveSubscriptions)
       throw limited(describeFullQuota(name, 'liveSubscriptions', quotas.liveSubscriptions))
-    // What it subscribes to is at least what agents send for it alone.
+    // A subscription causes at least the load of its own agents' samples.
     const isFair = [{ total: liveAgentsOfAll, used, wanted }, liveSamples.foresee(ids)].every(
       (shared) => hasFairRoom({ ...shared, held }),
     )

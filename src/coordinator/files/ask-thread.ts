@@ -1,8 +1,8 @@
-/** One answer of a thread of its own, for work that cannot let go in between. */
+/** Runs one job in its own thread, for work that cannot yield to the event loop. */
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 
-/** Null when it did not come within `timeoutMs`; `input` is what the thread gets. */
+/** Returns null if there is no answer within `timeoutMs`; `input` is passed to the thread. */
 export async function askThread<Answer>(
   file: URL,
   input: unknown,
@@ -17,7 +17,7 @@ export async function askThread<Answer>(
       once(thread, 'message'),
       once(thread, 'exit').then(() => [null]),
     ])
-    return answer[0] as Answer | null // as the thread posts it
+    return answer[0] as Answer | null // posted by the thread
   } finally {
     clearTimeout(late)
     await thread.terminate()

@@ -1,5 +1,5 @@
 /**
- * The branches of the console: main files, and what its groups have for one, with the groups that use them
+ * The branches of the console: main files, and other files that its groups use as main file, with the groups that use them
  * (`branch.ts`).
  */
 import { groupBy } from '../../group-by.js'
@@ -12,7 +12,7 @@ import type { Queries } from '../store/store.js'
 
 export type BranchRecord = FileRecord & BranchLocation & { readonly description: string }
 
-/** By id; two queries, however many there are. `id`: that one only. */
+/** By id, in two queries for any number of branches. `id`: only this branch. */
 export async function readBranches(
   queries: Queries,
   scope: Scope,
@@ -36,7 +36,7 @@ export async function readBranches(
   }))
 }
 
-/** As main file, as an include, or staged with it. */
+/** The groups that use a file as main file, as an include, or in their stage. */
 async function readUsers(queries: Queries, scope: Scope, id: number | undefined) {
   const mains = queries.selectFrom('vclGroups').select(['id as groupId', 'mainFileId as fileId'])
   const includes = queries.selectFrom('vclGroupIncludes').select(['groupId', 'fileId'])
@@ -49,7 +49,7 @@ async function readUsers(queries: Queries, scope: Scope, id: number | undefined)
   return (id === undefined ? uses : uses.where('files.id', '=', id)).execute()
 }
 
-/** The caches of all groups of the console that have this branch, each once. */
+/** The distinct caches of all console groups that have this branch. */
 export async function readBranchCaches(queries: Queries, id: number): Promise<BranchCache[]> {
   const rows = await queries
     .selectFrom('vclGroups')
@@ -63,7 +63,7 @@ export async function readBranchCaches(queries: Queries, id: number): Promise<Br
     .execute()
   return rows.map(({ id, name, state, ...release }) => ({
     ...{ id, name, release },
-    state: state as AgentState, // written by the use cases only
+    state: state as AgentState, // only written by the use cases
   }))
 }
 
@@ -79,7 +79,7 @@ export async function isInConsoleGroup(queries: Queries, id: number): Promise<bo
   return row !== undefined
 }
 
-/** The branch that the caches of a console's group shall run; answers false when the branch, or the group, is gone. */
+/** Sets the branch for the caches of a console group; returns false if the branch or the group no longer exists. */
 export async function relateBranch(
   queries: Queries,
   groupId: number,
@@ -96,7 +96,7 @@ export async function relateBranch(
   return numUpdatedRows > 0n
 }
 
-/** Answers false when the group has another one, or none. */
+/** Returns false if the group has another branch, or none. */
 export async function unrelateBranch(
   queries: Queries,
   groupId: number,

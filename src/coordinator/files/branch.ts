@@ -1,13 +1,13 @@
 /**
- * A VCL branch of the console is a main file, each of its commits a version (docs/behaviour.md, Console VCL). Who sees one and
- * who may change it, and which caches a push of it asks whether it compiles.
+ * A VCL branch of the console is a main file, each of its commits a version (docs/behaviour.md, Console VCL). Decides which users
+ * see and may change a branch, and which caches test-compile a push.
  */
 import { agentStates, type AgentState } from '../../resources/agent-state.js'
 import { chooseOfEachRelease, type CacheRelease } from '../../resources/cache-release.js'
 import { mayInConsole } from '../../resources/console-role.js'
 import type { Actor } from '../../resources/permission.js'
 
-/** Where a branch belongs. */
+/** The owner and the groups of a branch. */
 export interface BranchLocation {
   readonly organizationId: number | null
   /** All groups that use it, of the console and of the controller. */
@@ -15,8 +15,8 @@ export interface BranchLocation {
 }
 
 /**
- * An Admin sees those of its organization. Others see what a group of theirs uses; whoever may make branches sees also those
- * that no group uses yet, or a new one could not be brought into a group.
+ * An Admin sees the branches of its organization. Other users see branches used by one of their groups; users who may create
+ * branches also see unused ones, because otherwise a new branch could not be assigned to a group.
  */
 export function seesBranch(actor: Actor, { organizationId, groupIds }: BranchLocation): boolean {
   const { console } = actor
@@ -26,7 +26,7 @@ export function seesBranch(actor: Actor, { organizationId, groupIds }: BranchLoc
   return groupIds.some((id) => own.has(id)) || (groupIds.length === 0 && isWriter(actor))
 }
 
-/** What others' groups use is not changed, or their next deploy would bring what they never saw. */
+/** A branch used by other users' groups may not be changed: their next deploy would contain changes they never saw. */
 export function mayChangeBranch(actor: Actor, branch: BranchLocation): boolean {
   const own = actor.console?.groupIds ?? null
   return (
@@ -47,7 +47,7 @@ export interface BranchCache {
   readonly release: CacheRelease
 }
 
-/** One for each release of the engine among those that are there, the first of them. */
+/** The first Running cache of each engine release. */
 export function chooseCompilers<Cache extends BranchCache>(
   caches: readonly Cache[],
 ): readonly Cache[] {

@@ -1,17 +1,17 @@
-/** Whether a test of VCL is right, asked when it is written: short ones at once, others in a thread, since YAML is read in one go. */
+/** Validates a VCL test when it is saved: short tests inline, others in a thread, because YAML is parsed without yielding. */
 import { FleetError } from '../../errors.js'
 import { Semaphore } from '../../runtime/semaphore.js'
 import { readTestFile } from '../../test-files/read-test-file.js'
 import { testFileLimitBytes } from '../../test-files/test-file.js'
 import { askThread } from './ask-thread.js'
 
-/** `line 3: …`; none: it is right. */
+/** `line 3: …`; empty: the test is valid. */
 type TestFileProblems = readonly string[]
 
-/** Some milliseconds, which is less than a thread takes to start. */
+/** Takes some milliseconds, less than starting a thread. */
 const shortCharacters = 4 * 1024
 const waitingMost = 16
-/** 64 KiB of what is worst to read take 2 s. */
+/** 64 KiB of the worst input take 2 s. */
 const checkTimeoutMs = 10_000
 
 const semaphore = new Semaphore({
@@ -27,14 +27,14 @@ export function findTestProblems(text: string): TestFileProblems {
   return read.ok ? [] : read.problems.map(({ line, message }) => `line ${line}: ${message}`)
 }
 
-/** Throws FleetError 'invalid' with each problem, its file and line. */
+/** Throws FleetError 'invalid' with every problem, its file and line. */
 export async function requireTestFile(
   name: string,
   text: string | null,
   thread = new URL('./test-file-thread.js', import.meta.url),
 ): Promise<void> {
   if (text === null) throw new FleetError('invalid', 'file', `${name}: a test is a text file`)
-  // What is too large is told without being read.
+  // A text that is too large is rejected without being parsed.
   const isShort = text.length <= shortCharacters || text.length > testFileLimitBytes
   const problems = isShort
     ? findTestProblems(text)

@@ -1,8 +1,8 @@
-/** Two texts against each other, as unified text. */
+/** Compares two texts, as a unified diff. */
 import { FILE_HEADERS_ONLY, createTwoFilesPatch } from 'diff'
 
 export interface NamedText {
-  /** For the header. */
+  /** Shown in the header of the diff. */
   readonly name: string
   readonly text: string
 }
@@ -13,10 +13,10 @@ export interface Comparison {
 }
 
 const contextLines = 3
-/** Two texts of the limit that share nothing would take minutes. */
+/** Two texts of maximum size with nothing in common would take minutes. */
 export const compareTimeoutMs = 5_000
 
-/** Null when they differ too much to be compared in time. */
+/** Returns null if they differ too much to be compared in time. */
 export function compareHere({ from, to }: Comparison): string | null {
   const options = {
     context: contextLines,

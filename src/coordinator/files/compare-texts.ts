@@ -1,14 +1,14 @@
-/** Two texts against each other: short ones at once, others in a thread of their own, one comparison after the other. */
+/** Compares two texts: short ones inline, others in a thread, one comparison at a time. */
 import { FleetError } from '../../errors.js'
 import { Semaphore } from '../../runtime/semaphore.js'
 import { askThread } from './ask-thread.js'
 import { compareHere, compareTimeoutMs, type Comparison, type NamedText } from './compare-here.js'
 
-/** Together: some milliseconds, which is less than a thread takes to start. */
+/** The total of both texts; takes some milliseconds, less than starting a thread. */
 const shortCharacters = 8 * 1024
-/** Comparisons that wait for their turn; each may take all of its time. */
+/** The maximum number of queued comparisons; each may take its full time. */
 export const waitingMost = 16
-/** For the thread to start, and to be given the texts. */
+/** The time for the thread to start and receive the texts. */
 const graceMs = 5_000
 
 const semaphore = new Semaphore({
@@ -19,7 +19,7 @@ const semaphore = new Semaphore({
     }),
 })
 
-/** `thread`: for tests that do not run what the compiler made. Null when they differ too much to be compared in time. Throws FleetError 'unavailable'. */
+/** Returns null if they differ too much to be compared in time. Throws FleetError 'unavailable'. `thread`: for tests of TS sources. */
 export async function compareTexts(
   from: NamedText,
   to: NamedText,

@@ -1,6 +1,6 @@
 /**
- * VCL files and their versions. A version is never changed; the file's row repeats what its head says: its newest version,
- * unless the console moved the head back to an earlier one.
+ * VCL files and their versions. A version never changes; the file's row repeats the data of its head, which is the newest
+ * version unless the console moved the head back to an earlier one.
  */
 import { sql, type Selectable } from 'kysely'
 import { fileVersion, listedFile } from '../../resources/file.js'
@@ -18,13 +18,13 @@ export type FileRecord = StoredRecord<typeof listedFile> & {
   readonly sha: string
 }
 
-/** `source`: as the caller gave it, text or base64. */
+/** `source`: as sent by the caller, text or base64. */
 export type FileVersionRecord = StoredRecord<typeof fileVersion> &
   Pick<FileRecord, 'sha'> & { readonly source: string }
 
-/** What a caller may write beside the content. */
+/** The fields besides the content that a caller may write. */
 export type FileFields = Pick<FileRecord, 'name' | 'contentType' | 'fileType' | 'managedBy'> & {
-  /** A branch of the console has one; left out: as it is, '' for a new file. */
+  /** Only for branches of the console; omitted: unchanged, '' for a new file. */
   readonly description?: string | undefined
 }
 
@@ -67,7 +67,7 @@ export async function insertFile(
   return id
 }
 
-/** Makes other writers of this file wait until the transaction ends, on both databases. */
+/** Locks the file against other writers until the transaction ends, on both databases. */
 export async function lockFile(queries: Queries, id: number): Promise<void> {
   await queries
     .updateTable('files')
@@ -76,7 +76,7 @@ export async function lockFile(queries: Queries, id: number): Promise<void> {
     .execute()
 }
 
-/** Adds the next version, which is the head then. Call with the file locked. */
+/** Adds the next version, which becomes the head. Call with the file locked. */
 export async function addVersion(
   queries: Queries,
   file: FileRecord,
@@ -147,7 +147,7 @@ export function selectVersions(queries: Queries, fileId: number) {
     .where('fileId', '=', fileId)
 }
 
-/** Deletes the file with its versions; the foreign keys refuse it while a group refers to it. */
+/** Deletes the file with its versions; the foreign keys prevent this while a group refers to the file. */
 export async function deleteFile(queries: Queries, id: number): Promise<void> {
   await lockFile(queries, id)
   await forgetFileBytes(queries, id)
@@ -171,7 +171,7 @@ export function toListedVersion(row: { readonly sha: string }): Omit<FileVersion
   return { ...readVersion(row), sha: row.sha }
 }
 
-/** Names of those that are not of this type. */
+/** The names of the files that are not of this type. */
 export async function readFilesOfOtherType(
   queries: Queries,
   ids: readonly number[],

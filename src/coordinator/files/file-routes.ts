@@ -1,4 +1,4 @@
-/** `/files`: VCL and other files with their versions, and `/vcls`, the shorthand for VCL files. */
+/** `/files`: VCL and other files with their versions; `/vcls`: the shorthand for VCL files. */
 import { file, fileTypes } from '../../resources/file.js'
 import { readOnlyNames } from '../../resources/resource.js'
 import { editingOf, listRoute, resourceRoutes } from '../api/resource-routes.js'
@@ -15,7 +15,7 @@ const listing = {
   read: (_: StateService, rows: readonly Parameters<typeof toFile>[0][]) => rows.map(toFile),
 }
 
-/** New content makes another version, which tells one edit from another. */
+/** New content creates a new version, which identifies the edit. */
 const editable = {
   resource: file,
   find: findFile,

@@ -1,4 +1,4 @@
-/** The texts of chosen file versions, as a deploy needs them. */
+/** The texts of chosen file versions, for a deploy. */
 import type { VclText } from '../../vcl/bundle.js'
 import type { Queries } from '../store/store.js'
 
@@ -6,7 +6,7 @@ export interface FileText {
   readonly id: number
   readonly name: string
   readonly version: number
-  /** As the caller gave it: text, or base64 when encoded. */
+  /** As sent by the caller: text, or base64 if encoded. */
   readonly source: string
   readonly encoded: boolean
 }
@@ -17,7 +17,7 @@ export interface ChosenVersion {
   readonly version: number | null
 }
 
-/** In the order of the choice; what does not exist is left out. One query. */
+/** In the order of `chosen`; missing versions are omitted. One query. */
 export async function readFileTexts(
   queries: Queries,
   chosen: readonly ChosenVersion[],
@@ -47,7 +47,7 @@ export async function readFileTexts(
       ),
     )
     .execute()
-  // One file may be chosen at two versions.
+  // A file may be chosen in two versions.
   const found = new Map<string, FileText>()
   for (const { head, encoded, ...row } of rows) {
     const text = { ...row, encoded: encoded === 1 }
@@ -61,7 +61,7 @@ function keyOf({ id, version }: ChosenVersion): string {
   return `${id} ${version ?? 'head'}`
 }
 
-/** As it is flattened. */
+/** The input for flattening. */
 export function toVclText({ name, source, encoded }: FileText): VclText {
   return { name, text: encoded ? Buffer.from(source, 'base64').toString('utf8') : source }
 }

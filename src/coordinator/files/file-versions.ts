@@ -1,4 +1,4 @@
-/** The versions of a file: listed, read, compared. */
+/** Lists, reads and compares the versions of a file. */
 import { parseListQuery } from '../../resources/list-query.js'
 import { readFileContent } from '../../vcl/file.js'
 import { flattenedLimitBytes } from '../../vcl/limits.js'
@@ -31,7 +31,7 @@ export async function listVersions(
   return { rows: rows.map(toListedVersion), total }
 }
 
-/** `version` as the path has it. Throws 'not-found'. */
+/** `version`: as in the path. Throws 'not-found'. */
 export async function readVersion(
   service: StateService,
   file: FileRecord,
@@ -49,7 +49,7 @@ export async function readVersion(
   return found
 }
 
-/** Unified text; empty when the contents are equal. */
+/** Returns a unified diff; empty if the contents are equal. */
 export async function diffVersions(
   service: StateService,
   file: FileRecord,
@@ -76,7 +76,7 @@ function readText(version: FileVersionRecord): string {
       'file',
       `version ${version.version} is not text; only texts can be compared`,
     )
-  // The limit of a flattened VCL; comparing more would delay other calls.
+  // The size limit of a flattened VCL; comparing larger texts would delay other calls.
   if (read.content.bytes.length > flattenedLimitBytes)
     throw new FleetError(
       'conflict',

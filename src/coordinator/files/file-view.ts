@@ -1,11 +1,11 @@
-/** What the API answers of files and their versions. */
+/** Files and their versions as the API returns them. */
 import { Type } from 'typebox'
 import { file, fileVersion, listedFile } from '../../resources/file.js'
 import { answerMaker } from '../api/resource-answers.js'
 import { answerSchema } from '../api/resource-schemas.js'
 import type { FileRecord, FileVersionRecord } from './file-queries.js'
 
-/** As lists have it: without the source. */
+/** For lists: without the source. */
 export const fileSchema = answerSchema(listedFile)
 export const wholeFileSchema = answerSchema(file.fields)
 

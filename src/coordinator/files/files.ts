@@ -1,4 +1,4 @@
-/** VCL files: a name, what kind of file it is, and immutable versions of its content. */
+/** VCL files: a name, a file type, and immutable versions of the content. */
 import { file, fileTypes } from '../../resources/file.js'
 import type { Actor } from '../../resources/permission.js'
 import {
@@ -34,7 +34,7 @@ export async function readWholeFile(service: StateService, found: FileRecord): P
   return withSource(service.store.queries, found)
 }
 
-/** Of a branch of the console. */
+/** The description of a console branch. */
 interface Described {
   readonly description?: string | undefined
 }
@@ -64,7 +64,7 @@ export async function createFile(
   )
 }
 
-/** New content makes the next version; equal content, a rename and another type make none. */
+/** New content creates the next version; equal content, a rename or a new type does not. */
 export async function updateFile(
   service: StateService,
   actor: Actor,
@@ -82,7 +82,7 @@ export async function updateFile(
   )
 }
 
-/** Before the transaction, which nobody else waits for: a long test is read in a thread. */
+/** Runs before the transaction, because a long test is parsed in a thread and other writers would have to wait. */
 async function checkTest(
   { store }: StateService,
   actor: Actor,
@@ -128,7 +128,7 @@ function mergeFields(
   before?: FileRecord,
 ): FileFields {
   const { name, contentType, fileType, managedBy } = mergeWritten(file, body, before)
-  // The other form has another default type.
+  // The default content type depends on `encoded`.
   const isKept = body.contentType !== undefined || encoded === before?.encoded
   return {
     name,
@@ -161,7 +161,7 @@ function readContent(source: string, encoded: boolean): FileContent {
   return read.content
 }
 
-/** RFC 9110 media type with parameters; it is answered in JSON only, so that no control is all that matters. */
+/** RFC 9110 media type with parameters; it is only returned in JSON, so rejecting control characters is enough. */
 function requireContentType(contentType: string): string {
   if (/^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(?:\s*;[\x20-\x7e]{0,255})?$/.test(contentType))
     return contentType

@@ -1,5 +1,5 @@
-/** The thread that checks one test of VCL. */
+/** The thread that checks one VCL test. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { findTestProblems } from './check-test-file.js'
 
-parentPort?.postMessage(findTestProblems(workerData as string)) // as requireTestFile gives it
+parentPort?.postMessage(findTestProblems(workerData as string)) // set by requireTestFile

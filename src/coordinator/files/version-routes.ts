@@ -1,4 +1,4 @@
-/** `/files/{id}/versions` and `/files/{id}/diff`: what a file was, and what changed. */
+/** `/files/{id}/versions` and `/files/{id}/diff`: the versions of a file and their differences. */
 import { Type } from 'typebox'
 import type { Actor } from '../../resources/permission.js'
 import { answerList, route, type Route } from '../http/route.js'

@@ -1,11 +1,11 @@
-/** Agents whose running VCL is to be adopted, and what became of it (docs/behaviour.md, Takeover). */
+/** Agents whose running VCL is to be adopted, and the outcome (docs/behaviour.md, Takeover). */
 import { logOfAgent } from './agent-rows.js'
 import { addTags, removeStaticTag } from './agent-tags.js'
 import { parseAdoption, type AdoptionRecord } from './agent-queries.js'
 import type { Queries } from '../store/store.js'
 import { updateRow } from '../store/write-rows.js'
 
-/** Of the names of groups and tags that adoptions make. */
+/** Prefix of the names of groups and tags that adoptions create. */
 export const adoptedPrefix = 'adopted-'
 
 /** While it is set, no group is placed on the agent. */
@@ -17,7 +17,7 @@ export async function setAdopting(
   await updateRow(queries, 'agents', agentId, { adopting })
 }
 
-/** It is decided: the record stays with the agent, and an api log entry tells of it. */
+/** Ends the adoption: stores the record with the agent and adds an API log entry. */
 export async function writeAdoption(
   queries: Queries,
   agentId: number,
@@ -43,12 +43,12 @@ export async function writeAdoptionDifference(
   await updateRow(queries, 'agents', agentId, { adoptionDifference })
 }
 
-/** It stays with the agent as one that the agent itself sends. */
+/** The tag stays with the agent like one that the agent itself sends. */
 export function addStaticTag(queries: Queries, agentId: number, tagId: number): Promise<void> {
   return addTags(queries, agentId, [tagId], { static: 1 })
 }
 
-/** Agents need the tag of what was adopted for as long as a deployment, or a stage, asks for it. */
+/** Removes adopted tags from agents: they are needed only as long as a deployment or a stage refers to them. */
 export async function releaseAdoptedTags(
   queries: Queries,
   tagIds: readonly number[],

@@ -1,6 +1,6 @@
 /**
- * Agents as placement reads them, found by tag: a run over many groups reads each group's own agents only.
- * `recordPlacement` keeps it true during such a run, so that later groups see what earlier ones took.
+ * Agents as placement reads them, indexed by tag: a run over many groups visits only each group's own agents.
+ * `recordPlacement` updates it during such a run, so that later groups see the placements of earlier ones.
  */
 import type { AgentState } from '../../resources/agent-state.js'
 import type { CacheRelease } from '../../resources/cache-release.js'
@@ -8,38 +8,38 @@ import type { CacheRelease } from '../../resources/cache-release.js'
 export interface PlacementAgent {
   readonly id: number
   readonly state: AgentState
-  /** Of its cache; undefined: not known. */
+  /** Of its cache; undefined: unknown. */
   readonly release?: CacheRelease | undefined
   /** Static and assigned ones. */
   readonly tagIds: readonly number[]
-  /** Every group that is placed there, and every stage (`holderId`). */
+  /** All groups and stages placed there (`holderId`). */
   readonly groupIds: readonly number[]
-  /** The one of them whose VCL is the whole VCL there. */
+  /** The group among them whose VCL is the whole VCL there. */
   readonly rootGroupId: number | null
-  /** Of those that are placed there the ones whose place another takes, and which; undefined: none. */
+  /** Groups placed there that are being replaced → the group that replaces them; undefined: none. */
   readonly replacedBy?: ReadonlyMap<number, number> | undefined
-  /** What its cache runs is to be adopted: nothing new is placed there before. */
+  /** Its cache's VCL is still to be adopted: nothing new is placed there before. */
   readonly adopting?: boolean
-  /** It is emptied: nothing new is placed there, and what is there moves where others fit. */
+  /** Nothing new is placed there, and its placements move to other agents that fit. */
   readonly draining?: boolean
-  /** The group of the console that it is in: its cache is that group's, deployed or not. */
+  /** The group of the console that it belongs to: its cache is reserved for that group, deployed or not. */
   readonly memberOf?: number | null
 }
 
-/** A group, or a stage by its `holderId`, has this domain on this agent. */
+/** A group, or a stage by its `holderId`, holds this domain on this agent. */
 export interface DomainOnAgent {
   readonly agentId: number
   readonly fqdn: string
   readonly groupId: number
 }
 
-/** Who has a place: a group, or its stage. */
+/** The holder of a placement: a group or its stage. */
 export interface PlacementHolder {
   readonly groupId: number
   readonly stage: boolean
 }
 
-/** A group's stage holds places of its own: it goes by the negative of the group's id. */
+/** A group's stage has its own placements, under the negative of the group's id. */
 export function holderId({ groupId, stage }: PlacementHolder): number {
   return stage ? -groupId : groupId
 }
@@ -48,29 +48,29 @@ export interface IndexedAgent extends Pick<
   PlacementAgent,
   'id' | 'state' | 'release' | 'replacedBy' | 'adopting' | 'draining' | 'memberOf'
 > {
-  /** Where it stands in the index's arrays. */
+  /** Its position in the index's arrays. */
   readonly slot: number
   readonly tagIds: ReadonlySet<number>
   readonly groupIds: Set<number>
   rootGroupId: number | null
-  /** Name → the group that has it here, as far as `noteDomains` was called. */
+  /** Domain name → the group that holds it here, as recorded by `noteDomains`. */
   domains: ReadonlyMap<string, number>
 }
 
-/** A run over a large fleet asks each agent that fits, for each group: ids and counts lie flat, so that it touches few of the agents. */
+/** A run over a large fleet checks each fitting agent for each group: ids and counts are in flat arrays to touch few objects. */
 export interface AgentIndex {
   readonly byId: ReadonlyMap<number, IndexedAgent>
   /** By slot. */
   readonly agents: readonly IndexedAgent[]
-  /** By slot; doubles, since ids are larger than 32 bits. */
+  /** By slot; doubles, because ids exceed 32 bits. */
   readonly ids: Float64Array
-  /** How many groups each holds, by slot. */
+  /** Number of groups on each agent, by slot. */
   readonly groupCounts: Int32Array
-  /** The slots of those that have it. */
+  /** The slots of the agents that have the tag. */
   readonly byTag: ReadonlyMap<number, readonly number[]>
 }
 
-/** Of most agents, where a map of their own each would be most of the index. */
+/** Shared by most agents: a separate map for each would make up most of the index. */
 const noDomains: ReadonlyMap<string, number> = new Map()
 
 export function indexAgents(placementAgents: Iterable<PlacementAgent>): AgentIndex {
@@ -92,7 +92,7 @@ export function indexAgents(placementAgents: Iterable<PlacementAgent>): AgentInd
   return { byId, agents, ids, groupCounts, byTag }
 }
 
-/** What the placement of groups with domains is to look at. */
+/** Records held domains, for the placement of groups with domains. */
 export function noteDomains(index: AgentIndex, domains: readonly DomainOnAgent[]): void {
   for (const { agentId, fqdn, groupId } of domains) {
     const agent = index.byId.get(agentId)
@@ -100,7 +100,7 @@ export function noteDomains(index: AgentIndex, domains: readonly DomainOnAgent[]
   }
 }
 
-/** Takes the outcome of a group's placement over, before the next group of the same run is placed. */
+/** Records the result of a group's placement before the next group of the same run is placed. */
 export function recordPlacement(
   index: AgentIndex,
   group: {
@@ -136,5 +136,5 @@ function removeGroup(index: AgentIndex, agent: IndexedAgent, groupId: number): v
 
 function ownDomains(agent: IndexedAgent): Map<string, number> {
   if (agent.domains === noDomains) agent.domains = new Map()
-  return agent.domains as Map<string, number> // one of its own, made above
+  return agent.domains as Map<string, number> // its own map, created above
 }

@@ -1,4 +1,4 @@
-/** What an answer says of the agents that it names. */
+/** Id, name and state of the agents that a response names. */
 import type { AgentState } from '../../resources/agent-state.js'
 import { inPieces } from '../store/in-pieces.js'
 import type { Queries } from '../store/store.js'

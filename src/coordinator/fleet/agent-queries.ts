@@ -1,4 +1,4 @@
-/** Agents as they are listed and read. How they come in: agent-rows.ts; what moves: condition-queries.ts. */
+/** Lists and reads agents. Registration: agent-rows.ts; heartbeats and reports: condition-queries.ts. */
 import type { Selectable } from 'kysely'
 import { agent } from '../../resources/agent.js'
 import type { EngineState } from '../../resources/agent-state.js'
@@ -17,27 +17,27 @@ import type { Queries } from '../store/store.js'
 export interface AgentRecord extends StoredRecord<typeof agent.fields> {
   readonly engineState: EngineState
   readonly engineWorkingDirectory: string | null
-  /** Empty where it is not known. */
+  /** Empty if unknown. */
   readonly engineRevision: string
-  /** Of its machine; empty where it is not known. */
+  /** Of its machine; empty if unknown. */
   readonly hostName: string
   readonly capabilities: readonly Capability[]
-  /** Null: the log can be read, or nobody said why not. */
+  /** Null: the agent can read the log, or reported no reason. */
   readonly logTrouble: string | null
   readonly desiredRevision: number
-  /** Null: nothing was tried yet. */
+  /** Null: no revision was attempted yet. */
   readonly attempted: AttemptRecord | null
   readonly effectiveRevision: number | null
   readonly drift: DriftRecord | null
-  /** Null: the agent never asked for it. */
+  /** Null: the agent never requested it. */
   readonly adoption: AdoptionRecord | null
-  /** Null: it is not drained. */
+  /** Null: not drained. */
   readonly draining: DrainRecord | null
-  /** Its name in the console; null: the composed one. */
+  /** Its name in the console; null: the generated one. */
   readonly consoleName: string | null
-  /** Given in the console. */
+  /** Set in the console. */
   readonly description: string
-  /** By id. */
+  /** Sorted by id. */
   readonly tags: readonly AgentTag[]
 }
 
@@ -58,30 +58,30 @@ export interface DriftRecord {
   readonly healedAt: string | null
 }
 
-/** Who empties it of its groups, and why (docs/behaviour.md, Drain). Milliseconds since 1970. */
+/** The account that drains the agent, and why (docs/behaviour.md, Drain). Milliseconds since 1970. */
 export interface DrainRecord {
   readonly since: number
-  /** Null: until it is ended. */
+  /** Null: until a user ends it. */
   readonly until: number | null
   readonly reason: string
   readonly account: string
 }
 
-/** What became of the VCL that the cache ran when its agent came (docs/behaviour.md, Takeover). */
+/** The outcome for the VCL that the cache ran when its agent first connected (docs/behaviour.md, Takeover). */
 export interface AdoptionRecord {
   /** ISO 8601. */
   readonly at: string
-  /** `refused`: it serves on until the first deploy. */
+  /** `refused`: it keeps serving until the first deploy. */
   readonly result: 'adopted' | 'refused'
-  /** Why it was refused, or did not join the group of `--adopt-group`. */
+  /** Why it was refused or did not join the group of `--adopt-group`. */
   readonly error: string | null
-  /** Of what was adopted: the static tag that its deployment asks for; null once no deployment asks for it. */
+  /** The static tag that the adopted group's deployment requires; null once no deployment requires it. */
   readonly tag: string | null
-  /** What it was made, or joined; as the group was called then. Null: refused, or adopted by an earlier version. */
+  /** The group created or joined, with its name at that time. Null: refused, or adopted by an earlier version. */
   readonly group: NamedReference | null
 }
 
-/** Agents that the scope may see, with everything but the content of the desired state, which may be long. */
+/** Agents visible in the scope, with everything except the content of the desired state, which may be long. */
 export function selectAgents(queries: Queries, scope: Scope) {
   return queries
     .selectFrom('agents')
@@ -143,7 +143,7 @@ export async function findAgent(
   return row && fromRow(row, await readTagsOfAgent(queries, id))
 }
 
-/** In order. */
+/** Sorted. */
 export async function readAgentIds(queries: Queries, scope: Scope): Promise<number[]> {
   return (await readAgentOwners(queries, scope)).map(({ id }) => id)
 }
@@ -154,7 +154,7 @@ export interface AgentOwner {
   readonly organizationId: number | null
 }
 
-/** By id; with `tagIds` those that have all of these. */
+/** Sorted by id; with `tagIds` only agents that have all of these tags. */
 export function readAgentOwners(
   queries: Queries,
   scope: Scope,
@@ -171,7 +171,7 @@ export function readAgentOwners(
   return agents.execute()
 }
 
-/** Gives the rows their tags with one query more; the order stays. */
+/** Adds the rows' tags with one more query; keeps the order. */
 export async function toAgentRecords(
   queries: Queries,
   rows: readonly AgentRow[],
@@ -183,7 +183,7 @@ export async function toAgentRecords(
   return rows.map((row) => fromRow(row, tags.get(row.id) ?? []))
 }
 
-/** Those of the ids that the scope may see, in pieces; the order is the ids' own. */
+/** Reads the agents with these ids that the scope may see, in pieces. */
 export async function readAgents(
   queries: Queries,
   scope: Scope,
@@ -198,7 +198,7 @@ export async function readAgents(
   })
 }
 
-/** Asked with each batch of events. */
+/** Runs for every batch of events. */
 const selectSome = prepareQuery((queries) => selectOrdered(queries, { kind: 'all' }, []))
 
 function selectOrdered(queries: Queries, scope: Scope, ids: readonly number[]) {
@@ -225,28 +225,28 @@ function fromRow(row: AgentRow, tags: readonly AgentTag[]): AgentRecord {
     consoleName: row.consoleName,
     description: row.description,
     tags,
-    // The last: to add keys behind a spread takes ten times as long as all the rest.
+    // Last: adding keys after a spread takes ten times as long as all the rest.
     ...readStored(row),
   }
 }
 
-/** Reads the column, which drain-queries.ts alone writes. */
+/** Reads the column, which only drain-queries.ts writes. */
 export function parseDrain(json: string | null): DrainRecord | null {
   return json === null ? null : (JSON.parse(json) as DrainRecord)
 }
 
-/** Reads the column, which adoption-queries.ts alone writes. */
+/** Reads the column, which only adoption-queries.ts writes. */
 export function parseAdoption(json: string | null): AdoptionRecord | null {
   if (json === null) return null
   const adoption = JSON.parse(json) as Omit<AdoptionRecord, 'group'> & Partial<AdoptionRecord>
   return { ...adoption, group: adoption.group ?? null }
 }
 
-/** What one agent's view has beside the lists'. */
+/** Fields that the view of one agent has in addition to the list's. */
 export interface AgentDetail {
-  /** Unified text: what was adopted against the group that it was to join. */
+  /** Unified diff of the adopted VCL against the group that it was to join. */
   readonly adoptionDifference: string | null
-  /** What its cache holds while it is locked. */
+  /** Content of its cache while it is locked. */
   readonly held: HeldCache | null
 }
 

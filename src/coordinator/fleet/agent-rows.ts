@@ -1,4 +1,4 @@
-/** The agents' rows as the link writes and reads them: identity, what hello says, the desired state that is sent. */
+/** The agents' rows as the link writes and reads them: identity, hello, and the desired state to send. */
 import { sql, type Selectable } from 'kysely'
 import { agentStates } from '../../resources/agent-state.js'
 import { listIds, prepareGiven, writeIds } from '../store/given-rows.js'
@@ -15,14 +15,14 @@ interface AgentIdentity {
   readonly organizationId: number | null
   readonly name: string
   readonly state: number
-  /** The link that counted when this was read. */
+  /** The valid link at the time of the read. */
   readonly linkId: string | null
 }
 
 const selectByKey = prepareQuery((queries) => selectIdentity(queries).where('keyDigest', '=', ''))
 const selectByName = prepareQuery((queries) => selectIdentity(queries).where('name', '=', ''))
 
-/** Whose key this is. The digest is looked up whole: no comparison that a clock could watch. */
+/** Finds the agent with this key. The whole digest is looked up, so there is no comparison to time. */
 export async function findAgentByKey(
   queries: Queries,
   keyDigest: string,
@@ -30,7 +30,7 @@ export async function findAgentByKey(
   return (await selectByKey(queries, [keyDigest]))[0]
 }
 
-/** Names of agents are unique over all organizations (docs/behaviour.md, Names). */
+/** Agent names are unique across all organizations (docs/behaviour.md, Names). */
 export async function findAgentByName(
   queries: Queries,
   name: string,
@@ -38,7 +38,7 @@ export async function findAgentByName(
   return (await selectByName(queries, [name]))[0]
 }
 
-/** By id; null: shared. Agents that are gone are left out. */
+/** Owners by agent id; null: shared. Deleted agents are omitted. */
 export async function readAgentOwners(
   queries: Queries,
   agentIds: readonly number[],
@@ -56,7 +56,7 @@ function selectIdentity(queries: Queries) {
 
 type AgentRow = Selectable<Tables['agents']>
 
-/** What a hello says of an agent, as the row keeps it. */
+/** Columns that store the content of a hello. */
 export const describedColumns = [
   ...(['name', 'agentVersion', 'capabilities', 'engineHost', 'enginePort'] as const),
   ...([
@@ -89,7 +89,7 @@ export async function findRegistered(
   return (await selectRegistered(queries, [id]))[0]
 }
 
-/** What the row says of a moment: written at registration, then by condition-queries.ts. */
+/** Columns of the current condition: written at registration, then by condition-queries.ts. */
 const conditionColumns = [
   ...(['state', 'engineState', 'engineError', 'effectiveRevision'] as const),
   ...(['lockedBecause', 'cachePid'] as const),
@@ -102,7 +102,7 @@ export interface NewAgent extends DescribedColumns, ConditionColumns {
   readonly desiredRevision: number
   /** JSON of DesiredEngine. */
   readonly desired: string
-  /** What its cache runs is to be adopted first. */
+  /** Its cache's VCL is to be adopted first. */
   readonly adopting: 0 | 1
 }
 
@@ -124,7 +124,7 @@ const insertGiven = prepareGiven(
     returning id, name`,
 )
 
-/** In one statement; answers their ids by name. Throws 'conflict' where an organization has too many then. */
+/** Inserts in one statement; returns the ids by name. Throws 'conflict' if an organization would exceed its quota. */
 export async function insertAgents(
   queries: Queries,
   agents: readonly NewAgent[],
@@ -137,15 +137,15 @@ export async function insertAgents(
     agents.map((agent) => ({ ...agent, ...begun, ...times })),
   )
   const owners = new Set(agents.map(({ organizationId }) => organizationId ?? 0))
-  // In one order, as each locks its row.
+  // In a fixed order, because each call locks the organization's row.
   for (const owner of [...owners].toSorted((a, b) => a - b))
     await holdQuota(queries, owner === 0 ? null : owner, 'agents')
   return new Map(made.map(({ id, name }) => [name, id]))
 }
 
 /**
- * A reinstalled host takes its name over: another key, nothing known of its cache, the same id and desired state.
- * Answers false when the agent was no longer Down.
+ * A reinstalled host takes over its name: new key, nothing known about its cache, same id and desired state.
+ * Returns false if the agent was no longer Down.
  */
 export async function replaceAgent(
   queries: Queries,
@@ -174,7 +174,7 @@ export async function replaceAgent(
   return numUpdatedRows > 0n
 }
 
-/** What its agent goes on to call itself, and that it holds no newer word than is known here. */
+/** Stores the agent's own name, and makes the desired revision newer than the one that the agent holds. */
 export async function takeWord(
   queries: Queries,
   id: number,
@@ -199,13 +199,13 @@ export async function takeWord(
     .execute()
 }
 
-/** Of all organizations. */
+/** Across all organizations. */
 export async function readAllAgentIds(queries: Queries): Promise<number[]> {
   const rows = await queries.selectFrom('agents').select('id').execute()
   return rows.map(({ id }) => id)
 }
 
-/** What happened to an agent though nobody called. */
+/** Logs an event of an agent that no API request caused. */
 export async function logOfAgent(
   queries: Queries,
   agent: { readonly id: number; readonly organizationId: number | null },
@@ -235,14 +235,14 @@ export async function logOfAgent(
     .execute()
 }
 
-/** Its placements and tags go with it. */
+/** Also deletes its placements and tags. */
 export async function deleteAgentRow(queries: Queries, id: number): Promise<void> {
   await queries.deleteFrom('agentTags').where('agentId', '=', id).execute()
   await queries.deleteFrom('placements').where('agentId', '=', id).execute()
   await deleteRow(queries, 'agents', id)
 }
 
-/** What users write of an agent's cache in the console. */
+/** Columns of an agent's cache that users edit in the console. */
 export type ConsoleColumns = Partial<Pick<AgentRow, 'consoleName' | 'description'>>
 
 interface DesiredRow {

@@ -1,4 +1,4 @@
-/** Which agent bears which tag, and why: sent by the agent itself (static), given through the API (assigned), or both. */
+/** The tags of agents and their origin: sent by the agent itself (static), assigned through the API (assigned), or both. */
 import { sql } from 'kysely'
 import { groupBy } from '../../group-by.js'
 import { prepareQuery } from '../store/prepared-query.js'
@@ -12,13 +12,13 @@ export interface AgentTag {
   readonly name: string
   /** This agent sends it. */
   readonly static: boolean
-  /** It was given to this agent through the API. */
+  /** It was assigned to this agent through the API. */
   readonly assigned: boolean
   readonly createdAt: number
   readonly updatedAt: number
 }
 
-/** One query a thousand agents; tags by id. */
+/** One query per thousand agents; tags sorted by id. */
 export async function readTagsOfAgents(
   queries: Queries,
   agentIds: readonly number[],
@@ -28,7 +28,7 @@ export async function readTagsOfAgents(
   return new Map([...byAgent].map(([agentId, tags]) => [agentId, tags.map(toAgentTag)]))
 }
 
-/** Their names and the ids of their tags; two queries a thousand agents. */
+/** Reads the agents' names and tag ids; two queries per thousand agents. */
 export async function readNamedAgentTags(
   queries: Queries,
   agentIds: readonly number[],
@@ -54,7 +54,7 @@ const readOne = prepareQuery((queries) =>
   selectTagsOfAgents(queries).where('agentTags.agentId', '=', 0),
 )
 
-/** By id. */
+/** Sorted by id. */
 export async function readTagsOfAgent(queries: Queries, agentId: number): Promise<AgentTag[]> {
   return (await readOne(queries, [agentId])).map(toAgentTag)
 }
@@ -87,7 +87,7 @@ export async function readStaticTagNames(queries: Queries, agentId: number): Pro
   return (await selectStaticNames(queries, [agentId, 1])).map((row) => row.name)
 }
 
-/** The ids of these names in one organization; tags that are missing are made. One tag of a name exists there. */
+/** Returns the tag ids of these names in one organization; creates missing tags. Names are unique there. */
 export async function keepTags(
   queries: Queries,
   organizationId: number | null,
@@ -125,7 +125,7 @@ async function readTagIds(
   return rows.map((row) => row.id)
 }
 
-/** Which of these tags are still there. */
+/** Returns the tags that still exist. */
 export async function readExistingTags(
   queries: Queries,
   ids: readonly number[],
@@ -140,7 +140,7 @@ export async function readExistingTags(
   return rows.map((row) => row.id)
 }
 
-/** What the agent sends now replaces what it sent; what was assigned stays. */
+/** The tags that the agent sends now replace those it sent before; assigned tags stay. */
 export async function replaceStaticTags(
   queries: Queries,
   agentId: number,
@@ -156,7 +156,7 @@ export async function replaceStaticTags(
   await forgetUnborne(queries, agentId)
 }
 
-/** What its agent sent until now stays, whatever it sends next. */
+/** Makes the tags sent so far assigned, so that they stay whatever the agent sends next. */
 export async function giveStaticTags(queries: Queries, agentId: number): Promise<void> {
   await queries
     .updateTable('agentTags')
@@ -194,7 +194,7 @@ const insertBorne = prepareGiven(
       select ${given.agentId}, ${given.tagId}, ${given.static}, ${given.assigned} ${given.from}`,
 )
 
-/** Of agents that bear none yet. */
+/** For agents without tags. */
 export async function addFirstTags(queries: Queries, tags: readonly BorneTag[]): Promise<void> {
   await insertBorne(
     queries,
@@ -214,7 +214,7 @@ export function addAssignedTags(
   return addTags(queries, agentId, tagIds, { assigned: 1 })
 }
 
-/** `because`: beside what else may be why the agent bears them. */
+/** `because`: added to any other origin that the tag already has on the agent. */
 export async function addTags(
   queries: Queries,
   agentId: number,

@@ -1,4 +1,4 @@
-/** Which certificates are to be on which agents and how far they are: what desired states are composed from, and reports move. */
+/** Certificates on agents and their progress: desired states are composed from them, and reports update them. */
 import { groupBy } from '../../group-by.js'
 import {
   certificateName,
@@ -11,21 +11,21 @@ import type { Queries } from '../store/store.js'
 export interface CertificatePlace {
   readonly certificateId: number
   readonly agentId: number
-  /** Whose the certificate is. */
+  /** Owner of the certificate. */
   readonly organizationId: number | null
-  /** What the agent is to serve; null: nothing yet, or it is passed over. */
+  /** The version that the agent should serve; null: none yet, or the agent is passed over. */
   readonly sha: string | null
   readonly state: 'wanted' | 'applied' | 'failed' | 'passed'
   /** Of `passed`. */
   readonly reason: 'no-tls' | 'conflict' | null
-  /** What a deploy in phase one loads there. */
+  /** The version that a deploy in phase one loads there. */
   readonly candidateSha: string | null
   readonly candidateState: 'pending' | 'loaded' | 'failed' | null
   readonly error: string | null
   readonly deployedAt: number | null
 }
 
-/** By agent; those without are left out. */
+/** Certificates by agent id; agents without any are omitted. */
 export async function readDesiredCertificates(
   queries: Queries,
   agentIds: readonly number[],
@@ -53,7 +53,7 @@ function toDesired({ certificateId, sha, candidateSha }: CertificatePlace): Desi
   ]
 }
 
-/** By certificate and agent. */
+/** Sorted by certificate and agent. */
 export async function readCertificatePlaces(
   queries: Queries,
   wanted: { readonly agentIds?: readonly number[]; readonly certificateIds?: readonly number[] },
@@ -117,7 +117,7 @@ export async function deleteCertificatePlaces(
     )
 }
 
-/** Answers the same object when the report says nothing new of it. Pure. */
+/** Returns the same object if the report contains nothing new about it. Pure. */
 export function judgeCertificate(
   place: CertificatePlace,
   reported: ReadonlyMap<string, ReportedCertificate>,

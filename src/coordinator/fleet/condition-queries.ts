@@ -1,4 +1,4 @@
-/** What moves with every heartbeat and report, written for many agents in one statement. */
+/** Columns that change with heartbeats and reports, written for many agents in one statement. */
 import { sql, type RawBuilder } from 'kysely'
 import { agentStates } from '../../resources/agent-state.js'
 import { logOfAgent, type ConditionColumns } from './agent-rows.js'
@@ -14,19 +14,19 @@ export interface HeartbeatRow extends ConditionColumns {
   readonly at: number
 }
 
-/** What is true of an agent after its heartbeat was written. */
+/** The state of an agent after its heartbeat was written. */
 export interface RecordedHeartbeat {
   readonly id: number
   readonly keyDigest: string
   readonly desiredRevision: number
   readonly recordedRevision: number | null
-  /** 1: it is drained. */
+  /** 1: drained. */
   readonly isDraining: 0 | 1
-  /** The time of the heartbeat, when it changed the state. */
+  /** The time of the heartbeat if it changed the state. */
   readonly lastStateChangeAt: number
 }
 
-/** Agents that are gone are left out of the answer. */
+/** Deleted agents are omitted from the result. */
 export function writeConditions(
   queries: Queries,
   heartbeats: readonly HeartbeatRow[],
@@ -34,7 +34,7 @@ export function writeConditions(
   return updateConditions(queries, heartbeats)
 }
 
-/** For agents of which nothing but the time is new; the state is set all the same, for a peer may have called them Down. */
+/** For agents with nothing new but the time; the state is still set, because a peer may have marked them Down. */
 export function writeHeartbeats(
   queries: Queries,
   heartbeats: readonly HeartbeatRow[],
@@ -75,7 +75,7 @@ function setHeard({ at, state }: Readonly<Record<'at' | 'state', RawBuilder<unkn
     "lastStateChangeAt" = case when agents.state = ${state} then agents."lastStateChangeAt" else ${at} end`
 }
 
-/** What had failed there is being tried again. */
+/** Call when what failed there is being retried. */
 export async function forgetRestarts(queries: Queries, ids: readonly number[]): Promise<void> {
   if (ids.length === 0) return
   await queries
@@ -85,7 +85,7 @@ export async function forgetRestarts(queries: Queries, ids: readonly number[]): 
     .execute()
 }
 
-/** Placement has considered these, and what they are to hold is known. Those that are Locked or Down wait on. Answers which. */
+/** Ends the wait of agents that placement has considered, and returns them. Agents that are Locked or Down keep waiting. */
 export async function endPlacementWaits(
   queries: Queries,
   but: ReadonlySet<number>,
@@ -93,7 +93,7 @@ export async function endPlacementWaits(
   const waiting = await queries
     .selectFrom('agents')
     .select('id')
-    // As the index says it: a parameter might be any other number.
+    // A literal, as in the index condition: a parameter could have any value.
     .where('awaitsPlacement', '=', sql.lit(1))
     .where('state', 'not in', [agentStates.Locked, agentStates.Down])
     .execute()
@@ -104,7 +104,7 @@ export async function endPlacementWaits(
   return ids
 }
 
-/** Answers the agents that became Down by this call: each is answered to one caller only. */
+/** Returns the agents that this call marked Down: each is returned to one caller only. */
 export async function markSilentDown(
   queries: Queries,
   silentSince: number,
@@ -129,7 +129,7 @@ export interface AttemptRow {
   readonly recordedRevision: number | null
 }
 
-/** Ids that are gone are left out. Call under the decision lock when the answer is written back. */
+/** Deleted agents are omitted. Call under the decision lock if the result is written back. */
 export async function readAttempts(
   queries: Queries,
   ids: readonly number[],
@@ -178,7 +178,7 @@ const updateAttempts = prepareGiven(
     ${given.from} where agents.id = ${given.id}`,
 )
 
-/** The last drift is kept with the agent, each has an api log entry of severity 2 (docs/behaviour.md, Drift). */
+/** Stores the last drift with the agent; every drift gets an API log entry of severity 2 (docs/behaviour.md, Drift). */
 export async function writeDrift(
   queries: Queries,
   id: number,

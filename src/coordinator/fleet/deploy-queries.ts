@@ -1,8 +1,8 @@
 /**
- * Deploys in phase one: written before the first instruction, gone with the decision. At most one for each group.
+ * Deploys in phase one: written before the first instruction, deleted with the decision. At most one per group.
  *
- * Each belongs to the coordinator process that runs it, which prolongs its lease. A lease that is over is taken by another
- * process, with the next epoch; what the earlier owner writes is conditional on its own.
+ * Each belongs to the coordinator process that runs it and renews its lease. Another process takes over an expired lease,
+ * with the next epoch; writes of the earlier owner are conditional on its own epoch.
  */
 import type { Selectable } from 'kysely'
 import type { PlacementHolder } from './agent-index.js'
@@ -11,7 +11,7 @@ import type { GroupAction } from './history-queries.js'
 import type { Tables } from '../store/schema.js'
 import type { Queries } from '../store/store.js'
 
-/** What the two phases are for. */
+/** The actions that run in two phases. */
 export type DeployAction = Exclude<GroupAction, 'undeploy' | 'delstage'>
 
 export interface DeployRecord {
@@ -19,7 +19,7 @@ export interface DeployRecord {
   readonly groupId: number
   readonly organizationId: number | null
   readonly action: DeployAction
-  /** The revision that the switch makes: of the group, or of its stage. */
+  /** The revision of the group or its stage after the switch. */
   readonly revision: number
   readonly sources: Release
   readonly traceId: string
@@ -28,11 +28,11 @@ export interface DeployRecord {
   /** The coordinator process that runs it. */
   readonly owner: string
   readonly epoch: number
-  /** Its second phase is this rollout; null: all switch at once. */
+  /** The rollout that is its second phase; null: all agents switch at once. */
   readonly rolloutId: number | null
 }
 
-/** Whose places it changes. */
+/** The holder of the placements that it changes. */
 export function holderOf({
   groupId,
   action,
@@ -84,15 +84,15 @@ function fromRow(row: Selectable<Tables['deploys']>): DeployRecord {
   }
 }
 
-/** What a write of a deploy is conditional on: nobody took it over. */
+/** The condition for writes of a deploy: no other process has taken it over. */
 export type DeployHold = Pick<DeployRecord, 'id' | 'epoch'>
 
-/** Call under the decision lock to write by the answer. */
+/** Call under the decision lock if a write depends on the result. */
 export async function holdsDeploy(queries: Queries, hold: DeployHold): Promise<boolean> {
   return (await selectHeld(queries, hold).executeTakeFirst()) !== undefined
 }
 
-/** One row while nobody took it over or ended it. */
+/** Selects one row unless the deploy was taken over or has ended. */
 export function selectHeld(queries: Queries, { id, epoch }: DeployHold) {
   return queries
     .selectFrom('deploys')
@@ -101,7 +101,7 @@ export function selectHeld(queries: Queries, { id, epoch }: DeployHold) {
     .where('deploys.epoch', '=', epoch)
 }
 
-/** Answers false when another process has it, or it is gone. */
+/** Returns false if another process owns it or it has ended. */
 export async function renewDeploy(
   queries: Queries,
   { id, epoch }: DeployHold,
@@ -116,7 +116,7 @@ export async function renewDeploy(
   return numUpdatedRows > 0n
 }
 
-/** Takes over deploys whose lease is over at `now`; each is answered to one caller only. */
+/** Takes over deploys whose lease has expired at `now`; each is returned to one caller only. */
 export async function takeExpiredDeploys(
   queries: Queries,
   taken: { readonly owner: string; readonly now: number; readonly leaseExpiresAt: number },
@@ -131,7 +131,7 @@ export async function takeExpiredDeploys(
   return rows.map(fromRow)
 }
 
-/** Answers false when it was gone already, or another process took it over: somebody else decides. */
+/** Returns false if it has already ended or another process has taken it over: then this caller must not decide. */
 export async function deleteDeploy(queries: Queries, { id, epoch }: DeployHold): Promise<boolean> {
   const { numDeletedRows } = await queries
     .deleteFrom('deploys')

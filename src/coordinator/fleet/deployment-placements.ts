@@ -1,4 +1,4 @@
-/** Where groups stand by their deployments: what a deployment's state and its agents follow from. */
+/** Placements of groups by deployment: the basis of a deployment's state and agents. */
 import type { AgentState } from '../../resources/agent-state.js'
 import { noDeployment } from './placement-input.js'
 import type { PlacementState } from './vcl-group.js'
@@ -10,7 +10,7 @@ import { parseRelease } from './group-queries.js'
 export interface DeploymentUse {
   readonly deploymentId: number
   readonly groupId: number
-  /** The group is deployed by it; one that joined the group since then takes effect at its next deploy. */
+  /** The group was deployed with it; a deployment added since then takes effect at the next deploy. */
   readonly deployed: boolean
   /** A deploy of the group is in progress. */
   readonly deploying: boolean
@@ -22,12 +22,12 @@ export interface DeploymentPlacementRow {
   readonly agentId: number
   readonly agentName: string
   readonly agentState: AgentState
-  /** When it came into that state. */
+  /** When the agent entered that state. */
   readonly agentSince: number
   readonly error: string | null
-  /** A candidate on its way shows, whatever serves meanwhile. */
+  /** A pending candidate is shown as applying, whatever VCL serves meanwhile. */
   readonly state: PlacementState
-  /** False: it failed before it ever served. */
+  /** False: its VCL failed before it ever served. */
   readonly held: boolean
 }
 
@@ -40,7 +40,7 @@ export async function readDeploymentUses(
       .selectFrom('vclGroupDeployments')
       .innerJoin('vclGroups', 'vclGroups.id', 'vclGroupDeployments.groupId')
       .leftJoin('deploys', (join) =>
-        // What is staged belongs to no deployment.
+        // A stage belongs to no deployment.
         join.onRef('deploys.groupId', '=', 'vclGroups.id').on('deploys.action', '!=', 'stage'),
       )
       .select(['vclGroupDeployments.deploymentId', 'vclGroups.id as groupId', 'vclGroups.wish'])
@@ -81,7 +81,7 @@ export async function readDeploymentPlacements(
   })
 }
 
-/** Those of the deployments that some agent has all tags of, in whatever state it is. */
+/** Returns the deployments whose tags an agent has, all of them and in any agent state. */
 export async function readFittingDeployments(
   queries: Queries,
   deploymentIds: readonly number[],
@@ -99,7 +99,7 @@ export async function readFittingDeployments(
         e.or([
           e('agents.organizationId', 'is', null),
           e('agents.organizationId', '=', e.ref('deployments.organizationId')),
-          // The system administrator's own deployments see every agent.
+          // The system administrator's own deployments can use every agent.
           e('deployments.organizationId', 'is', null),
         ]),
       )

@@ -18,7 +18,7 @@ export type DeploymentRecord = StoredRecord<typeof deployment.fields> & {
   readonly tags: readonly NamedReference[]
 }
 
-/** What a caller may write. */
+/** The fields that a caller may write. */
 export type DeploymentFields = Written<typeof deployment.fields> & {
   readonly tagIds: readonly number[]
 }
@@ -60,7 +60,7 @@ export async function findDeployment(
   return row && (await withTags(queries, [row]))[0]
 }
 
-/** These deployments, by id. The caller found their ids in an object of the scope. */
+/** Reads these deployments, sorted by id. The caller found their ids in an object of the scope. */
 export async function readDeploymentsOf(
   queries: Queries,
   ids: readonly number[],
@@ -145,7 +145,7 @@ async function insertTags(
     .execute()
 }
 
-/** It takes at least so many agents from now on. */
+/** Raises `max` to at least this number of agents. */
 export async function raiseMax(
   queries: Queries,
   id: number,
@@ -160,7 +160,7 @@ export async function raiseMax(
     .execute()
 }
 
-/** Deletes the deployment with its tags; the foreign keys refuse it while a group refers to it. */
+/** Deletes the deployment with its tags; the foreign keys prevent this while a group refers to it. */
 export async function deleteDeployment(queries: Queries, id: number): Promise<void> {
   await queries.deleteFrom('deploymentTags').where('deploymentId', '=', id).execute()
   await deleteRow(queries, 'deployments', id)

@@ -1,4 +1,4 @@
-/** The state that the API shows of a deployment, from its states in the groups that share it. */
+/** The state that the API shows for a deployment, derived from its states in the groups that share it. */
 import { deploymentStates } from '../../resources/deployment.js'
 
 type DeploymentStateName = keyof typeof deploymentStates
@@ -12,7 +12,7 @@ export function deploymentStateName(state: DeploymentState): DeploymentStateName
 const { Active, Inactive, Degraded, Error, Orphan, Deploying } = deploymentStates
 const bestFirst: readonly DeploymentState[] = [Inactive, Active, Deploying, Degraded, Orphan, Error]
 
-/** The worst of what it is in each of them; Inactive without any. */
+/** Returns the worst of these states; Inactive if there are none. */
 export function worstState(states: readonly DeploymentState[]): DeploymentState {
   return states.reduce<DeploymentState>(
     (worst, state) => (bestFirst.indexOf(state) > bestFirst.indexOf(worst) ? state : worst),

@@ -1,4 +1,4 @@
-/** The desired state of each agent, kept as revision and content; recomposed whenever its placements change. */
+/** The desired state of each agent, stored as revision and content; recomposed whenever its placements change. */
 import { sql } from 'kysely'
 import { composeDesired } from '../../vcl/desired-engine.js'
 import { groupBy } from '../../group-by.js'
@@ -12,8 +12,8 @@ import { inPieces } from '../store/in-pieces.js'
 import type { Queries } from '../store/store.js'
 
 /**
- * Gives each of these agents whose composition changed its next revision; answers their ids. Those of `anew` get one in
- * any case, so that they try again and report. Call under the decision lock.
+ * Gives each of these agents whose composition changed its next revision; returns their ids. Agents in `anew` always get
+ * one, so that they retry and report. Call under the decision lock.
  */
 export async function recomposeDesired(
   queries: Queries,
@@ -66,12 +66,12 @@ async function composeSome(
   return changed
 }
 
-/** While more VCLs of ours are wanted on an agent than may be, the oldest previous revisions go (docs/behaviour.md, Loaded VCLs). */
+/** While an agent has more managed VCLs than allowed, discards the oldest previous revisions (docs/behaviour.md, Loaded VCLs). */
 async function limitLoaded(
   queries: Queries,
   places: readonly PlacementRecord[],
 ): Promise<readonly PlacementRecord[]> {
-  // A group has three VCLs at most; beside them are the idle VCL and two for routing.
+  // A group has three VCLs at most; in addition there are the idle VCL and two for routing.
   if (places.length * 3 + 3 <= loadedLimit) return places
   const loaded = composeDesired(places, { organizationId: null }).desired.load.length + 1
   const dropped = new Set(findOldestPrevious(places, loaded))

@@ -1,4 +1,4 @@
-/** Which agents are drained: written here, read with the agents. */
+/** Drained agents: written here, read with the agents. */
 import type { Queries } from '../store/store.js'
 import { parseDrain, type DrainRecord } from './agent-queries.js'
 
@@ -15,7 +15,7 @@ export async function writeDrain(
     .execute()
 }
 
-/** Those whose time is over. Answers them, and when the next one is, in milliseconds since 1970; null: none has an end. */
+/** Ends expired drains. Returns their agents and the next expiry in milliseconds since 1970; null: none expires. */
 export async function endDrains(
   queries: Queries,
   now: number,

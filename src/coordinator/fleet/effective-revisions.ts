@@ -1,4 +1,4 @@
-/** How far agents are: the revision they should hold and the one they were seen to hold. */
+/** The progress of agents: their desired revision and the one they reported. */
 import type { AgentState } from '../../resources/agent-state.js'
 import { inPieces } from '../store/in-pieces.js'
 import type { Queries } from '../store/store.js'
@@ -10,7 +10,7 @@ interface AgentProgress {
   readonly state: AgentState
 }
 
-/** Agents that were deleted meanwhile are left out. */
+/** Deleted agents are omitted. */
 export async function readEffectiveRevisions(
   queries: Queries,
   agentIds: readonly number[],

@@ -1,4 +1,4 @@
-/** How a stage ends: its places and its row go; by a promote its sources become the group's own. */
+/** Ends a stage: deletes its placements and its row; a promote makes its sources the group's own. */
 import { updateGroup, type GroupRecord } from './group-queries.js'
 import { deletePlacements, readPlacements } from './placement-queries.js'
 import { deleteStage, findStage } from './stage-queries.js'
@@ -9,7 +9,7 @@ export async function listStagedAgents(queries: Queries, groupId: number): Promi
   return placements.map(({ agentId }) => agentId)
 }
 
-/** Its places and its row; answers the agents that it was on. */
+/** Deletes its placements and its row; returns the agents that it was on. */
 export async function endStage(queries: Queries, groupId: number): Promise<number[]> {
   const agentIds = await listStagedAgents(queries, groupId)
   await deletePlacements(queries, { groupId, stage: true }, agentIds)
@@ -17,7 +17,7 @@ export async function endStage(queries: Queries, groupId: number): Promise<numbe
   return agentIds
 }
 
-/** What was staged is the group's own from now on; answers the agents that the stage was on. */
+/** Makes the staged sources the group's own; returns the agents that the stage was on. */
 export async function promoteStage(
   queries: Queries,
   group: GroupRecord,

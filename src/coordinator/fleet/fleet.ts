@@ -1,4 +1,4 @@
-/** The agents as placement sees them: state, tags, and what other groups hold there. */
+/** The agents as placement sees them: state, tags, and the placements of groups there. */
 import { setImmediate as servedOthers } from 'node:timers/promises'
 import type { AgentState } from '../../resources/agent-state.js'
 import type { CacheRelease } from '../../resources/cache-release.js'
@@ -13,7 +13,7 @@ export interface FleetAgent extends PlacementAgent {
   readonly lastStateChangeAt: number
   readonly lastHeartbeatAt: number
   readonly release: CacheRelease
-  /** Its cache is another process than before, and what failed there was not tried again yet. */
+  /** Its cache was restarted, and what failed there was not retried yet. */
   readonly cacheRestarted: boolean
 }
 
@@ -25,16 +25,16 @@ export function isUsableBy(
   return owner === null || organizationId === null || organizationId === owner
 }
 
-/** Some agents in the order of their ids, and what is read of them. */
+/** A range of agents in the order of their ids. */
 interface Stretch {
   readonly afterId: number
   readonly limit: number
 }
 
-/** So many are read within some milliseconds. */
+/** This many are read within a few milliseconds. */
 const agentsInStretch = 500
 
-/** `readFleet` for those who do not decide by it: stretch by stretch, with a pause behind each, since it may be large. */
+/** `readFleet` for callers that make no decision from it: in stretches with a pause after each, as the fleet may be large. */
 export async function* readFleetInStretches(
   queries: Queries,
   scope: Scope,
@@ -83,7 +83,7 @@ export async function readFleet(
     .selectFrom('placements')
     .select(['placements.agentId', 'placements.groupId', 'placements.stage'])
     .select(['currentName', 'currentFqdns', 'candidateName', 'candidateFqdns', 'replacedBy'])
-    // What failed before it ever served holds no place.
+    // A VCL that failed before it ever served holds no placement.
     .where((e) =>
       e.or([
         e('placements.currentName', 'is not', null),
@@ -112,12 +112,12 @@ export async function readFleet(
   })
 }
 
-/** The ids that theirs are between. */
+/** The lowest and the highest id. */
 function idRangeOf(agents: readonly { readonly id: number }[]): [number, number] {
   return [agents[0]?.id ?? 0, agents.at(-1)?.id ?? 0]
 }
 
-/** Beside one that leaves stands the one that takes its place: that one counts. */
+/** While a root group is being replaced there are two: the replacing one counts. */
 function findRoot(held: readonly (RootPlacement & Held)[]): number | null {
   const stays = held.find((place) => place.replacedBy === null && isRoot(place))
   return (stays ?? held.find(isRoot))?.holder ?? null
@@ -144,7 +144,7 @@ interface RootPlacement {
   readonly candidateFqdns: string | null
 }
 
-/** What the group's own fields say takes effect at its next deploy; here it counts what is on the cache. */
+/** Changes of the group's fields take effect at its next deploy; what counts here is the VCL on the cache. */
 function isRoot(place: RootPlacement): boolean {
   const { currentName, currentFqdns, candidateName, candidateFqdns } = place
   return (

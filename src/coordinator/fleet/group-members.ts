@@ -1,4 +1,4 @@
-/** Which agents are in which group of the console. A root group of the controller has those that it is placed on. */
+/** The agents in each group of the console. A root group of the controller has the agents that it is placed on. */
 import { inPieces } from '../store/in-pieces.js'
 import type { Queries } from '../store/store.js'
 
@@ -10,7 +10,7 @@ export interface GroupOfAgent {
   readonly console: boolean
 }
 
-/** That it may join is checked before: a unique violation when it is in a group already. */
+/** The caller has checked that it may join. Throws a unique violation if it is already in a group. */
 export async function insertMember(
   queries: Queries,
   groupId: number,
@@ -19,7 +19,7 @@ export async function insertMember(
   await queries.insertInto('groupMembers').values({ groupId, agentId }).execute()
 }
 
-/** Answers false when it was in another group, or in none. */
+/** Returns false if it was in another group or in none. */
 export async function deleteMember(
   queries: Queries,
   groupId: number,
@@ -33,14 +33,14 @@ export async function deleteMember(
   return numDeletedRows > 0n
 }
 
-/** By agent; those in no group are left out. Two queries a thousand agents. */
+/** Groups by agent id; agents without a group are omitted. Two queries per thousand agents. */
 export async function readGroupsOfAgents(
   queries: Queries,
   agentIds: readonly number[],
 ): Promise<Map<number, GroupOfAgent>> {
   const rows = await inPieces(agentIds, async (ids) => [
     ...(await selectRootPlacements(queries).where('placements.agentId', 'in', ids).execute()),
-    // A member is in that group, whatever its cache still holds.
+    // Membership takes precedence over what the cache still holds.
     ...(await selectMembers(queries).where('groupMembers.agentId', 'in', ids).execute()),
   ])
   return new Map(
@@ -48,7 +48,7 @@ export async function readGroupsOfAgents(
   )
 }
 
-/** By group, the agents' ids in order. Two queries a thousand groups. */
+/** Sorted agent ids by group id. Two queries per thousand groups. */
 export async function readAgentsOfGroups(
   queries: Queries,
   groupIds: readonly number[],
@@ -71,7 +71,7 @@ function selectMembers(queries: Queries) {
     .orderBy('groupMembers.agentId')
 }
 
-/** The controller's, with and without domains, and their stages. */
+/** Groups of the controller, with and without domains, and their stages. */
 export async function readControllerGroupsOn(
   queries: Queries,
   agentId: number,
@@ -84,7 +84,7 @@ function selectRootPlacements(queries: Queries) {
   return selectPlacements(queries).where('vclGroups.root', '=', 1).where('placements.stage', '=', 0)
 }
 
-/** Where groups of the controller serve, or are being loaded; what failed before it ever served holds no place. */
+/** Where groups of the controller serve or are being loaded; a VCL that failed before it ever served holds no placement. */
 function selectPlacements(queries: Queries) {
   return queries
     .selectFrom('placements')

@@ -1,4 +1,4 @@
-/** The places of groups with their agents' names and states. */
+/** The placements of groups with their agents' names and states. */
 import { sql } from 'kysely'
 import type { PlacementHolder } from './agent-index.js'
 import type { AgentOwner } from './agent-queries.js'
@@ -16,7 +16,7 @@ export interface GroupPlacement {
   readonly agentId: number
   readonly agentName: string
   readonly agentState: AgentState
-  /** When it came into that state. */
+  /** When the agent entered that state. */
   readonly agentSince: number
   readonly deploymentId: number
   readonly stage: boolean
@@ -27,7 +27,7 @@ export interface GroupPlacement {
   readonly deployedAt: number | null
 }
 
-/** In the order of placement; with those of their stages when asked for. */
+/** In the order of placement; `withStages` includes those of their stages. */
 export async function readGroupPlacements(
   queries: Queries,
   groupIds: readonly number[],
@@ -57,7 +57,7 @@ export async function readGroupPlacements(
   return (await places.execute()).map(toPlace)
 }
 
-/** States are written by the use cases only. */
+/** Only the use cases write states. */
 function toPlace<Row extends StoredPlacement>(row: Row) {
   return {
     ...row,
@@ -77,7 +77,7 @@ interface StoredPlacement {
   readonly candidateState: string | null
 }
 
-/** The agents that these groups are placed on, and whose they are; without those of their stages only. */
+/** The agents that these groups are placed on, with their owners; excludes agents that have only a stage. */
 export async function readGroupAgents(
   queries: Queries,
   groupIds: readonly number[],
@@ -94,7 +94,7 @@ export async function readGroupAgents(
     .execute()
 }
 
-/** Places of a group, or of its stage, that are alike, and how many they are. */
+/** The number of equal placements of a group or its stage. */
 export interface PlacementCount {
   readonly groupId: number
   readonly deploymentId: number
@@ -107,8 +107,8 @@ export interface PlacementCount {
 }
 
 /**
- * For polling how far a group or its stage is: a handful of rows, however many agents there are.
- * `hold`: none when the deploy is no longer the caller's.
+ * For polling the progress of a group or its stage: returns few rows, however many agents there are.
+ * `hold`: returns none if the caller no longer owns the deploy.
  */
 export async function countGroupPlacements(
   queries: Queries,
@@ -122,7 +122,7 @@ export async function countGroupPlacements(
   return (await places.execute()).map(toAlike)
 }
 
-/** Of many groups, without their stages. */
+/** For many groups, without their stages. */
 export async function countPlacementsOfGroups(
   queries: Queries,
   groupIds: readonly number[],
@@ -152,7 +152,7 @@ function selectAlike(queries: Queries) {
 type AlikeRow = Awaited<ReturnType<ReturnType<typeof selectAlike>['executeTakeFirstOrThrow']>>
 
 function toAlike({ candidateName, ...row }: AlikeRow): PlacementCount {
-  // States are written by the use cases only.
+  // Only the use cases write states.
   return {
     ...row,
     deploymentId: row.deploymentId ?? noDeployment,

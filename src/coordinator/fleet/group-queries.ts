@@ -1,4 +1,4 @@
-/** VCL groups with what they refer to. A list is read with a constant number of queries. */
+/** VCL groups with the objects they refer to. A list is read with a constant number of queries. */
 import { expressionBuilder, sql, type RawBuilder } from 'kysely'
 import { named } from '../../resources/common-fields.js'
 import type { Fields, Written } from '../../resources/resource.js'
@@ -21,11 +21,11 @@ export type GroupRecord = StoredRecord<typeof vclGroup.fields> & {
   readonly root: boolean
   /** Null: a group of the console without VCL. */
   readonly mainFile: NamedReference | null
-  /** Null: the newest at each deploy. */
+  /** Null: each deploy takes the newest. */
   readonly mainFileVersion: number | null
   readonly includes: readonly NamedReference[]
   readonly tests: readonly NamedReference[]
-  /** As they are called now; the deployed names are in the desired release. */
+  /** Their current names; the deployed names are in the desired release. */
   readonly domains: readonly ReleaseDomain[]
   readonly deployments: readonly NamedReference[]
   /** Whether the group is to be deployed. */
@@ -33,11 +33,11 @@ export type GroupRecord = StoredRecord<typeof vclGroup.fields> & {
   readonly desiredRelease: Release | null
   /** The deploy was accepted although too few agents were available. */
   readonly deployPending: boolean
-  /** Random, 32 hexadecimal digits; shown to nobody. */
+  /** Random, 32 hexadecimal digits; never shown. */
   readonly cacheKey: string
 }
 
-/** What a caller may write; `root` says that there are no domains. */
+/** The fields that a caller may write; `root`: there are no domains. */
 export type GroupFields = Written<typeof vclGroup.fields> & {
   readonly root: boolean
   readonly mainFileId: number | null
@@ -48,7 +48,7 @@ export type GroupFields = Written<typeof vclGroup.fields> & {
   readonly deploymentIds: readonly number[]
 }
 
-/** What a group refers to in the order of its answer: where that is kept, and what is told of it. */
+/** A group's ordered references: their table, and the column shown for each. */
 interface Links {
   readonly table: 'vclGroupIncludes' | 'vclGroupTests' | 'vclGroupDomains' | 'vclGroupDeployments'
   readonly key: 'fileId' | 'domainId' | 'deploymentId'
@@ -88,7 +88,7 @@ export const groupColumns = {
   ...linkedColumns('deployments', named, deploymentLinks),
 } satisfies ListColumns
 
-/** Within the condition `files` is the include, not the main file that the list itself joins. */
+/** In the condition `files` is the include, not the main file that the list itself joins. */
 function linkedColumns(name: string, fields: Fields, { table, key, to }: Links) {
   const exists: NestedColumn['exists'] = (wanted) => {
     const [links, target] = [table as 'vclGroupIncludes', to as 'files']
@@ -104,7 +104,7 @@ function linkedColumns(name: string, fields: Fields, { table, key, to }: Links) 
   return nestedColumns(name, { fields, table: to }, exists)
 }
 
-/** Whose groups, and which of them; without ids all. */
+/** The groups to read; without ids all. */
 interface GroupChoice {
   readonly ids?: readonly number[]
   readonly deployed?: boolean
@@ -160,7 +160,7 @@ function toNamed({ id, word }: LinkRow): NamedReference {
   return { id, name: word }
 }
 
-/** By group. */
+/** References by group id. */
 async function readLinks(
   queries: Queries,
   { table, key, to, word }: Links,
@@ -191,7 +191,7 @@ export async function findGroup(
   return (await readGroups(queries, scope, { ids: [id] }))[0]
 }
 
-/** The one of exactly this owner. */
+/** Finds the group of exactly this owner. */
 export async function findGroupNamed(
   queries: Queries,
   owner: number | null,
@@ -207,8 +207,8 @@ export async function findGroupNamed(
 }
 
 /**
- * 1 when it is to be deployed, also while its first deploy is under way; else 0. A condition is printed differently by
- * PostgreSQL and SQLite.
+ * 1 if it is to be deployed, also during its first deploy; else 0. Not a boolean condition, which PostgreSQL and SQLite
+ * print differently.
  */
 function deployedGroup(): RawBuilder<number> {
   return sql<number>`case when ${sql.ref('vclGroups.deployed')} = 1 or exists (
@@ -216,7 +216,7 @@ function deployedGroup(): RawBuilder<number> {
   ) then 1 else 0 end`
 }
 
-/** For lists: joined with what they are filtered and sorted by (`groupColumns`). */
+/** For lists: joins the tables that they are filtered and sorted by (`groupColumns`). */
 export function selectGroupIds(queries: Queries, scope: Scope) {
   return queries
     .selectFrom('vclGroups')
@@ -226,7 +226,7 @@ export function selectGroupIds(queries: Queries, scope: Scope) {
     .where(within(scope, 'vclGroups'))
 }
 
-/** What of a new group nobody can change later. */
+/** Fields of a new group that cannot change later. */
 type NewGroupKeys = Pick<GroupRecord, 'organizationId' | 'cacheKey'> &
   Partial<Pick<GroupRecord, 'console'>>
 
@@ -287,7 +287,7 @@ export async function deleteGroup(queries: Queries, id: number): Promise<void> {
   await deleteRow(queries, 'vclGroups', id)
 }
 
-/** Those of the desired release: others take effect at the next deploy. */
+/** Returns the deployments of the desired release: changes take effect at the next deploy. */
 export function deploymentIdsOf({
   desiredRelease,
   deployments,
@@ -295,7 +295,7 @@ export function deploymentIdsOf({
   return desiredRelease?.deploymentIds ?? deployments.map(({ id }) => id)
 }
 
-/** In force with `deploymentIdsOf`. */
+/** The releases in force, like `deploymentIdsOf`. */
 export function releasesOf({
   desiredRelease,
   releases,
@@ -303,7 +303,7 @@ export function releasesOf({
   return desiredRelease === null ? releases : desiredRelease.releases
 }
 
-/** Of all organizations; 0 before the first. */
+/** Across all organizations; 0 before the first. */
 export async function readNewestGroupId(queries: Queries): Promise<number> {
   const row = await queries
     .selectFrom('vclGroups')
@@ -335,7 +335,7 @@ export async function writeDesiredRelease(
   })
 }
 
-/** Reads the column, which writeDesiredRelease alone writes. */
+/** Reads the column, which only writeDesiredRelease writes. */
 export function parseRelease(json: string | null): Release | null {
   return json === null ? null : parseSources(json)
 }

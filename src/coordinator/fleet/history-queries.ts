@@ -1,4 +1,4 @@
-/** What happened to a group: one entry for each deploy, also a failed one (docs/behaviour.md, History). */
+/** The history of a group: one entry per deploy, including failed ones (docs/behaviour.md, History). */
 import { sql, type RawBuilder, type Selectable } from 'kysely'
 import { parseSources, type Release } from './vcl-group.js'
 import { inPieces } from '../store/in-pieces.js'
@@ -9,7 +9,7 @@ import type { Queries } from '../store/store.js'
 /** Entries kept per group; older ones are deleted. */
 const entriesKept = 1000
 
-/** In this name the coordinator carries out pending deploys by itself. */
+/** The account name under which the coordinator itself runs pending deploys. */
 export const placementAccount = 'placement'
 
 export type GroupAction =
@@ -22,7 +22,7 @@ export type GroupAction =
   | 'promote'
   | 'delstage'
 
-/** They make no revision: theirs is the group's of that time. */
+/** Actions that create no revision: their entries have the group's revision at that time. */
 const withoutRevision = ['undeploy', 'stage', 'delstage'] satisfies readonly GroupAction[]
 
 export interface HistoryEntry {
@@ -36,13 +36,13 @@ export interface HistoryEntry {
   /** 'ok' or the error text. */
   readonly result: string
   readonly sources: Release
-  /** The groups whose places it took. */
+  /** The groups whose placements it took over. */
   readonly replaced?: readonly NamedReference[]
-  /** The group that took its last place. */
+  /** The group that took over its last placement. */
   readonly replacedBy?: NamedReference
 }
 
-/** `deployId`: the deploy that ended so. */
+/** `deployId`: the deploy that ended with this entry. */
 export async function addHistory(
   queries: Queries,
   entry: HistoryEntry,
@@ -76,7 +76,7 @@ export async function addHistory(
     .execute()
 }
 
-/** What fails again and again by itself must not push out what an administrator may want to go back to. */
+/** Repeated automatic failures must not displace revisions that an administrator may want to roll back to. */
 async function isRepeated(queries: Queries, entry: HistoryEntry): Promise<boolean> {
   if (entry.account !== placementAccount || entry.revision !== null) return false
   const last = await queries
@@ -106,7 +106,7 @@ export async function readHistory(queries: Queries, groupId: number): Promise<Hi
   return rows.map(fromRow)
 }
 
-/** How this deploy ended: 'ok' or the error text; undefined while it goes on. */
+/** Returns the result of the deploy: 'ok' or the error text; undefined while it is in progress. */
 export async function findDeployResult(
   queries: Queries,
   { id, groupId }: { readonly id: number; readonly groupId: number },
@@ -122,7 +122,7 @@ export async function findDeployResult(
 
 export type FailedDeploy = Pick<HistoryEntry, 'at' | 'result'>
 
-/** By group: those whose newest entry is a deploy that failed. */
+/** Returns, by group id, the groups whose newest entry is a failed deploy. */
 export async function readFailedDeploys(
   queries: Queries,
   groupIds: readonly number[],
@@ -145,7 +145,7 @@ export async function readFailedDeploys(
   return new Map(rows.map(({ groupId, at, result }) => [groupId, { at, result }]))
 }
 
-/** The entry that made this revision. */
+/** Returns the entry that created this revision. */
 export async function findRevision(
   queries: Queries,
   groupId: number,
@@ -156,10 +156,10 @@ export async function findRevision(
   return row && fromRow(row)
 }
 
-/** A rollback mostly finds what it looks for in the first page. */
+/** A rollback usually finds its revision in the first page. */
 const revisionsPerPage = 20
 
-/** The newest entry that made a revision and is like that; it is looked for page by page. */
+/** Returns the newest matching entry that created a revision; searches page by page. */
 export async function findNewestRevision(
   queries: Queries,
   groupId: number,
@@ -173,7 +173,7 @@ export async function findNewestRevision(
   }
 }
 
-/** Entries that made a revision, the newest first. */
+/** Entries that created a revision, newest first. */
 function selectRevisions(queries: Queries, groupId: number) {
   return queries
     .selectFrom('history')
@@ -186,7 +186,7 @@ function selectRevisions(queries: Queries, groupId: number) {
 }
 
 /**
- * In a select of groups: the sources of the newest revision, as the column has them; null where no cache was ever switched to it,
+ * For a select of groups: the sources of the newest revision, as stored in the column; null if no cache ever switched to it
  * or none has it any more.
  */
 export function switchedSources(): RawBuilder<string | null> {

@@ -1,4 +1,4 @@
-/** What each list of the API can be filtered and sorted by, and where it stands in the tables (docs/behaviour.md, Lists). */
+/** The fields that lists of the API can be filtered and sorted by, and their columns (docs/behaviour.md, Lists). */
 import { expressionBuilder, sql, type Expression, type SqlBool } from 'kysely'
 import { agentStates } from '../../resources/agent-state.js'
 import { agent } from '../../resources/agent.js'
@@ -18,7 +18,7 @@ const hasTag: NestedColumn['exists'] = (condition) =>
       .where(condition),
   )
 
-/** What a Down agent reported last is not what its cache does now. */
+/** The last report of a Down agent does not show the current state of its cache. */
 function engineStateWhile(isDown: '=' | '<>') {
   return sql<
     string | null
@@ -39,7 +39,7 @@ const attemptColumns = {
   'config.lastAttempted.at': { column: 'agents.attemptedAt', type: 'time', nullable: true },
 } as const
 
-/** As their follower wrote them: to judge each agent of a fleet for a page of it would read all. */
+/** As stored by the problem follower: computing them for one page would read the whole fleet. */
 function problemColumns(scope: Scope) {
   const ofAgent = sql<SqlBool>`"openProblems"."objectType" = 'agent'
     and "openProblems"."objectId" = agents.id and "openProblems"."endedAt" is null
@@ -82,8 +82,8 @@ export const agentColumns = {
 } satisfies ListColumns
 
 /**
- * As the agents' answers have them: on a shared agent an organization does not see how the last attempt ended, which may have been
- * another one's, and finds nothing by it either.
+ * Consistent with the agents' responses: on a shared agent an organization neither sees nor can filter by the result of the
+ * last attempt, which may have been another organization's.
  */
 export function agentColumnsFor(scope: Scope): ListColumns {
   if (scope.kind === 'all') return agentColumns

@@ -1,18 +1,18 @@
 /**
- * How many VCLs of ours a cache holds (docs/behaviour.md, Loaded VCLs): each group's previous revision stays loaded for a
- * rollback, until there are too many; then the oldest go. What serves or is being loaded never goes.
+ * Limits the managed VCLs on a cache (docs/behaviour.md, Loaded VCLs): each group's previous revision stays loaded for a
+ * rollback until there are too many; then the oldest are discarded. VCLs that serve or are being loaded are never discarded.
  */
 import type { PlacedPrograms } from '../../vcl/desired-engine.js'
 
-/** docs/behaviour.md, Loaded VCLs. The cache's own limit is 100 (`max_vcl`, 7.1), and a deploy needs room beside what serves. */
+/** docs/behaviour.md, Loaded VCLs. The cache's own limit is 100 (`max_vcl`, 7.1), and a deploy needs room beside serving VCLs. */
 export const loadedLimit = 60
 
 export interface AgedPlacement extends Pick<PlacedPrograms, 'current' | 'candidate' | 'previous'> {
-  /** When what serves began to: since then the previous one waits. Milliseconds since 1970; null: not known. */
+  /** When the current VCL started to serve and the previous one became idle. Milliseconds since 1970; null: unknown. */
   readonly deployedAt: number | null
 }
 
-/** The places whose previous revision must go, of those of one agent; `loaded` counts all VCLs of ours that are wanted there. */
+/** Returns one agent's placements whose previous revision must be discarded; `loaded` counts all managed VCLs desired there. */
 export function findOldestPrevious<Place extends AgedPlacement>(
   places: readonly Place[],
   loaded: number,
@@ -24,7 +24,7 @@ export function findOldestPrevious<Place extends AgedPlacement>(
     .slice(0, loaded - loadedLimit)
 }
 
-/** Nothing else of the group is that VCL: a rollback on its way makes it the candidate. */
+/** The group uses that VCL for nothing else: a rollback in progress makes it the candidate. */
 function isIdle({ current, candidate, previous }: AgedPlacement): boolean {
   if (previous === null) return false
   return previous.name !== current?.name && previous.name !== candidate?.name

@@ -1,6 +1,6 @@
 /**
- * Sets of parameters that the caches of a group have in common (docs/behaviour.md, Console parameters): what a set may hold,
- * who sees and changes it, and what it makes of one cache's parameters beside those that were set there.
+ * Sets of common parameters for the caches of a group (docs/behaviour.md, Console parameters): their permitted content,
+ * the users who may see and change them, and how they combine with parameters set on the cache itself.
  */
 import { seesGroup } from '../../resources/console-role.js'
 import { isSettableParameter } from '../../vcl/engine-command.js'
@@ -10,12 +10,12 @@ import type { Actor } from '../../resources/permission.js'
 /** By the parameter's name. */
 export type ParamValues = Readonly<Record<string, string>>
 
-/** A release has some hundred parameters. */
+/** A cache release has some hundred parameters. */
 const paramsMost = 200
-/** All names and values together, so that one answer can hold a list of all sets. */
+/** Characters of all names and values together, so that one response can hold a list of all sets. */
 const paramsLengthMost = 16_384
 
-/** Why this cannot be a set, and what would be right; null when it can. Whether a cache has such a parameter, the cache knows. */
+/** Returns why this is not a valid set, and what would be; null if it is. Only the cache knows which parameters it has. */
 export function findParamValuesProblem(params: ParamValues): string | null {
   const entries = Object.entries(params)
   if (entries.length > paramsMost)
@@ -31,7 +31,7 @@ export function findParamValuesProblem(params: ParamValues): string | null {
   return null
 }
 
-/** By name: the group's, and in their place or beside them what was set on the cache itself. */
+/** Sorted by name: the group's parameters, overridden and extended by those set on the cache itself. */
 export function composeParams(
   common: ParamValues,
   own: readonly DesiredParam[],
@@ -43,13 +43,13 @@ export function composeParams(
     .sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-/** Whose a set is and where it is in use. */
+/** A set's owner and the groups that use it. */
 interface ParamSetUse {
   readonly organizationId: number | null
   readonly groupIds: readonly number[]
 }
 
-/** Besides the sets of its groups a user sees those of no group, since it may choose one of them. */
+/** Besides the sets of its groups a user sees unused sets, because it may choose one of them. */
 export function seesParamSet(actor: Actor, { organizationId, groupIds }: ParamSetUse): boolean {
   if (!actor.console) return false
   if (actor.console.groupIds === null) return true
@@ -57,7 +57,7 @@ export function seesParamSet(actor: Actor, { organizationId, groupIds }: ParamSe
   return groupIds.length === 0 || groupIds.some((id) => seesGroup(actor, id))
 }
 
-/** A change reaches all groups that have the set, so all must be the caller's. */
+/** A change affects all groups that use the set, so the caller needs access to all of them. */
 export function mayChangeParamSet(actor: Actor, set: ParamSetUse): boolean {
   return seesParamSet(actor, set) && set.groupIds.every((id) => seesGroup(actor, id))
 }

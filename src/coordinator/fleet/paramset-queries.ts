@@ -1,5 +1,5 @@
 /**
- * Parameter sets of the console, the groups that have them, and what they are for the caches of these groups. Write under the
+ * Parameter sets of the console, the groups that use them, and the parameters of these groups' caches. Write under the
  * decision lock, and recompose the desired states of those caches in the same transaction.
  */
 import { groupBy } from '../../group-by.js'
@@ -17,13 +17,13 @@ export interface ParamSetFields {
 export interface ParamSetRecord extends ParamSetFields {
   readonly id: number
   readonly organizationId: number | null
-  /** Groups that have it. */
+  /** Groups that use it. */
   readonly groupIds: readonly number[]
   readonly createdAt: number
   readonly updatedAt: number
 }
 
-/** By id; two queries. */
+/** Sorted by id; two queries. */
 export async function readParamSets(
   queries: Queries,
   scope: Scope,
@@ -48,7 +48,7 @@ export async function readParamSets(
   }))
 }
 
-/** Of one owner, for a bound. */
+/** Counts the sets of one owner, to enforce a limit. */
 export async function countParamSets(
   queries: Queries,
   organizationId: number | null,
@@ -81,7 +81,7 @@ export async function updateParamSet(
   await updateRow(queries, 'paramSets', id, row)
 }
 
-/** Null: none. */
+/** `paramSetId` null: no set. */
 export async function relateParamSet(
   queries: Queries,
   groupId: number,
@@ -94,7 +94,7 @@ export async function relateParamSet(
     .execute()
 }
 
-/** Names of the groups that have it; at most `limit`. */
+/** Names of the groups that use it; at most `limit`. */
 export async function readGroupsWithParamSet(
   queries: Queries,
   id: number,
@@ -111,7 +111,7 @@ export async function readGroupsWithParamSet(
   return rows.map(({ name }) => name)
 }
 
-/** What these agents have from the sets of their groups; those of a group without one are left out. One query. */
+/** Parameters that these agents get from their groups' sets; agents of a group without one are omitted. One query. */
 export async function readCommonParams(
   queries: Queries,
   agentIds: readonly number[],

@@ -1,20 +1,20 @@
 /**
- * Who is in a group's way on an agent: a root group is alone there, and a domain stands there once. A deploy that replaces
- * has nobody of the groups whose places it may take in its way.
+ * Conflicts of a group with others on an agent: a root group must be alone there, and a domain may exist there only once.
+ * A replacing deploy has no conflict with the groups whose placements it may take over.
  */
 import { isOfReleases, titleOfRelease, unknownRelease } from '../../resources/cache-release.js'
 import type { IndexedAgent } from './agent-index.js'
 import type { PlacementGroup, PlacementInput } from './placement-input.js'
 
 export interface Conflict {
-  /** The group, or stage, that holds the agent; null: no group does, and it cannot be used all the same. */
+  /** The group or stage that holds the agent; null: unusable although no group holds it. */
   readonly holder: number | null
   readonly reason: string
-  /** No group would have to make way: its cache is of another release, or is drained. */
+  /** No group is in the way: its cache has another release, or is drained. */
   readonly isUnavailable?: true
 }
 
-/** Why an agent cannot hold this group at all; null when it can. Whether it fits by its tags is another question. */
+/** Returns why an agent cannot hold this group at all; null if it can. Does not check its tags. */
 export function findConflict(input: PlacementInput, agent: IndexedAgent): string | null {
   return describeConflict(input, agent)?.reason ?? null
 }
@@ -36,14 +36,14 @@ export function describeConflict(input: PlacementInput, agent: IndexedAgent): Co
   return { holder, reason: nameOwnOther(group, holder) ?? `${what}${name}` }
 }
 
-/** Why it takes no group that it does not have, whichever that is. */
+/** Returns why it accepts no new group at all. */
 function describeClosed({ adopting, draining }: IndexedAgent): Conflict | null {
   if (adopting === true)
     return { holder: null, reason: 'what its cache runs is to be adopted first' }
   return draining === true ? { holder: null, reason: 'it is drained', isUnavailable: true } : null
 }
 
-/** A cache that was not reached since its agent started may be what it was: who is there stays. */
+/** A cache not reached since its agent started may still have its old release: groups placed there stay. */
 function mayRun(
   { id, releases = null }: PlacementGroup,
   { release = unknownRelease, groupIds }: IndexedAgent,
@@ -61,7 +61,7 @@ function describeRelease(
   return { holder: null, reason: `${reason}, and ${wanted}` }
 }
 
-/** Those whose places the group would take on an agent that it is placed on, by `holderId`, in order. */
+/** The holders (`holderId`) whose placements the group would take over on its agent, sorted. */
 export function findReplaced(group: PlacementGroup, agent: IndexedAgent): number[] {
   const { replaces } = group
   if (replaces === undefined) return []
@@ -77,7 +77,7 @@ interface Obstacle {
   readonly what: string
 }
 
-/** Asked for each agent of a fleet: nothing is made for one that is free. */
+/** Runs for each agent of a fleet: allocates nothing for a free agent. */
 function findObstacle(group: PlacementGroup, agent: IndexedAgent): Obstacle | null {
   const root = agent.rootGroupId
   if (root !== null && isInTheWay(group, agent, root))
@@ -103,7 +103,7 @@ function isInTheWay(
   return replaces?.has(holder) !== true && replacedBy?.get(holder) !== id
 }
 
-/** A group and its stage are in each other's way (`holderId`). */
+/** A group and its stage conflict with each other (`holderId`). */
 function nameOwnOther({ id }: PlacementGroup, holder: number): string | null {
   if (holder !== -id) return null
   return holder < 0 ? 'the stage of the group is placed there' : 'the group itself is placed there'

@@ -1,6 +1,6 @@
 /**
- * Which group has a domain on an agent: one at most, held by the table's key (docs/behaviour.md, Placement). A place takes the
- * names of what serves there and of what is being loaded.
+ * The group that holds a domain on an agent: at most one, enforced by the table's key (docs/behaviour.md, Placement). A
+ * placement claims the domain names of its serving VCL and of the one being loaded.
  */
 import { sql } from 'kysely'
 import { holderId, type DomainOnAgent, type PlacementHolder } from './agent-index.js'
@@ -8,7 +8,7 @@ import type { PlacedPrograms } from '../../vcl/desired-engine.js'
 import { inPieces } from '../store/in-pieces.js'
 import type { Queries } from '../store/store.js'
 
-/** The place of a group or of its stage, as far as its domains are concerned. */
+/** The parts of a placement of a group or stage that determine its domains. */
 type DomainPlacement = Pick<PlacedPrograms, 'current' | 'candidate' | 'previous'> &
   PlacementHolder & { readonly agentId: number }
 
@@ -18,8 +18,8 @@ interface DomainRow extends PlacementHolder {
 }
 
 /**
- * A unique violation when another group has one of the names there. What stands in a place that the group takes stays that
- * one's until the switch: its place goes then, and the names are written with it.
+ * Throws a unique violation if another group holds one of the names there. Names in a placement that the group takes over
+ * stay with the old holder until the switch, which deletes that placement and writes the names.
  */
 export async function savePlacementDomains(
   queries: Queries,
@@ -40,7 +40,7 @@ export async function savePlacementDomains(
   )
 }
 
-/** Which other groups and stages (`holderId`) have these names, on all agents. */
+/** Returns the other groups and stages (`holderId`) that hold these names, on all agents. */
 export async function readOtherHolders(
   queries: Queries,
   holder: PlacementHolder,
@@ -62,7 +62,7 @@ export async function readOtherHolders(
   }))
 }
 
-/** Such a place has no rows: the most frequent case costs nothing. */
+/** Such a placement has no rows: the most frequent case costs nothing. */
 function isRootOnly({ current, candidate, previous }: DomainPlacement): boolean {
   const programs = [current, candidate, previous].filter((program) => program !== null)
   return programs.length > 0 && programs.every(({ fqdns }) => fqdns === null)
@@ -94,7 +94,7 @@ async function insertRows(queries: Queries, rows: readonly DomainRow[]): Promise
   )
 }
 
-/** Where these groups are to take places, and which names are held there until then. */
+/** The agents where these groups will take over placements, with the names held there until then. */
 async function readReplacedNames(
   queries: Queries,
   groupIds: ReadonlySet<number>,

@@ -1,4 +1,4 @@
-/** What the decision about places is made from (`placement/placement.ts`). */
+/** The input of placement decisions (`placement/placement.ts`). */
 import type { AgentIndex } from './agent-index.js'
 import type { PlacementTarget } from './placement-target.js'
 
@@ -9,10 +9,10 @@ export interface PlacementDeployment {
   readonly target: PlacementTarget
 }
 
-/** Of a stage's places, and of those of a group whose agents are named one by one: no deployment has this id. */
+/** For placements of a stage, or of a group whose agents are named individually: no deployment has this id. */
 export const noDeployment = 0
 
-/** For a group, or its stage, that goes to every agent that fits, and needs one. */
+/** For a group or stage that is placed on every agent that fits and needs at least one. */
 export function placeEverywhere(target: PlacementTarget): PlacementDeployment {
   return { id: noDeployment, min: 1, max: Number.MAX_SAFE_INTEGER, target }
 }
@@ -20,23 +20,23 @@ export function placeEverywhere(target: PlacementTarget): PlacementDeployment {
 export interface PlacementGroup {
   readonly id: number
   readonly root: boolean
-  /** What it answers for; none of a root group. */
+  /** The domains that it serves; none for a root group. */
   readonly fqdns?: readonly string[]
-  /** Of the cache, that it may go to; null, or left out: any. */
+  /** Cache releases that it may be placed on; null or omitted: any. */
   readonly releases?: readonly string[] | null
   readonly deployments: readonly PlacementDeployment[]
-  /** Where this one is, it makes way: the stage that is promoted. */
+  /** The holder that this group displaces where it is placed: the promoted stage. */
   readonly supersedes?: number | undefined
-  /** Those whose places it may take, where too few agents are free: they make way for it (`holderId`). */
+  /** Groups and stages (`holderId`) whose placements it may take over if too few agents are free. */
   readonly replaces?: ReadonlySet<number> | undefined
-  /** Never on an agent with this one, whatever domains they have: a stage and its group. */
+  /** Holder that it never shares an agent with, whatever their domains: a stage and its group. */
   readonly apartFrom?: number | undefined
 }
 
 export interface Place {
   readonly agentId: number
   readonly deploymentId: number
-  /** Order of placement in the group; the highest leaves first. */
+  /** Order of placement in the group; the highest is removed first. */
   readonly position: number
 }
 
@@ -44,22 +44,22 @@ export interface PlacementInput {
   readonly group: PlacementGroup
   readonly agents: AgentIndex
   readonly placed: readonly Place[]
-  /** Passed over: not placed, and those that are placed are neither counted nor touched. */
+  /** Agents passed over: nothing new is placed there, and existing placements are neither counted nor changed. */
   readonly exclude?: ReadonlySet<number> | undefined
   /**
-   * Placed agents where what is wanted did not load: they keep what they serve, and others fill their places up to max
-   * (docs/behaviour.md, Deploy). They count again where nobody else is there.
+   * Placed agents where the desired VCL did not load: they keep their serving VCL, and other agents fill in for them up to
+   * max (docs/behaviour.md, Deploy). They count again if no other agent is available.
    */
   readonly failed?: ReadonlySet<number> | undefined
-  /** Down agents that keep their places: it is not known yet what they went with, or more than half of the fleet did. */
+  /** Down agents that keep their placements: the extent of the outage is not known yet, or it is over half of the fleet. */
   readonly keepDown?: ReadonlySet<number> | undefined
-  /** Placed agents that serve what they should: places of draining agents go once others do. Left out: nobody is known to. */
+  /** Placed agents that serve the desired VCL: placements of draining agents end once others serve. Omitted: none are known to. */
   readonly serving?: ReadonlySet<number> | undefined
-  /** For reasons: the name of a group or stage that the reader may know of, by `holderId`. */
+  /** For messages: the name of a group or stage that the reader may see, by `holderId`. */
   readonly nameOf?: ((holder: number) => string | undefined) | undefined
 }
 
-/** The place of a group, or of a stage (`holderId`), on an agent. */
+/** The placement of a group or a stage (`holderId`) on an agent. */
 export interface HeldPlacement {
   readonly agentId: number
   readonly holder: number

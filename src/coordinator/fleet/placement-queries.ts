@@ -1,4 +1,4 @@
-/** Each group's place on each agent: what serves there, what is being loaded, what served before. */
+/** Each group's placement on each agent: the VCL that serves, the one being loaded, the one that served before. */
 import { sql, type Insertable, type Selectable } from 'kysely'
 import type { PlacementHolder } from './agent-index.js'
 import type { PlacedProgram } from '../../vcl/desired-engine.js'
@@ -19,9 +19,9 @@ export interface PlacementRecord {
   readonly groupId: number
   readonly agentId: number
   readonly organizationId: number | null
-  /** `noDeployment` of a stage, and of a group of the console. */
+  /** `noDeployment` for a stage and for a group of the console. */
   readonly deploymentId: number
-  /** Order of placement; the highest leaves first. */
+  /** Order of placement; the highest is removed first. */
   readonly position: number
   readonly state: PlacementState
   readonly wantedRevision: number
@@ -32,17 +32,17 @@ export interface PlacementRecord {
   readonly previous: PlacedProgram | null
   readonly error: string | null
   readonly deployedAt: number | null
-  /** The agent went Down with most of the fleet: the place stays until it returns or the group is deployed again. */
+  /** The agent went Down with most of the fleet: the placement stays until it returns or the group is deployed again. */
   readonly keptDown: boolean
-  /** It is that of the group's stage, which may stand beside the group's own. */
+  /** The placement of the group's stage, which may exist beside the group's own. */
   readonly stage: boolean
-  /** The agent fits no more: the place goes, whether or not what takes it serves there. */
+  /** The agent no longer fits: the placement is removed, whether or not its replacement serves there. */
   readonly leaving: boolean
-  /** The group that takes this place when it switches here; until then both are loaded, and this one serves. */
+  /** The group that takes over this placement when it switches here; until then both are loaded, and this one serves. */
   readonly replacedBy: number | null
 }
 
-/** `stage`: those of stages only, or of none; without it both. */
+/** `stage`: true for stages only, false for none; omitted: both. */
 export async function readPlacements(
   queries: Queries,
   of: {
@@ -67,7 +67,7 @@ function selectRows(
   return placements.execute()
 }
 
-/** Asked with each batch of reports. */
+/** Runs for every batch of reports. */
 const selectOfAgents = prepareQuery((queries) =>
   selectOrdered(queries).where('agentId', 'in', listIds([])),
 )
@@ -82,7 +82,7 @@ function selectOrdered(queries: Queries) {
 }
 
 /**
- * Writes whole rows, new ones and changed ones, and the domains that they take: a unique violation when another group has
+ * Writes whole rows, new and changed, and the domains that they claim. Throws a unique violation if another group holds
  * one of them on that agent. Call under the decision lock: reports change these rows too.
  */
 export async function savePlacements(
@@ -95,7 +95,7 @@ export async function savePlacements(
 
 const saveRows = prepareSave('placements', placementTables.placements)
 
-/** What reports say of places: nothing of their VCLs. Places that are gone are left out. */
+/** Writes what reports change in placements, which excludes their VCLs. Deleted placements are skipped. */
 export async function writeReportedPlaces(
   queries: Queries,
   placements: readonly PlacementRecord[],

@@ -1,13 +1,13 @@
-/** Which agents a group, or its stage, is for, whether it can be placed there or not. */
+/** The agents that a group or its stage targets, whether it can be placed there or not. */
 import type { AgentIndex, IndexedAgent } from './agent-index.js'
 
 export type PlacementTarget =
-  /** As deployments and stages ask for them: all of the tags are needed. */
+  /** Selected by deployments and stages: an agent must have all of the tags. */
   | { readonly kind: 'tags'; readonly tagIds: readonly number[] }
-  /** Named one by one, in the console. */
+  /** Named individually in the console. */
   | { readonly kind: 'members'; readonly agentIds: ReadonlySet<number> }
 
-/** Who is asked for by no tag is nobody. */
+/** Without tags, no agent fits. */
 export function isFitting(
   agent: Pick<IndexedAgent, 'id' | 'tagIds'>,
   target: PlacementTarget,
@@ -16,7 +16,7 @@ export function isFitting(
   return target.tagIds.length > 0 && target.tagIds.every((tagId) => agent.tagIds.has(tagId))
 }
 
-/** In no order. */
+/** Unordered. */
 export function findFitting(index: AgentIndex, target: PlacementTarget): readonly IndexedAgent[] {
   return findCandidates(index, target).flatMap((slot) => {
     const agent = index.agents[slot]
@@ -24,7 +24,7 @@ export function findFitting(index: AgentIndex, target: PlacementTarget): readonl
   })
 }
 
-/** The slots of those that may fit: the members, or who has the rarest of the tags, whether it has the others or not. */
+/** The slots of agents that may fit: the members, or the agents with the rarest tag, with or without the other tags. */
 export function findCandidates(index: AgentIndex, target: PlacementTarget): readonly number[] {
   if (target.kind === 'members')
     return [...target.agentIds].flatMap((id) => index.byId.get(id)?.slot ?? [])

@@ -1,6 +1,6 @@
 /**
- * Places that a group takes from others: each stays loaded, and serves, until the group switches on that agent; then it goes
- * in the same transaction. Call what writes under the decision lock.
+ * Placements that a group takes over from others: each stays loaded and serves until the group switches on that agent, and
+ * is deleted in the same transaction. Call writing functions under the decision lock.
  */
 import { sql } from 'kysely'
 import type { HeldPlacement } from './placement-input.js'
@@ -9,7 +9,7 @@ import { inPieces } from '../store/in-pieces.js'
 import { ownedBy, type NamedReference } from '../store/owner.js'
 import type { Queries } from '../store/store.js'
 
-/** The other groups of the same owner: a group of the console has caches of its own, which nobody takes. */
+/** The other groups of the same owner, without those of the console: their caches cannot be taken over. */
 export async function readReplaceable(
   queries: Queries,
   group: { readonly id: number; readonly organizationId: number | null },
@@ -24,7 +24,7 @@ export async function readReplaceable(
   return new Set(rows.map(({ id }) => id))
 }
 
-/** `leaving`: they go, whatever comes of the group there. */
+/** `leaving`: they are removed, whatever the outcome of the group there. */
 export async function markReplaced(
   queries: Queries,
   groupId: number,
@@ -47,7 +47,7 @@ export async function markReplaced(
     )
 }
 
-/** The group has switched on these agents. Answers the groups that lost a place there, and are to end when it was their last. */
+/** The group has switched on these agents. Returns the groups that lost a placement there; they end if it was their last. */
 export async function takeReplaced(
   queries: Queries,
   groupId: number,
@@ -66,7 +66,7 @@ export async function takeReplaced(
   return [...new Set(left.map((place) => place.groupId))]
 }
 
-/** Those of the agents where a place waits for it: mostly none of a whole fleet. */
+/** Returns the agents where a placement waits for the switch: usually none of a whole fleet. */
 async function findTaken(
   queries: Queries,
   groupId: number,
@@ -82,7 +82,7 @@ async function findTaken(
   return waiting.map(({ agentId }) => agentId).filter((id) => switched.has(id))
 }
 
-/** Places that nobody is about to take any more stay their groups'. Answers their agents. */
+/** Placements that no group is about to take over any more stay with their groups. Returns their agents. */
 export async function releaseReplaced(queries: Queries): Promise<readonly number[]> {
   const { rows } = await sql<{ agentId: number }>`
     update placements set "replacedBy" = null, leaving = 0
@@ -94,7 +94,7 @@ export async function releaseReplaced(queries: Queries): Promise<readonly number
   return [...new Set(rows.map(({ agentId }) => agentId))]
 }
 
-/** These groups, and those whose places the group is still about to take. */
+/** Returns these groups and those whose placements the group is still about to take over. */
 export async function readReplaced(
   queries: Queries,
   groupId: number,
@@ -117,7 +117,7 @@ export async function readReplaced(
     .execute()
 }
 
-/** Groups with a place that a deploy in phase one takes. */
+/** Groups with a placement that a deploy in phase one takes over. */
 export async function readBeingReplaced(
   queries: Queries,
   groupIds?: readonly number[],
@@ -131,7 +131,7 @@ export async function readBeingReplaced(
   return (await places.execute()).map(({ groupId }) => groupId)
 }
 
-/** Whether a deploy of the group would take places that others keep otherwise. */
+/** Whether a deploy of the group takes over placements that other groups would otherwise keep. */
 export async function isReplacing(queries: Queries, groupId: number): Promise<boolean> {
   const place = await queries
     .selectFrom('placements')
@@ -143,7 +143,7 @@ export async function isReplacing(queries: Queries, groupId: number): Promise<bo
   return place !== undefined
 }
 
-/** Those of the groups that have a place nowhere. */
+/** Returns the groups that have no placement. */
 export async function findUnplaced(
   queries: Queries,
   groupIds: readonly number[],
@@ -161,7 +161,7 @@ export async function findUnplaced(
   return groupIds.filter((id) => !ids.has(id))
 }
 
-/** Of one owner, by id: what a message to its users may name. */
+/** Names of one owner's groups by id, for messages to its users. */
 export async function readGroupNames(
   queries: Queries,
   organizationId: number | null,

@@ -1,6 +1,6 @@
 /**
- * Which revision each agent was wanted to have when a backup was made. A deploy may come before the agent does and count its revision on
- * past what the agent holds: what it is compared with is this, until it was seen to hold no more, or was unlocked.
+ * The desired revision of each agent at the time of the backup. A deploy may precede the agent's reconnect and raise its
+ * revision past the one it holds, so the agent's is compared with this one until it holds no newer one or is unlocked.
  */
 import { sql } from 'kysely'
 import { deleteSetting, readSetting } from '../store/settings.js'
@@ -8,7 +8,7 @@ import type { Queries } from '../store/store.js'
 
 const prefix = 'restoredRevision:'
 
-/** Of all agents of a store that is restored. */
+/** Records them for all agents of a restored store. */
 export async function noteRestoredRevisions(queries: Queries): Promise<void> {
   await sql`
     insert into settings (name, value)
@@ -16,7 +16,7 @@ export async function noteRestoredRevisions(queries: Queries): Promise<void> {
     on conflict (name) do update set value = excluded.value`.execute(queries)
 }
 
-/** Undefined: it was seen since, or nothing was restored. */
+/** Undefined: the agent was checked since then, or nothing was restored. */
 export async function readRestoredRevision(
   queries: Queries,
   agentId: number,

@@ -1,4 +1,4 @@
-/** Rollouts: what is decided of them is on disk before it acts. At most one of a group runs at a time. */
+/** Rollouts: each decision is on disk before it is carried out. At most one rollout per group runs at a time. */
 import { sql } from 'kysely'
 import {
   rollout,
@@ -24,15 +24,15 @@ export interface AgentOfWave {
 
 export interface WaveRecord {
   readonly agents: readonly AgentOfWave[]
-  /** When it has baked the rollout pauses, until somebody advances it. */
+  /** After its bake the rollout pauses until a user advances it. */
   readonly holds: boolean
   readonly startedAt: number | null
   readonly switchedAt: number | null
   readonly endedAt: number | null
   readonly verdict: GateVerdict | null
-  /** The last time. */
+  /** Time of the last pause. */
   readonly pausedAt?: number
-  /** When an administrator let it go on whatever freeze there was; the last time. */
+  /** When an administrator last resumed it despite a freeze. */
   readonly forcedAt?: number
 }
 
@@ -50,22 +50,22 @@ export interface GateRecord {
 
 export type RolloutRecord = StoredRecord<typeof rollout.fields> & {
   readonly groupId: number
-  /** At its begin. */
+  /** The group's name when the rollout started. */
   readonly groupName: string
   readonly organizationId: number | null
   readonly waves: readonly WaveRecord[]
   readonly gates: readonly GateRecord[]
   readonly policy: RolloutPolicy
-  /** What it puts on caches, and what they go back to. */
+  /** The release that it rolls out, and the one that caches roll back to. */
   readonly sources: Release
   readonly fromSources: Release
   readonly action: string
-  /** Somebody's word took it back. */
+  /** A user rolled it back. */
   readonly isAborted: boolean
-  /** Of the present bake, observed. */
+  /** Observed time of the current bake. */
   readonly bakedSeconds: number
   readonly traceId: string
-  /** Counts what was written: who decided by an older one writes nothing. */
+  /** Counts writes: a decision based on an older epoch writes nothing. */
   readonly epoch: number
 }
 
@@ -102,7 +102,7 @@ export async function readRollouts(
 
 const { Loading, Succeeded } = rolloutStates
 
-/** Those whose switch was decided, and that have not ended. */
+/** Rollouts whose switch was decided and that have not ended. */
 export async function readRunningRollouts(queries: Queries): Promise<RolloutRecord[]> {
   const rows = await selectRollouts(queries, { kind: 'all' })
     .where('rollouts.state', '>', Loading)
@@ -112,7 +112,7 @@ export async function readRunningRollouts(queries: Queries): Promise<RolloutReco
   return rows.map(toRollout)
 }
 
-/** The one of this group that has not ended; those that load are with their deploy. */
+/** The group's rollout that has not ended; a loading one still belongs to its deploy. */
 export async function findRunningRollout(
   queries: Queries,
   groupId: number,
@@ -154,7 +154,7 @@ type Course = Pick<
   'state' | 'wave' | 'waves' | 'gates' | 'isAborted' | 'bakedSeconds' | 'endedAt' | 'reason'
 >
 
-/** Answers false when it was written since it was read. */
+/** Returns false if it was written since it was read. */
 export async function writeRollout(
   queries: Queries,
   { id, epoch, ...course }: Course & Pick<RolloutRecord, 'id' | 'epoch'>,
@@ -168,7 +168,7 @@ export async function writeRollout(
   return numUpdatedRows > 0n
 }
 
-/** How far a bake is and what its gates say: what anybody decided meanwhile stands. */
+/** Writes the progress of a bake and its gates; does not overwrite a concurrent decision. */
 export async function writeBake(
   queries: Queries,
   {
@@ -186,7 +186,7 @@ export async function writeBake(
     .execute()
 }
 
-/** Deletes at most `limit` that ended before, and answers how many. */
+/** Deletes at most `limit` rollouts that ended before this time, and returns their number. */
 export async function deleteRolloutsBefore(
   queries: Queries,
   endedAt: number,
@@ -206,7 +206,7 @@ export async function deleteRolloutsBefore(
   return Number(numDeletedRows)
 }
 
-/** Once it has succeeded: what serves it, and came by itself meanwhile, is of its revision. */
+/** Called on success: also gives its revision to placements that started to serve it on their own meanwhile. */
 export async function writeRevisionOfPlaces(
   queries: Queries,
   groupId: number,
@@ -265,12 +265,12 @@ export function toRollout(row: RolloutRow): RolloutRecord {
   }
 }
 
-/** Agents whose wave has not begun: their candidate waits. */
+/** Agents whose wave has not started: their candidate waits. */
 export function findHeld({ waves, wave }: Pick<RolloutRecord, 'waves' | 'wave'>): Set<number> {
   return new Set(waves.slice(wave).flatMap(({ agents }) => agents.map(({ id }) => id)))
 }
 
-/** Whether agents, names or releases of the cache change with it: nobody comes or goes while it runs. */
+/** Whether it changes deployments, domain names or cache releases: no agent joins or leaves while it runs. */
 export function movesTarget({
   sources,
   fromSources,

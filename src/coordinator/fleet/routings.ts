@@ -1,4 +1,4 @@
-/** The generated VCLs that route requests, kept as sources by their hash for as long as an agent's desired state names them. */
+/** The generated VCLs that route requests, stored as sources by hash as long as an agent's desired state names them. */
 import type { RoutingVcl } from '../../vcl/routing.js'
 import { keepSource } from './sources.js'
 import { inPieces } from '../store/in-pieces.js'
@@ -9,14 +9,14 @@ export interface AgentRoutings {
   readonly routings: readonly RoutingVcl[]
 }
 
-/** What these agents name from now on. Call under the decision lock. */
+/** Replaces the routings that these agents' desired states name. Call under the decision lock. */
 export async function keepRoutings(
   queries: Queries,
   agents: readonly AgentRoutings[],
 ): Promise<void> {
   const texts = new Map(agents.flatMap(({ routings }) => routings.map((one) => [one.sha, one])))
   for (const { sha, text } of texts.values())
-    // Nothing asks when it was made, and no position in it is an author's.
+    // Its creation time is not used, and none of its positions is in an author's file.
     await keepSource(queries, { sha, text, sourceMap: { files: [], segments: [] } }, Date.now())
   const ids = agents.map(({ agentId }) => agentId)
   await inPieces(ids, (piece) =>

@@ -1,8 +1,8 @@
 /**
- * Parameters and backend health of agents as they were set through the API, and what they make of a desired state together
- * with the parameters that the caches of a group have in common.
+ * Parameters and backend health of agents as set through the API, and how they and the common parameters of a group's
+ * caches form the settings of a desired state.
  *
- * A rule on a backend is for every group, for those of one organization, or for one group; the narrower one counts. Write
+ * A rule on a backend applies to every group, to an organization's groups, or to one group; the narrower rule wins. Write
  * under the decision lock, and recompose the agent's desired state in the same transaction.
  */
 import type { BackendHealth, DesiredHealth, DesiredSettings } from '../../vcl/engine-settings.js'
@@ -13,10 +13,10 @@ import type { PlacementRecord } from './placement-queries.js'
 import { ownerOf, within, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 
-/** A group on an agent, and whose it is. */
+/** A group on an agent, with its owner. */
 export type PlacedGroup = Pick<PlacementRecord, 'groupId' | 'organizationId'>
 
-/** By agent; those without settings are left out. Three queries. */
+/** Settings by agent id; agents without settings are omitted. Three queries. */
 export async function readSettings(
   queries: Queries,
   agentIds: readonly number[],
@@ -54,7 +54,7 @@ export async function readSettings(
   return settings
 }
 
-/** Null: back to the default. */
+/** Null resets to the default. */
 export async function writeParam(
   queries: Queries,
   agentId: number,
@@ -81,7 +81,7 @@ export interface HealthChange {
   readonly group: PlacedGroup | null
 }
 
-/** What is said of every group takes the place of what was said of one. `auto` stays only as an exception to a broader rule. */
+/** A rule for every group replaces those for single groups. `auto` is stored only as an exception to a broader rule. */
 export async function writeHealth(
   queries: Queries,
   scope: Scope,
@@ -117,7 +117,7 @@ export async function writeHealth(
     .execute()
 }
 
-/** Of both kinds, for a bound. */
+/** Counts both kinds, to enforce a limit. */
 export async function countSettings(queries: Queries, agentId: number): Promise<number> {
   const params = queries.selectFrom('agentParams').select('name').where('agentId', '=', agentId)
   const rules = queries
@@ -144,7 +144,7 @@ export async function readPlacedGroups(
 }
 
 /**
- * The groups that a rule of this owner means among those of an agent: null, every VCL of ours, where there is nobody else's.
+ * The groups on an agent that a rule of this owner applies to; null: every managed VCL, if no other owner has groups there.
  */
 export function groupsOf(
   organizationId: number | null,
@@ -162,7 +162,7 @@ interface Rule {
   readonly health: string
 }
 
-/** Broader rules first; without those that mean nothing here. */
+/** Broader rules first; omits rules that do not apply here. */
 function composeHealth(
   rules: readonly Rule[],
   placed: readonly PlacedGroup[],

@@ -1,4 +1,4 @@
-/** For a while an agent may fetch a source that its desired state does not name: to compile it for a validation. */
+/** Lets an agent fetch, for a limited time, a source that its desired state does not name, to compile it for a validation. */
 import type { Queries } from '../store/store.js'
 
 export async function grantSource(

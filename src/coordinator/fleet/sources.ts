@@ -1,4 +1,4 @@
-/** Flattened texts by their hash: what agents fetch, and how positions in it map back to the author's files. */
+/** Flattened texts by their hash, fetched by agents, with a map from positions to the author's files. */
 import { sql, type SqlBool } from 'kysely'
 import type { SourceMap } from '../../vcl/bundle.js'
 import type { Queries } from '../store/store.js'
@@ -9,7 +9,7 @@ export interface SourceRecord {
   readonly sourceMap: SourceMap
 }
 
-/** Keeps a text; one that is there stays as it is. */
+/** Stores a text; an existing one is not changed. */
 export async function keepSource(
   queries: Queries,
   source: SourceRecord,
@@ -38,7 +38,7 @@ export async function findSource(queries: Queries, sha: string): Promise<SourceR
   return row && { ...row, sourceMap: JSON.parse(row.sourceMap) as SourceMap }
 }
 
-/** Counts one more load of a text and answers its number, from 1. */
+/** Counts one more load of a text and returns its number, from 1. */
 export async function countLoad(queries: Queries, sha: string): Promise<number> {
   const { loads } = await queries
     .updateTable('sources')
@@ -49,7 +49,7 @@ export async function countLoad(queries: Queries, sha: string): Promise<number> 
   return loads
 }
 
-/** Deletes texts that nothing names any more. Call under the decision lock. */
+/** Deletes texts that are no longer referenced. Call under the decision lock. */
 export async function deleteUnusedSources(queries: Queries): Promise<void> {
   const named = (
     [

@@ -1,4 +1,4 @@
-/** What is staged of groups (docs/behaviour.md, Stages), and what it refers to. Write under the decision lock. */
+/** Stages of groups (docs/behaviour.md, Stages), and the objects they refer to. Write under the decision lock. */
 import type { Selectable } from 'kysely'
 import type { StagedSources } from './stage.js'
 import type { Tables } from '../store/schema.js'
@@ -7,12 +7,12 @@ import type { Queries } from '../store/store.js'
 export interface StageRecord {
   readonly groupId: number
   readonly organizationId: number | null
-  /** Counts what was staged since the last promote or delstage, from 1. */
+  /** Counts the stages since the last promote or delstage, from 1. */
   readonly revision: number
   readonly sources: StagedSources
 }
 
-/** By group; without ids all. */
+/** Sorted by group; without ids all. */
 export async function readStages(
   queries: Queries,
   groupIds?: readonly number[],
@@ -29,7 +29,7 @@ export async function findStage(
   return (await readStages(queries, [groupId]))[0]
 }
 
-/** In place of what was staged. */
+/** Replaces the existing stage. */
 export async function writeStage(queries: Queries, stage: StageRecord, now: number): Promise<void> {
   const { groupId, organizationId, revision, sources } = stage
   const staged = { revision, sources: JSON.stringify(sources), sha: sources.sha, stagedAt: now }
@@ -46,7 +46,7 @@ export async function deleteStage(queries: Queries, groupId: number): Promise<vo
   await replaceUses(queries, groupId, [])
 }
 
-/** A foreign key violation when one of them is gone. */
+/** Throws a foreign key violation if one of the used objects was deleted. */
 export async function replaceUses(
   queries: Queries,
   groupId: number,

@@ -1,6 +1,6 @@
 /**
- * A stage: other sources of a group on agents of their own choice, beside what is deployed (docs/behaviour.md, Stages). It goes
- * to every Running agent that has all of its tags, so it is placed like a group with one deployment that has no max.
+ * A stage: other sources of a group on separately selected agents, beside the deployed release (docs/behaviour.md, Stages). It
+ * is placed on every Running agent that has all of its tags, like a group with one deployment without max.
  */
 import { agentStates } from '../../resources/agent-state.js'
 import { findConflict } from './placement-conflict.js'
@@ -12,7 +12,7 @@ import {
 import { findFitting } from './placement-target.js'
 import type { StageTarget, Release } from './vcl-group.js'
 
-/** What a stage puts on caches; JSON in `stages.sources`, and as sources of a deploy that stages. */
+/** The release of a stage; JSON in `stages.sources`, and in the sources of a deploy that stages. */
 export interface StagedSources extends Release {
   readonly stage: StageTarget
 }
@@ -30,7 +30,7 @@ interface StageConflict {
   readonly reason: string
 }
 
-/** The Running agents with all of the tags that cannot hold it: of them only drained ones are passed over, unlike a deployment's. */
+/** Running agents with all of the tags that cannot hold it: unlike for deployments, only drained agents are passed over. */
 export function findStageConflicts(input: PlacementInput): readonly StageConflict[] {
   return input.group.deployments
     .flatMap(({ target }) => findFitting(input.agents, target))

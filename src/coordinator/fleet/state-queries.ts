@@ -1,4 +1,4 @@
-/** Name and state of the agents that a group has a place on. */
+/** Name and state of the agents that a group is placed on. */
 import type { AgentState } from '../../resources/agent-state.js'
 import type { CacheRelease } from '../../resources/cache-release.js'
 import type { Queries } from '../store/store.js'
@@ -22,7 +22,7 @@ export async function readAgentStates(
     .select(['agents.engineProduct as product', 'agents.engineVersion as version'])
     .where('placements.groupId', '=', groupId)
     .execute()
-  // The state is written by the heartbeat and registration use cases only.
+  // Only the heartbeat and registration use cases write the state.
   return new Map(
     rows.map(({ id, name, state, ...release }) => [
       id,

@@ -1,4 +1,4 @@
-/** Tags, and who may see them: those of the organization, and those that a shared agent bears (docs/behaviour.md, Shared agents). */
+/** Tags and their visibility: the organization's own, and those of shared agents (docs/behaviour.md, Shared agents). */
 import { sql, type RawBuilder } from 'kysely'
 import type { Written } from '../../resources/resource.js'
 import { tag } from '../../resources/tag.js'
@@ -37,7 +37,7 @@ function staticTag(): RawBuilder<number> {
   ) then 1 else 0 end`
 }
 
-/** Which of these ids an object of `owner` may refer to: the owner's own tags and those of shared agents. */
+/** Returns the ids that an object of `owner` may refer to: the owner's own tags and those of shared agents. */
 export async function readUsableTagIds(
   queries: Queries,
   owner: number | null,
@@ -80,7 +80,7 @@ export async function insertTag(
   return id
 }
 
-/** Deletes the tag and takes it from agents; the foreign key refuses it while a deployment has it. */
+/** Deletes the tag and removes it from agents; the foreign key prevents this while a deployment has it. */
 export async function deleteTag(queries: Queries, id: number): Promise<void> {
   await queries.deleteFrom('agentTags').where('tagId', '=', id).execute()
   await deleteRow(queries, 'tags', id)

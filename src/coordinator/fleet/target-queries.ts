@@ -1,4 +1,4 @@
-/** Whom groups are to be placed on: whom their deployments ask for, or the caches that are named in the console. */
+/** The placement targets of groups: agents selected by their deployments, or caches named in the console. */
 import { groupBy } from '../../group-by.js'
 import { readDeploymentsOf, type DeploymentRecord } from './deployment-queries.js'
 import { deploymentIdsOf, type GroupRecord } from './group-queries.js'
@@ -7,14 +7,14 @@ import { inPieces } from '../store/in-pieces.js'
 import type { Queries } from '../store/store.js'
 
 export interface NamedDeployment extends PlacementDeployment {
-  /** Null: the caches are named themselves. */
+  /** Null: the caches are named individually. */
   readonly name: string | null
 }
 
-/** By group. */
+/** By group id. */
 export type AskedOfGroups = ReadonlyMap<number, readonly NamedDeployment[]>
 
-/** What is in force, with the deployments of the desired release. A constant number of queries. */
+/** The targets in force, from the deployments of the desired release. A constant number of queries. */
 export async function readDeploymentsInForce(
   queries: Queries,
   groups: readonly Pick<GroupRecord, 'id' | 'desiredRelease' | 'deployments'>[],
@@ -22,7 +22,7 @@ export async function readDeploymentsInForce(
   return readAsked(queries, new Map(groups.map((group) => [group.id, deploymentIdsOf(group)])))
 }
 
-/** With these deployments, unless its caches are named. */
+/** The targets with these deployments, unless its caches are named individually. */
 export async function readDeploymentsOfGroup(
   queries: Queries,
   groupId: number,
@@ -47,7 +47,7 @@ async function readAsked(
   )
 }
 
-/** By group of the console, also of one without. */
+/** Members by group of the console, including groups without any. */
 async function readMembers(queries: Queries, groupIds: readonly number[]): Promise<AskedOfGroups> {
   const rows = await inPieces(groupIds, (ids) =>
     queries

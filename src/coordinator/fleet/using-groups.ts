@@ -1,9 +1,9 @@
-/** The VCL groups that refer to something, which keeps it from being deleted. */
+/** The VCL groups that refer to an object and so prevent its deletion. */
 import { sql, type SqlBool } from 'kysely'
 import type { TableColumn } from '../store/list-query.js'
 import type { Queries } from '../store/store.js'
 
-/** Their names, at most `limit`. `columns`: where groups, and what belongs to them, keep its id. */
+/** Returns their names, at most `limit`. `columns`: columns of groups and their parts that hold the object's id. */
 export async function readUsingGroups(
   queries: Queries,
   columns: readonly TableColumn[],

@@ -1,7 +1,7 @@
 /**
  * A group's desired release, its placement on one agent, and the state that the API shows for it (docs/behaviour.md, Group state).
  *
- * A place on an agent:
+ * A placement on an agent:
  * ```mermaid
  * stateDiagram-v2
  *   [*] --> wanted: placed
@@ -17,7 +17,7 @@ import type { PlacedProgram } from '../../vcl/desired-engine.js'
 import { deploymentStates } from '../../resources/deployment.js'
 import type { DeploymentState } from './deployment.js'
 
-/** A file at the version that was pinned at the deploy. */
+/** A file with the version pinned at the deploy. */
 export interface ReleaseFile {
   readonly id: number
   readonly version: number
@@ -30,41 +30,41 @@ export interface ReleaseDomain {
   readonly fqdn: string
 }
 
-/** Whom a stage is for, and what its group gets by a promote. */
+/** The target of a stage, and what a promote applies to its group. */
 export interface StageTarget {
-  /** All of them are needed. */
+  /** An agent must have all of them. */
   readonly tagIds: readonly number[]
-  /** False: its domains are the group's, so the two are never on one agent. */
+  /** False: it has the group's domains, so the two are never on the same agent. */
   readonly ownDomains: boolean
-  /** Of the main file, as it was asked for; null: the newest at each deploy. */
+  /** Version of the main file, as requested; null: each deploy takes the newest. */
   readonly mainFileVersion: number | null
 }
 
-/** What a deploy puts on caches; JSON in `vclGroups.wish`, `deploys.sources` and `history.sources`. */
+/** The release that a deploy rolls out; JSON in `vclGroups.wish`, `deploys.sources` and `history.sources`. */
 export interface Release {
   readonly mainVCL: ReleaseFile
   readonly includes: readonly ReleaseFile[]
   /** SHA-256 (hex) of the flattened text. */
   readonly sha: string
-  /** The name on the cache. */
+  /** Name of the VCL on the cache. */
   readonly programName: string
-  /** Who may hold it: the group's deployments at the deploy (docs/behaviour.md, Placement). */
+  /** The group's deployments at the deploy, which select its agents (docs/behaviour.md, Placement). */
   readonly deploymentIds: readonly number[]
-  /** What it answers for; none: its VCL is the whole VCL of each cache. */
+  /** The domains that it serves; none: its VCL is the whole VCL of each cache. */
   readonly domains: readonly ReleaseDomain[]
-  /** Of the cache, that it may go to (`resources/cache-release.ts`); null: any. */
+  /** Cache releases that it may be placed on (`resources/cache-release.ts`); null: any. */
   readonly releases: readonly string[] | null
-  /** They are staged: no deployments say where. */
+  /** Set for a stage: it has no deployments to select agents. */
   readonly stage?: StageTarget
 }
 
-/** Reads the column, which is written from such an object only. Earlier ones had no domains or releases. */
+/** Reads the column, which always holds such an object. Older ones have no domains or releases. */
 export function parseSources(json: string): Release {
   const sources = JSON.parse(json) as Omit<Release, 'domains' | 'releases'> & Partial<Release>
   return { ...sources, domains: sources.domains ?? [], releases: sources.releases ?? null }
 }
 
-/** As it is placed on an agent. */
+/** The program to place on an agent. */
 export function programOf(
   sources: Pick<Release, 'programName' | 'sha' | 'domains'>,
 ): PlacedProgram {
@@ -73,8 +73,8 @@ export function programOf(
 }
 
 /**
- * Where a rollback without a number goes is the newest such revision: one that puts something else on caches than what is deployed now,
- * since several in a row may be of the same sources (a reload, a rollback). Of a group that is not deployed, what it served last.
+ * A rollback without a number goes to the newest such revision: one whose VCL differs from the deployed one, as several
+ * in a row may have the same sources (a reload, a rollback). If the group is not deployed, the revision that it served last.
  */
 export function isEarlierVcl(
   { sources }: { readonly sources: Release },
@@ -83,7 +83,7 @@ export function isEarlierVcl(
   return deployed === null || !isSameVcl(sources, deployed)
 }
 
-/** The same text for the same names, whatever it is called on caches and whichever agents have it. */
+/** The same text for the same domain names, regardless of its name on caches and of its agents. */
 function isSameVcl(a: Release, b: Release): boolean {
   return a.sha === b.sha && (fqdnsOf(a.domains) ?? []).join() === (fqdnsOf(b.domains) ?? []).join()
 }
@@ -93,10 +93,10 @@ function fqdnsOf(domains: readonly { readonly fqdn: string }[]): readonly string
   return domains.length === 0 ? null : domains.map(({ fqdn }) => fqdn)
 }
 
-/** `applied` and `failed` tell how the wanted revision ended on the agent. */
+/** `applied` and `failed`: the outcome of the desired revision on the agent. */
 export type PlacementState = 'wanted' | 'applying' | 'applied' | 'failed'
 
-/** A candidate on its way shows, whatever serves meanwhile. */
+/** A pending candidate is shown as applying, whatever VCL serves meanwhile. */
 export function shownState({
   state,
   candidateState,
@@ -111,14 +111,14 @@ interface PlacementCondition {
   readonly deploymentId: number
   readonly state: PlacementState
   readonly agentState: AgentState
-  /** How many places are like this; left out: one. */
+  /** How many placements are equal to this one; omitted: one. */
   readonly count?: number
 }
 
 interface DeploymentOfGroup {
   readonly id: number
   readonly min: number
-  /** In whatever state it is. */
+  /** An agent fits, in any state. */
   readonly anyAgentFits: boolean
 }
 
@@ -147,7 +147,7 @@ export function stateOfGroup(group: GroupCondition): DeploymentState {
 interface PlacementCounts {
   readonly min: number
   readonly serving: number
-  /** Wanted or applying on an agent that can do it. */
+  /** Wanted or applying on a working agent. */
   readonly coming: number
   readonly trouble: number
 }
@@ -165,8 +165,8 @@ function countPlacements(group: GroupCondition, { id, min }: DeploymentOfGroup):
 }
 
 /**
- * A cache that does not answer (Failing), or that nobody may change (Locked), is shown as failed, though
- * nothing is moved for it: what it serves is not what is wanted, or nobody knows.
+ * A cache that does not respond (Failing) or must not be changed (Locked) is shown as failed, though
+ * no placement moves because of it: it does not serve the desired VCL, or that is unknown.
  */
 function isInTrouble({ state, agentState }: PlacementCondition): boolean {
   return state === 'failed' || isAgentInTrouble(agentState)

@@ -1,4 +1,4 @@
-/** Adopts what the caches of linked agents run: one try at a time for each, again after a while when one did not get through. */
+/** Adopts the VCL that caches of connected agents run: one attempt per agent at a time, retried later if it failed. */
 import type { Logger } from 'pino'
 import { createContext } from '../../context.js'
 import { FleetError } from '../../errors.js'
@@ -7,15 +7,15 @@ import { adoptRunningVcl, type AdoptionRequest } from '../registration/adopt.js'
 import type { StateService } from '../service.js'
 
 export interface Adopter {
-  /** Never waits. For each hello and full state of an agent: does nothing unless it asks for adoption. */
+  /** Called for each hello and full state of an agent; returns at once and does nothing unless the agent asks for adoption. */
   consider(agentId: number, described: Pick<AgentDescription, 'adoption' | 'adoptGroup'>): void
-  /** Resolves when what runs has ended. */
+  /** Resolves when running attempts have ended. */
   close(): Promise<void>
 }
 
 const retryMs = 5_000
 
-/** @param isLinked whether this process still holds the agent's link */
+/** @param isLinked true while this process holds the agent's link */
 export function createAdopter(
   service: StateService,
   log: Logger,

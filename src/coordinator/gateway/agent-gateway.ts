@@ -1,4 +1,4 @@
-/** The coordinator's end of the agent link: lets agents in, holds one session each, and keeps the store in step. */
+/** The coordinator's end of the agent link: admits agents, holds one session for each, and records their state. */
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
@@ -37,7 +37,7 @@ export interface GatewayOptions {
   readonly openCertificate?: OpenCertificate
 }
 
-/** How long a hint may be on its way. */
+/** How long a hint may take to arrive. */
 const hintGraceMs = 500
 
 const live = { kind: 'watch', forMs: watchForMs } as const
@@ -114,17 +114,17 @@ export class AgentGateway {
     ]
   }
 
-  /** Agents whose link lives in this process. */
+  /** Number of agents connected to this process. */
   get sessionCount(): number {
     return this.#parts.sessions.size
   }
 
-  /** For the HTTP server's 'upgrade' event. Answers every request itself, also one of another path (404). */
+  /** For the HTTP server's 'upgrade' event. Responds to every request, including other paths (404). */
   handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     void this.#upgrades.handle(request, socket, head) // catches all
   }
 
-  /** After each write of heartbeats: who was deleted or taken over leaves, who is behind is sent what is wanted. */
+  /** Runs after each write of heartbeats: ends links of deleted or taken-over agents and sends outdated agents their desired state. */
   #settle(agents: readonly RecordedAgent[], revoke: (agentIds: readonly number[]) => void): void {
     const { sessions, sender } = this.#parts
     const behind: number[] = []
@@ -138,7 +138,7 @@ export class AgentGateway {
       }
     }
     if (behind.length === 0) return
-    // The hint, which is on its way unless it got lost, knows the trace id of the call that made the change.
+    // The hint may still arrive and carries the trace id of the call that made the change.
     setTimeout(() => {
       sender.request(behind, null)
     }, hintGraceMs).unref()

@@ -1,7 +1,7 @@
 /**
- * The calls beside the link, with the agent's own key: a VCL text or a certificate by its hash, its own state, and an answer too
- * large for a message (docs/behaviour.md, Agent link). Plain node:http, to be mounted below the link's path. A call may reach another
- * coordinator than the link does: answers are passed on to the process that waits for them.
+ * HTTP calls of agents beside the link, authenticated with the agent's key: a VCL text or certificate by its hash, the agent's own
+ * state, and an answer too large for a message (docs/behaviour.md, Agent link). Plain node:http, mounted below the link's path. A call
+ * may reach a different coordinator than the link: answers are forwarded to the process that waits for them.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { TLSSocket } from 'node:tls'
@@ -17,13 +17,13 @@ import { countFailures, readAgentKey, toRefusal, type Door } from './handshake.j
 
 export type HandleRequest = (request: IncomingMessage, response: ServerResponse) => Promise<void>
 
-/** Bodies in transit at a time, for all agents together: 256 MiB. */
+/** Limit of bodies in transit for all agents together: 256 MiB. */
 const transitLimitBytes = 4 * answerLimitBytes
 const bodyTimeoutMs = 60_000
-/** Enough to send 64 MiB to another coordinator. */
+/** Enough time to send 64 MiB to another coordinator. */
 const offerTimeoutMs = 30_000
 
-/** Chain and key, when this agent's desired state names them; undefined otherwise. */
+/** Returns chain and key if this agent's desired state names them, else undefined. */
 export type OpenCertificate = (agentId: number, sha: string) => Promise<string | undefined>
 
 type AgentHttpParts = Pick<SessionParts, 'service' | 'log' | 'sessions'> &
@@ -40,7 +40,7 @@ export function createAgentHttp(parts: AgentHttpParts): HandleRequest {
       await route(http, request, response)
     } catch (error) {
       const { status, headers, body } = toRefusal(createContext(parts.log), error)
-      // What is left of the body is not read.
+      // The rest of the body is not read.
       if (!request.complete) response.shouldKeepAlive = false
       if (!response.headersSent) response.writeHead(status, headers)
       response.end(body)
@@ -112,7 +112,7 @@ const methods: ReadonlyMap<string, 'GET' | 'PUT'> = new Map([
   ['answers', 'PUT'],
 ])
 
-/** A private key leaves over TLS, or stays on this host. By the connection: what a proxy says of its own is not known. */
+/** Private keys are sent only over TLS or within this host. Judged by the connection; a proxy's own claims are not known. */
 function requirePrivate({ socket }: IncomingMessage): void {
   const address = (socket.remoteAddress ?? '').replace(/^::ffff:/, '')
   const isLoopback = address === '::1' || address.startsWith('127.')
@@ -147,7 +147,7 @@ async function receiveAnswer(
   }
 }
 
-/** Answers whether somebody waits for it: here, or where the agent's link is. */
+/** Returns true if a call waits for the answer, here or in the process that holds the agent's link. */
 async function offerAnswer(
   { service, sessions }: AgentHttp,
   agentId: number,
@@ -163,7 +163,7 @@ async function offerAnswer(
   }
 }
 
-/** Filled as it comes: to put the chunks together at the end would take long. */
+/** Fills one buffer as data arrives, because concatenating the chunks at the end would take long. */
 async function readBytes(request: IncomingMessage, declaredBytes: number): Promise<Buffer> {
   const bytes = Buffer.allocUnsafe(declaredBytes)
   let sizeBytes = 0

@@ -54,7 +54,7 @@ import { isReported, recordReported, type SessionParts } from './session-parts.j
 const backlogLimit = 16
 
 export class AgentSession implements LinkReceiver, Recipient {
-  /** What the store knows this link by. */
+  /** Identifies this link in the store. */
   readonly linkId = randomUUID()
   readonly #parts: SessionParts
   readonly #credential: Credential
@@ -84,7 +84,7 @@ export class AgentSession implements LinkReceiver, Recipient {
     }, parts.helloTimeoutMs)
   }
 
-  /** 0 before it is known. */
+  /** 0 until the agent is known. */
   get agentId(): number {
     return this.#agent?.agentId ?? 0
   }
@@ -105,12 +105,12 @@ export class AgentSession implements LinkReceiver, Recipient {
     return this.#phase === 'live' && this.#link.isOpen
   }
 
-  /** Of the key that it came in with, or that it made for itself. */
+  /** Digest of the key it connected with, or of the key it created. */
   get keyDigest(): string | null {
     return this.#agent?.keyDigest ?? null
   }
 
-  /** When something was received last, by the monotonic clock. */
+  /** Time of the last received data, by the monotonic clock. */
   get lastReceivedAtMs(): number {
     return this.#link.lastReceivedAtMs
   }
@@ -123,14 +123,14 @@ export class AgentSession implements LinkReceiver, Recipient {
     this.#link.cutOff(reason)
   }
 
-  /** Whether the agent should be sent its desired state now, as far as the store's row says. */
+  /** True if the desired state should be sent now, according to the agent's row in the store. */
   needsApply(known: KnownRevisions): boolean {
     const condition = this.#condition.newest
     if (!this.isLive || !condition || !this.#condition.mayBeChanged) return false
     return needsApply(condition, this.#offer, known, performance.now())
   }
 
-  /** Sends the desired state, unless it was sent already. */
+  /** Sends the desired state unless this revision was sent already. */
   offer(state: DesiredState, traceId: string, write: WriteApply): void {
     if (!this.needsApply(state)) return
     const { desiredRevision: revision } = state
@@ -148,12 +148,12 @@ export class AgentSession implements LinkReceiver, Recipient {
     this.#condition.standing.update({ draining })
   }
 
-  /** For so long: samples every second, or what a rollout is judged by. */
+  /** Requests samples every second, or observations for a rollout, for a limited time. */
   sendOrder(order: WatchOrder): void {
     if (this.isLive) this.#link.send({ ...order, traceId: newTraceId() })
   }
 
-  /** A reader of its live log, for so long. */
+  /** Requests the live log for one reader, for a limited time. */
   sendLogOrder({ stream, forMs, wanted }: LogOrderHint): void {
     if (this.#condition.mayReadLog) this.sendOrder({ kind: 'log', stream, forMs, wanted })
   }
@@ -196,7 +196,7 @@ export class AgentSession implements LinkReceiver, Recipient {
     this.#parts.delivery.remove(this)
     this.#parts.heartbeats.forget(agentId)
     this.#parts.samples.forget(agentId)
-    // A stopping coordinator announces it on the bus; a fleet of writes would only delay it.
+    // A stopping coordinator announces this on the bus; one write per agent would only delay the stop.
     if (code !== closeCodes.goingAway)
       void releaseAgentLink(this.#parts.service, agentId, this.linkId) // never rejects
   }
@@ -225,7 +225,7 @@ export class AgentSession implements LinkReceiver, Recipient {
     }
   }
 
-  /** Answers false, and ends the link, when the agent has another one; true: this is the agent's link from now on. */
+  /** Returns true if this is now the agent's link; returns false and ends the link if the agent has another one. */
   async #claim(agent: RegisteredAgent): Promise<boolean> {
     const { service, sessions } = this.#parts
     const { agentId } = agent
@@ -297,7 +297,7 @@ export class AgentSession implements LinkReceiver, Recipient {
     }
   }
 
-  /** What is missing is made up for by the full state; what came again is not taken twice. */
+  /** Missing messages are replaced by the full state; repeated messages are ignored. */
   #isInSequence({ sequence }: AgentToCoordinator): boolean {
     const { isNew, missing } = this.#received.take(sequence)
     if (missing) {
@@ -308,7 +308,7 @@ export class AgentSession implements LinkReceiver, Recipient {
   }
 
   #learn(condition: EngineCondition): void {
-    // An unlocked agent is sent everything anew.
+    // An unlocked agent receives its whole desired state again.
     if (this.#condition.isLocked) this.#offer = null
     this.#condition.learn(condition)
   }

@@ -1,4 +1,4 @@
-/** Desired states as messages: the text is made once for all agents that hold the same. */
+/** Desired states as messages: the text is composed once for all agents with the same state. */
 import { shareMessage, type SharedMessage } from '../../messages/shared-message.js'
 import type { DesiredEngine } from '../../vcl/desired-engine.js'
 
@@ -7,10 +7,10 @@ interface Desired {
   readonly desiredRevision: number
 }
 
-/** Throws MalformedMessage when it is too long for a message. */
+/** Throws MalformedMessage if the state is too long for a message. */
 export type WriteApply = (state: Desired, traceId: string) => SharedMessage
 
-/** For the states of one reading: those that are one object are told alike. */
+/** Serves the states of one query: agents whose state is the same object share one message. */
 export function createApplyWriter(): WriteApply {
   const written = new Map<DesiredEngine, Map<string, SharedMessage>>()
   return ({ desired, desiredRevision: revision }, traceId) => {

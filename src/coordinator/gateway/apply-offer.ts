@@ -1,6 +1,6 @@
 /**
- * When an agent is sent its desired state: once for each revision, and again only when the answer is overdue or what is
- * recorded disagrees with what the agent says. Pure.
+ * Decides when to send an agent its desired state: once per revision, and again only if the answer is overdue or the
+ * recorded state disagrees with the agent's report. Pure.
  */
 import type { EngineCondition } from '../../messages/agent-to-coordinator.js'
 
@@ -11,10 +11,10 @@ export interface Offer {
   readonly answer: { readonly atMs: number; readonly isRefusal: boolean } | null
 }
 
-/** What the store says of the agent. */
+/** The agent's revisions in the store. */
 export interface KnownRevisions {
   readonly desiredRevision: number
-  /** The newest one of which a report says that it is applied. */
+  /** The newest revision reported as applied. */
   readonly recordedRevision: number | null
 }
 
@@ -23,10 +23,10 @@ export interface KnownRevisions {
  * the report was lost.
  */
 const resendAfterMs = 10_000
-/** One load may take 120 s (docs/behaviour.md, Deploy); an agent that holds the revision is given that and a bit. */
+/** One load may take 120 s (docs/behaviour.md, Deploy); an agent that holds the revision gets that and a margin. */
 const loadGraceMs = 150_000
 
-/** `last`: the newest offer of this session; null before the first. Times are of one monotonic clock. */
+/** `last` is the newest offer of this session, null before the first. Times are from one monotonic clock. */
 export function needsApply(
   condition: Pick<EngineCondition, 'heldRevision' | 'effectiveRevision'>,
   last: Offer | null,
@@ -42,6 +42,6 @@ export function needsApply(
     const isLoading = condition.heldRevision === desiredRevision && !isEffective
     return nowMs - last.sentAtMs >= (isLoading ? loadGraceMs : resendAfterMs)
   }
-  // The agent heals by itself what failed; it is asked again when it did, when its report got lost, when it had not tried.
+  // The agent retries failures by itself; it is asked again if it recovered, its report was lost, or it had not tried.
   return (isEffective || answer.isRefusal) && nowMs - answer.atMs >= resendAfterMs
 }

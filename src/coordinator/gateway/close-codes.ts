@@ -2,21 +2,21 @@
 import { FleetError } from '../../errors.js'
 
 export const closeCodes = {
-  /** The coordinator stops; another may be there already. */
+  /** The coordinator stops; another one may be running already. */
   goingAway: 1001,
-  /** Malformed, out of turn, or no hello in time. */
+  /** Malformed or unexpected message, or no hello in time. */
   protocolError: 1002,
-  /** The credential is not or no longer good, or this agent may not come in as it is. */
+  /** The credential is invalid or revoked, or this agent may not connect in its present state. */
   refused: 1008,
-  /** The store is away: come again. */
+  /** The store is unavailable: retry. */
   tryAgain: 1013,
-  /** A bug here. */
+  /** A bug in the coordinator. */
   internalError: 1011,
-  /** This agent's link lives already. */
+  /** This agent is already connected. */
   linkedAlready: 4409,
 } as const
 
-/** A close frame's reason has at most 123 bytes; a character that is cut becomes a mark of 3. */
+/** A close frame's reason has at most 123 bytes; a truncated character becomes a replacement character of 3 bytes. */
 const reasonLimitBytes = 120
 
 export function cutReason(reason: string): string {
@@ -27,7 +27,7 @@ export function cutReason(reason: string): string {
     .replace(/\uFFFD+$/, '')
 }
 
-/** How a link ends whose agent could not be let in. */
+/** Returns the close code and reason for an agent that could not be admitted. */
 export function toEnd(error: unknown): { readonly code: number; readonly reason: string } {
   if (!(error instanceof FleetError))
     return { code: closeCodes.internalError, reason: 'internal error' }

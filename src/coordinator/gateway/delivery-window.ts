@@ -1,24 +1,24 @@
 /**
- * What one agent has been sent of the log and what of that is recorded: in order, at most 64 entries ahead, tried again with
- * back-off from the first that is not recorded (docs/behaviour.md, Delivery). Values in, values out.
+ * Tracks the log entries sent to one agent and those recorded as done: in order, at most 64 entries ahead, retried with
+ * back-off from the first unrecorded entry (docs/behaviour.md, Delivery). Pure.
  */
 import { pauseAfter } from '../../runtime/backoff.js'
 
-/** docs/behaviour.md, Delivery. What is repeated at most when somebody is killed. */
+/** docs/behaviour.md, Delivery. At most this many entries are repeated after a kill. */
 export const windowEntries = 64
-/** A restarting cache is back within a second; one that is gone is retried twice a minute. */
+/** A restarting cache is back within a second; an absent one is retried twice a minute. */
 const retries = { firstMs: 500, longestMs: 30_000 }
 
 export interface DeliveryWindow {
-  /** The newest position that the store knows to be done. */
+  /** The newest position recorded as done in the store. */
   readonly recorded: number
-  /** Sent and not recorded, in order. */
+  /** Sent but not recorded, in order. */
   readonly inFlight: readonly number[]
-  /** The agent forgets what it still has: the next message begins behind `recorded`. */
+  /** The agent must drop its queue: the next message starts behind `recorded`. */
   readonly isRestart: boolean
-  /** In a row. */
+  /** Consecutive faults. */
   readonly faults: number
-  /** Nothing is sent before. */
+  /** Nothing is sent before this time. */
   readonly notBeforeMs: number
 }
 
@@ -26,12 +26,12 @@ export function openWindow(recorded: number): DeliveryWindow {
   return { recorded, inFlight: [], isRestart: true, faults: 0, notBeforeMs: 0 }
 }
 
-/** How many may be sent now. */
+/** Returns how many entries may be sent now. */
 export function findRoom(window: DeliveryWindow, nowMs: number): number {
   return nowMs < window.notBeforeMs ? 0 : windowEntries - window.inFlight.length
 }
 
-/** The newest that was sent: what is next has a higher position. */
+/** Returns the newest sent position; the next entry has a higher one. */
 export function lastSent({ recorded, inFlight }: DeliveryWindow): number {
   return inFlight.at(-1) ?? recorded
 }
@@ -46,7 +46,7 @@ export function noteRecorded(window: DeliveryWindow, position: number): Delivery
   return { ...window, recorded: position, inFlight, faults: 0 }
 }
 
-/** `settled`: the last that the agent did before the fault; what it holds behind that it has dropped. */
+/** `settled` is the last entry that the agent completed before the fault; it dropped all later ones. */
 export function noteFault(window: DeliveryWindow, settled: number, nowMs: number): DeliveryWindow {
   const faults = window.faults + 1
   return {
@@ -58,7 +58,7 @@ export function noteFault(window: DeliveryWindow, settled: number, nowMs: number
   }
 }
 
-/** What was wrong may be right now. */
+/** Clears the back-off, because the cause of the fault may be gone. */
 export function retryNow(window: DeliveryWindow): DeliveryWindow {
   return { ...window, notBeforeMs: 0 }
 }

@@ -1,4 +1,4 @@
-/** Sends agents their desired state: whoever asks within some milliseconds is served by one query of the store, and one text. */
+/** Sends agents their desired state: requests within some milliseconds share one query of the store and one message text. */
 import type { Logger } from 'pino'
 import { newTraceId } from '../../context.js'
 import { readDesiredStates, type DesiredState } from '../agents/agent-desired.js'
@@ -7,15 +7,15 @@ import type { StateService } from '../service.js'
 import { createBatcher } from '../../runtime/batcher.js'
 
 export interface DesiredSender {
-  /** Never waits. The trace id of the call that changed the desired state goes with it; null: of no known call. */
+  /** Returns at once. `traceId` is that of the call that changed the desired state, null if unknown. */
   request(agentIds: Iterable<number>, traceId: string | null): void
   close(): Promise<void>
 }
 
-/** The agents of one deploy come in one request, those that reconnect come one by one. */
+/** A deploy requests all of its agents at once; reconnecting agents are requested one by one. */
 const batchMs = 5
 const retryMs = 1000
-/** Agents a query, and a turn of the event loop: encoding and sending takes about 20 µs each. */
+/** Agents per query and per turn of the event loop: encoding and sending takes about 20 µs each. */
 const batchSize = 500
 
 interface Wanted {

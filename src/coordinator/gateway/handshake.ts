@@ -1,4 +1,4 @@
-/** Before the upgrade: who is it, and may it come in? Everything here ends in a credential or an HTTP status (docs/behaviour.md, Enrolment). */
+/** Authenticates and admits agents before the upgrade; the result is a credential or an HTTP status (docs/behaviour.md, Enrolment). */
 import { STATUS_CODES, type IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Context } from '../../context.js'
@@ -13,7 +13,7 @@ import { isAgentLinked } from '../reports/agent-links.js'
 import type { LoginLimits } from '../identity/login-limits.js'
 import type { StateService } from '../service.js'
 
-/** Visible ASCII; what agents and coordinators make has 43 or 64 characters. */
+/** Visible ASCII; keys and tokens of agents and coordinators have 43 or 64 characters. */
 const authorizationPattern = /^(Agent|Join) +([\x21-\x7e]{1,512})$/i
 
 export interface Door {
@@ -40,7 +40,7 @@ export async function admitAgent(
   return credential
 }
 
-/** The agent's own key, as the calls beside the link have it too. Throws FleetError 'unauthenticated'. */
+/** Returns the agent's key, which the HTTP calls beside the link use as well. Throws FleetError 'unauthenticated'. */
 export function readAgentKey(request: IncomingMessage): string {
   const [, scheme = '', secret = ''] = matchAuthorization(request)
   if (scheme.toLowerCase() === 'agent') return secret
@@ -48,8 +48,8 @@ export function readAgentKey(request: IncomingMessage): string {
 }
 
 /**
- * A caller whose key or token is none is told so some times, then to wait; one with a right key is never kept out
- * (docs/behaviour.md, Failed logins). By the address of the connection, also behind a proxy.
+ * Limits callers with an invalid key or token by the address of the connection, also behind a proxy; a valid key is never
+ * rejected (docs/behaviour.md, Failed logins).
  */
 export async function countFailures<T>(
   limits: LoginLimits,
@@ -104,7 +104,7 @@ interface Refusal {
   readonly body: string
 }
 
-/** What a refused caller is told; bugs are logged here and told as nothing but that. */
+/** Returns the response to a refused caller; bugs are logged here and reported without detail. */
 export function toRefusal(context: Context, error: unknown): Refusal {
   const status = error instanceof FleetError ? statusOfKind[error.kind] : undefined
   if (!(error instanceof FleetError) || status === undefined) {
@@ -138,7 +138,7 @@ function refusalOf(
   }
 }
 
-/** Answers on the bare socket of an upgrade request, and ends it. */
+/** Responds on the bare socket of an upgrade request and ends it. */
 export function refuseUpgrade(socket: Duplex, refusal: Refusal): void {
   const { status, headers, body } = refusal
   const lines = Object.entries({

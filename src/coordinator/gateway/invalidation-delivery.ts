@@ -1,4 +1,4 @@
-/** Delivers the invalidation log to the agents of this process: in order, a window ahead, again until it is recorded. */
+/** Delivers the invalidation log to the agents of this process: in order, a window ahead, retried until recorded. */
 import type { Logger } from 'pino'
 import {
   findRoom,
@@ -22,14 +22,14 @@ import { createMessageWriter, cutMessages } from './invalidation-message.js'
 import { createInvalidationTail } from './invalidation-tail.js'
 import { createBoundedCache } from '../../runtime/bounded-cache.js'
 
-/** The session of an agent, as far as it is needed here. */
+/** The part of an agent's session that is needed here. */
 export interface Recipient {
   readonly agentId: number
-  /** It is live, and its agent may change its cache and knows the message. */
+  /** True if the session is live and its agent may change its cache and supports the message. */
   mayBeSent(): boolean
-  /** False: its link is closing. */
+  /** Returns false if the link is closing. */
   send(message: SharedMessage): boolean
-  /** What it missed while it was away is done. */
+  /** Called when the agent has caught up with the entries it missed. */
   caughtUp(): void
 }
 
@@ -40,28 +40,28 @@ interface Delivery {
   scanned: number
   ahead: DeliverableEntry[]
   isReading: boolean
-  /** The newest that the agent has reported. */
+  /** The newest position that the agent reported. */
   reported: number
   readonly setsInFlight: Map<number, number>
-  /** Null: it is not behind. */
+  /** Null if the agent is not behind. */
   behindUntil: number | null
   retry: NodeJS.Timeout | null
 }
 
-/** Entries a query, for an agent that reads for itself; and such queries at a time. */
+/** Entries per query for an agent that is not served from the tail; and the limit of such queries at a time. */
 const pageEntries = 128
 const readsMost = 4
 /** Agents per turn of the event loop, about 20 µs each, so that API calls do not wait. */
 const agentsPerTurn = 50
-/** Disconnected agents whose window is remembered. Some of them are deleted and never come back. */
+/** Limit of disconnected agents whose window is kept. Some are deleted and never return. */
 const leftMost = 10_000
 
 export class InvalidationDelivery {
   readonly #log: Logger
   readonly #deliveries = new Map<number, Delivery>()
-  /** Agents that have not reported all that they were sent. */
+  /** Agents that have not reported every entry sent to them. */
   readonly #awaited = new Set<number>()
-  /** What was sent and is not recorded of agents that left. */
+  /** Unrecorded entries of agents that disconnected. */
   readonly #unrecorded = createBoundedCache<number, ReadonlySet<number>>(leftMost)
   readonly #reads = new Semaphore({ permits: readsMost })
   readonly #writeMessage: ReturnType<typeof createMessageWriter>
@@ -105,7 +105,7 @@ export class InvalidationDelivery {
     if (inFlight.length > 0) this.#unrecorded.set(agentId, new Set(inFlight))
   }
 
-  /** It is live, may be changed again, or its cache is back. */
+  /** Called when the agent is live, may be changed again, or its cache is back. */
   wake(agentId: number, isCacheBack: boolean): void {
     const delivery = this.#deliveries.get(agentId)
     if (!delivery) return
@@ -114,7 +114,7 @@ export class InvalidationDelivery {
     this.#serve(delivery)
   }
 
-  /** It has not done yet what it missed while it, or its cache, was away. */
+  /** True while the agent has not caught up with entries it missed while it, or its cache, was away. */
   isBehind(agentId: number): boolean {
     return this.#deliveries.get(agentId)?.behindUntil != null
   }
@@ -126,7 +126,7 @@ export class InvalidationDelivery {
     await this.#recorder.close()
   }
 
-  /** Before it is live. `wasAway`: it must catch up before it counts as Running. `isNew`: no cursor is known of it. */
+  /** Called before the session is live. `wasAway`: the agent must catch up before it is Running. `isNew`: it has no cursor. */
   async add(
     recipient: Recipient,
     { isNew, wasAway }: { readonly isNew: boolean; readonly wasAway: boolean },
@@ -151,7 +151,7 @@ export class InvalidationDelivery {
   take(agentId: number, { results, trouble, traceId }: Invalidated): void {
     const delivery = this.#deliveries.get(agentId)
     if (!delivery) return
-    // Of an earlier link, or nonsense: what is in flight is sent again anyway.
+    // Other positions are from an earlier link or invalid; entries in flight are sent again anyway.
     const known = results.filter(({ position }) => delivery.window.inFlight.includes(position))
     const setIds = new Set(
       known.flatMap(({ position }) => delivery.setsInFlight.get(position) ?? []),
@@ -181,7 +181,7 @@ export class InvalidationDelivery {
     }, waitMs)
   }
 
-  /** They ended without their agents, and are not to be sent any more. */
+  /** Drops entries that ended and must not be sent any more. */
   #forget(ids: ReadonlySet<number>): void {
     if (ids.size === 0) return
     for (const delivery of this.#deliveries.values()) {
@@ -191,7 +191,7 @@ export class InvalidationDelivery {
     }
   }
 
-  /** The log has grown. */
+  /** Called when the log has grown. */
   #serveAll(): void {
     const left = [...this.#deliveries.values()]
     const serveSome = (): void => {
@@ -224,7 +224,7 @@ export class InvalidationDelivery {
     this.#send(delivery, chosen)
   }
 
-  /** Undefined: there is none, or it is being read. */
+  /** Returns undefined if there is no entry or it is being read. */
   #takeNext(delivery: Delivery): DeliverableEntry | undefined {
     const { agentId } = delivery.recipient
     const first = delivery.ahead.shift()
@@ -242,7 +242,7 @@ export class InvalidationDelivery {
       delivery.scanned = next.position
       if (next.coverages.has(agentId)) return next
     }
-    // Entries behind the last kept one have ended: nobody is sent them, and nobody waits for them.
+    // Entries behind the last kept one have ended and are not sent.
     delivery.scanned = Math.max(delivery.scanned, this.#tail.end)
     return undefined
   }
@@ -261,7 +261,7 @@ export class InvalidationDelivery {
     try {
       const page = await this.#entries.readOfAgent(agentId, after, pageEntries)
       delivery.isReading = false
-      // A fault meanwhile: it begins anew elsewhere.
+      // After a fault in the meantime the delivery restarts from another position.
       if (delivery.scanned === after) {
         delivery.ahead = [...page]
         const last = page.at(-1)?.position ?? after

@@ -1,4 +1,4 @@
-/** Entries of the log as messages to agents: cut to what a message holds, the text made once for all that are told the same. */
+/** Composes messages from log entries: limited to the size of a message, one text for all agents with the same entries. */
 import { shareMessage, type SharedMessage } from '../../messages/shared-message.js'
 import {
   composeOrder,
@@ -6,7 +6,7 @@ import {
   type DeliverableEntry,
 } from '../invalidations/invalidation-log.js'
 
-/** An entry, and what one agent is told of it. */
+/** An entry, and its part for one agent. */
 interface AgentOrder {
   readonly entry: DeliverableEntry
   readonly composed: ComposedOrder
@@ -14,10 +14,10 @@ interface AgentOrder {
 
 /** Half of a message's limit (docs/behaviour.md, Agent link). */
 const messageBytes = 512 * 1024
-/** How long an encoded message is reused. Its ages are too young by up to this, so at worst an unneeded entry is sent. */
+/** How long an encoded message is reused. Its ages are too low by up to this, so at worst an unneeded entry is sent. */
 const sharedMs = 20
 
-/** In their order; what is not for this agent is left out. */
+/** Yields messages in order, without entries that are not for this agent. */
 export function* cutMessages(
   entries: readonly DeliverableEntry[],
   agentId: number,
@@ -46,7 +46,7 @@ interface MessagePlace {
 
 type WriteMessage = (orders: readonly AgentOrder[], place: MessagePlace) => SharedMessage
 
-/** Keeps the text that it made last: agents of a fleet are served one after the other. */
+/** Keeps the last text, because the agents of a fleet are served one after the other. */
 export function createMessageWriter(now: () => number): WriteMessage {
   let last: {
     readonly orders: readonly AgentOrder[]

@@ -1,6 +1,6 @@
 /**
- * The newest entries of the invalidation log, read once for all agents of this process: who has been sent all before them is
- * served from here, everybody else reads for itself. Hints say that there are new ones; it polls every second without one.
+ * Keeps the newest entries of the invalidation log, read once for all agents of this process: agents that received all earlier
+ * entries are served from here, others by their own queries. Hints announce new entries; without one it polls every second.
  */
 import type { Logger } from 'pino'
 import { invalidationsLoggedSubject } from '../bus/subjects.js'
@@ -12,15 +12,15 @@ interface InvalidationTail {
   /** Every open entry behind this position, up to `end`, is in the tail; not a number before the log was read. */
   readonly start: number
   readonly end: number
-  /** In order; undefined at the end. */
+  /** Returns the next entry in order; undefined at the end. */
   next(after: number): DeliverableEntry | undefined
   close(): Promise<void>
 }
 
 const withoutHintMs = 1000
-/** Entries a query. */
+/** Entries per query. */
 const pageEntries = 128
-/** Entries of the log kept in memory. */
+/** Limit of entries kept in memory. */
 const keptEntries = 1024
 const keptBytes = 16 << 20
 
@@ -69,14 +69,14 @@ export function createInvalidationTail(
     for (let isWhole = false; !isWhole && !signal.aborted;) isWhole = await readPage()
   }
 
-  /** Answers whether that was all there is. */
+  /** Returns true if there are no more entries. */
   async function readPage(): Promise<boolean> {
     if (Number.isNaN(end)) {
       start = end = await source.readEnd()
       grown()
       return true
     }
-    // Before the page: all up to there is committed, and what the page does not have of it has ended.
+    // Read before the page: all entries up to here are committed, and those missing from the page have ended.
     const logged = await source.readEnd()
     if (logged === end) return true
     const page = await source.readAfter(end, pageEntries)
@@ -103,7 +103,7 @@ function sumBytes(entries: readonly DeliverableEntry[]): number {
   return entries.reduce((sum, entry) => sum + entry.bytes, 0)
 }
 
-/** Index of the first entry behind this position. */
+/** Returns the index of the first entry behind this position. */
 function findBehind(entries: readonly DeliverableEntry[], position: number): number {
   let low = 0
   let high = entries.length

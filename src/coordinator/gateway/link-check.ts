@@ -1,4 +1,4 @@
-/** Ends the links that count no longer. */
+/** Ends links that are no longer valid. */
 import type { Logger } from 'pino'
 import { startLoop, type Loop } from '../../runtime/loop.js'
 import { findStaleLinks } from '../reports/agent-links.js'
@@ -11,8 +11,8 @@ import { closeCodes } from './close-codes.js'
 const everyMs = 3000
 
 /**
- * By the store, because hints of other coordinators may be lost: agents that were deleted or taken over, and those that have a
- * newer link at another coordinator.
+ * Checks the store for agents that were deleted, taken over, or connected to another coordinator, because hints of other
+ * coordinators may be lost.
  */
 export function startLinkCheck(
   service: StateService,
@@ -34,7 +34,7 @@ export function startLinkCheck(
   })
 }
 
-/** Half-open links: the agent is gone and its host told nobody. */
+/** Ends half-open links, whose agent's host disappeared without closing the connection. */
 export function startSilenceCheck(
   log: Logger,
   heartbeatMs: number,

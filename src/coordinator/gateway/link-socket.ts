@@ -1,4 +1,4 @@
-/** One WebSocket of an agent as a stream of checked messages: sequences out, decoding in, bounds, and a clean end. */
+/** Wraps an agent's WebSocket as a stream of validated messages, with sequence numbers, limits and a clean close. */
 import type { RawData, WebSocket } from 'ws'
 import { findJsonExcess } from '../../json-excess.js'
 import { FleetError } from '../../errors.js'
@@ -15,20 +15,19 @@ type Unsent<Message extends CoordinatorToAgent = CoordinatorToAgent> =
 export interface LinkReceiver {
   /** May throw MalformedMessage, which ends the link. */
   take(message: AgentToCoordinator): void
-  /** A message of a kind that is not known here; true: it is ignored. */
+  /** Returns true if a message of this unknown kind is to be ignored. */
   ignores(kind: string): boolean
-  /** Called once, when the link ends from either side; nothing is taken any more. */
+  /** Called once when the link ends from either side; no messages follow. */
   left(reason: string, code: number): void
 }
 
 /** A pong within this time shows that the link is alive. */
 const pongTimeoutMs = 2000
-/** An agent that does not read is disconnected; a message has at most 1 MiB. */
+/** An agent that does not read is disconnected above this limit; a message has at most 1 MiB. */
 const unsentLimitBytes = 8 << 20
 /**
- * An agent says a few messages a minute, answers at most 64 questions at a time, and reports each invalidation that
- * comes alone: hundreds a second in a burst. Each message may cost the store a query, and each ping an answer that waits until
- * it is read.
+ * An agent sends a few messages a minute, answers at most 64 questions at a time, and reports single invalidations one by one:
+ * hundreds a second in a burst. Each message may cost a query of the store, and each ping a pong that is buffered until it is read.
  */
 const framesMost = 5_000
 const framesWindowMs = 10_000
@@ -69,12 +68,12 @@ export class LinkSocket {
     return this.#isOpen
   }
 
-  /** Of the monotonic clock. */
+  /** By the monotonic clock. */
   get lastReceivedAtMs(): number {
     return this.#receivedAtMs
   }
 
-  /** Answers the sequence; null when the link is closing. Throws MalformedMessage when the message is too large. */
+  /** Returns the sequence, null if the link is closing. Throws MalformedMessage if the message is too large. */
   send(message: Unsent | SharedMessage): number | null {
     if (!this.#isOpen || this.#socket.readyState !== this.#socket.OPEN) return null
     if (this.#socket.bufferedAmount > unsentLimitBytes) {
@@ -89,7 +88,7 @@ export class LinkSocket {
     return sequence
   }
 
-  /** Closes politely. What the session held is free at once. */
+  /** Closes with a close frame. Resources of the session are released at once. */
   end(code: number, reason: string): void {
     if (!this.#isOpen) return
     this.#leave(reason, code)
@@ -99,13 +98,13 @@ export class LinkSocket {
     }, closeTimeoutMs).unref()
   }
 
-  /** For a peer that is not there: no close frame would be read. */
+  /** Terminates the link of an absent peer, which would not read a close frame. */
   cutOff(reason: string): void {
     this.#leave(reason, closeCodes.goingAway)
     this.#socket.terminate()
   }
 
-  /** Rejects when the agent is not there: this link then ends, and makes room for its next one. */
+  /** Rejects if the agent does not respond; the link then ends, so that the agent can connect again. */
   async proveAlive(): Promise<{ readonly alive: true }> {
     if (await this.#isAnswering()) return { alive: true }
     this.cutOff('the agent did not answer a ping')
@@ -129,7 +128,7 @@ export class LinkSocket {
     })
   }
 
-  /** False: it was one too many, and the link ends. */
+  /** Returns false, and ends the link, if the frame exceeds a limit. */
   #countFrame(sizeBytes = 0): boolean {
     const now = performance.now()
     if (now - this.#framesSinceMs > framesWindowMs) {
@@ -166,7 +165,7 @@ export class LinkSocket {
   }
 }
 
-/** A message comes as one buffer; what does not is refused anyway. */
+/** A message arrives as one buffer; anything else is refused. */
 function sizeOf(data: RawData): number {
   return Buffer.isBuffer(data) ? data.length : 0
 }

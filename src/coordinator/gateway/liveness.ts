@@ -1,7 +1,7 @@
 /**
- * Calls agents Down that missed three heartbeats, by the time in the store. After its own start, a store outage or a
- * pause of this process a coordinator waits three heartbeats first: the silence was its own (docs/behaviour.md, Mass loss). Of
- * several coordinators one does it at a time.
+ * Marks agents Down that missed three heartbeats, by the time in the store. After its own start, a store outage or a pause of
+ * this process, the coordinator waits for three heartbeats first (docs/behaviour.md, Mass loss). Only one of several coordinators
+ * does this at a time.
  */
 import type { Logger } from 'pino'
 import { markSilentAgentsDown, missedHeartbeats } from '../reports/heartbeat.js'

@@ -1,4 +1,4 @@
-/** The questions that one session waits for: each ends once, with the agent's answer, in time or not. */
+/** Pending questions of one session: each ends exactly once, with the agent's answer or a timeout. */
 import { JsonExcess } from '../../json-parts.js'
 import { FleetError } from '../../errors.js'
 import type { Answer } from '../../messages/agent-to-coordinator.js'
@@ -7,14 +7,14 @@ import { MalformedMessage } from '../../messages/codec.js'
 import { runInSteps } from '../../in-steps.js'
 import type { InstructionReply, OfferedAnswer } from '../bus/subjects.js'
 
-/** An agent runs one command at a time; more would only wait there. */
+/** An agent runs one command at a time; more would only queue there. */
 const pendingLimit = 64
 
 interface Pending {
   readonly question: AskedQuestion
   readonly settle: (reply: InstructionReply) => void
   answer: Answer | null
-  /** What came by PUT, which may be before or after the answer. It was judged. */
+  /** Validated body of the PUT, which may arrive before or after the answer. */
   bytes: Buffer | null
 }
 
@@ -27,12 +27,12 @@ export class PendingAnswers {
   readonly #pending = new Map<number, Pending>()
   readonly #endLink: (reason: string) => void
 
-  /** `endLink`: for an agent whose answer has not the form of what was asked; it is to end all. */
+  /** `endLink` is called when an answer does not match the question; it must end all questions. */
   constructor(endLink: (reason: string) => void) {
     this.#endLink = endLink
   }
 
-  /** Resolves always. `sequence` null: the question could not be sent. */
+  /** Always resolves. `sequence` null: the question could not be sent. */
   wait(sequence: number | null, { question, timeoutMs }: Wait): Promise<InstructionReply> {
     if (sequence === null) return Promise.resolve(lost('its link is closing'))
     if (this.#pending.size >= pendingLimit)
@@ -59,7 +59,7 @@ export class PendingAnswers {
     this.#settleWhole(pending)
   }
 
-  /** Answers whether it is, or was, waited for. Rejects with FleetError for what is too much, or no JSON. */
+  /** Returns true if the answer is or was expected. Rejects with FleetError if it is too large or not JSON. */
   async takeOffered({ sequence, bytes }: OfferedAnswer): Promise<boolean> {
     const pending = this.#pending.get(sequence)
     if (!pending || bytes === undefined || pending.bytes !== null) return pending !== undefined

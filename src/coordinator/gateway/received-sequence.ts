@@ -1,9 +1,9 @@
-/** Counts the messages of one link as they come; of those that are missing the agent is asked for its full state, once. */
+/** Tracks the sequence of one link's messages; after a gap the agent is asked for its full state once. */
 
 interface Taken {
-  /** False: it came before. */
+  /** False for a repeated message. */
   readonly isNew: boolean
-  /** Set when the full state is to be asked for. */
+  /** Set if the full state must be requested. */
   readonly missing: { readonly expected: number; readonly sequence: number } | null
 }
 
@@ -15,7 +15,7 @@ export class ReceivedSequence {
     this.#last = sequence
   }
 
-  /** A message that is not read. */
+  /** Counts a message that is ignored. */
   skip(): void {
     this.#last += 1
   }

@@ -1,11 +1,11 @@
-/** What an agent says of itself, how it is recorded, and what follows for the invalidations that it is sent. */
+/** Records the condition an agent reports, and derives whether invalidations may be sent to it. */
 import { catchingUp } from '../../resources/agent-state.js'
 import type { Capability } from '../../resources/capability.js'
 import type { EngineCondition } from '../../messages/agent-to-coordinator.js'
 import type { SessionParts } from './session-parts.js'
 import { SentStanding, type Standing } from './sent-standing.js'
 
-/** An agent that has not caught up is Failing: its cache may serve objects that were to be removed. */
+/** An agent that has not caught up is Failing: its cache may serve objects that should have been removed. */
 const catchesUp = { engineState: 'unknown', engineError: catchingUp } as const
 
 export class ReportedCondition {
@@ -40,7 +40,7 @@ export class ReportedCondition {
     this.#hasHealth = capabilities.includes('health')
   }
 
-  /** Null before it is live. */
+  /** Null before the session is live. */
   get newest(): EngineCondition | null {
     return this.#newest
   }
@@ -61,7 +61,7 @@ export class ReportedCondition {
     return this.#canReadLog
   }
 
-  /** What the welcome says; later changes go to agents that tell load balancers of it, others do not know the message. */
+  /** Sent with the welcome; later changes go only to agents that answer load balancers, others do not know the message. */
   beginStanding(draining: boolean): Standing {
     const standing = { draining, behind: this.#parts.delivery.isBehind(this.#agentId) }
     this.standing.begin(standing)
@@ -77,7 +77,7 @@ export class ReportedCondition {
     this.record()
   }
 
-  /** It holds this revision, as its report says. */
+  /** Called when a report says that the agent holds this revision. */
   learnApplied(revision: number): void {
     if (!this.#newest) return
     this.#newest = { ...this.#newest, heldRevision: revision, effectiveRevision: revision }

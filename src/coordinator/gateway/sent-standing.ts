@@ -1,8 +1,8 @@
-/** What an agent was told of its cache's standing, so that it is told again only when that differs. */
+/** Remembers the standing of a cache as last sent to its agent, so that it is sent again only when it differs. */
 
 export interface Standing {
   readonly draining: boolean
-  /** It missed invalidations and has not caught up. */
+  /** The agent missed invalidations and has not caught up. */
   readonly behind: boolean
 }
 
@@ -14,7 +14,7 @@ export class SentStanding {
     this.#send = send
   }
 
-  /** By the welcome. */
+  /** Sent with the welcome. */
   begin(standing: Standing): void {
     this.#sent = standing
   }

@@ -1,4 +1,4 @@
-/** What all sessions of a gateway share. */
+/** Dependencies shared by all sessions of a gateway. */
 import type { Logger } from 'pino'
 import type { AgentToCoordinator } from '../../messages/agent-to-coordinator.js'
 import type { RegisteredAgent } from '../registration/described-agent.js'
@@ -26,7 +26,7 @@ export interface SessionParts {
   readonly sender: DesiredSender
   readonly adopter: Adopter
   readonly delivery: InvalidationDelivery
-  /** The live ones by agent. */
+  /** Live sessions by agent id. */
   readonly sessions: Map<number, AgentSession>
   readonly helloTimeoutMs: number
 }
@@ -37,12 +37,12 @@ const reportedKinds = [
 ] as const
 type Reported = Extract<AgentToCoordinator, { readonly kind: (typeof reportedKinds)[number] }>
 
-/** It changes nothing in the session. */
+/** True for messages that do not change the session. */
 export function isReported(message: AgentToCoordinator): message is Reported {
   return reportedKinds.some((kind) => kind === message.kind)
 }
 
-/** Never waits. Throws MalformedMessage. */
+/** Returns at once. Throws MalformedMessage. */
 export function recordReported(
   { service, delivery, reports, samples, backends }: SessionParts,
   agent: RegisteredAgent,

@@ -1,4 +1,4 @@
-/** Lets agents in: who asks for the link is recognized, and its connection becomes a session. */
+/** Admits agents: authenticates the caller and turns its connection into a session. */
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
@@ -11,10 +11,10 @@ import { AgentSession } from './agent-session.js'
 import { admitAgent, refuseUpgrade, toRefusal } from './handshake.js'
 import type { SessionParts } from './session-parts.js'
 
-/** Callers whose credential is being checked, and agents that have not sent hello. */
+/** Limit of callers whose credential is being checked and agents that have not sent hello. */
 const admittingLimit = 1024
 const greetingLimit = 4096
-/** An agent sends messages whole. */
+/** Agents do not fragment messages. */
 const fragmentLimit = 64
 /** 1 MiB in packets of 536 bytes; every read of the socket is one chunk. */
 const chunkLimit = 2048
@@ -22,13 +22,13 @@ const chunkLimit = 2048
 export interface Upgrades {
   /** Never rejects. */
   handle(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>
-  /** Nobody is let in any more. Answers who was and is not live yet. */
+  /** Admits no more agents. Returns the admitted sessions that are not live yet. */
   close(): ReadonlySet<AgentSession>
 }
 
 export function createUpgrades(parts: SessionParts, limits: LoginLimits): Upgrades {
   const { service, log } = parts
-  /** Upgraded and not live yet. */
+  /** Upgraded sessions that are not live yet. */
   const greeting = new Set<AgentSession>()
   let admitting = 0
   let closed = false
@@ -80,5 +80,5 @@ export function createUpgrades(parts: SessionParts, limits: LoginLimits): Upgrad
 }
 
 function ignoreError(): void {
-  // The socket closes by itself; there is nobody to tell.
+  // The socket closes by itself.
 }

@@ -1,9 +1,9 @@
-/** Groups of the console among the VCL groups: they are read here, and changed there (docs/behaviour.md, Console groups). */
+/** Console groups are read-only as VCL groups: they are changed in the console API (docs/behaviour.md, Console groups). */
 import { FleetError } from '../../errors.js'
 import type { Route } from '../http/route.js'
 import type { GroupRecord } from '../fleet/group-queries.js'
 
-/** Routes of one VCL group: a write or a verb on one of the console's is a conflict. */
+/** Wraps the routes of VCL groups: a write or a verb on a console group is a conflict. */
 export function refuseConsoleGroups(routes: readonly Route[]): readonly Route[] {
   return routes.map((one) =>
     one.method === 'GET' || !one.find
@@ -11,7 +11,7 @@ export function refuseConsoleGroups(routes: readonly Route[]): readonly Route[] 
       : {
           ...one,
           handle: async (call) => {
-            refuseConsoleGroup(call.object as GroupRecord, one) // by findGroup
+            refuseConsoleGroup(call.object as GroupRecord, one) // set by findGroup
             return one.handle(call)
           },
         },

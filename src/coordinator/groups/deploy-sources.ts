@@ -1,4 +1,4 @@
-/** What a deploy of a group would put on caches: the files at their pinned versions, flattened to one text. */
+/** The VCL that a deploy of a group would load on caches: the files at their pinned versions, flattened to one text. */
 import { bundleInSteps } from '../../vcl/bundle.js'
 import type { ReleaseDomain, ReleaseFile } from '../fleet/vcl-group.js'
 import { FleetError } from '../../errors.js'
@@ -21,16 +21,16 @@ export interface GatheredSources extends GatheredFiles {
   readonly source: SourceRecord
 }
 
-/** `error`: file, line and position of each mistake in the author's text, a line each. */
+/** `error`: one line per mistake, with its file, line and position in the author's text. */
 export type Gathered = GatheredSources | (GatheredFiles & { readonly error: string })
 
-/** As far as what is deployed of it depends on it, beside the files. */
+/** The fields of a group, besides its files, that affect the deployed VCL. */
 type FlattenedGroup = Pick<
   GroupRecord,
   'id' | 'organizationId' | 'cacheKey' | 'domains' | 'deployments' | 'releases'
 >
 
-/** Of its own files unless others are given. Throws FleetError conflict when there is no main file, or the version of it does not exist. */
+/** `files` defaults to the group's own. Throws FleetError conflict if there is no main file or its version does not exist. */
 export async function gatherSources(
   service: StateService,
   group: GroupRecord,
@@ -53,7 +53,7 @@ export interface MainFile {
   readonly mainFileVersion: number | null
 }
 
-/** Only a group of the console can be without. */
+/** Only a console group can have no main file. */
 export function requireOwnMain({ mainFile, mainFileVersion }: GroupRecord): MainFile {
   if (mainFile) return { mainFileId: mainFile.id, mainFileVersion }
   throw new FleetError('conflict', 'deploy', 'the group has no VCL; give it one first')
@@ -64,7 +64,7 @@ export interface ChosenFiles {
   readonly includes: readonly ChosenVersion[]
 }
 
-/** The group with these files in place of its own. */
+/** Flattens these files in place of the group's own. */
 export async function flattenFiles(
   service: StateService,
   queries: Queries,
@@ -102,7 +102,7 @@ export async function flattenFiles(
   return { ...files, source: { sha, text, sourceMap } }
 }
 
-/** Null: the system administrator's VCL may import what it likes. */
+/** Null: VCL of the system administrator may import any module. */
 export function allowedModulesOf(
   service: StateService,
   organizationId: number | null,

@@ -1,4 +1,4 @@
-/** `/vclgroups`: one main VCL, its includes, its domains, and the deployments that place it. The verbs: deploying/verb-routes.ts. */
+/** `/vclgroups`: a main VCL, its includes, its domains, and the deployments that place it. Verbs: deploying/verb-routes.ts. */
 import { vclGroup } from '../../resources/vclgroup.js'
 import { resourceRoutes } from '../api/resource-routes.js'
 import { findGroup } from '../fleet/group-queries.js'

@@ -1,4 +1,4 @@
-/** What the API answers about VCL groups: one schema and one function for each shape. */
+/** VCL groups as the API returns them: one schema and one function for each shape. */
 import { Type } from 'typebox'
 import { placementState } from '../../resources/deployment.js'
 import {
@@ -27,7 +27,7 @@ export const historySchema = answerSchema(historyEntry)
 
 const makeAnswer = answerMaker(vclGroup.fields)
 
-/** What users edit, as it is answered. */
+/** The editable fields, as the API returns them. */
 export function toGroupFields(group: GroupRecord) {
   const { name, root, keepOnFailure, includes, tests, domains, deployments, releases } = group
   const { rollout, managedBy, mainFile, mainFileVersion: version, requireTests } = group

@@ -1,4 +1,4 @@
-/** VCL groups as the API lists, reads, makes and changes them. What is written here takes effect at the next deploy. */
+/** Lists, reads, creates and changes VCL groups for the API. Changes take effect at the next deploy. */
 import { randomBytes } from 'node:crypto'
 import type { Actor } from '../../resources/permission.js'
 import type { Problem } from '../../resources/problem.js'
@@ -34,7 +34,7 @@ import { requirePolicy } from '../rollouts/require-policy.js'
 import { scopeOf, type StateService } from '../service.js'
 import { readStageViews, type StageView } from './stage-view.js'
 
-/** A group with what follows from its places. */
+/** A group with the state and problems derived from its places. */
 export interface GroupView {
   readonly group: GroupRecord
   readonly status: GroupStatus
@@ -78,7 +78,7 @@ export async function viewGroup(service: StateService, group: GroupRecord): Prom
   return view
 }
 
-/** As it is now; throws 'not-found'. */
+/** Reads the group again. Throws 'not-found'. */
 export async function viewGroupAgain(
   service: StateService,
   actor: Actor,
@@ -156,7 +156,7 @@ export async function deleteGroup(service: StateService, group: GroupRecord): Pr
   })
 }
 
-/** Throws 'conflict' while it is deployed or staged, or still on its way to or from a cache. */
+/** Throws 'conflict' while it is deployed or staged, or still being added to or removed from a cache. */
 export async function requireUndeployed(queries: Queries, id: number): Promise<void> {
   const [now] = await readGroups(queries, { kind: 'all' }, { ids: [id] })
   if (now?.deployed === true)
@@ -250,7 +250,7 @@ async function requireTests(
   throw new FleetError('invalid', 'vclgroup', message)
 }
 
-/** What is said of root must fit the domains (docs/behaviour.md, Root and domains). */
+/** A given `root` must match the domains (docs/behaviour.md, Root and domains). */
 function requireRoot({ root }: GroupBody, domains: number): boolean {
   if (root === true && domains > 0)
     throw new FleetError(
@@ -267,7 +267,7 @@ function requireRoot({ root }: GroupBody, domains: number): boolean {
   return domains === 0
 }
 
-/** Throws 'invalid' when the file or its version is not there. */
+/** Throws 'invalid' if the file or its version does not exist. */
 export async function requireMain(
   service: StateService,
   owner: number | null,

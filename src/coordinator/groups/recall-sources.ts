@@ -1,7 +1,7 @@
 /**
- * Texts that were flattened before and come back to caches: by a reload, a rollback, a promote, a pending deploy, or because a
- * deployed group gets another agent. They were judged by the rules of another day, or never (adopted), and are judged here by
- * those of today. With `flattenFiles`, which judges what it makes, this is the only place where sources come from.
+ * Texts that were flattened earlier and are loaded again: by a reload, a rollback, a promote, a pending deploy, or because a
+ * deployed group gets another agent. They were checked by earlier rules, or never (adopted), so they are checked here by the
+ * current rules. Besides `flattenFiles`, which checks its own result, this is the only origin of sources.
  */
 import { refuseInSteps } from '../../vcl/bundle.js'
 import type { Release } from '../fleet/vcl-group.js'
@@ -15,12 +15,12 @@ import type { TextJudge } from '../placement/placement-following.js'
 import { limitToOwn } from './source-places.js'
 import { createBoundedCache } from '../../runtime/bounded-cache.js'
 
-/** Whose rules count. */
+/** The owner whose rules apply. */
 interface TextOwner {
   readonly organizationId: number | null
 }
 
-/** The text, or why it is refused now. Throws 'conflict' when it is gone. */
+/** Returns the text, or why it is refused now. Throws 'conflict' if it no longer exists. */
 export async function recallSources(
   service: StateService,
   queries: Queries,
@@ -52,10 +52,10 @@ async function judgeRecalled(
   return runInSteps(steps)
 }
 
-/** More texts than are deployed at a time; each takes a few hundred bytes here. */
+/** More texts than are deployed at any time; each entry takes a few hundred bytes. */
 const rememberedTexts = 10_000
 
-/** The rules are those of the process: they do not change while it runs. */
+/** Results are cached: the rules do not change while the process runs. */
 export function createTextJudge(
   service: StateService,
   onRefused: (owner: TextOwner, error: string) => void,
@@ -71,7 +71,7 @@ export function createTextJudge(
       const known = judged.get(key)
       if (known !== undefined) return known
       const source = await findSource(queries, release.sha)
-      // No agent can fetch what is gone.
+      // A text that no longer exists is accepted: no agent can fetch it.
       const errors = source ? await judgeRecalled(service, owner, release, source) : []
       if (errors.length > 0) onRefused(owner, errors.join('\n'))
       judged.set(key, errors.length === 0)

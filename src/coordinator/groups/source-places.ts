@@ -1,6 +1,6 @@
 /**
- * From a text back to the files of the group that deploys it. Texts are kept by their hash, with the places of whoever had
- * them first: another group's, maybe another organization's, whose file names are nobody else's business.
+ * Maps a text back to the files of the group that deploys it. Texts are stored by hash, with the source map of the first group
+ * that had the text. That group may belong to another organization, whose file names must not be shown.
  */
 import { prologueFile } from '../../vcl/prologue.js'
 import type { SourceMap } from '../../vcl/source-map.js'
@@ -18,12 +18,12 @@ export async function readSourceMap(
   const { sources } = deploy
   const flattened = await flattenAgain(service, deploy)
   if (flattened) return flattened
-  // Its files were renamed or deleted since: what was kept counts when it knows no other files.
+  // The files were renamed or deleted since: the stored source map is used if it names no other files.
   const kept = await findSource(service.store.queries, sources.sha)
   return kept ? limitToOwn(kept.sourceMap, sources) : wholeText(sources.mainVCL.name)
 }
 
-/** What was kept with a text, as far as it tells of these files alone. */
+/** Returns the stored source map if it names only these files; else one for the whole text. */
 export function limitToOwn(
   kept: SourceMap,
   { mainVCL, includes }: Pick<Release, 'mainVCL' | 'includes'>,
@@ -33,7 +33,7 @@ export function limitToOwn(
   return isOwn ? kept : wholeText(mainVCL.name)
 }
 
-/** Undefined when that is another text by now. */
+/** Returns undefined if the result is a different text now. */
 async function flattenAgain(
   service: StateService,
   { groupId, sources }: { readonly groupId: number; readonly sources: Release },

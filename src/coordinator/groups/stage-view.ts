@@ -1,4 +1,4 @@
-/** What the API shows of a stage: the pinned files and domains, and the tags as they are called now (docs/behaviour.md, Stages). */
+/** A stage as the API returns it: the pinned files and domains, and the tags' current names (docs/behaviour.md, Stages). */
 import type { ReleaseDomain, ReleaseFile } from '../fleet/vcl-group.js'
 import type { NamedReference } from '../store/owner.js'
 import { readStages } from '../fleet/stage-queries.js'
@@ -12,7 +12,7 @@ export interface StageView {
   readonly includes: readonly ReleaseFile[]
 }
 
-/** By group; two queries, however many groups. */
+/** By group; two queries for any number of groups. */
 export async function readStageViews(
   service: StateService,
   groupIds: readonly number[],

@@ -1,11 +1,11 @@
-/** Which answer a connection is busy with: what comes behind its call must not overtake it. */
+/** Tracks which answer a connection is sending, so that later data of the connection does not overtake it. */
 import type { createServer, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 
-/** Undefined: none. Of several calls at once it is the last one's. */
+/** Undefined if none; with several calls at once, the last one's answer. */
 export type FindAnswer = (socket: Duplex) => ServerResponse | undefined
 
-/** Before the server listens. */
+/** Call before the server listens. */
 export function trackAnswers(server: Pick<ReturnType<typeof createServer>, 'on'>): FindAnswer {
   const answering = new WeakMap<Duplex, ServerResponse>()
   server.on('request', ({ socket }, response) => {

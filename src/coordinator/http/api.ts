@@ -1,4 +1,4 @@
-/** What an API gives the HTTP server: its routes, who may call, how errors look, who is told of the answers. */
+/** What an API provides to the HTTP server: its routes, authentication, error bodies, and an observer of its answers. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Context } from '../../context.js'
 import type { Actor } from '../../resources/permission.js'
@@ -6,32 +6,32 @@ import type { ErrorKey } from '../../errors.js'
 import type { Answer, CallNote, Route } from './route.js'
 
 export interface Api {
-  /** Its label in the metrics. */
+  /** Label in the metrics. */
   readonly name: string
-  /** What every path begins with: `/api/v1`, or nothing. */
+  /** Prefix of every path: `/api/v1`, or empty. */
   readonly prefix: string
-  /** Below which an unknown path is this API's to refuse; `prefix` unless given. */
+  /** Unknown paths below it are refused by this API; defaults to `prefix`. */
   readonly prefixes?: readonly string[]
   readonly routes: readonly Route[]
   /**
-   * Who calls; throws FleetError 'unauthenticated'. Null: the API has public routes only, and its unknown paths are
-   * 404 for everybody.
+   * Identifies the caller; throws FleetError 'unauthenticated'. Null: the API has public routes only, and its unknown paths
+   * are 404 for every caller.
    */
   readonly authenticate: ((caller: Caller) => Promise<Actor>) | null
-  /** Rejects with FleetError when no call is served now; the callers are known, their rights were not checked. */
+  /** Rejects with FleetError if no call is served now. Callers are authenticated, their permissions not yet checked. */
   readonly admit?: () => Promise<void>
   /** Headers of every answer. */
   readonly readHeaders?: () => Promise<Readonly<Record<string, string>>>
   readonly describeError: (error: unknown, about: ErrorContext) => Answer
-  /** Answers a GET of some of the paths that no route has; others are 404. */
+  /** Serves GET of some paths without a route; all others are 404. */
   readonly fallback?: Fallback
-  /** Called once for each call when its answer has been sent or the caller is gone. Must not throw. */
+  /** Called once per call when its answer was sent or the caller disconnected. Must not throw. */
   readonly onAnswered?: (call: AnsweredCall) => void
 }
 
 export interface Fallback {
   readonly route: Route
-  /** `path`: without the query. */
+  /** `path` is without the query. */
   readonly leadsHere: (path: string, headers: IncomingHttpHeaders) => boolean
 }
 
@@ -44,28 +44,28 @@ export interface Caller {
 
 export interface ErrorContext {
   readonly context: Context
-  /** The route's, for errors that are bugs. */
+  /** The route's error key, for errors that are bugs. */
   readonly errorKey: ErrorKey
 }
 
 export interface AnsweredCall {
   readonly context: Context
-  /** Null before it was known. */
+  /** Null until the caller is known. */
   readonly actor: Actor | null
-  /** What its handler noted. */
+  /** Notes of the handler. */
   readonly note: CallNote
   readonly caller: Caller
-  /** Null: an unknown path or method. */
+  /** Null for an unknown path or method. */
   readonly route: Route | null
   readonly method: string
   /** Without the query. */
   readonly path: string
-  /** 0: the caller went away before an answer. */
+  /** 0 if the caller disconnected before an answer. */
   readonly status: number
   readonly answer: Answer | null
-  /** What the answer told as an error; null: it was none. */
+  /** Message of the error response, else null. */
   readonly error: unknown
-  /** The path's `{id}`. */
+  /** The `{id}` of the path. */
   readonly objectId: number | null
   readonly durationSeconds: number
 }

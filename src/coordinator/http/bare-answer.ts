@@ -1,4 +1,4 @@
-/** Refusals of the listener itself, before any API: the same error body as theirs, and the end of the connection. */
+/** Refusals by the listener itself, before any API: the same error body, then the connection ends. */
 import { STATUS_CODES, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { newTraceId } from '../../context.js'
@@ -11,7 +11,7 @@ interface BareAnswer {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** On a bare socket, where there is no request to answer. Answers the trace id that was sent. */
+/** Writes to a bare socket, where there is no request. Returns the trace id that was sent. */
 export function answerBare(socket: Duplex, answer: BareAnswer): string {
   const { traceId, head, body } = compose(answer)
   const { status } = answer
@@ -21,7 +21,7 @@ export function answerBare(socket: Duplex, answer: BareAnswer): string {
   return traceId
 }
 
-/** To a request that no API shall see. */
+/** Responds to a request that no API handles. */
 export function answerEarly(response: ServerResponse, answer: BareAnswer): void {
   const { head, body } = compose(answer)
   response.writeHead(answer.status, head).end(body)

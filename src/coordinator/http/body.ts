@@ -1,4 +1,4 @@
-/** A call's body: what is refused before any schema sees it, and what is done with a body that nobody reads. */
+/** Reads the body of a call: checks before the schema, and discards bodies that are not read. */
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { setImmediate as servedOthers } from 'node:timers/promises'
@@ -7,9 +7,9 @@ import { FleetError } from '../../errors.js'
 import type { BodyType } from './route.js'
 
 export const bodyLimitBytes = 10 * 1024 * 1024
-/** For callers that are not authenticated yet; a login or a one-time code takes a few hundred bytes. */
+/** Limit for callers that are not authenticated yet; a login or a one-time code takes a few hundred bytes. */
 export const publicBodyLimitBytes = 64 * 1024
-/** The members: the plan of a folder of 1,000 groups has some 30,000. */
+/** Limit of JSON members: the plan of a folder of 1,000 groups has some 30,000. */
 const jsonLimits: JsonLimits = { depth: 64, members: 100_000, keys: 10_000 }
 /** The rest of a refused body is read and discarded up to this limit, so that the caller can read the answer. */
 const unreadLimitBytes = 64 * 1024 * 1024
@@ -21,24 +21,24 @@ export const mediaTypes: Readonly<Record<BodyType, string>> = {
   form: 'application/x-www-form-urlencoded',
 }
 const longBodyBytes = 256 * 1024
-/** As messages call them. */
+/** Names used in error messages. */
 export const bodyWords: Readonly<Record<BodyType, string>> = {
   json: 'a JSON object',
   text: 'a text',
   form: 'a form',
 }
 const typePattern = /^[\w./+-]+$/
-/** Behind the type: nothing, this, and maybe a last semicolon. */
+/** Allowed after the type: nothing, or a charset with an optional trailing semicolon. */
 const parameterPattern = /^(?:charset\s*=\s*"?utf-8"?)?$/i
 
-/** How the body that the call announces is written; null: it announces none. Throws FleetError 'unsupported-type'. */
+/** Returns the format of the announced body, null if there is none. Throws FleetError 'unsupported-type'. */
 export function readBodyType(
   request: IncomingMessage,
   allowed: readonly BodyType[] = ['json'],
 ): BodyType | null {
   const { headers } = request
   if (!announcesBody(request)) {
-    // The framework would refuse a malformed one even where no body follows.
+    // The framework would refuse a malformed type even if no body follows.
     delete headers['content-type']
     return null
   }
@@ -56,7 +56,7 @@ export function readBodyType(
   throw new FleetError('unsupported-type', 'body', `the body needs ${right}, in UTF-8`)
 }
 
-/** Undefined when the body is empty. Throws FleetError 'invalid'. */
+/** Returns undefined for an empty body. Throws FleetError 'invalid'. */
 export async function parseBody(bytes: Buffer, type: BodyType, textKey = 'text'): Promise<unknown> {
   if (bytes.length === 0) return undefined
   if (type === 'json') return parseJson(bytes)
@@ -64,7 +64,7 @@ export async function parseBody(bytes: Buffer, type: BodyType, textKey = 'text')
   return type === 'text' ? { [textKey]: text } : Object.fromEntries(new URLSearchParams(text))
 }
 
-/** What keeps the framework from reading a body to its end, as an answer tells it; other errors are passed on. */
+/** Translates the framework's errors while reading a body into responses; other errors are passed on. */
 export function explainUnread(
   error: unknown,
   request: IncomingMessage,
@@ -78,7 +78,7 @@ export function explainUnread(
   return error
 }
 
-/** Reads away what is left of the body: an answer before its end leaves it in the connection otherwise. */
+/** Discards the rest of the body, which would otherwise stay in the connection after an early answer. */
 export function dropUnreadBody(request: IncomingMessage): void {
   if (!hasUnreadBody(request)) return
   let droppedBytes = 0
@@ -89,8 +89,8 @@ export function dropUnreadBody(request: IncomingMessage): void {
 }
 
 /**
- * Before an answer that ends the connection: closing one that is still written to resets it, and the caller may never see the
- * answer. Resolves at the body's end, or when it takes too long.
+ * Call before an answer that ends the connection: closing a connection that still receives data resets it, and the caller may
+ * never see the answer. Resolves at the end of the body, or when it takes too long.
  */
 export async function outlastBody(request: IncomingMessage): Promise<void> {
   if (!hasUnreadBody(request) || request.destroyed) return
@@ -114,7 +114,7 @@ function announcesBody(request: IncomingMessage): boolean {
   )
 }
 
-/** In small letters; null for what has another charset or is not a type. */
+/** Returns the type in lower case; null for another charset or an invalid type. */
 function readMediaType(header: string): string | null {
   const [type = '', charset = '', last = '', ...more] = header
     .split(';', 5)
@@ -123,7 +123,7 @@ function readMediaType(header: string): string | null {
   return isRead && last === '' && more.length === 0 ? type.toLowerCase() : null
 }
 
-/** Of a large body each step takes some of what nobody may have at once. */
+/** Validates a large body in steps, so that none of them holds the event loop for long. */
 async function parseJson(bytes: Buffer): Promise<unknown> {
   const problem = findJsonExcess(bytes, jsonLimits)
   if (problem !== null) throw new FleetError('invalid', 'body', `the body ${problem}`)
@@ -135,7 +135,7 @@ async function parseJson(bytes: Buffer): Promise<unknown> {
     if (bytes.length > longBodyBytes) await servedOthers()
     return value
   } catch (error) {
-    // The parser's own message quotes the body, which may hold a password.
+    // The parser's own message quotes the body, which may contain a password.
     const [, position] = /position (\d+)/.exec(String(error)) ?? []
     const where = position === undefined ? '' : ` (at character ${position})`
     throw new FleetError('invalid', 'body', `the body is not valid JSON${where}`)

@@ -1,7 +1,7 @@
 /**
- * How many connections one address may hold: else one caller, known or not, could hold all that the listener has. An agent's link
- * counts no more once it asks for its upgrade: what comes then is limited by the agent gateway, and a fleet may stand behind
- * one address.
+ * Limits the connections of one address; otherwise one caller, authenticated or not, could hold all of the listener's. An agent's
+ * link stops counting when it asks for its upgrade: from then on the agent gateway limits it, and a fleet may be behind one
+ * address.
  */
 import type { Server, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -12,9 +12,9 @@ import type { IsListed } from './networks.js'
 
 interface ConnectionLimit {
   readonly most: number
-  /** Whose connections may be those of many: not counted. */
+  /** Addresses that may carry many callers: not counted. */
   readonly isUncounted: IsListed
-  /** An answer can be written before anything was read: not where TLS begins first. */
+  /** True if an answer can be written before anything was read, which TLS prevents. */
   readonly isPlain: boolean
   readonly log: Logger
 }
@@ -22,14 +22,14 @@ interface ConnectionLimit {
 /** A flood of connections is logged once per interval. */
 const warnEveryMs = 60_000
 
-/** What is upgraded does not count any more. */
+/** Upgraded connections are no longer counted. */
 export type ReleaseConnection = (socket: Duplex) => void
 
-/** Before the server listens. */
+/** Call before the server listens. */
 export function limitConnections(server: Server, limit: ConnectionLimit): ReleaseConnection {
   const { most, isUncounted, isPlain, log } = limit
   const held = new Map<string, number>()
-  /** Network of each counted connection, by its own address and port. */
+  /** Network of each counted connection, keyed by its address and port. */
   const networks = new Map<string, string>()
   const warn = limitWarnings(log)
 
@@ -37,7 +37,7 @@ export function limitConnections(server: Server, limit: ConnectionLimit): Releas
     const { remoteAddress: address } = socket
     if (address === undefined || isUncounted(address)) return
     const peer = nameOf(socket)
-    // Given back after an offer that was not taken up (upgrades.ts).
+    // Returned after an upgrade offer that was ignored (upgrades.ts).
     if (networks.has(peer)) return
     const network = networkOf(address)
     const count = held.get(network) ?? 0
@@ -60,7 +60,7 @@ export function limitConnections(server: Server, limit: ConnectionLimit): Releas
     warn({}, 'there are as many connections as there may be: more are closed')
   })
   return (socket) => {
-    // Of an HTTP server it is a socket; behind TLS another object than the one that was counted.
+    // For an HTTP server this is a socket; behind TLS it differs from the counted object.
     const { remoteAddress, remotePort } = socket as Partial<Socket>
     release(nameOf({ remoteAddress, remotePort }))
   }
@@ -75,7 +75,7 @@ export function limitConnections(server: Server, limit: ConnectionLimit): Releas
   }
 }
 
-/** The same for a connection and for what an upgrade gives of it. */
+/** Equal for a connection and for the socket that an upgrade passes on. */
 function nameOf({
   remoteAddress = '',
   remotePort = 0,
@@ -84,7 +84,7 @@ function nameOf({
 }
 
 function answerTooMany(socket: Socket, most: number): void {
-  // Whoever is sent away may be gone already.
+  // A rejected caller may have disconnected already.
   socket.on('error', () => undefined)
   answerBare(socket, {
     status: 429,

@@ -1,4 +1,4 @@
-/** Reads what a caller says about itself: the Authorization header's schemes and cookies. */
+/** Reads credentials of a caller: the schemes of the Authorization header, and cookies. */
 import type { IncomingHttpHeaders } from 'node:http'
 
 interface BasicCredentials {
@@ -6,7 +6,7 @@ interface BasicCredentials {
   readonly password: string
 }
 
-/** RFC 7617, in UTF-8. Undefined when there are none or they cannot be read. */
+/** RFC 7617, in UTF-8. Returns undefined if they are missing or malformed. */
 export function readBasic(headers: IncomingHttpHeaders): BasicCredentials | undefined {
   const encoded = readToken(headers, 'basic')
   if (encoded === undefined) return undefined
@@ -15,7 +15,7 @@ export function readBasic(headers: IncomingHttpHeaders): BasicCredentials | unde
   return colon < 0 ? undefined : { user: text.slice(0, colon), password: text.slice(colon + 1) }
 }
 
-/** What follows the scheme (`bearer`, `refresh`; written in any case) in the Authorization header. */
+/** Returns the value after the scheme (`bearer`, `refresh`; case-insensitive) in the Authorization header. */
 export function readToken(headers: IncomingHttpHeaders, scheme: string): string | undefined {
   const { authorization = '' } = headers
   const blank = authorization.indexOf(' ')

@@ -1,6 +1,6 @@
 /**
- * One call in the order that the API promises. Before its body is read: 401, 405 or 404 of the path, 403 of the type, 404 of
- * the object, 400 of the query, 415. The framework reads the body: 413. Then 400 of the body, and what the handler says.
+ * Dispatches a call in the documented order. Before the body is read: 401, 405 or 404 of the path, 403 of the type, 404 of the
+ * object, 400 of the query, 415. The framework reads the body: 413. Then 400 of the body, then the handler.
  */
 import type { FastifyRequest } from 'fastify'
 import type { Context } from '../../context.js'
@@ -18,10 +18,10 @@ import type { Answer, BodyType, CallNote, Route } from './route.js'
 /** A path of an API with the routes of its methods; unknown paths have none. */
 export interface Target {
   readonly api: Api
-  /** Prefix and template, for the metrics. */
+  /** Prefix and template, used in the metrics. */
   readonly template: string
   readonly methods: ReadonlyMap<string, PreparedRoute>
-  /** Some of its calls are public, or all around an unknown path: nobody logs in to learn what is not there. */
+  /** True if some of its calls are public, also for unknown paths beside them, which need no login for a 404. */
   readonly isPublic: boolean
   /** Of a body. */
   readonly limitBytes: number
@@ -30,17 +30,17 @@ export interface Target {
 export interface PreparedRoute {
   readonly route: Route
   readonly readQuery: ReadQuery
-  /** Null: the call takes no body. */
+  /** Null if the call takes no body. */
   readonly readInput: ReadInput | null
 }
 
-/** Grows while the call is served; what it holds in the end is logged. */
+/** Filled while the call is served; logged at its end. */
 export interface Exchange {
   readonly target: Target
   readonly context: Context
   readonly caller: Caller
   readonly startedAt: number
-  /** Null: the call is not admitted. */
+  /** Null if the call is not admitted. */
   admitted: AdmittedCall | null
   actor: Actor | null
   note: CallNote
@@ -50,10 +50,10 @@ export interface Exchange {
   answer: Answer | null
 }
 
-/** A call that may be made, of an object that is there: its body is read now. */
+/** A permitted call on an existing object; its body is read next. */
 interface AdmittedCall extends PreparedRoute, FoundObject {
   readonly query: Record<string, unknown>
-  /** Null: there is no body. */
+  /** Null if there is no body. */
   readonly bodyType: BodyType | null
 }
 
@@ -64,7 +64,7 @@ interface FoundObject {
 
 const idPattern = /^[1-9][0-9]{0,15}$/
 
-/** Who calls a public route: nobody, who may nothing and sees nothing. */
+/** Actor of a public route: an anonymous caller without permissions. */
 const nobody: Actor = {
   accountId: 0,
   accountName: '',
@@ -83,11 +83,11 @@ export function prepareRoute(route: Route): PreparedRoute {
   }
 }
 
-/** All that is known before the body is read. Throws FleetError. */
+/** Collects everything that is known before the body is read. Throws FleetError. */
 export async function admitCall(exchange: Exchange, request: FastifyRequest): Promise<void> {
   const { method } = exchange.caller
   const prepared = await admitCaller(exchange, method)
-  // The framework gives decoded strings, one for each parameter of the template.
+  // The framework passes decoded strings, one per parameter of the template.
   const params = request.params as Readonly<Record<string, string>>
   const found = await findObject(exchange, prepared.route, params)
   const query = prepared.readQuery(request.query as RawQuery) // what the framework's parser makes
@@ -95,7 +95,7 @@ export async function admitCall(exchange: Exchange, request: FastifyRequest): Pr
   exchange.admitted = { ...prepared, ...found, query, bodyType }
 }
 
-/** `bytes`: the body. */
+/** `bytes` is the body. */
 export async function runCall(exchange: Exchange, bytes: unknown): Promise<Answer> {
   const { context, caller, admitted, objectId: id } = exchange
   if (!admitted) throw new Error('a call runs that was not admitted')
@@ -187,7 +187,7 @@ async function findObject(
   return { object: await findById(exchange, route, id), params: rest }
 }
 
-/** Of the id that the exchange has; `text`: as the path has it. */
+/** Finds the object by its id; `text` is the id as written in the path. */
 async function findById(exchange: Exchange, route: Route, text: string): Promise<unknown> {
   const { context, actor, objectId } = exchange
   const object =
@@ -225,7 +225,7 @@ async function readInputOf(
   return undefined
 }
 
-/** Of a call that takes no body: clients that always send one send `{}`. */
+/** For calls without a body: clients that always send one send `{}`. */
 function refuseContent(body: unknown, { errorKey }: Route): void {
   if (body === undefined) return
   if (typeof body !== 'object' || body === null || Array.isArray(body))

@@ -1,6 +1,6 @@
 /**
- * Calls on an object that users edit. If-Match is compared inside the transaction that changes the object, and a PUT without
- * one is merged into what is there then: no edit undoes another one unseen.
+ * Calls on objects that users edit. If-Match is compared inside the transaction that changes the object, and a PUT without
+ * If-Match is merged into the current object, so that no edit silently undoes another one.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Actor } from '../../resources/permission.js'
@@ -12,20 +12,20 @@ interface EditableCall {
   readonly route: Route
   readonly edit: Edit
   readonly actor: Actor
-  /** Null: the call makes one. */
+  /** Null if the call creates the object. */
   readonly id: number | null
   readonly headers: IncomingHttpHeaders
-  /** The object as it is; throws 'not-found'. */
+  /** Returns the current object; throws 'not-found'. */
   readonly find: () => Promise<unknown>
   readonly handle: (object: unknown, guarded: unknown) => Promise<Answer>
 }
 
-/** An attempt fails only because another editor's succeeded. */
+/** An attempt fails only because another editor's attempt succeeded. */
 const attemptsMost = 50
 
 class EditedMeanwhile extends Error {}
 
-/** `found`: what `find` found before the body was read. */
+/** `found` is the result of `find` before the body was read. */
 export async function answerEditable(call: EditableCall, found: unknown): Promise<Answer> {
   const { route, edit, id, headers, handle } = call
   if (id !== null && route.method !== 'GET')
@@ -60,7 +60,7 @@ async function editObject(call: EditableCall, id: number, found: unknown): Promi
   )
 }
 
-/** An object's answer with its tag; 304 when the caller of a GET has it already. */
+/** Adds the entity tag to an answer; 304 if the caller of a GET has this version already. */
 function tagAnswer({ keys, longKey }: Edit, answer: Answer, ifNoneMatch?: string): Answer {
   const { status, body } = answer
   if (typeof body !== 'object' || body === null) return answer

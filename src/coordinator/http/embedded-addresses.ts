@@ -1,4 +1,4 @@
-/** The IPv4 address that is reached by an IPv6 one: whoever refuses addresses refuses it in these clothes, too. */
+/** Extracts the IPv4 address embedded in an IPv6 address, so that address checks apply to these forms, too. */
 import { isIP } from 'node:net'
 
 export function embeddedAddresses(address: string): string[] {
@@ -8,7 +8,7 @@ export function embeddedAddresses(address: string): string[] {
   return at === undefined ? [] : [toIPv4(groups[at], groups[at + 1])]
 }
 
-/** `at`: the group that it begins with. */
+/** `at` is the index of the first group. */
 const forms: readonly { readonly holds: (groups: readonly number[]) => boolean; at: number }[] = [
   // NAT64 (RFC 6052).
   { holds: ([a, b]) => a === 0x64 && b === 0xff9b, at: 6 },

@@ -1,28 +1,28 @@
 /**
  * Entity tags of objects that users edit (RFC 9110, 8.8.3 and 13.1). A tag has two halves,
- * `"<edit digest>.<rest>"`. The first is made of what a PUT changes, and If-Match compares only that, so that heartbeats and
- * deploys, which change the answer too, do not make an editor's If-Match fail. If-None-Match compares the whole.
+ * `"<edit digest>.<rest>"`. The first covers the fields that a PUT changes; If-Match compares only this half, so that heartbeats
+ * and deploys do not make an editor's If-Match fail. If-None-Match compares the whole tag.
  */
 import { hash } from 'node:crypto'
 import { FleetError, type ErrorKey } from '../../errors.js'
 
-/** Of 96 bits, as text. */
+/** A 96-bit digest as text. */
 const digestLength = 16
 const tagPattern = /(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"/g
 const tagListPattern =
   /^\s*(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"\s*(?:,\s*(?:(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"\s*)?)*$/
 
-/** The same while the object's `keys` are. Of references only what they refer to counts: a rename there is no edit here. */
+/** Digest of the object's `keys`. References count by their ids only: renaming their target is not an edit of this object. */
 export function digestEditable(object: object, keys: readonly string[]): string {
   return digest(JSON.stringify(keys.map((key) => withoutNames(Reflect.get(object, key)))))
 }
 
-/** `text`: all that the answer's body tells. */
+/** `text` is the whole body of the answer. */
 export function makeTag(editDigest: string, text: string): string {
   return `"${editDigest}.${digest(text)}"`
 }
 
-/** The edit digests that the caller's If-Match allows; null: any. Throws FleetError 'invalid' for what is not a list of tags. */
+/** Returns the edit digests that If-Match allows, null for any. Throws FleetError 'invalid' for a malformed list of tags. */
 export function readIfMatch(
   header: string | undefined,
   errorKey: ErrorKey,
@@ -40,7 +40,7 @@ export function readIfMatch(
   return new Set(digests)
 }
 
-/** Compared weakly, as the RFC says: a cache on the way may have made the tag weak. */
+/** Weak comparison, as the RFC requires: a cache in between may have made the tag weak. */
 export function isUnchanged(ifNoneMatch: string | undefined, tag: string): boolean {
   if (ifNoneMatch === undefined) return false
   if (ifNoneMatch.trim() === '*') return true

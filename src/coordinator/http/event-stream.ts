@@ -1,27 +1,27 @@
-/** An answer that goes on: events to one caller, written as they come, until either side ends it. */
+/** A streaming answer: events to one caller, written as they occur, until either side closes it. */
 import type { FastifyReply } from 'fastify'
 import type { Answer } from './route.js'
 
 export interface EventStream {
   readonly isClosed: boolean
-  /** Written, and not yet taken by the connection. */
+  /** Bytes written but not yet taken by the connection. */
   readonly waitingBytes: number
-  /** Never waits; nothing once it is closed. */
+  /** Returns at once; does nothing once the stream is closed. */
   write(text: Buffer): void
-  /** Resolves when all was taken, or it is closed. */
+  /** Resolves when all bytes were taken or the stream is closed. */
   drain(): Promise<void>
-  /** After what was written. */
+  /** Closes after the written bytes were sent. */
   end(): void
-  /** At once. */
+  /** Closes immediately. */
   cut(): void
-  /** Called once, however it was closed. */
+  /** Called once, for whatever reason it was closed. */
   onClose(listener: () => void): void
 }
 
-/** A client that does not read is disconnected after this, so that stopping the coordinator does not wait for it. */
+/** A client that does not read is disconnected after this time, so that it does not delay a stop of the coordinator. */
 const endWithinMs = 2_000
 
-/** HEAD gets what GET begins with. */
+/** HEAD gets the headers of a GET. */
 export function sendEventStream(
   reply: FastifyReply,
   { status, headers = {}, stream }: Answer,
@@ -30,7 +30,7 @@ export function sendEventStream(
   const { raw } = reply
   reply
     .headers({ ...headers, 'content-type': 'text/event-stream; charset=utf-8' })
-    // A proxy that collects answers (nginx) would keep events back.
+    // A buffering proxy (nginx) would hold events back.
     .headers({ 'x-accel-buffering': 'no', connection: 'close' })
     .hijack()
   raw.statusCode = status

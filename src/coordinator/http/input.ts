@@ -1,6 +1,6 @@
 /**
- * Makes a parsed body canonical before its schema checks it (docs/behaviour.md, Updates): keys matched without regard to case,
- * unknown keys refused by name, read-only keys dropped, no text that a database cannot hold.
+ * Normalizes a parsed body before schema validation (docs/behaviour.md, Updates): matches keys case-insensitively, refuses
+ * unknown keys by name, drops read-only keys and refuses text that a database cannot store.
  */
 import type { TSchema } from 'typebox'
 import { FleetError, type ErrorKey } from '../../errors.js'
@@ -8,16 +8,16 @@ import { describeMismatch, prepareCheck } from '../../mismatch.js'
 
 interface InputRules {
   readonly schema: TSchema
-  /** Accepted at the top and dropped. */
+  /** Accepted at the top level and dropped. */
   readonly ignoredKeys: readonly string[]
   readonly ignoresUnknownKeys: boolean
   readonly errorKey: ErrorKey
 }
 
-/** `objectId` is the `{id}` of the path: another `id` in the body is refused. */
+/** `objectId` is the `{id}` of the path; a different `id` in the body is refused. */
 export type ReadInput = (body: unknown, objectId: number | null) => unknown
 
-/** What the keys of a value may be, read once from its schema. */
+/** Allowed keys of a value, read once from its schema. */
 type Shape =
   | { readonly kind: 'any' }
   | { readonly kind: 'array'; readonly items: Shape; readonly most: number }
@@ -25,14 +25,14 @@ type Shape =
       readonly kind: 'object'
       /** Lower-case key → the schema's spelling. */
       readonly keys: ReadonlyMap<string, { readonly name: string; readonly shape: Shape }>
-      /** What keys beyond these hold; null: there are none. */
+      /** Schema of further keys; null if none are allowed. */
       readonly others: Shape | null
     }
 
 const anyShape: Shape = { kind: 'any' }
 const anyList = { items: anyShape, most: Infinity }
 
-/** The function throws FleetError 'invalid' that names the key. */
+/** The returned function throws FleetError 'invalid' that names the key. */
 export function prepareInput({
   schema,
   ignoredKeys,
@@ -84,7 +84,7 @@ function othersOf(schema: object): Shape | null {
   return isSchema(additionalProperties) ? shapeOf(additionalProperties) : null
 }
 
-/** Of a union: the keys of all its objects; `T | null` has those of T. */
+/** For a union, the keys of all its objects; `T | null` has those of T. */
 function joinShapes(a: Shape, b: Shape): Shape {
   if (a.kind === 'any') return b
   if (b.kind === 'any' || a.kind !== 'object' || b.kind !== 'object') return a
@@ -129,7 +129,7 @@ function canonicalize(value: unknown, shape: Shape, place: Place): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) {
     const { items, most } = shape.kind === 'array' ? shape : anyList
-    // Before each of them is checked.
+    // Yields before each element is checked.
     if (value.length > most) place.refuse(`${place.path} must not have more than ${most} items`)
     return value.map((item, index) =>
       canonicalize(item, items, { ...place, path: `${place.path}[${index}]` }),
@@ -156,7 +156,7 @@ function canonicalizeObject(value: object, shape: Shape, place: Place): object {
   return Object.fromEntries(result)
 }
 
-/** `inner` null: there is no such key. */
+/** `inner` is null if there is no such key. */
 function resolveName(
   shape: Shape,
   key: string,

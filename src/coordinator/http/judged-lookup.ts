@@ -1,4 +1,4 @@
-/** How a call of ours finds its address: the name is resolved once, judged, and what was judged is what is connected to. */
+/** Resolves the host of an outgoing call once and checks the addresses; the connection uses exactly these addresses. */
 import { lookup, type LookupAddress, type LookupOptions } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 
@@ -9,14 +9,14 @@ export type ResolveName = (
 ) => void
 
 interface JudgedLookup {
-  /** Null: it may be called. */
+  /** Returns null if the address may be called, else the reason. */
   readonly judge: (address: string) => string | null
   readonly toError: (problem: string) => Error
-  /** The system's unless a test gives its own. */
+  /** The system's resolver, unless a test provides one. */
   readonly resolveName?: ResolveName
 }
 
-/** Refuses the name when one of its addresses may not be called: which of them is connected to is not ours to choose. */
+/** Refuses a name if any of its addresses may not be called, because the connection may use any of them. */
 export function createJudgedLookup({
   judge,
   toError,

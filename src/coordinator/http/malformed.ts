@@ -1,4 +1,4 @@
-/** Answers what is not an HTTP request (bad syntax, headers too long or too slow) with the same error body as the APIs. */
+/** Responds to malformed requests (bad syntax, headers too long or too slow) with the same error body as the APIs. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
@@ -12,14 +12,14 @@ const answers: Readonly<Record<string, readonly [status: number, text: string]>>
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'the request did not come to its end in time'],
 }
 
-/** What follows a request that is still being answered, as a body without its length does, is answered after it. */
+/** Malformed data behind a request that is still being answered, such as a body without a length, is answered after it. */
 export function prepareRefusal(
   findAnswer: FindAnswer,
   log: Logger,
 ): (error: ParseError, socket: Duplex) => void {
   return (error, socket) => {
     const response = findAnswer(socket)
-    // A request that is broken itself will get no answer.
+    // The malformed request itself gets no other answer.
     if (response?.req.complete !== true) answerMalformed(error, socket, log)
     else
       response.once('close', () => {
@@ -44,6 +44,6 @@ function answerMalformed(error: ParseError, socket: Duplex, log: Logger): void {
   }
   const [status, errorMsg] = answers[error.code ?? ''] ?? [400, 'this is not an HTTP request']
   const traceId = answerBare(socket, { status, errorKey: 'body', errorMsg })
-  // Of what came nothing: it may hold a token.
+  // Nothing of the received data is logged: it may contain a token.
   log.info({ traceId, status, code: error.code }, 'what came is not a request')
 }

@@ -1,4 +1,4 @@
-/** What `/metrics` tells: counts and durations, never names or addresses (docs/behaviour.md, Metrics). */
+/** Metrics of `/metrics`: counts and durations, never names or addresses (docs/behaviour.md, Metrics). */
 import { version } from '../../version.js'
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 
@@ -6,38 +6,38 @@ export interface Metrics {
   readonly contentType: string
   /** Prometheus text. */
   readonly read: () => Promise<string>
-  /** From now on each reading tells of the fleet, too. */
+  /** From now on each reading includes the counts of the fleet. */
   readonly useFleetCounter: (count: () => Promise<FleetCounts>) => void
   readonly observeRequest: (request: ObservedRequest) => void
-  /** A deploy that came to its end; `result` is `ok` or the kind of its error. */
+  /** Counts a finished deploy; `result` is `ok` or the kind of its error. */
   readonly observeDeploy: (result: string, durationSeconds: number) => void
-  /** An invalidation that all its agents have done. */
+  /** Counts an invalidation that all of its agents have completed. */
   readonly observeInvalidation: (durationSeconds: number) => void
-  /** An attempt to deliver an event of this type to a webhook. */
+  /** Counts an attempt to deliver an event of this type to a webhook. */
   readonly observeDelivery: (type: string, isDelivered: boolean) => void
-  /** A commit of the archive of statistics. */
+  /** Counts a commit of the statistics archive. */
   readonly observeStatsWrite: (durationSeconds: number) => void
 }
 
-/** Names stay away: labels are words of ours. */
+/** No names of users' objects: labels are fixed words. */
 export interface FleetCounts {
   readonly isStoreUp: boolean
   readonly isBusUp: boolean
-  /** By the name of the state. */
+  /** Keyed by the name of the state. */
   readonly groups: Readonly<Record<string, number>>
-  /** By code. */
+  /** Keyed by code. */
   readonly problems: Readonly<Record<string, number>>
-  /** Those that go on, and those that failed. */
+  /** Running and failed ones. */
   readonly invalidations: Readonly<Record<string, number>>
-  /** Deliveries that wait, of all webhooks. */
+  /** Queued deliveries of all webhooks. */
   readonly webhooksWaiting: number
-  /** Until the first that is deployed expires; null: none is. */
+  /** Time until the first deployed certificate expires; null if none is deployed. */
   readonly certificateExpirySeconds: number | null
 }
 
 interface ObservedRequest {
   readonly api: string
-  /** The path's template, never the path. */
+  /** The template of the path, never the path itself. */
   readonly route: string
   readonly status: number
   readonly durationSeconds: number
@@ -48,7 +48,7 @@ const statsWriteBucketsSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2
 const invalidationBucketsSeconds = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 300, 3600]
 const deployBucketsSeconds = [0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600]
 
-/** `countAgents` answers the number of agents by the name of their state; asked at each reading. */
+/** `countAgents` returns the number of agents by the name of their state; called at each reading. */
 export function createMetrics(
   countAgents: () => Promise<Readonly<Record<string, number>>>,
 ): Metrics {
@@ -99,7 +99,7 @@ export function createMetrics(
     read: async () => {
       const counts = await countFleet?.()
       if (counts) fleet.set(counts)
-      // What nobody could count now is not told as it was.
+      // Counts that are unavailable now are not reported with old values.
       if (counts?.isStoreUp === false) agents.reset()
       else
         for (const [state, count] of Object.entries(await countAgents()))

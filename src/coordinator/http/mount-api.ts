@@ -1,4 +1,4 @@
-/** Puts an API's routes into the framework's router and lifecycle: every path for all methods, so that 405 is ours to say. */
+/** Puts an API's routes into the framework's router and lifecycle: every path for all methods, so that our dispatch answers 405. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { createContext, newTraceId, traceIdPattern } from '../../context.js'
@@ -26,7 +26,7 @@ import { sendAnswer } from './send-answer.js'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Null: not a call of an API. */
+    /** Null if the request is not a call of an API. */
     exchange: Exchange | null
   }
 }
@@ -34,21 +34,21 @@ declare module 'fastify' {
 interface MountContext {
   readonly log: Logger
   readonly metrics: Metrics
-  /** The server ends: each connection with its answer. */
+  /** Set when the server stops: each connection ends with its answer. */
   readonly isClosing: () => boolean
 }
 
-/** Paths are written to logs up to this length. */
+/** Paths are cut to this length in logs. */
 const pathLimit = 1000
 
-/** Once, before any API is mounted. */
+/** Call once, before any API is mounted. */
 export function prepareLifecycle(
   app: FastifyInstance,
   mountContext: MountContext,
   describeError: Api['describeError'],
 ): void {
   app.decorateRequest('exchange', null)
-  // Which types a call takes is known, and refused, before: here the bytes are read, up to the limit of the route.
+  // Unsupported types were refused before; this reads the bytes, up to the limit of the route.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, done) => {
     done(null, bytes)
@@ -78,7 +78,7 @@ export function mountApi(app: FastifyInstance, api: Api, mountContext: MountCont
   }
 }
 
-/** What answers an unknown path below the prefix. */
+/** Handles unknown paths below the prefix. */
 function prepareFallback(
   api: Api,
   prefix: string,
@@ -118,7 +118,7 @@ function prepareTarget(api: Api, path: string, methods: Target['methods']): Targ
   return { api, template, methods, isPublic, limitBytes: limitBytesOf(routes) }
 }
 
-/** A caller that is nobody yet may send less. */
+/** A caller that is not authenticated yet may send less. */
 function limitBytesOf(routes: readonly PreparedRoute[]): number {
   const isPublic = routes.filter(({ route }) => route.method !== 'GET').every(isPublicRoute)
   return isPublic ? publicBodyLimitBytes : bodyLimitBytes
@@ -185,11 +185,11 @@ async function failCall(
   const { request, reply } = sending
   const { api, limitBytes } = exchange.target
   const { context, route } = exchange
-  // The framework means to end the connection behind a refused body; what is left of it is read away instead.
+  // The framework would end the connection after a refused body; the rest of the body is discarded instead.
   reply.removeHeader('connection')
   const explained = explainUnread(error, request.raw, limitBytes)
   const answer = api.describeError(explained, { context, errorKey: route?.errorKey ?? 'path' })
-  // In the middle of another answer, which is logged.
+  // The error occurred in the middle of another answer, which is logged.
   if (exchange.answer) return sendAnswer(reply, answer, context.log)
   exchange.error = explained
   return sendCall(exchange, answer, sending)
@@ -204,11 +204,11 @@ async function sendCall(
   exchange.answer = answer
   dropUnreadBody(request.raw)
   if (target.api.readHeaders) reply.headers(await target.api.readHeaders())
-  // Before the answer leaves, so that whoever got it finds its trace id in the log.
+  // Logged before the answer is sent, so that its trace id can be found in the log by then.
   const call = describeCall(exchange, request)
   logCall(call)
   if (answer.stream) {
-    // How long a caller listens is not how long it waited.
+    // The duration of a stream is not a waiting time.
     recordCall(call, exchange, mountContext.metrics)
     return sendEventStream(reply, answer, call.method)
   }
@@ -274,7 +274,7 @@ function logCall(call: AnsweredCall): void {
   )
 }
 
-/** When the answer was sent: its duration counts until then. */
+/** Time at which the answer was sent; its duration ends there. */
 function recordCall(
   call: AnsweredCall,
   { target: { api, template }, startedAt }: Exchange,

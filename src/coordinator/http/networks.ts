@@ -1,4 +1,4 @@
-/** Lists of addresses and networks, as settings have them, as one question about an address. */
+/** Compiles a list of addresses and networks from the settings into a predicate. */
 import { BlockList, isIP } from 'node:net'
 
 export type IsListed = (address: string) => boolean
@@ -12,7 +12,7 @@ export function compileNetworks(members: readonly string[]): IsListed {
     if (prefix === undefined) list.addAddress(address, family)
     else list.addSubnet(address, Number(prefix), family)
   }
-  // What a proxy forwards may be anything.
+  // A proxy may forward any text.
   return (address) => isIP(address) !== 0 && list.check(address, familyOf(address))
 }
 

@@ -1,4 +1,4 @@
-/** What the OpenAPI document says of a call's answers: its successes, and which refusals its own form makes possible. */
+/** Responses of a call in the OpenAPI document: its success statuses, and the refusals that its route makes possible. */
 import type { Route } from './route.js'
 
 const errorReference = { $ref: '#/components/responses/Error' }
@@ -25,7 +25,7 @@ export const headers = {
   },
 }
 
-/** `default` stands for what is not listed: a conflict, a limit, a dependency that is down. */
+/** `default` covers statuses that are not listed: a conflict, a limit, a dependency that is down. */
 export function describeAnswers(route: Route, moreRefusals: readonly number[]): object {
   const contentType = route.isStream === true ? 'text/event-stream' : 'application/json'
   const described = Object.entries(route.answers).map(([status, schema]): [string, object] => [
@@ -54,7 +54,7 @@ function headersOf({ edit, query }: Route): object {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
 
-/** In the order of the checks. Every call may be 400: an unknown parameter is one. */
+/** In the order of the checks. Every call may be 400, for an unknown parameter. */
 function refusalsOf({ method, path, permission, body, edit }: Route): number[] {
   const isEdit = edit !== undefined && (method === 'PUT' || method === 'DELETE')
   return [

@@ -1,4 +1,4 @@
-/** What the OpenAPI document says of a call's body: its media types, and which keys are taken. */
+/** Request body of a call in the OpenAPI document: its media types and accepted keys. */
 import type { TSchema } from 'typebox'
 import { mediaTypes } from './body.js'
 import type { BodyType, Route } from './route.js'
@@ -13,7 +13,7 @@ export function describeBody(route: Route, schema: TSchema): object {
   }
 }
 
-/** Read-only keys are accepted, so they are documented: what GET answered may be sent back. */
+/** Read-only keys are documented because they are accepted: the body of a GET may be sent back. */
 function schemaOf(type: BodyType, route: Route, schema: TSchema): object {
   const { ignoredKeys = [], ignoresUnknownKeys = false, textKey = 'text' } = route
   const properties: unknown = Reflect.get(schema, 'properties')

@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document of an API, made from the same routes that are served and the same schemas that validate. */
+/** Composes the OpenAPI 3.1 document of an API from the routes that are served and the schemas that validate. */
 import type { TSchema } from 'typebox'
 import { describeAnswers, errorResponse, headers } from './openapi-answers.js'
 import { describeBody } from './openapi-bodies.js'
@@ -9,15 +9,15 @@ interface DocumentInfo {
   readonly version: string
   readonly description: string
   readonly prefix: string
-  /** By name, as OpenAPI writes them; each of `required` alone is enough for a call that is not public. */
+  /** By name, in OpenAPI form; each of `required` alone is sufficient for a call that is not public. */
   readonly securitySchemes: Readonly<Record<string, object>>
   readonly required: readonly string[]
-  /** What public calls may bring, by their paths. */
+  /** Optional credentials of public calls, by path. */
   readonly ofPublic: Readonly<Record<string, readonly string[]>>
-  /** The body of every error. */
+  /** Schema of every error body. */
   readonly errorSchema: object
   readonly describeParameter: (name: string) => object
-  /** Refusals beside those that a route's own form makes possible. */
+  /** Further refusals beside those that a route makes possible. */
   readonly moreRefusals: (route: Route) => readonly number[]
 }
 
@@ -79,7 +79,7 @@ function describeOperation(route: Route, info: DocumentInfo): object {
   }
 }
 
-/** The first step of the path that says what it is about. */
+/** Returns the first path segment that names the resource. */
 function tagOf({ path }: Route): string {
   return path.split('/').find((step) => step !== '' && step !== 'v1') ?? ''
 }

@@ -1,4 +1,4 @@
-/** `/`: the page for people, as `npm run build` made it (docs/behaviour.md, Page). Read once, so that a newer build does not mix in. */
+/** Serves the web page built by `npm run build` at `/` (docs/behaviour.md, Page). Read once, so that builds are never mixed. */
 import { hash } from 'node:crypto'
 import { readFile, readdir } from 'node:fs/promises'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -12,14 +12,14 @@ import { publicRoute, type Answer, type Route } from './route.js'
 
 interface Page {
   readonly start: Buffer
-  /** By name, each with its digest in it; `name.gz` is the same in fewer bytes. */
+  /** Keyed by name, which contains a digest; `name.gz` is the compressed form. */
   readonly assets: ReadonlyMap<string, Buffer>
 }
 
 const packageFile = createRequire(import.meta.url).resolve('cachefleet/package.json')
 export const pageFolder = join(dirname(packageFile), 'dist/page')
 
-/** Nothing inline runs or styles, nothing is loaded from fallback. */
+/** No inline scripts or styles, and nothing is loaded from other origins. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -38,15 +38,15 @@ const types: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 }
 
-/** Its path names its content. */
+/** The path contains a digest of the content. */
 const forever = 'public, max-age=31536000, immutable'
 
 const notBuilt = 'The page is not built: run `npm run build`. The API is at /docs/index.html.\n'
 
-/** Paths of programs: what they do not have is an error, never the page. */
+/** Paths of APIs: unknown ones are errors, never the page. */
 const programs = /^\/(?:api|agent|docs|assets|metrics|healthz|readyz)(?:\/|$)/
 
-/** Null: there is none in the folder. */
+/** Returns null if the folder has no page. */
 export async function readPage(folder: string): Promise<Page | null> {
   try {
     const names = await readdir(`${folder}/assets`)
@@ -59,7 +59,7 @@ export async function readPage(folder: string): Promise<Page | null> {
   }
 }
 
-/** Each of the page's own paths (`/caches/5`) answers its start, so that it can be reloaded and sent to others. */
+/** Each of the page's own paths (`/caches/5`) serves the start document, so that it can be reloaded and shared. */
 export function servePage(page: Page | null): {
   readonly routes: readonly Route[]
   readonly fallback: Fallback
@@ -74,7 +74,7 @@ export function servePage(page: Page | null): {
     ],
     fallback: {
       route: pageRoute('/*', ({ headers }) => answerStart(headers)),
-      // Only for callers that accept HTML, so that a program with a wrong path gets an error.
+      // Only for callers that accept HTML, so that programs with a wrong path get an error.
       leadsHere: (path, { accept = '' }) => !programs.test(path) && accept.includes('text/html'),
     },
   }
@@ -83,7 +83,7 @@ export function servePage(page: Page | null): {
 type Ask = Parameters<Parameters<typeof publicRoute>[2]>[0]
 
 function pageRoute(path: string, answer: (ask: Ask) => Answer): Route {
-  // The page reads its own parameters.
+  // The page reads its query parameters itself.
   const query = Type.Object({}, { additionalProperties: true })
   const about = { operationId: `page ${path}`, summary: 'A part of the page', query }
   return publicRoute(path, about, (call) => Promise.resolve(answer(call)))

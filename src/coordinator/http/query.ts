@@ -3,12 +3,12 @@ import type { TObject, TSchema } from 'typebox'
 import { FleetError, type ErrorKey } from '../../errors.js'
 import { describeMismatch, prepareCheck } from '../../mismatch.js'
 
-/** As the framework splits it: percent-decoded, a repeated name has a list. */
+/** As parsed by the framework: percent-decoded, a repeated name has a list. */
 export type RawQuery = Readonly<Record<string, string | string[] | undefined>>
 
 export type ReadQuery = (raw: RawQuery) => Record<string, unknown>
 
-/** Without a schema the call takes no parameters. The function throws FleetError 'invalid' that names the parameter. */
+/** Without a schema the call takes no parameters. The returned function throws FleetError 'invalid' naming the parameter. */
 export function prepareQuery(schema: TObject | undefined, errorKey: ErrorKey): ReadQuery {
   const types = new Map<string, { name: string; type: unknown }>()
   for (const [name, property] of Object.entries(schema?.properties ?? {}))
@@ -30,7 +30,7 @@ export function prepareQuery(schema: TObject | undefined, errorKey: ErrorKey): R
         throw new FleetError('invalid', errorKey, `${shorten(name)} is given twice; once is right`)
       } else given.set(known.name, convert(value, known.type))
     }
-    // `__proto__` is a name like any other.
+    // `__proto__` is treated like any other name.
     const query = Object.fromEntries(given)
     const mismatch = findMismatch(query)
     if (mismatch) throw new FleetError('invalid', errorKey, describeMismatch(mismatch))
@@ -42,7 +42,7 @@ function typeOf(schema: TSchema): unknown {
   return 'type' in schema ? schema.type : undefined
 }
 
-/** PostgreSQL's text cannot hold U+0000; nothing that is stored has one. */
+/** PostgreSQL's text cannot store U+0000, so no stored value contains it. */
 function refuseNul(name: string, value: string | string[], errorKey: ErrorKey): void {
   if (name.includes('\0') || value.includes('\0') || String(value).includes('\0'))
     throw new FleetError('invalid', errorKey, `${shorten(name)} holds the character U+0000`)
@@ -62,7 +62,7 @@ function unknownParameter(
   )
 }
 
-/** Text that does not convert stays text, which the schema then refuses. */
+/** Text that cannot be converted stays text, which the schema then refuses. */
 function convert(value: string, type: unknown): unknown {
   if (type === 'integer' && /^-?\d{1,15}$/.test(value)) return Number(value)
   if (type === 'boolean' && (value === 'true' || value === 'false')) return value === 'true'

@@ -1,10 +1,10 @@
-/** What is refused of a path itself, and what every error body needs to know of an error. */
+/** Refusals of a path itself, and the translation of errors into response bodies. */
 import type { Context } from '../../context.js'
 import { FleetError, type ErrorKind } from '../../errors.js'
 
-/** 405, answered with `Allow`: the one error that is about HTTP itself. */
+/** 405, sent with `Allow`: the only error about HTTP itself. */
 export class MethodNotAllowed extends FleetError {
-  /** `allow`: the header's value. */
+  /** `allow` is the value of the header. */
   constructor(readonly allow: string) {
     super('not-found', 'method', `this path does not take the method; it takes ${allow}`)
   }
@@ -16,11 +16,11 @@ export function nothingHere(): FleetError {
 
 interface ErrorRules {
   readonly statusOfKind: Readonly<Record<ErrorKind, number>>
-  /** How a caller logs in: `Bearer realm="…"`. */
+  /** Challenge for the caller: `Bearer realm="…"`. */
   readonly challenge: string
 }
 
-/** Null: a bug, logged whole here and answered without detail. */
+/** Returns null for a bug, which is logged in full here and answered without detail. */
 export function describeRefusal(
   error: unknown,
   { log }: Context,

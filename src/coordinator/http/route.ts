@@ -12,53 +12,52 @@ import type { EventStream } from './event-stream.js'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** How a body may be written; JSON alone unless a route says otherwise. */
+/** Accepted body formats; only JSON unless the route lists others. */
 export type BodyType = 'json' | 'text' | 'form'
 
-/** What a handler is given. `body` and `query` passed their schemas; `object` is what `find` answered. */
+/** Input of a handler. `body` and `query` have passed their schemas; `object` is the result of `find`. */
 export interface Call<Body, Query, Found, Service = unknown> {
   readonly context: Context
   readonly actor: Actor
   readonly body: Body
   readonly query: Query
   readonly object: Found
-  /** Of a route with `edit`: what its use case works with. */
+  /** Set for a route with `edit`; used by its use case. */
   readonly guarded: Service
-  /** Path parameters by name; the object's `id` is not among them where `find` took it. */
+  /** Path parameters by name, without the object's `id` if `find` consumed it. */
   readonly params: Readonly<Record<string, string>>
   readonly sourceAddress: string
-  /** As they were sent; only the calls about credentials read them. */
+  /** Request headers as sent; only calls about credentials read them. */
   readonly headers: IncomingHttpHeaders
-  /** The caller used TLS, to us or to a trusted proxy. */
+  /** True if the caller used TLS, to this listener or to a trusted proxy. */
   readonly secure: boolean
-  /** Who a call without an access token was about: for the api log. */
+  /** Records the account that a call without an access token concerned, for the API log. */
   readonly note: (about: CallNote) => void
 }
 
 export interface CallNote {
-  /** By id, or as the caller named it. */
+  /** By id, or by the name that the caller gave. */
   readonly organization?: number | string | null
   readonly account?: string
-  /** What is told of the call though it succeeded, as a warning. */
+  /** A warning about a call that succeeded. */
   readonly warning?: string
 }
 
 /**
- * The object of a resource that users edit. Routes that say so answer its ETag; a PUT and a DELETE keep to If-Match, a GET to
- * If-None-Match (etag.ts).
+ * An object that users edit. Its routes send an ETag; PUT and DELETE honour If-Match, GET honours If-None-Match (etag.ts).
  */
 export interface Edit<Found = unknown, Service = unknown> {
-  /** What a PUT changes, by the keys of the answer: while they are the same nobody has edited the object. */
+  /** Keys of the answer that a PUT changes: while they are equal the object has not been edited. */
   readonly keys: readonly string[]
-  /** A key that may be megabytes long and whose content another key tells, as a file's `sha` does of its source. */
+  /** A key that may be megabytes long and whose content is identified by another key, as a file's source is by its `sha`. */
   readonly longKey?: string
-  /** As it is answered, at least these keys. */
+  /** The object as sent, with at least these keys. */
   view(object: Found): object
-  /** For what compares nothing. */
+  /** For calls without a comparison. */
   readonly unguarded: Service
   /**
-   * `requireSame` is called with the object (undefined: it is gone) inside the transaction that changes it, and throws when
-   * another edit came between.
+   * `requireSame` is called with the object (undefined if deleted) inside the transaction that changes it, and throws if
+   * another edit intervened.
    */
   guard(actor: Actor, id: number, requireSame: (object: Found | undefined) => void): Service
 }
@@ -66,16 +65,16 @@ export interface Edit<Found = unknown, Service = unknown> {
 export interface Answer {
   readonly status: number
   /**
-   * Answered as JSON; a long array or an AsyncIterable as a JSON array in pieces; a Uint8Array as it is, with the
-   * `content-type` of `headers`.
+   * Sent as JSON; a long array or an AsyncIterable as a JSON array in pieces; a Uint8Array unchanged, with the `content-type`
+   * of `headers`.
    */
   readonly body?: unknown
-  /** The list `body` is answered as the one member of an object, under this key. */
+  /** The list `body` is sent as the only member of an object, under this key. */
   readonly listKey?: string
-  /** The body's JSON, where it is made already. */
+  /** The body's JSON, if it was composed already. */
   readonly text?: string
   readonly headers?: Readonly<Record<string, string | string[]>>
-  /** Instead of a body: writes events until either side ends. */
+  /** Used instead of a body: writes events until either side closes the stream. */
   readonly stream?: (stream: EventStream) => void
 }
 
@@ -90,11 +89,11 @@ export interface Route<
   readonly path: string
   readonly operationId: string
   readonly summary: string
-  /** Scope of this call's errors: the resource's singular, `deploy` for the group verbs. */
+  /** Error key of this call: the resource in the singular, `deploy` for the group verbs. */
   readonly errorKey: ErrorKey
   /**
-   * `public` needs no login, `anyone` any valid one, otherwise the type's permission, or a role of the console. `alsoReads`:
-   * statistics are of objects that the caller must be allowed to read too (docs/behaviour.md, Calls).
+   * `public` needs no login, `anyone` any valid login; otherwise the permission of the type, or a role of the console.
+   * `alsoReads`: statistics concern objects that the caller must also be allowed to read (docs/behaviour.md, Calls).
    */
   readonly permission:
     | 'public'
@@ -105,47 +104,47 @@ export interface Route<
         readonly alsoReads?: PermissionType
       }
     | { readonly console: ConsoleAccess }
-  /** Reads the path's `{id}`; left out: it is a decimal number. Undefined: it is the id of nothing here. */
+  /** Parses the path's `{id}`, a decimal number by default. Returns undefined if it cannot be an id of this resource. */
   readonly readId?: (text: string) => number | undefined
-  /** Finds the object of `{id}`, or answers undefined: 404 "`<id>` was not found", before the body is read. */
+  /** Finds the object of `{id}`; undefined is answered with 404 "`<id>` was not found" before the body is read. */
   readonly find?: (context: Context, actor: Actor, id: number) => Promise<Found | undefined>
-  /** The object that is answered or changed is one that users edit. */
+  /** Set if the object that is read or changed is edited by users. */
   readonly edit?: Edit<Found, Service>
   /**
-   * Closed: an unknown or repeated parameter is 400, values of integer and boolean properties are converted. With
-   * `additionalProperties: true` what the schema does not name is passed on as it came (string or list of strings).
+   * Closed schema: an unknown or repeated parameter is 400; integers and booleans are converted. With
+   * `additionalProperties: true` unknown parameters are passed on unchanged (string or list of strings).
    */
   readonly query?: Query
-  /** Without a schema the call takes no body. Keys are matched without regard to case before validation. */
+  /** Without a schema the call takes no body. Keys are matched case-insensitively before validation. */
   readonly body?: Body
-  /** A form becomes an object of its fields, a text one of the key `textKey`. */
+  /** A form becomes an object of its fields, a text an object with the key `textKey`. */
   readonly bodyTypes?: readonly BodyType[]
   readonly textKey?: string
-  /** Unknown keys are ignored instead of refused. */
+  /** Ignores unknown keys instead of refusing them. */
   readonly ignoresUnknownKeys?: boolean
-  /** Read-only keys that a GET body has: accepted and ignored (a different `id` is 400). */
+  /** Read-only keys of a GET body, accepted and ignored (a different `id` is 400). */
   readonly ignoredKeys?: readonly string[]
   /** An empty body is valid. */
   readonly bodyOptional?: boolean
-  /** Its answer is a stream of events; the schema of 200 is that of each one's data. */
+  /** The answer is a stream of events; the schema of 200 describes the data of each event. */
   readonly isStream?: boolean
-  /** It changes nothing, though it is not a GET: the api log tells it from calls that do. */
+  /** The call changes nothing although it is not a GET; the API log distinguishes it from calls that do. */
   readonly asksOnly?: boolean
-  /** Answered also where `admit` of the API refuses its calls. */
+  /** Served even if `admit` of the API refuses calls. */
   readonly needsNoLicense?: boolean
-  /** Schema of each success status; null: no body. */
+  /** Schema of each success status; null means no body. */
   readonly answers: Readonly<Record<number, TSchema | null>>
   readonly handle: (call: Call<Static<Body>, Static<Query>, Found, Service>) => Promise<Answer>
 }
 
-/** Keeps the types of one route while it stands in a list of many. */
+/** Preserves the types of one route within a list of routes. */
 export function route<Body extends TSchema, Query extends TObject, Found, Service>(
   definition: Route<Body, Query, Found, Service>,
 ): Route {
   return definition as unknown as Route // handlers are only called with what their own schemas let through
 }
 
-/** A GET that nobody logs in for, of a part of this program that is not a resource: health, documentation, the page. */
+/** A GET without login of something that is not a resource: health, documentation, the page. */
 export function publicRoute(
   path: string,
   about: Pick<Route, 'operationId' | 'summary' | 'query'>,
@@ -155,7 +154,7 @@ export function publicRoute(
   return { ...about, method: 'GET', path, errorKey: 'path', permission: 'public', answers, handle }
 }
 
-/** A list's answer: `totalCount` is what the filters let through, before `take` (docs/behaviour.md, Calls). */
+/** Answer of a list: `totalCount` counts the objects after the filters, before `take` (docs/behaviour.md, Calls). */
 export function answerList(
   items: readonly unknown[] | AsyncIterable<unknown>,
   totalCount: number,

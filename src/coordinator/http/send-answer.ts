@@ -43,7 +43,7 @@ async function* writeList(
       }
     }
   } catch (error) {
-    // The status is sent: the framework breaks the connection, which tells the caller that the list is not whole.
+    // The status was sent already: the framework breaks the connection, so that the caller notices the incomplete list.
     log.error({ err: error }, 'a list broke off in the middle')
     throw error
   }

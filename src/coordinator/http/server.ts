@@ -21,20 +21,20 @@ import { refuseTunnels, takeUpgrades, type HandleUpgrade } from './upgrades.js'
 
 export interface HttpOptions {
   readonly host: string
-  /** 0: a free one. */
+  /** 0 chooses a free port. */
   readonly port: number
   readonly tls: TlsFiles | null
-  /** Addresses or networks whose X-Forwarded-For counts. */
+  /** Addresses or networks whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[]
-  /** Open connections, those of agents included; more are closed at once. */
+  /** Limit of open connections, including agents; more are closed at once. */
   readonly connectionLimit: number
-  /** Of one address; links of agents are not counted. */
+  /** Limit per address; agent links are not counted. */
   readonly connectionsPerAddress: number
-  /** Addresses or networks whose connections may be those of many callers: not counted by address. */
+  /** Addresses or networks that may carry many callers: not counted by address. */
   readonly uncountedNetworks: readonly string[]
   readonly log: Logger
   readonly metrics: Metrics
-  /** For errors outside of any API. */
+  /** Used for errors outside of any API. */
   readonly describeError: Api['describeError']
 }
 
@@ -51,24 +51,24 @@ type RawHandler = (
 
 export interface HttpServer {
   readonly server: ReturnType<typeof createServer> | ReturnType<typeof createTlsServer>
-  /** Before `listen`. The API with the empty prefix answers every path that no other one has. */
+  /** Call before `listen`. The API with the empty prefix serves every path that no other API has. */
   addApi(api: Api): void
-  /** Before `listen`. `path` with `{name}` parameters; the handler answers everything itself, also errors. */
+  /** Call before `listen`. `path` may have `{name}` parameters; the handler sends every response itself, errors too. */
   addRawHandler(method: 'GET' | 'PUT', path: string, handle: RawHandler): void
-  /** Before `listen`. Requests for WebSockets, of any path; the handler answers everything itself. */
+  /** Call before `listen`. Handles WebSocket requests of any path; the handler sends every response itself. */
   onUpgrade(handle: HandleUpgrade): void
-  /** Answers `http://127.0.0.1:8002`. */
+  /** Returns the address, such as `http://127.0.0.1:8002`. */
   listen(): Promise<string>
-  /** Reads the files again; rejects, and keeps the old ones, when they do not fit. */
+  /** Reads the files again; rejects, and keeps the old ones, if they are invalid. */
   reloadCertificates(): Promise<void>
-  /** Stops listening, lets calls in progress end, closes what is left after `closeGraceMs`. */
+  /** Stops listening, waits for calls in progress, and closes the rest after `closeGraceMs`. */
   close(): Promise<void>
 }
 
-/** docs/behaviour.md, Connections: headers complete within 60 schecked every 5 s. */
+/** docs/behaviour.md, Connections: headers must be complete within 60 s, checked every 5 s. */
 const headersTimeoutMs = 54_000
 const timeoutCheckMs = 5_000
-/** Covers only receiving the request, so it may be shorter than a call's longest wait. */
+/** Covers only the receipt of the request, so it may be shorter than a call's longest wait. */
 const requestTimeoutMs = 300_000
 /** Longer than the usual idle limit of load balancers (60 s), so that they close first. */
 const keepAliveTimeoutMs = 65_000
@@ -85,7 +85,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     headersTimeout: headersTimeoutMs,
     requestTimeout: requestTimeoutMs,
     connectionsCheckingInterval: timeoutCheckMs,
-    // Refused by us, with a body.
+    // We refuse these ourselves, with a body.
     requireHostHeader: false,
   }
   const server = tls
@@ -94,7 +94,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   server.keepAliveTimeout = keepAliveTimeoutMs
   server.maxConnections = options.connectionLimit
   const track = (socket: Socket): void => {
-    // It comes again when an offer on it was not taken up (upgrades.ts).
+    // The same connection appears again after an ignored upgrade offer (upgrades.ts).
     if (sockets.has(socket)) return
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
@@ -139,7 +139,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
       const closed = server.listening ? once(server, 'close') : Promise.resolve()
       server.close()
       server.closeIdleConnections()
-      // One that has not said anything yet does not count as idle there.
+      // Node does not count a connection as idle before its first request.
       for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
       const deadline = setTimeout(() => {
         for (const socket of sockets) socket.destroy()
@@ -151,7 +151,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   }
 }
 
-/** Throws FleetError 'invalid' for what is not a certificate with its key: bad configuration (docs/behaviour.md, Settings). */
+/** Throws FleetError 'invalid' if this is no certificate with its key: bad configuration (docs/behaviour.md, Settings). */
 async function readTls({
   certFile,
   keyFile,
@@ -184,7 +184,7 @@ function createApp(
       }),
     clientErrorHandler: prepareRefusal(findAnswer, log),
     exposeHeadRoutes: false,
-    // Our own table validates and writes answers: the framework's compilers would only be loaded.
+    // Our own route table validates and serializes; the framework's compilers would only cost start-up time.
     schemaController: {
       compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler },
     },
@@ -200,7 +200,7 @@ function noCompiler(): never {
   throw new Error('a route has a schema for the framework')
 }
 
-/** A path that cannot be percent-decoded is taken literally, so that it is an unknown path like any other. */
+/** A path that cannot be percent-decoded is taken literally and is thus an unknown path. */
 function escapeBrokenPath(url: string): string {
   const end = url.indexOf('?')
   const path = end < 0 ? url : url.slice(0, end)
@@ -223,12 +223,12 @@ function addRawHandler(app: FastifyInstance, { method, path, handle }: RawRoute)
   app.route({
     method: toRouted(method),
     url: path.replace(/\{(\w+)\}/g, ':$1'),
-    // Before the framework reads a body.
+    // Runs before the framework reads a body.
     onRequest: async (request, reply) => {
       if (methodOf(request.raw) !== method) throw nothingHere()
       reply.hijack()
       request.raw.method = method
-      // The framework gives decoded strings, one for each parameter of the path.
+      // The framework passes decoded strings, one per parameter of the path.
       await handle(request.raw, reply.raw, request.params as Readonly<Record<string, string>>)
     },
     handler: () => undefined,

@@ -1,4 +1,4 @@
-/** What a caller may ask of its connection instead of an answer: WebSockets, another protocol, a tunnel, a promise. */
+/** Handles requests that ask for more than an answer: WebSockets, other protocols, CONNECT tunnels and Expect. */
 import type { createServer, IncomingMessage } from 'node:http'
 import type { createServer as createTlsServer } from 'node:https'
 import type { Duplex } from 'node:stream'
@@ -9,7 +9,7 @@ import type { ReleaseConnection } from './connection-limit.js'
 type Server = ReturnType<typeof createServer> | ReturnType<typeof createTlsServer>
 export type HandleUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void
 
-/** Before the server listens. */
+/** Call before the server listens. */
 export function refuseTunnels(server: Server): void {
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
     socket.on('error', () => undefined)
@@ -20,12 +20,12 @@ export function refuseTunnels(server: Server): void {
       headers: { Allow: 'GET, HEAD, POST, PUT, PATCH, DELETE' },
     })
   })
-  // One that is not known may be ignored (RFC 9110, 10.1.1): what comes is a call like any other.
+  // An unknown expectation may be ignored (RFC 9110, 10.1.1): the call is served like any other.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
 }
 
 /**
- * WebSockets go to `handle`. What else is offered is ignored (RFC 9110, 7.8), and the call served: some clients offer HTTP/2 (`h2c`)
+ * WebSockets go to `handle`. Other offers are ignored (RFC 9110, 7.8) and the call is served: some clients offer HTTP/2 (`h2c`)
  * on every connection without TLS.
  */
 export function takeUpgrades(
@@ -38,11 +38,11 @@ export function takeUpgrades(
       release(socket)
       handle(request, socket, head)
     } else {
-      // Nobody else listens before it is given back.
+      // No other listener is attached until the connection is returned.
       socket.on('error', ignore)
       const serve = (): void => {
         if (socket.destroyed) return
-        // The server listens again. A connection may bring an offer with each of its calls: nothing of one may stay.
+        // The server listens again. Every call on a connection may carry an offer, so no listener of an earlier one may remain.
         socket.off('error', ignore)
         serveAsItIs(server, request, socket, head)
       }
@@ -57,7 +57,7 @@ const ignore = (): void => undefined
 
 const ofUpgrades = new Set(['upgrade', 'http2-settings'])
 
-/** Gives the connection back to the server, as if its first request had come without the offer. */
+/** Returns the connection to the server, as if the request had come without the offer. */
 function serveAsItIs(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
   const { method = 'GET', url = '/', httpVersion, rawHeaders } = request
   const lines = [`${method} ${url} HTTP/${httpVersion}`]

@@ -1,4 +1,4 @@
-/** A ban of all objects of a group on some of its agents, as a decision of our own makes it. Call under the decision lock. */
+/** Bans all objects of a group on some of its agents, as part of a decision of the coordinator. Call under the decision lock. */
 import { invalidationStates } from '../../resources/invalidation.js'
 import type { Queries } from '../store/store.js'
 import { scopeOfOwner } from '../store/scope.js'
@@ -24,13 +24,13 @@ export interface GroupBan {
   readonly now: number
 }
 
-/** Every object has a status. */
+/** Matches every object, because each has a status. */
 const content: InvalidationContent = {
   type: 'ban',
   expressions: [[{ field: 'obj.status', operator: '!=', value: '0' }]],
 }
 
-/** Agents are told once that is on disk: `notifyInvalidationsLogged`. */
+/** Agents are notified once the entry is on disk: `notifyInvalidationsLogged`. */
 export async function banGroup(
   queries: Queries,
   { group, agentIds, account, traceId, now }: GroupBan,

@@ -1,6 +1,6 @@
 /**
- * What a ban does not say by itself: that the cache's lurker cannot clean up after it, that no object has its header, that
- * it takes everything. Warnings only: the ban is made all the same.
+ * Warns of effects that a ban expression does not show: the ban lurker cannot process it, no object has its header, or it
+ * matches every object. The ban is made anyway.
  */
 import type { BanTerm } from '../../vcl/ban-expression.js'
 import { groupHeader } from '../../vcl/prologue.js'
@@ -22,7 +22,7 @@ export function warnOfBan(terms: readonly BanTerm[]): readonly string[] {
   return warnings
 }
 
-/** Without reading the objects: expressions that match anything. */
+/** Expressions that match anything, recognized without reading objects. */
 function matchesAll({ field, operator, value }: BanTerm): boolean {
   if (operator === '~') return /^\^?(?:\.|\.\*|\/)?\$?$/.test(value) && !/^\^?\/\$$/.test(value)
   if (field === 'obj.status') return operator === '!=' && !/^[1-9]\d\d$/.test(value)
@@ -31,22 +31,22 @@ function matchesAll({ field, operator, value }: BanTerm): boolean {
   return false
 }
 
-/** Origins send these of their own accord, or the cache sets them. */
+/** Headers that origins usually send, or that the cache sets. */
 const commonHeaders = new Set([
   ...['age', 'cache-control', 'content-encoding', 'content-language', 'content-length'],
   ...['content-type', 'date', 'etag', 'expires', 'last-modified', 'link', 'location', 'pragma'],
   ...['server', 'set-cookie', 'surrogate-control', 'surrogate-key', 'vary', 'via', 'xkey'],
-  // Each product names its transactions in one of its own.
+  // Each product has its own header for transaction ids.
   ...['x-varnish', 'x-vinyl'],
 ])
 
-/** Names in lower case of headers of objects that these terms compare and that not every origin sends. */
+/** Returns the lower-case names of object headers that these terms compare and that not every origin sends. */
 export function listOwnHeaders(terms: readonly BanTerm[]): readonly string[] {
   const names = terms.map(({ field }) => /^obj\.http\.(.+)$/.exec(field)?.[1]?.toLowerCase())
   return names.filter((name) => name !== undefined).filter((name) => !commonHeaders.has(name))
 }
 
-/** `sources`: the VCL that serves on the targets; without any nothing is known. */
+/** `sources` is the VCL that serves on the targets; without any, no warning is possible. */
 export function warnOfHeaders(
   headers: readonly string[],
   sources: readonly string[],

@@ -22,7 +22,7 @@ import { requireInvalidationRoom } from './invalidation-room.js'
 import { requireFound } from '../api/list-objects.js'
 import type { Actor } from '../../resources/permission.js'
 
-/** What is pending is not done any more. Again changes nothing. Throws 'conflict' for one that ended by itself. */
+/** Cancels the pending part of an entry; a second cancel changes nothing. Throws 'conflict' if the entry ended by itself. */
 export async function cancelInvalidation(
   service: StateService,
   actor: Actor,
@@ -39,7 +39,7 @@ export async function cancelInvalidation(
   return readAgain(service, actor, id)
 }
 
-/** Agents that have not done an entry are not waited for any more. */
+/** Agents that have not completed the entry are no longer waited for. */
 export async function endPending(
   queries: Queries,
   entry: InvalidationRecord,
@@ -61,8 +61,8 @@ export async function endPending(
 }
 
 /**
- * Once more, for the agents that have not done it: it goes to the end of the log with a new ttl. One that goes on is only
- * tried at once. Throws 'conflict' for a Completed one, 'limited' when too many go on.
+ * Retries an entry for the agents that have not completed it: it moves to the end of the log with a new ttl. An open entry is
+ * only retried immediately. Throws 'conflict' for a Completed entry, 'limited' if too many entries are open.
  */
 export async function retryInvalidation(
   service: StateService,
@@ -86,7 +86,7 @@ export async function retryInvalidation(
   return readAgain(service, actor, id)
 }
 
-/** Throws 'conflict' for one that goes on. */
+/** Throws 'conflict' for an open entry. */
 export async function deleteInvalidation(
   service: StateService,
   { id }: InvalidationRecord,

@@ -1,4 +1,4 @@
-/** A new entry of the invalidation log: on disk when this resolves (docs/behaviour.md, Invalidations). */
+/** Creates an entry of the invalidation log; it is on disk when this resolves (docs/behaviour.md, Invalidations). */
 import type { Context } from '../../context.js'
 import { invalidationStates, listedResultsMost } from '../../resources/invalidation.js'
 import { parseBanExpression } from '../../vcl/ban-expression.js'
@@ -42,7 +42,7 @@ import {
 } from './invalidation-target.js'
 import { viewEntry, type ListedInvalidation } from './invalidation-view.js'
 
-/** As a body writes it. */
+/** As written in a request body. */
 export interface InvalidationRequest {
   readonly type: 'ban' | 'purge'
   readonly expression?: string | undefined
@@ -53,11 +53,11 @@ export interface InvalidationRequest {
   readonly headers?: Readonly<Record<string, string>> | null | undefined
   /** Seconds. */
   readonly ttl?: number | null | undefined
-  /** Whose entry it is, and so whose objects it may name. */
+  /** Owner of the entry, which determines the objects it may name. */
   readonly organization?: OwnerReference
 }
 
-/** A cache takes a few seconds for this many. */
+/** A cache needs a few seconds for this many. */
 const bansPerAgentMost = 10_000
 /** Searching for a header takes a millisecond. */
 const sourcesSearched = { limit: 10, lengthMost: 100_000 }
@@ -66,7 +66,7 @@ const warningsLimit = 20
 
 type NewInvalidation = Omit<ListedInvalidation, 'id'>
 
-/** Throws FleetError 'invalid', and 'limited' when too many entries have not ended. */
+/** Throws FleetError 'invalid', and 'limited' if too many entries are open. */
 export async function createInvalidation(
   service: StateService,
   context: Context,
@@ -106,18 +106,18 @@ export async function createInvalidation(
   return view
 }
 
-/** What an entry would be. */
+/** Preview of an entry. */
 interface InvalidationPreview {
-  /** Agents of the target that could do it. */
+  /** Agents of the target that could carry it out. */
   readonly total: number
-  /** Those that would have something to do. */
+  /** Agents with something to invalidate. */
   readonly reached: number
-  /** Of these, those that could not do it now. */
+  /** Of these, agents that could not do it now. */
   readonly away: number
   readonly warnings: readonly string[]
 }
 
-/** As it would be made now; throws what making it would throw, and keeps nothing. */
+/** Previews the entry as it would be created now; throws the same errors and stores nothing. */
 export async function previewInvalidation(
   { store: { queries } }: StateService,
   actor: Actor,
@@ -136,7 +136,7 @@ export async function previewInvalidation(
   }
 }
 
-/** The system administrator may make one for an organization: it reaches what that one's own would. */
+/** The system administrator may create an entry for an organization, with the coverage of the organization's own entries. */
 async function chooseScope(
   queries: Queries,
   actor: Actor,
@@ -158,7 +158,7 @@ async function findCovered(
   return { target, agents, members, covered: keepCovered(members) }
 }
 
-/** An expression becomes a ban for each group that it is narrowed to. */
+/** An expression becomes one ban for each group that it is limited to. */
 function requireFewBans(content: InvalidationContent, members: readonly SetMember[]): void {
   if (content.type !== 'ban') return
   const groups = Math.max(
@@ -172,7 +172,7 @@ function requireFewBans(content: InvalidationContent, members: readonly SetMembe
     )
 }
 
-/** As a list has it: nobody waits for the results of a fleet, of which there are none yet. */
+/** As in lists, without results of agents, of which there are none yet. */
 function viewUntold(
   entry: InvalidationRecord,
   agents: readonly TargetAgent[],
@@ -186,7 +186,7 @@ function viewUntold(
   return { entry, summary: summarizeShared(entry, { memberIds, slowestFirst }) }
 }
 
-/** Of a new entry nobody has heard. */
+/** Notifies agents of the new entry. */
 function toUntold({ id, name, state, capabilities }: TargetAgent): MemberProgress {
   return {
     agentId: id,
@@ -221,7 +221,7 @@ function parseBan({
   return { type: 'ban', expressions: texts.map((text, index) => parseMember(text, index, texts)) }
 }
 
-/** Of a batch the message says which one. */
+/** For a batch the message names the entry. */
 function parseMember(text: string, index: number, texts: readonly string[]) {
   try {
     return parseBanExpression(text)

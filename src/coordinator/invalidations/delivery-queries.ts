@@ -1,16 +1,16 @@
-/** What the log has for agents, and how far each of them is. */
+/** Queries for the delivery of the log: its entries, and the cursor of each agent. */
 import { sql } from 'kysely'
 import type { InvalidationContent } from './invalidation.js'
 import { prepareGiven } from '../store/given-rows.js'
 import { prepareQuery } from '../store/prepared-query.js'
 import type { Queries } from '../store/store.js'
 
-/** An entry as it is delivered. */
+/** An entry to be delivered. */
 export interface LogEntry {
   readonly id: number
   readonly position: number
   readonly content: InvalidationContent
-  /** Of the content as JSON, about. */
+  /** Approximate size of the content as JSON. */
   readonly bytes: number
   readonly attemptSetId: number
   readonly createdAt: number
@@ -36,7 +36,7 @@ const selectAfter = prepareQuery((queries) =>
     .limit(1),
 )
 
-/** For whomever they are, in their order; those that ended are left out. */
+/** Open entries in order, whatever their agents. */
 export async function readLogAfter(
   queries: Queries,
   position: number,
@@ -60,7 +60,7 @@ const selectOfAgent = prepareQuery((queries) =>
     .limit(1),
 )
 
-/** Those for one agent. */
+/** Open entries of one agent. */
 export async function readLogOfAgent(
   queries: Queries,
   agentId: number,
@@ -70,7 +70,7 @@ export async function readLogOfAgent(
   return (await selectOfAgent(queries, [agentId, after, limit])).map(toEntry)
 }
 
-/** Whether the log has something that this agent has not done. */
+/** True if the log has an entry that this agent has not completed. */
 export async function hasMissedEntries(queries: Queries, agentId: number): Promise<boolean> {
   const cursor = await readCursor(queries, agentId)
   const missed = await readLogOfAgent(queries, agentId, cursor?.position ?? 0, 1)
@@ -81,7 +81,7 @@ const selectEnd = prepareQuery((queries) =>
   queries.selectFrom('invalidationLog').select('position'),
 )
 
-/** The newest position. */
+/** Returns the newest position. */
 export async function readLogEnd(queries: Queries): Promise<number> {
   const [row] = await selectEnd(queries, [])
   if (!row) throw new Error('the invalidation log has no end')
@@ -99,7 +99,7 @@ const selectCursor = prepareQuery((queries) =>
   queries.selectFrom('invalidationCursors').selectAll().where('agentId', '=', 0),
 )
 
-/** How far the agent is; undefined: it was never told of an entry. */
+/** Returns the agent's cursor, undefined if it never received an entry. */
 export async function readCursor(
   queries: Queries,
   agentId: number,
@@ -109,12 +109,12 @@ export async function readCursor(
 
 export interface Progress {
   readonly agentId: number
-  /** Done up to here; 0: nothing new. */
+  /** Completed up to here; 0 if there is nothing new. */
   readonly position: number
   readonly trouble: string | null
 }
 
-/** Cursors never go back. Agents that are gone are left out. */
+/** Cursors never move backwards. Deleted agents are ignored. */
 export async function moveCursors(
   queries: Queries,
   progress: readonly Progress[],
@@ -143,13 +143,13 @@ const writeCursors = prepareGiven(
 export interface EndedEntry {
   readonly id: number
   readonly createdAt: number
-  /** An agent said that it could not. */
+  /** An agent reported a failure. */
   readonly hasFailed: boolean
 }
 
 /**
- * Ends what all agents of these sets have done; answers these. An agent is done with an entry when its cursor passed it. For
- * null it looks at all sets, also at those that have no agents any more.
+ * Ends the entries that all agents of these sets have completed and returns them. An agent has completed an entry when its cursor
+ * has passed it. With null all sets are checked, including those without agents.
  */
 export async function endWhatIsDone(
   queries: Queries,
@@ -165,7 +165,7 @@ export async function endWhatIsDone(
   return rows.map(({ failed, ...row }) => ({ ...row, hasFailed: failed === 1 }))
 }
 
-/** What agents report is mostly of one set. */
+/** Reports mostly concern one set. */
 const endOfSet = prepareQuery((queries) => ({ compile: () => composeEnd([0], 0).compile(queries) }))
 
 function composeEnd(setIds: readonly number[] | null, now: number) {
@@ -188,7 +188,7 @@ function composeEnd(setIds: readonly number[] | null, now: number) {
     returning invalidations.id, invalidations."createdAt", invalidations.failed`
 }
 
-/** Of groups, for purges: `purgeSecret` is made of it. */
+/** Secrets of groups, from which `purgeSecret` is derived for purges. */
 export async function readCacheKeys(
   queries: Queries,
   groupIds: readonly number[],
@@ -206,6 +206,6 @@ function toEntry({
   content,
   ...row
 }: Omit<LogEntry, 'content' | 'bytes'> & { content: string }): LogEntry {
-  // As appendInvalidation wrote it.
+  // Written by appendInvalidation.
   return { ...row, content: JSON.parse(content) as InvalidationContent, bytes: content.length }
 }

@@ -1,6 +1,6 @@
 /**
- * What nobody reports: entries whose time is over, and those that wait for nobody any more because agents were deleted or
- * two coordinators recorded their parts at once. Of several coordinators one does it.
+ * Ends entries without a report: those whose ttl has passed, and those that wait for no agent any more because agents were
+ * deleted or two coordinators recorded their parts at once. Only one of several coordinators does this.
  */
 import type { Logger } from 'pino'
 import { endWhatIsDone } from './delivery-queries.js'
@@ -19,7 +19,7 @@ import { startLoop, type Loop } from '../../runtime/loop.js'
 const checkEveryMs = 1000
 /** Entries expired per transaction. */
 const expiredAtOnce = 50
-/** How long ended entries are kept, and how many. */
+/** Retention of ended entries: time and count. */
 const keptMs = 7 * 24 * 3600 * 1000
 const keptMost = 100_000
 const deletedAtOnce = 500
@@ -59,7 +59,7 @@ export async function endOverdueInvalidations(service: StateService): Promise<vo
   })
 }
 
-/** Hourly. */
+/** Runs hourly. */
 export async function removeOldInvalidations(service: StateService): Promise<void> {
   const { store, now } = service
   const behind = await findEndedBehind(store.queries, keptMost)
@@ -67,7 +67,7 @@ export async function removeOldInvalidations(service: StateService): Promise<voi
   let deleted = deletedAtOnce
   while (deleted === deletedAtOnce)
     deleted = await deleteEndedBefore(store.queries, before, deletedAtOnce)
-  // One by one: of a large fleet each has thousands of rows, and deploys wait for the lock.
+  // One at a time, because each has thousands of rows in a large fleet, and deploys wait for the lock.
   let isLeft = true
   while (isLeft) isLeft = await store.decide(deleteUnusedSet, { durable: false })
 }

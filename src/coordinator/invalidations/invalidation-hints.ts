@@ -1,14 +1,14 @@
-/** Hints about the invalidation log on the bus. */
+/** Publishes hints about the invalidation log on the bus. */
 import { invalidationsEndedSubject, invalidationsLoggedSubject } from '../bus/subjects.js'
 import type { EndedEntry } from './delivery-queries.js'
 import type { StateService } from '../service.js'
 
-/** Who waits after a fault shall try at once. */
+/** Agents that back off after a fault retry immediately. */
 export function notifyInvalidationsRetried(service: StateService): void {
   service.bus.publish(invalidationsLoggedSubject, { dropped: [], isRetry: true })
 }
 
-/** There are new entries, or these are not to be delivered any more. */
+/** Announces new entries, or entries that must not be delivered any more. */
 export function notifyInvalidationsLogged(
   service: StateService,
   dropped: readonly number[] = [],
@@ -20,7 +20,7 @@ export function notifyInvalidationsEnded(service: StateService, ids: readonly nu
   if (ids.length > 0) service.bus.publish(invalidationsEndedSubject, { ids })
 }
 
-/** All their agents have answered. Only entries that all agents have done are measured. */
+/** Announces entries whose agents have all answered. Only fully completed entries are measured. */
 export function observeInvalidationsDone(service: StateService, done: readonly EndedEntry[]): void {
   notifyInvalidationsEnded(
     service,

@@ -1,4 +1,4 @@
-/** The invalidation log as it is delivered: entries with whom they are for, and what an agent is told of one. */
+/** Reads the invalidation log for delivery: entries with their agents, and the order that an agent receives. */
 import { groupBy } from '../../group-by.js'
 import { rootHolder, type Coverage } from './invalidation.js'
 import { purgeSecret } from '../../vcl/prologue.js'
@@ -17,22 +17,22 @@ import type { StateService } from '../service.js'
 import { listHosts } from './invalidation-target.js'
 
 export interface DeliverableEntry extends LogEntry {
-  /** By agent. */
+  /** Keyed by agent. */
   readonly coverages: ReadonlyMap<number, Coverage>
-  /** Of groups that purges ask. */
+  /** Of groups that purges are sent to. */
   readonly secrets: ReadonlyMap<number, string>
 }
 
-/** Reads the log; entries share what is known of their sets. */
+/** Reads the log; entries share the data of their sets. */
 export interface InvalidationLog {
   readEnd(): Promise<number>
   readAfter(position: number, limit: number): Promise<readonly DeliverableEntry[]>
   readOfAgent(agentId: number, after: number, limit: number): Promise<readonly DeliverableEntry[]>
-  /** How far the agent is; 0: it was never told of an entry. */
+  /** The agent's cursor, 0 if it never received an entry. */
   readCursor(agentId: number): Promise<number>
 }
 
-/** Members of sets kept in memory, about 100 bytes each. */
+/** Limit of set members kept in memory, about 100 bytes each. */
 const keptMembersMost = 200_000
 
 export function openInvalidationLog({ store }: StateService): InvalidationLog {
@@ -89,16 +89,16 @@ export function openInvalidationLog({ store }: StateService): InvalidationLog {
 }
 
 export interface ComposedOrder {
-  /** Its age is that of when it was composed. */
+  /** Its age is as of when it was composed. */
   readonly order: InvalidationOrder
-  /** As JSON, about. */
+  /** Approximate size as JSON. */
   readonly bytes: number
 }
 
-/** Agents with the same coverage are sent the same order. */
+/** Agents with the same coverage receive the same order. */
 const composed = new WeakMap<DeliverableEntry, Map<Coverage, ComposedOrder>>()
 
-/** The order for this agent, the same object for the same coverage; undefined when the entry is not for it. */
+/** Returns the order for this agent, the same object for the same coverage; undefined if the entry is not for it. */
 export function composeOrder(entry: DeliverableEntry, agentId: number): ComposedOrder | undefined {
   const coverage = entry.coverages.get(agentId)
   if (!coverage) return undefined

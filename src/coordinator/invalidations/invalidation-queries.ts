@@ -1,4 +1,4 @@
-/** The entries of the invalidation log: appended, listed, ended. Who delivers reads `invalidation-delivery.ts`. */
+/** The entries of the invalidation log: append, list, end. The queries for delivery are in `delivery-queries.ts`. */
 import { sql, type Selectable } from 'kysely'
 import { invalidation } from '../../resources/invalidation.js'
 import type { Exception, InvalidationContent, InvalidationOutcome } from './invalidation.js'
@@ -12,7 +12,7 @@ import type { Tables } from '../store/schema.js'
 import { within, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 
-/** What the caller named; names are those of that time. */
+/** Target as named by the caller, with the names at that time. */
 export interface TargetRecord {
   readonly vclGroup?: NamedReference
   readonly domains?: readonly { readonly id: number; readonly fqdn: string }[]
@@ -52,7 +52,7 @@ export function selectInvalidations(queries: Queries, scope: Scope) {
   return selectOwned(queries, 'invalidations', within(scope, 'invalidations'))
 }
 
-/** What states are judged by: not what may be long. */
+/** Fields that determine the state, without long ones. */
 export const progressColumns = [
   'invalidations.id',
   'invalidations.position',
@@ -109,7 +109,7 @@ export async function findInvalidation(
   return row && toInvalidation(row)
 }
 
-/** Of these positions, those that go on. */
+/** Returns the open ones of these positions. */
 export async function readOpenAt(
   queries: Queries,
   positions: readonly number[],
@@ -144,7 +144,7 @@ const advanceLog = prepareQuery((queries) =>
     .returning('position'),
 )
 
-/** The end of the log, held until the commit: whoever reads up to a position has read all before it. */
+/** Locks the end of the log until the commit, so that a reader of a position has read every earlier one. */
 async function takePosition(queries: Queries): Promise<number> {
   const [row] = await advanceLog(queries, [])
   if (!row) throw new Error('the invalidation log has no end')
@@ -157,7 +157,7 @@ const insertEntry = prepareInsert('invalidations', [
   ...(['attemptSetId', 'outcome', 'finishedAt', 'failed', 'exceptions'] as const),
 ])
 
-/** Answers its id. Call last in a transaction: others that append wait for its commit. */
+/** Returns the id. Call last in a transaction, because other appends wait for its commit. */
 export async function appendInvalidation(
   queries: Queries,
   entry: NewInvalidation,
@@ -178,7 +178,7 @@ export async function appendInvalidation(
   })
 }
 
-/** To the end of the log, for those agents of it that have not done it. */
+/** Moves the entry to the end of the log, for its agents that have not completed it. */
 export async function appendAgain(
   queries: Queries,
   { id, ttlSeconds }: Pick<InvalidationRecord, 'id' | 'ttlSeconds'>,
@@ -216,7 +216,7 @@ export async function endInvalidation(
   await updateRow(queries, 'invalidations', id, { outcome, finishedAt: now, updatedAt: now })
 }
 
-/** Whether as many go on. Counted only where the oldest and the newest are as far apart, since each new entry asks. */
+/** True if at least this many entries are open. Counts only if oldest and newest are that far apart, since each new entry asks. */
 export async function hasOpen(queries: Queries, atLeast: number): Promise<boolean> {
   const [first, last] = [await findOpen(queries, 'asc'), await findOpen(queries, 'desc')]
   if (first === undefined || last === undefined || last - first + 1 < atLeast) return false
@@ -238,7 +238,7 @@ function selectOpenPosition(queries: Queries, order: 'asc' | 'desc') {
     .offset(0)
 }
 
-/** Position of the open entry so many behind the first of this order. */
+/** Returns the position of the open entry at this offset in the given order. */
 async function findOpen(
   queries: Queries,
   order: 'asc' | 'desc',
@@ -261,7 +261,7 @@ export async function countOpenOf(queries: Queries, organizationId: number): Pro
   return row?.count ?? 0
 }
 
-/** Deletes ended ones, at most `limit`, and answers how many. */
+/** Deletes at most `limit` ended entries and returns their number. */
 export async function deleteEndedBefore(
   queries: Queries,
   finishedAt: number,
@@ -281,7 +281,7 @@ export async function deleteEndedBefore(
   return Number(numDeletedRows)
 }
 
-/** When the one ended that has `kept` newer ones behind it; null: there are not as many. */
+/** Returns when the entry with `kept` newer ended ones ended; null if there are fewer. */
 export async function findEndedBehind(queries: Queries, kept: number): Promise<number | null> {
   const row = await queries
     .selectFrom('invalidations')
@@ -297,7 +297,7 @@ export async function findEndedBehind(queries: Queries, kept: number): Promise<n
 const readStored = rowReader(invalidation.fields)
 
 export function toInvalidation(row: OwnedRow<'invalidations'>): InvalidationRecord {
-  // JSON and states are written above.
+  // JSON and states were written above.
   return {
     ...readStored(row),
     position: row.position,

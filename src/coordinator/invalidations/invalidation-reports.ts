@@ -1,6 +1,6 @@
 /**
- * What agents report of the log becomes rows: what came while one transaction was written is written in the next. An agent is
- * sent more only when that is done, so a coordinator that dies has at most a window unrecorded for each.
+ * Writes reports of agents as rows: reports that arrive during one transaction are written by the next. An agent is sent more
+ * only after that, so a coordinator that dies leaves at most one window per agent unrecorded.
  */
 import type { Logger } from 'pino'
 import { groupBy } from '../../group-by.js'
@@ -17,16 +17,16 @@ interface InvalidationReport {
   readonly agentId: number
   readonly results: readonly InvalidationResult[]
   readonly trouble: string | null
-  /** Of the entries that are reported. */
+  /** Set of the reported entries. */
   readonly setIds: ReadonlySet<number>
 }
 
 interface InvalidationRecorder {
-  /** Never waits; `recorded` is called when it is in the store. */
+  /** Returns at once; `recorded` is called when the report is in the store. */
   record(report: InvalidationReport): void
-  /** Nobody else is about to report: what waits is written at once. */
+  /** Writes queued reports immediately, because no other report is expected. */
   hurry(): void
-  /** Writes what is waiting, once, and starts no timer any more. */
+  /** Writes queued reports once and stops the timer. */
   close(): Promise<void>
 }
 
@@ -44,7 +44,7 @@ export function createInvalidationRecorder(
   recorded: (agentId: number, position: number) => void,
 ): InvalidationRecorder {
   let isOfMany = false
-  /** At most a window for each agent. */
+  /** At most one window per agent. */
   const batcher = createBatcher<InvalidationReport>({
     log,
     trouble: 'invalidation reports cannot be written',
@@ -69,7 +69,7 @@ export function createInvalidationRecorder(
   }
 }
 
-/** Not on disk at once: what a power cut takes back is delivered again. Words of caches change rows that others change too. */
+/** Not flushed to disk: entries lost by a power cut are delivered again. Reports change rows that others change as well. */
 async function saveReports(
   service: StateService,
   reports: readonly InvalidationReport[],
@@ -92,7 +92,7 @@ async function saveReports(
     : store.transaction(save, { durable: false })
 }
 
-/** One row an agent: its newest position, and whether the last report met a fault. */
+/** One row per agent: its newest position, and whether the last report had a fault. */
 function joinProgress(reports: readonly InvalidationReport[]): readonly Progress[] {
   const byAgent = new Map<number, Progress>()
   for (const { agentId, results, trouble } of reports) {

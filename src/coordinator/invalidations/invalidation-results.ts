@@ -1,4 +1,4 @@
-/** What became of an entry on each of its agents, put together from how far they are and from what the entry lists. */
+/** Computes the result of an entry on each of its agents from their cursors and the exceptions listed in the entry. */
 import {
   isBad,
   judgeOpenState,
@@ -20,9 +20,9 @@ export interface EntryProgress {
 export interface MemberProgress {
   readonly agentId: number
   readonly name: string
-  /** Nobody can tell it anything now. */
+  /** True if the agent cannot be reached now. */
   readonly isAway: boolean
-  /** Null: it was never told of an entry. */
+  /** Null if it never received an entry. */
   readonly position: number | null
   readonly movedAt: number | null
   readonly trouble: string | null
@@ -31,9 +31,9 @@ export interface MemberProgress {
 export interface AgentResult {
   readonly agent: { readonly id: number; readonly name: string }
   readonly state: ResultState
-  /** Why it failed, is not certain, or was tried in vain. */
+  /** Why it failed, is uncertain, or has not succeeded yet. */
   readonly error: string | null
-  /** Of `done`: by then it was done. Null: pending. */
+  /** Time by which it was done; null while pending. */
   readonly at: number | null
 }
 
@@ -43,7 +43,7 @@ export interface InvalidationSummary {
   readonly total: number
 }
 
-/** `attempted`: those that had something to do when the entry got its position. */
+/** `attempted` are the agents with something to do when the entry got its position. */
 export function listResults(
   entry: EntryProgress,
   members: readonly MemberProgress[],
@@ -88,7 +88,7 @@ export function summarize(
   return { state: judgeOpenState(pending), done, total }
 }
 
-/** What many entries share: all their agents, and those of an attempt with the slowest first. */
+/** Data shared by many entries: all agents, and those of an attempt with the slowest first. */
 interface SharedProgress {
   readonly memberIds: ReadonlySet<number>
   readonly slowestFirst: readonly MemberProgress[]
@@ -98,7 +98,7 @@ export function sortBySlowness(members: readonly MemberProgress[]): readonly Mem
   return members.toSorted((a, b) => (a.position ?? 0) - (b.position ?? 0))
 }
 
-/** The same without reading each agent: those that have passed the entry are not read. */
+/** Same result without reading agents that have passed the entry. */
 export function summarizeShared(
   { outcome, exceptions, position }: EntryProgress,
   { memberIds, slowestFirst }: SharedProgress,

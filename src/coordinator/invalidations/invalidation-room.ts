@@ -1,17 +1,17 @@
-/** How many invalidations may wait for agents: of one organization, and of all together. */
+/** Limits of open invalidations: per organization, and in all. */
 import { describeFullQuota, describeFullShare, hasFairRoom } from '../../resources/quota.js'
 import { FleetError } from '../../errors.js'
 import { countOpenOf, hasOpen } from './invalidation-queries.js'
 import { readQuotas } from '../store/quotas.js'
 import type { Queries } from '../store/store.js'
 
-/** A store holds as many at some 10 kB. */
+/** A store can hold this many at about 10 kB each. */
 const total = 100_000
 const shared = total * 0.9
-/** Entries end when agents have done them, or when their time is over. */
+/** Entries end when agents have completed them, or when their ttl has passed. */
 const retryAfterSeconds = 60
 
-/** Under the decision lock, for one more. `owner` null: the system administrator's. Throws 'limited'. */
+/** Checks the limits for one more entry, under the decision lock. `owner` null is the system administrator. Throws 'limited'. */
 export async function requireInvalidationRoom(
   queries: Queries,
   owner: number | null,
@@ -24,7 +24,7 @@ export async function requireInvalidationRoom(
   const held = await countOpenOf(queries, owner)
   if (held >= quotas.invalidations)
     throw limited(describeFullQuota(name, 'invalidations', quotas.invalidations))
-  // Counted to the end only where it matters.
+  // Counts exactly only near the limit.
   const used = (await hasOpen(queries, shared)) ? shared : 0
   if (!hasFairRoom({ total, used, held, wanted: 1 }))
     throw limited(describeFullShare(name, `the ${total} open invalidations of this store`))

@@ -26,12 +26,12 @@ import { deleteRoute, getRoute } from '../api/resource-routes.js'
 const errorKey = 'invalidation'
 const write = { type: 'invalidation', access: 'write' } as const
 
-/** What an entry answers and nobody writes. */
+/** Read-only fields of an entry. */
 const ignoredKeys = fieldNames(invalidation.fields).filter(
   (key) => !(key in invalidationBody.properties),
 )
 
-/** What a target tells the names of. */
+/** References of a target that are shown with names. */
 const typesReferred: Readonly<Record<string, PermissionType>> = {
   vclGroup: 'vclgroup',
   domains: 'domain',

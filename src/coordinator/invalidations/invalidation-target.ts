@@ -1,4 +1,4 @@
-/** Whom an invalidation is for: a target becomes agents, each with how far the entry reaches there (docs/behaviour.md, Coverage). */
+/** Resolves the target of an invalidation to agents, each with its coverage (docs/behaviour.md, Coverage). */
 import { groupBy } from '../../group-by.js'
 import { isNothing, type InvalidationContent, type Coverage } from './invalidation.js'
 import {
@@ -32,7 +32,7 @@ interface Reference {
   readonly id: number
 }
 
-/** As a caller writes it: exactly one. */
+/** As written by the caller: exactly one key. */
 export interface Target {
   readonly vclGroup?: Reference
   readonly domains?: readonly Reference[]
@@ -46,7 +46,7 @@ export interface FoundTarget {
   readonly by: TargetedBy
 }
 
-/** Throws FleetError: 'invalid' naming the key of what is not there, and what a named agent that takes no changes throws. */
+/** Throws FleetError 'invalid' naming the key of a missing object, and the errors of a named agent that may not be changed. */
 export async function findTarget(
   queries: Queries,
   scope: Scope,
@@ -86,7 +86,7 @@ async function findDomainsTarget(
   return { record: { domains }, by: { groupIds } }
 }
 
-/** An agent that has all the tags, as for deployments and stages. */
+/** An agent with all of the tags, as for deployments and stages. */
 async function findTagsTarget(
   queries: Queries,
   scope: Scope,
@@ -127,7 +127,7 @@ async function readFound<Row extends Reference>(
   return found
 }
 
-/** By id. Read-only agents are skipped, as in deploys; they could never do it. */
+/** Sorted by id. Read-only agents are skipped, as in deploys, because they could never carry it out. */
 export async function readAbleAgents(
   queries: Queries,
   scope: Scope,
@@ -166,17 +166,17 @@ const coverWhole = rememberOf((agents: readonly TargetAgent[]): readonly SetMemb
   return agents.map(({ id }) => ({ agentId: id, coverage }))
 })
 
-/** Those that have something to do. */
+/** Agents with something to invalidate. */
 export const keepCovered = rememberOf((members: readonly SetMember[]): readonly SetMember[] =>
   members.filter(({ coverage }) => !isNothing(coverage)),
 )
 
-/** An organization's entry, or one that names groups or domains. */
+/** True for an organization's entry, and for one that names groups or domains. */
 function isNarrowed(scope: Scope, by: TargetedBy): boolean {
   return scope.kind === 'organization' || by.groupIds !== undefined
 }
 
-/** Whosoever groups stand there. */
+/** Whatever groups are placed there. */
 async function prepareMemberCoverage(
   queries: Queries,
   memberOf: number,
@@ -207,7 +207,7 @@ async function prepareCoverage(
   return (agentId) => purgeCoverage(hosts, groupsOn(agentId), heldOn(agentId))
 }
 
-/** Of the URLs, each once, in the order in which they are named first: `holders` of a coverage are in this order. */
+/** Distinct hosts of the URLs in order of first appearance; `holders` of a coverage are in this order. */
 export function listHosts(urls: readonly string[]): readonly string[] {
   return [...new Set(urls.map((url) => hostName(parsePurgeUrl(url))))]
 }

@@ -1,4 +1,4 @@
-/** Entries of the invalidation log as callers see them: with their state, "n of m", and the result of each agent. */
+/** Views of invalidations for callers: state, "n of m", and the result of each agent. */
 import { groupBy } from '../../group-by.js'
 import {
   listResults,
@@ -42,7 +42,7 @@ import { scopeOf, type StateService } from '../service.js'
 export interface InvalidationView {
   readonly entry: InvalidationRecord
   readonly summary: InvalidationSummary
-  /** By agent. */
+  /** Keyed by agent. */
   readonly results: readonly AgentResult[]
 }
 
@@ -74,7 +74,7 @@ export function viewEntry(
   return { entry, results, summary: summarize(entry, members, results) }
 }
 
-/** With the results of each agent where they are few. */
+/** Includes the result of each agent if there are few. */
 export type ListedInvalidation = Omit<InvalidationView, 'results'> &
   Partial<Pick<InvalidationView, 'results'>> & { readonly id: number }
 
@@ -104,7 +104,7 @@ export async function listInvalidations(
   return { rows, total: chosen.total }
 }
 
-/** By id; of whomever. */
+/** By id, for any owner. */
 export async function readListedInvalidations(
   queries: Queries,
   ids: readonly number[],

@@ -1,13 +1,13 @@
 /**
- * What an entry of the invalidation log is, and what is true of it. There is no row for each agent and entry: an agent has
- * done what its cursor has passed, and the entry lists those of which that is not the whole truth.
+ * Entries of the invalidation log and their states. There is no row per agent and entry: an agent has completed every entry
+ * that its cursor has passed, and the entry lists the exceptions.
  */
 import { invalidationStates, type InvalidationResult } from '../../resources/invalidation.js'
 import type { BanTerm } from '../../vcl/ban-expression.js'
 
 type InvalidationStateName = keyof typeof invalidationStates
 export type InvalidationState = (typeof invalidationStates)[InvalidationStateName]
-/** Of an entry that has ended. */
+/** States of an ended entry. */
 export type InvalidationOutcome = 2 | 3 | 6
 
 export function invalidationStateName(state: InvalidationState): InvalidationStateName {
@@ -27,13 +27,13 @@ export type InvalidationContent =
 export const defaultTtlSeconds = 24 * 3600
 /** One year. */
 export const ttlLimitSeconds = 365 * 24 * 3600
-/** An entry fits into a message of the link, however much of it needs escaping. */
+/** An entry fits into a message of the link, even if all of it needs escaping. */
 export const memberLimit = 1000
 export const contentLimitBytes = 256 * 1024
 
 /**
- * What an entry covers on one agent. Of a ban: null is the whole cache, else these groups only; of a purge: who is asked
- * for each host of the entry, a group, 0 the root group, null nobody.
+ * Coverage of an entry on one agent. For a ban: null is the whole cache, else only these groups. For a purge: the group that
+ * handles each host of the entry, 0 for the root group, null for none.
  */
 export type Coverage =
   | { readonly groups: readonly number[] | null }
@@ -49,16 +49,16 @@ export function isNothing(coverage: Coverage): boolean {
 
 export type ResultState = InvalidationResult['state']
 
-/** Agents of which the cursor does not tell all, those with the same words together. */
+/** Exceptions to the cursors; agents with the same text are grouped. */
 export interface Exception {
   readonly state: Exclude<ResultState, 'pending'>
   readonly error: string | null
-  /** The newest. */
+  /** The newest attempt. */
   readonly at: number
   readonly agents: readonly number[]
 }
 
-/** The same list with these; what an agent had before is replaced. */
+/** Returns the list with these exceptions added; an agent's earlier ones are replaced. */
 export function addExceptions(
   list: readonly Exception[],
   added: readonly Exception[],
@@ -83,15 +83,15 @@ export function isBad({ state }: Pick<Exception, 'state'>): boolean {
   return state !== 'done'
 }
 
-/** An agent that is to do something and has not yet. */
+/** An agent that has not completed its part yet. */
 export interface PendingAgent {
-  /** No link, locked or read-only. */
+  /** Not connected, locked or read-only. */
   readonly isAway: boolean
-  /** The connection to its cache failed when it tried last. */
+  /** Its last attempt could not connect to the cache. */
   readonly hasTrouble: boolean
 }
 
-/** Of an entry that has not ended. */
+/** States of an open entry. */
 export function judgeOpenState(pending: readonly PendingAgent[]): InvalidationState {
   if (pending.length > 0 && pending.every(({ isAway }) => isAway)) return invalidationStates.Waiting
   if (pending.some(({ isAway, hasTrouble }) => !isAway && hasTrouble))

@@ -1,21 +1,21 @@
 /**
- * What a purge asks a cache for: the URL as it was sent, its host in lower case, and which group answers for it there; and what a
- * caller may add: its method and headers (soft purges, surrogate keys).
+ * Parses the URL of a purge, with its host in lower case, finds the group that serves it on an agent, and checks the method and
+ * headers that a caller may add (soft purges, surrogate keys).
  */
 import { FleetError } from '../../errors.js'
 import { wildcardBase } from '../../resources/domain-name.js'
 
 interface PurgeUrl {
-  /** As the Host header, with a port where one was given. */
+  /** As in the Host header, with the port if given. */
   readonly host: string
   /** Path and query, as given; begins with a slash. */
   readonly path: string
 }
 
-/** Caches take request lines of 8 kB (http_req_size is larger). */
+/** Caches accept request lines of 8 kB (http_req_size is larger). */
 const urlLimitCharacters = 4096
 const form = /^https?:\/\/([^/?#]*)([^#]*)(#?)/i
-/** A name, an IPv4 or bracketed IPv6 address, maybe a port. */
+/** A name, an IPv4 or bracketed IPv6 address, with an optional port. */
 const hostForm = /^(?:[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_.])?|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?$/
 
 /** Throws FleetError 'invalid'. */
@@ -37,7 +37,7 @@ export function parsePurgeUrl(text: string): PurgeUrl {
   return { host, path: path.startsWith('/') ? path : `/${path}` }
 }
 
-/** As groups hold it: without port and last dot. */
+/** In the form of group domains: without port and trailing dot. */
 export function hostName({ host }: Pick<PurgeUrl, 'host'>): string {
   return host.replace(/:[0-9]+$/, '').replace(/\.$/, '')
 }
@@ -47,7 +47,7 @@ export interface HeldName {
   readonly groupId: number
 }
 
-/** Of the names on one agent, as the routing VCL chooses: exact before wildcards, the longest wildcard first. */
+/** Chooses among the names on one agent like the routing VCL: exact before wildcards, the longest wildcard first. */
 export function findHolder(name: string, held: readonly HeldName[]): number | null {
   let best: HeldName | null = null
   for (const one of held) {
@@ -60,7 +60,7 @@ export function findHolder(name: string, held: readonly HeldName[]): number | nu
   return best?.groupId ?? null
 }
 
-/** The names by which a group may hold this host: itself, and a wildcard for each of its ends. */
+/** Returns the names that match this host: itself, and a wildcard for each of its suffixes. */
 export function listHoldingNames(name: string): readonly string[] {
   const labels = name.split('.')
   return [name, ...labels.slice(1).map((_, at) => `*.${labels.slice(at + 1).join('.')}`)]
@@ -72,10 +72,10 @@ function refusal(text: string, reason: string): FleetError {
 
 const methodForm = /^[A-Z][A-Z0-9_-]{0,31}$/
 const headerNameForm = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,126}$/
-/** Caches take 64 lines (http_max_hdr), some of them are ours. */
+/** Caches accept 64 header lines (http_max_hdr), including ours. */
 const headersLimit = 32
 const valueLimitCharacters = 4096
-/** Ours, or about the message itself. */
+/** Headers set by us, or about the message itself. */
 const reserved =
   /^(?:host|connection|content-length|transfer-encoding|te|trailer|upgrade|expect|keep-alive|proxy-.*|x-cachefleet-.*)$/i
 

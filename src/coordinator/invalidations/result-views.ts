@@ -1,4 +1,4 @@
-/** What the API answers of invalidations, and what a body says of them. */
+/** Schemas of invalidations in responses and request bodies. */
 import { Type } from 'typebox'
 import { agent } from '../../resources/agent.js'
 import { domain } from '../../resources/domain.js'
@@ -58,7 +58,7 @@ export function toInvalidationView(view: InvalidationView) {
 
 const some = { minItems: 1 }
 
-/** Exactly one key, which is checked apart: a message should name what is wrong. */
+/** Exactly one key, checked separately so that the message can name the error. */
 export const targetSchema = Type.Object(
   {
     vclGroup: Type.Optional(referenceTo(referenceKeys(vclGroup))),

@@ -1,4 +1,4 @@
-/** Whom an invalidation is for: the agents of a target, the groups on them, and the sets of agents that entries share. */
+/** Queries for targets of invalidations: agents, the groups on them, and the agent sets that entries share. */
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Capability } from '../../resources/capability.js'
@@ -11,14 +11,14 @@ import { prepareQuery } from '../store/prepared-query.js'
 import type { Queries } from '../store/store.js'
 import { rememberAnswers, rememberOf } from '../../runtime/bounded-cache.js'
 
-/** Which agents; every one that the scope may see when it names none. */
+/** Selects agents; every agent in scope if empty. */
 export interface TargetedBy {
   readonly agentIds?: readonly number[]
-  /** All of them. */
+  /** Agents with all of these tags. */
   readonly tagIds?: readonly number[]
-  /** Where one of these stands. */
+  /** Agents where one of these groups is placed. */
   readonly groupIds?: readonly number[]
-  /** The caches of this group of the console, whether it stands there yet or not. */
+  /** The caches of this console group, whether it is placed there yet or not. */
   readonly memberOf?: number
 }
 
@@ -33,7 +33,7 @@ interface NamedAgent extends TargetAgent {
   readonly lockedBecause: string | null
 }
 
-/** By id. */
+/** Sorted by id. */
 export async function readNamedAgents(
   queries: Queries,
   scope: Scope,
@@ -43,7 +43,7 @@ export async function readNamedAgents(
     .select(['id', 'name', 'state', 'capabilities', 'lockedBecause'])
     .orderBy('id')
     .execute()
-  // Written by the use cases only.
+  // Written by use cases only.
   return rows.map(({ capabilities, ...row }) => ({
     ...row,
     state: row.state as AgentState,
@@ -52,8 +52,8 @@ export async function readNamedAgents(
 }
 
 /**
- * By id; the same list as long as nothing of it changes. The database makes one text of a fleet, which takes a fraction of the
- * time of a row for each agent, and the text is parsed when it differs.
+ * Sorted by id; the same list object while nothing changes. The database returns the fleet as one text, which takes a fraction
+ * of the time of one row per agent, and it is parsed only if it differs.
  */
 export async function readTargetAgents(
   queries: Queries,
@@ -75,10 +75,10 @@ export async function readTargetAgents(
   return parseTargetAgents(text ?? '')
 }
 
-/** In none of the values: names have no control characters, and JSON escapes them. */
+/** Separator that no value contains: names have no control characters, and JSON escapes them. */
 const separator = '\n'
 const valuesOfAgent = 4
-/** Lists kept in memory: about 400 bytes an agent. */
+/** Limit of lists kept in memory, about 400 bytes per agent. */
 const listsKept = 4
 
 const parseTargetAgents = rememberAnswers(listsKept, (text: string): readonly TargetAgent[] => {
@@ -120,7 +120,7 @@ function selectTargetAgents(
   return agents
 }
 
-/** A fleet has a handful of different ones. */
+/** A fleet has only a few distinct ones. */
 const parsedMost = 100
 
 const parseCapabilities = rememberAnswers(
@@ -134,7 +134,7 @@ interface GroupOnAgent {
   readonly isRoot: boolean
 }
 
-/** Groups that the scope may see, and their stages, where they stand. */
+/** Placements of groups in scope, and of their stages. */
 export async function readGroupsOnAgents(
   queries: Queries,
   scope: Scope,
@@ -152,7 +152,7 @@ export async function readGroupsOnAgents(
   return rows.map(({ root, ...row }) => ({ ...row, isRoot: root === 1 }))
 }
 
-/** Texts that serve on these agents, of groups that the scope may see: at most `limit`, none longer than `lengthMost`. */
+/** Returns serving texts on these agents, of groups in scope: at most `limit`, none longer than `lengthMost`. */
 export async function readServedTexts(
   queries: Queries,
   scope: Scope,
@@ -175,7 +175,7 @@ export async function readServedTexts(
   return rows.map(({ text }) => text)
 }
 
-/** Who has these names on which agent, whosoever group it is. */
+/** Returns which groups hold these names on which agents, regardless of owner. */
 export async function readNamesOnAgents(
   queries: Queries,
   fqdns: readonly string[],
@@ -188,7 +188,7 @@ export async function readNamesOnAgents(
     .execute()
 }
 
-/** Groups that stand somewhere with one of these domains. */
+/** Groups that are placed somewhere with one of these domains. */
 export async function readGroupIdsWithDomains(
   queries: Queries,
   scope: Scope,
@@ -219,7 +219,7 @@ const digestMembers = rememberOf((members: readonly SetMember[]): string => {
   return createHash('sha256').update(lines.join('')).digest('hex')
 })
 
-/** Answers the id of the set with these members, in the order of their ids; makes it when there is none. Under the decision lock. */
+/** Returns the id of the set with these members, ordered by id; creates it if missing. Call under the decision lock. */
 export async function keepSet(queries: Queries, members: readonly SetMember[]): Promise<number> {
   const digest = digestMembers(members)
   const [found] = await findSet(queries, [digest])
@@ -238,7 +238,7 @@ export async function keepSet(queries: Queries, members: readonly SetMember[]): 
   return setId
 }
 
-/** Coverages as JSON; members often share one. */
+/** Coverages as JSON, often shared by many members. */
 function writeCoverages(members: readonly SetMember[]): { agentId: number; reach: string }[] {
   const written = new Map<Coverage, string>()
   return members.map(({ agentId, coverage }) => {
@@ -248,7 +248,7 @@ function writeCoverages(members: readonly SetMember[]): { agentId: number; reach
   })
 }
 
-/** Those that are still there, by agent. Members with the same coverage share one object. */
+/** Returns existing members by agent. Members with the same coverage share one object. */
 export async function readSets(
   queries: Queries,
   setIds: readonly number[],
@@ -274,7 +274,7 @@ interface MemberRow extends MemberProgress {
   readonly setId: number
 }
 
-/** With how far they are; of each set by agent. */
+/** Returns members with their cursors, by set and agent. */
 export async function readMembersProgress(
   queries: Queries,
   setIds: readonly number[],
@@ -300,13 +300,13 @@ async function readPiece(queries: Queries, setIds: readonly number[]): Promise<M
   }))
 }
 
-/** Whether an agent in this state is told of entries. */
+/** True if agents in this state receive entries. */
 export function isAway(state: AgentState, capabilities: readonly Capability[]): boolean {
   const isThere = state === agentStates.Running || state === agentStates.Failing
   return !isThere || !capabilities.includes('invalidate')
 }
 
-/** One that no entry uses; answers whether there was one. Under the decision lock: who finds it again is about to use it. */
+/** Deletes one unused set and returns whether there was one. Call under the decision lock, which protects reuse of a set. */
 export async function deleteUnusedSet(queries: Queries): Promise<boolean> {
   const { numDeletedRows } = await queries
     .deleteFrom('invalidationSets')

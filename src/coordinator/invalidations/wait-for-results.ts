@@ -1,4 +1,4 @@
-/** Waits until an entry has ended: a hint says so, and it is polled every second without one. */
+/** Waits until an entry has ended, woken by hints and polling every second. */
 import { invalidationsEndedSubject } from '../bus/subjects.js'
 import { Hint } from '../../runtime/hint.js'
 import type { AgentResult } from './invalidation-results.js'
@@ -8,7 +8,7 @@ import { viewInvalidation, type InvalidationView } from './invalidation-view.js'
 
 const withoutHintMs = 1000
 
-/** Of each agent, by then; empty when the entry was deleted. */
+/** Results of each agent at that time; empty if the entry was deleted. */
 export async function waitForResults(
   service: StateService,
   id: number,
@@ -17,7 +17,7 @@ export async function waitForResults(
   return (await waitForEnd(service, id, timeoutMs))?.results ?? []
 }
 
-/** As it is by then; undefined when it was deleted. */
+/** The entry at that time; undefined if it was deleted. */
 export async function waitForEnd(
   service: StateService,
   id: number,

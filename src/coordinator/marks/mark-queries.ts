@@ -1,11 +1,11 @@
-/** What happened in a range of time, by kind of object, the newest first (docs/behaviour.md, Marks). */
+/** The events of a time range, by kind of object, the newest first (docs/behaviour.md, Marks). */
 import { agentStates } from '../../resources/agent-state.js'
 import type { Mark, MarkKind } from '../../resources/mark.js'
 import type { TargetRecord } from '../invalidations/invalidation-queries.js'
 import { visibleAgents, within, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 
-/** Milliseconds since 1970, both included, and whose; null: of all that the scope sees. */
+/** Milliseconds since 1970, both inclusive; `groupId`, `agentId` null: everything in the scope. */
 interface MarkRange {
   readonly startMs: number
   readonly endMs: number
@@ -14,7 +14,7 @@ interface MarkRange {
   readonly limit: number
 }
 
-/** They change nothing that serves. */
+/** Actions that do not change the serving VCL. */
 const unmarked = ['stage', 'delstage']
 
 export async function readDeployMarks(
@@ -40,7 +40,7 @@ export async function readDeployMarks(
     )
   return (await entries.execute()).map((row) => ({
     at: toIso(row.at),
-    kind: row.action as MarkKind, // written by addHistory only
+    kind: row.action as MarkKind, // only written by addHistory
     failed: row.result !== 'ok',
     account: row.account,
     revision: row.revision,
@@ -48,7 +48,7 @@ export async function readDeployMarks(
   }))
 }
 
-/** Without those that name another group, or other caches, than is asked for. */
+/** Omits invalidations that target another group or other caches than requested. */
 export async function readInvalidationMarks(
   queries: Queries,
   scope: Scope,
@@ -64,7 +64,7 @@ export async function readInvalidationMarks(
     .limit(limit)
     .execute()
   return rows.flatMap((row) => {
-    const { vclGroup, agents } = JSON.parse(row.target) as TargetRecord // written by its use case only
+    const { vclGroup, agents } = JSON.parse(row.target) as TargetRecord // only written by its use case
     const isOther =
       (groupId !== null && vclGroup !== undefined && vclGroup.id !== groupId) ||
       (agentId !== null && agents !== undefined && agents.every(({ id }) => id !== agentId))
@@ -80,7 +80,7 @@ export async function readInvalidationMarks(
   })
 }
 
-/** Caches that have been away since then; caches that returned are in no table. */
+/** Only caches that are still down or failing: caches that have recovered are not recorded in any table. */
 export async function readOutageMarks(
   queries: Queries,
   scope: Scope,

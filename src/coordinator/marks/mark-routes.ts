@@ -1,4 +1,4 @@
-/** `/marks/{start}/{end}`: what happened then, to be marked in graphs (docs/behaviour.md, Marks). */
+/** `/marks/{start}/{end}`: the events of a time range, for marking in graphs (docs/behaviour.md, Marks). */
 import { Type } from 'typebox'
 import { markKinds, markObjectTypes, type Mark } from '../../resources/mark.js'
 import { may, type Actor, type PermissionType } from '../../resources/permission.js'
@@ -87,7 +87,7 @@ interface Subject {
   readonly agentId: number | null
 }
 
-/** Throws FleetError: 'forbidden' without the right to read it, 'invalid' where the caller sees none. */
+/** Throws FleetError: 'forbidden' without permission to read it, 'invalid' if the caller may not see it. */
 async function requireSubject(
   service: StateService,
   actor: Actor,

@@ -1,4 +1,4 @@
-/** What the metrics tell of the whole fleet: counts without names (docs/behaviour.md, Metrics). */
+/** The metrics of the whole fleet: counts without names (docs/behaviour.md, Metrics). */
 import { problemCodes } from '../../resources/problem.js'
 import type { FleetCounts } from '../http/metrics.js'
 import { invalidationStates } from '../../resources/invalidation.js'
@@ -10,9 +10,9 @@ import type { StateService } from '../service.js'
 import type { Queries } from '../store/store.js'
 import { countAllWaiting } from '../webhooks/delivery-queries.js'
 
-/** Several scrapers ask the store no oftener. */
+/** Counts are cached for this time, so that several scrapers do not query the store more often. */
 const keptMs = 5_000
-/** Who answers later counts as away. */
+/** A store or bus that responds later counts as down. */
 const checkTimeoutMs = 2_000
 
 export function createFleetCounter(service: StateService): () => Promise<FleetCounts> {
@@ -62,7 +62,7 @@ async function countFleet(queries: Queries, nowMs: number) {
   }
 }
 
-/** Of those that are deployed; null: none is. */
+/** The soonest expiry of the deployed certificates; null: none is deployed. */
 async function readSoonestExpiry(queries: Queries): Promise<number | null> {
   const { soonest } = await queries
     .selectFrom('certificates')

@@ -1,4 +1,4 @@
-/** Writes what is open: rows of one type at a time, in sets. */
+/** Writes the rows of open problems: one type at a time, in sets. */
 import { groupBy } from '../../group-by.js'
 import { inPieces } from '../store/in-pieces.js'
 import type { Queries } from '../store/store.js'

@@ -1,4 +1,4 @@
-/** Objects with what is wrong with them now, as the API answers it. A constant number of queries for some of a type. */
+/** Objects with their current problems, as the API returns them. A constant number of queries for a set of one type. */
 import type { Problem, ProblemBearer } from '../../resources/problem.js'
 import { findAgentProblems } from '../problems/find-agent-problems.js'
 import { findInvalidationProblems } from '../problems/find-invalidation-problems.js'
@@ -19,7 +19,7 @@ export interface JudgedObject {
   readonly name: string
   readonly organizationId: number | null
   readonly problems: readonly Problem[]
-  /** What organizations are told that share it; empty: nothing. */
+  /** The problems shown to organizations that share the object; empty: none. */
   readonly shared: readonly Problem[]
 }
 
@@ -27,7 +27,7 @@ const everything = { kind: 'all' } as const
 
 type Find = (service: StateService, ids: readonly number[]) => Promise<JudgedObject[]>
 
-/** What is gone is left out. */
+/** Deleted objects are omitted. */
 export const findIll: Readonly<Record<ProblemBearer, Find>> = {
   agent: async ({ store: { queries } }, ids) => {
     const agents = await readAgents(queries, everything, ids)

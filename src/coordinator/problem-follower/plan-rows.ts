@@ -1,4 +1,4 @@
-/** From what is wrong now to the rows of what is open. Pure. */
+/** Plans the changes of the rows of open problems from the current problems. Pure. */
 import type { Insertable, Selectable } from 'kysely'
 import type { Problem, ProblemBearer } from '../../resources/problem.js'
 import type { Tables } from '../store/schema.js'
@@ -7,13 +7,13 @@ import type { JudgedObject } from './find-ill.js'
 export type ProblemRow = Readonly<Selectable<Tables['openProblems']>>
 
 export interface RowPlan {
-  /** New ones, and what differs of others. */
+  /** New and changed rows. */
   readonly save: readonly Readonly<Insertable<Tables['openProblems']>>[]
-  /** They ended before anybody was told of them. */
+  /** Problems that ended before they were reported. */
   readonly remove: readonly ProblemRow[]
 }
 
-/** `known`: the rows of the objects that were judged; what is not found anew has ended. */
+/** `known`: the rows of the checked objects; a problem that is not found again has ended. */
 export function planRows(
   type: ProblemBearer,
   judged: readonly JudgedObject[],

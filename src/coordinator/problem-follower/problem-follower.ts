@@ -1,6 +1,6 @@
 /**
- * Keeps the list of open problems true: what changed is judged anew, by one of the coordinators, and what held for a while is
- * told as an event (docs/behaviour.md, Problems). While nothing changes it asks three times a second whether something did.
+ * Keeps the list of open problems current: one of the coordinators checks changed objects again and reports problems that hold
+ * for a while as events (docs/behaviour.md, Problems). While nothing changes it sends three queries a second.
  */
 import type { Logger } from 'pino'
 import { sql } from 'kysely'
@@ -19,11 +19,11 @@ import { findIll } from './find-ill.js'
 import { planRows } from './plan-rows.js'
 import { publishProblems } from './publish-problems.js'
 
-/** What changes within this time is judged once. */
+/** Changes that arrive within this time are handled by one check. */
 const gatherMs = 200
-/** Also how exactly an event keeps its time. */
+/** Also the precision of the time of an event. */
 const everyMs = 1_000
-/** Objects at once: some milliseconds. A group may have ten thousand places. */
+/** Objects per check: some milliseconds. A group may have ten thousand places. */
 const atOnce = {
   agent: 200,
   invalidation: 200,
@@ -34,9 +34,9 @@ const atOnce = {
   vclgroup: 10,
   stage: 10,
 }
-/** Of the time it judges it rests as long, so that a deploy is not slowed by it. */
+/** After each check it pauses as long as the check took, at most this long, so that it does not slow down a deploy. */
 const longestRestMs = 500
-/** Certificates expire, and agents go on with invalidations, without a change that anybody notes. */
+/** Certificates expire and agents continue invalidations without a recorded change. */
 const expiryEveryMs = 3600 * 1000
 const invalidationsEveryMs = 10_000
 const openInvalidationsMost = 500
@@ -57,7 +57,7 @@ export function startProblemFollower(service: StateService, log: Logger): Hinted
           service.bus.publish(eventsSubject, {})
         return true
       })
-      // Whoever gets the list from another does not know what that one left.
+      // A coordinator that takes over the lease does not know which checks the previous holder left.
       if (ran === undefined) sweptAt = { ...sweptAt, all: 0 }
       nextIn(ran === undefined ? renewEveryMs : everyMs)
     },
@@ -70,7 +70,7 @@ interface SweptAt {
   readonly invalidations: number
 }
 
-/** Notes what has to be judged by now without a change. */
+/** Notes objects that are due for a check without a change. */
 async function sweep({ store, now }: StateService, sweptAt: SweptAt): Promise<SweptAt> {
   const at = now()
   if (sweptAt.all === 0) {
@@ -157,7 +157,7 @@ async function judgeSome(service: StateService, checks: readonly ProblemCheck[])
   })
 }
 
-/** What stands or falls with these. */
+/** The objects whose problems depend on these. */
 async function findFollowing(
   queries: Queries,
   type: ProblemBearer,
@@ -189,7 +189,7 @@ async function findFollowing(
   ]
 }
 
-/** Of these groups those with a stage, and those whose stage was ill and may be gone. */
+/** Those of these groups that have a stage, or whose stage had problems and may no longer exist. */
 async function listStages(
   queries: Queries,
   groupIds: readonly number[],

@@ -1,4 +1,4 @@
-/** Events of problems: what opened or ended and has held for a while (docs/behaviour.md, Problems). */
+/** Publishes events for problems that opened or ended and have held for a while (docs/behaviour.md, Problems). */
 import { groupBy } from '../../group-by.js'
 import type { ProblemBearer, Problem } from '../../resources/problem.js'
 import { insertEvents, lockEventCounter, type NewEvent } from '../events/event-queries.js'
@@ -11,7 +11,7 @@ import type { ProblemRow } from './plan-rows.js'
 export const heldMs = 5_000
 const rowsAtOnce = 200
 
-/** Answers whether there is a new event. */
+/** Returns whether there is a new event. */
 export async function publishProblems({ store, now }: StateService): Promise<boolean> {
   if ((await readDue(store.queries, now())).length === 0) return false
   return store.transaction(async (queries) => {
@@ -48,14 +48,14 @@ async function readDue(queries: Queries, nowMs: number): Promise<ProblemRow[]> {
     .execute()
 }
 
-/** One for each object. */
+/** One event per object. */
 function composeProblemEvents(due: readonly ProblemRow[], nowMs: number): NewEvent[] {
   const byObject = groupBy(due, ({ objectType, objectId }) => `${objectType} ${objectId}`)
   return [...byObject.values()].flatMap((rows) => {
     const [first] = rows
     if (!first) return []
     const shared = rows.filter(({ sharedData }) => sharedData !== null)
-    const type = first.objectType as ProblemBearer // written by the follower only
+    const type = first.objectType as ProblemBearer // only written by the follower
     return [
       {
         type: `problem:${type}` as const,
@@ -81,7 +81,7 @@ function composeData(
   const opened = rows.filter(({ endedAt }) => endedAt === null)
   return JSON.stringify({
     object: { type, id, name },
-    opened: opened.map((row) => JSON.parse(jsonOf(row)) as Problem), // our own column
+    opened: opened.map((row) => JSON.parse(jsonOf(row)) as Problem), // written by the follower
     closed: rows.filter(({ endedAt }) => endedAt !== null).map(({ code }) => code),
   })
 }

@@ -1,4 +1,4 @@
-/** What is wrong with an agent and its cache. Pure: from its row alone. */
+/** The problems of an agent and its cache. Pure: from its row alone. */
 import { agentStates, catchingUp } from '../../resources/agent-state.js'
 import type { AgentRecord } from '../fleet/agent-queries.js'
 import { quoteText, type Finding } from './make-problem.js'
@@ -18,7 +18,7 @@ export type JudgedAgent = Pick<
 
 const driftNamesMost = 5
 
-/** `whole`: false for an organization that only shares the agent, and can mend nothing there. */
+/** `whole`: false for an organization that only shares the agent and cannot repair it. */
 export function findAgentProblems(agent: JudgedAgent, whole: boolean): Finding[] {
   const found = [
     ...findByState(agent),
@@ -98,7 +98,7 @@ function findDrain({ name, draining }: JudgedAgent): Finding[] {
   ]
 }
 
-/** The last change from outside, while its agent could not undo it. */
+/** The last external change, as long as the agent could not undo it. */
 function findDrift({ drift, lastStateChangeAt }: JudgedAgent): Finding[] {
   if (drift === null || drift.healedAt !== null) return []
   const { foreign, action, at } = drift
@@ -109,7 +109,7 @@ function findDrift({ drift, lastStateChangeAt }: JudgedAgent): Finding[] {
     {
       code: 'drift',
       message: `Somebody else changed the cache (${what})${action === '' ? '' : `: ${quoteText(action)}`}`,
-      // By the agent's clock and hand.
+      // The agent wrote this time, by its own clock.
       sinceMs: Number.isNaN(atMs) ? lastStateChangeAt : atMs,
       remedy:
         'Its agent tries again by itself: mend on the host what stops it, and end what else changes the cache',
@@ -117,7 +117,7 @@ function findDrift({ drift, lastStateChangeAt }: JudgedAgent): Finding[] {
   ]
 }
 
-/** Of a cache that works: what else is wrong would explain it. */
+/** Only for a working cache: any other problem would explain it. */
 function findLogTrouble({ state, logTrouble, lastStateChangeAt }: JudgedAgent): Finding[] {
   const { Running, ReadOnly } = agentStates
   if (logTrouble === null || (state !== Running && state !== ReadOnly)) return []

@@ -1,11 +1,11 @@
-/** What is wrong with the backends of a group, as its caches see them. Pure (docs/behaviour.md, Problems and Backends). */
+/** The problems of a group's backends, as reported by its caches. Pure (docs/behaviour.md, Problems and Backends). */
 import type { SickBackends } from '../backends/backend-facts.js'
 import { countCaches, toConcerned, type Finding } from './make-problem.js'
 
-/** In a message; the others are counted. */
+/** Backends named in a message; the others are counted. */
 const namedMost = 3
 
-/** Undefined: none is sick. */
+/** `sick`: undefined if no backend is sick. */
 export function findBackendProblems(sick: SickBackends | undefined, groupName: string): Finding[] {
   if (sick === undefined) return []
   const objects = sick.agents.map((agent) => toConcerned('agent', agent))

@@ -1,4 +1,4 @@
-/** What is wrong with a certificate. Pure: from its state, its places and its end. */
+/** The problems of a certificate. Pure: from its state, its places and its expiry. */
 import { agentStates, type AgentState } from '../../resources/agent-state.js'
 import { deploymentStates } from '../../resources/deployment.js'
 import { severities } from '../../resources/problem.js'
@@ -9,10 +9,10 @@ import { countCaches, quoteText, toConcerned, type Finding } from './make-proble
 interface JudgedCertificate {
   readonly name: string
   readonly notAfter: number
-  /** Why the last deploy failed; null: it did not. */
+  /** Why the last deploy failed; null: it did not fail. */
   readonly deployError: string | null
   readonly state: DeploymentState
-  /** Where it is to be served. */
+  /** The places that should serve it. */
   readonly places: readonly CertificatePlaceFacts[]
 }
 
@@ -84,7 +84,7 @@ function toRefused({
   }
 }
 
-/** What it is to be served by and nothing can be said of now. */
+/** Places on agents that are not Running, whose state is unknown. */
 function findWaiting(places: JudgedCertificate['places']): Finding[] {
   const waiting = places.filter(
     ({ agent, hasFailed }) => !hasFailed && agent.state !== agentStates.Running,

@@ -1,10 +1,10 @@
-/** What is wrong with an invalidation. Pure: from its state, and how many of its agents have done it. */
+/** The problems of an invalidation. Pure: from its state and the number of agents that have completed it. */
 import { invalidationStates } from '../../resources/invalidation.js'
 import { countCaches, type Finding } from './make-problem.js'
 
 interface JudgedInvalidation {
   readonly id: number
-  /** When it was made, or tried again. */
+  /** When it was created or retried. */
   readonly updatedAt: number
   readonly finishedAt: number | null
   readonly expiresAt: number
@@ -16,7 +16,7 @@ interface Progress {
   readonly total: number
 }
 
-/** Its agents are in its results, and are not named once more. */
+/** The agents are not listed again: they are in the invalidation's results. */
 export function findInvalidationProblems(
   { id, updatedAt, finishedAt, expiresAt }: JudgedInvalidation,
   { state, done, total }: Progress,

@@ -1,5 +1,5 @@
 /**
- * What is wrong with what stands on caches: a group, a deployment, a stage. Pure: from its state and its places
+ * The problems of objects placed on caches: a group, a deployment, a stage. Pure: from its state and its places
  * (docs/behaviour.md, Problems and Group state).
  */
 import { agentStateName, agentStates, type AgentState } from '../../resources/agent-state.js'
@@ -15,7 +15,7 @@ export interface JudgedPlace {
   readonly agentId: number
   readonly agentName: string
   readonly agentState: AgentState
-  /** When it came into that state. */
+  /** When the agent entered this state. */
   readonly agentSince: number
   readonly deploymentId: number
   readonly state: PlacementState
@@ -26,18 +26,18 @@ export interface JudgedPlaces {
   readonly state: DeploymentState
   readonly deployments: readonly {
     readonly id: number
-    /** Null: its caches are named themselves. */
+    /** Null: its caches are listed directly. */
     readonly name: string | null
     readonly min: number
   }[]
   readonly places: readonly JudgedPlace[]
-  /** Of a group that is not deployed: why its newest deploy failed; null: it did not. */
+  /** For a group that is not deployed: why its newest deploy failed; null: it did not fail. */
   readonly failedDeploy: FailedDeploy | null
 }
 
 const { Degraded, Error, Orphan, Deploying, Inactive } = deploymentStates
 
-/** `groupName`: whose VCL could be rolled back; null: it is not told. */
+/** `groupName`: the group to name in the rollback command; null: no command is shown. */
 export function findPlaceProblems(judged: JudgedPlaces, groupName: string | null): Finding[] {
   const { state, failedDeploy } = judged
   if (state === Inactive) return failedDeploy === null ? [] : [toFailedDeploy(failedDeploy)]
@@ -59,7 +59,7 @@ export function findPlaceProblems(judged: JudgedPlaces, groupName: string | null
   ]
 }
 
-/** Of what is staged; it has no min. */
+/** The problems of a stage; it has no min. */
 export function findStageProblems(places: readonly JudgedPlace[], groupName: string): Finding[] {
   const remedy = { again: 'stage it again', back: `\`vclgroups delstage ${groupName}\``, rest: '' }
   return [...findRefused(places, remedy), ...findWaiting(places)]
@@ -105,7 +105,7 @@ function toBelowMin({ deployments }: JudgedPlaces, places: readonly JudgedPlace[
   }
 }
 
-/** What caches refused, of those whose agents can be reached. */
+/** Places that caches refused, except on agents that are in trouble. */
 function findRefused(
   places: readonly JudgedPlace[],
   { again, back, rest }: Readonly<Record<'again' | 'back' | 'rest', string>>,
@@ -126,7 +126,7 @@ function findRefused(
   ]
 }
 
-/** Places that are kept for agents of which nothing can be known or changed now. */
+/** Places kept for agents in trouble, which can be neither observed nor changed now. */
 function findWaiting(places: readonly JudgedPlace[]): Finding[] {
   const waiting = places.filter(({ agentState }) => isAgentInTrouble(agentState))
   if (waiting.length === 0) return []
@@ -164,7 +164,7 @@ function nameDeployments(deployments: JudgedPlaces['deployments']): ConcernedObj
   return named.map((deployment) => toConcerned('deployment', deployment))
 }
 
-/** Of a deployment: what its groups have, each code once. */
+/** The problems of a deployment: those of its groups, each code once. */
 export function joinFindings(ofGroups: readonly (readonly Finding[])[]): Finding[] {
   const joined = new Map<string, Finding>()
   const more = new Map<string, number>()

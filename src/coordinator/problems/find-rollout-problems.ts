@@ -1,4 +1,4 @@
-/** What is wrong with a rollout: it stands still until somebody says how it goes on. Pure. */
+/** The problem of a paused rollout: it stops until a user decides how to continue. Pure. */
 import { rolloutStates } from '../../resources/rollout.js'
 import { quoteText, toConcerned, type Finding } from './make-problem.js'
 
@@ -6,7 +6,7 @@ interface JudgedRollout {
   readonly id: number
   readonly state: number
   readonly reason: string | null
-  /** A freeze holds it. */
+  /** Whether a freeze holds it. */
   readonly isHeld: boolean
   readonly pausedAt: number
   readonly group: { readonly id: number; readonly name: string }

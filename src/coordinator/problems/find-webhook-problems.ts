@@ -1,11 +1,11 @@
-/** What is wrong with a webhook. Pure. */
+/** The problems of a webhook. Pure. */
 import { severities } from '../../resources/problem.js'
 import { quoteText, type Finding } from './make-problem.js'
 
 interface JudgedWebhook {
   readonly name: string
   readonly enabled: boolean
-  /** Null: it does not fail. */
+  /** Null: it is not failing. */
   readonly failingSince: number | null
   readonly lastError: string | null
 }

@@ -1,4 +1,4 @@
-/** What a noun's rules find wrong, and the form in which the API tells it (docs/behaviour.md, Problems). */
+/** Turns the findings of a noun's rules into problems as the API returns them (docs/behaviour.md, Problems). */
 import {
   concernedMost,
   problemCodes,
@@ -9,23 +9,23 @@ import {
 } from '../../resources/problem.js'
 import type { NamedReference } from '../store/owner.js'
 
-/** An object has at most one of a code. */
+/** An object has at most one finding per code. */
 export interface Finding {
   readonly code: ProblemCode
-  /** That of the code, unless it grew worse. */
+  /** Default: the severity of the code; set if the problem is worse. */
   readonly severity?: Severity
   readonly message: string
-  /** Null: the rows do not tell; then when it was first seen. */
+  /** Null: the rows do not contain it; then the time when it was first seen. */
   readonly sinceMs: number | null
-  /** All of them. */
+  /** All concerned objects. */
   readonly objects?: readonly ConcernedObject[]
   readonly remedy: string
 }
 
-/** Of what another program said: lists of thousands of objects are kept, and read by people. */
+/** The limit for quoted texts of other programs: lists of thousands of objects are stored and read by people. */
 const quotedMostCharacters = 300
 
-/** The worst first. `findFirstSeen`: when such a problem was first seen; undefined: never yet. */
+/** The worst first. `findFirstSeen` returns when a problem of this code was first seen. */
 export function toProblems(
   findings: readonly Finding[],
   findFirstSeen: (code: ProblemCode) => number,
@@ -49,7 +49,7 @@ function toProblem(
   return { code, severity, message, since, objects: objects.slice(0, concernedMost), remedy }
 }
 
-/** The first line of it, on one line. */
+/** Returns the first line, shortened. */
 export function quoteText(text: string): string {
   const [line = ''] = text.trim().split('\n', 1)
   return line.length > quotedMostCharacters ? `${line.slice(0, quotedMostCharacters)}…` : line

@@ -1,4 +1,4 @@
-/** The problems that are open now, of whatever object, as their follower wrote them (docs/behaviour.md, Problems). */
+/** The open problems of all objects, as written by the problem follower (docs/behaviour.md, Problems). */
 import { groupBy } from '../../group-by.js'
 import { may, type Actor } from '../../resources/permission.js'
 import {
@@ -16,12 +16,12 @@ import { toProblems, type Finding } from './make-problem.js'
 import { isToldOnce } from './told-once.js'
 
 export interface OpenProblems {
-  /** The worst first, and of these the oldest. */
+  /** Ordered by severity, then by age, the oldest first. */
   readonly problems: readonly OpenProblem[]
   readonly total: number
 }
 
-/** What the caller may read, at most `limit`; what a deployment and its groups both bear once. */
+/** The problems that the caller may read, at most `limit`; a problem of both a deployment and its groups is listed once. */
 export async function readOpenProblems(
   queries: Queries,
   actor: Actor,
@@ -56,18 +56,18 @@ export async function readOpenProblems(
     scope.kind === 'all' || scope.organizationId === organizationId
   const problems = rows.map(({ objectType: type, objectId: id, objectName: name, ...row }) => {
     const json = isOwn(row.organizationId) ? row.data : (row.sharedData ?? row.data)
-    // Written by the follower only.
+    // Only written by the follower.
     return { object: { type, id, name }, ...(JSON.parse(json) as Problem) }
   })
   return { problems, total: count }
 }
 
-/** What the caller may read the problems of. */
+/** The types of objects whose problems the caller may read. */
 export function listReadableBearers(actor: Actor): readonly ProblemBearer[] {
   return bearerTypes.filter((type) => may(actor, problemBearers[type], 'read'))
 }
 
-/** By object, what is told of these findings. Asks nothing where the rows told since when. */
+/** Turns findings into problems, by object. Queries nothing for objects whose findings all have a time. */
 export async function dateFindings(
   queries: Queries,
   type: ProblemBearer,
@@ -110,7 +110,7 @@ async function readFirstSeen(
   )
 }
 
-/** Of the whole fleet; codes of which there is none are left out. */
+/** Counts for the whole fleet; codes without open problems are omitted. */
 export async function countOpenProblems(queries: Queries): Promise<ReadonlyMap<string, number>> {
   const rows = await queries
     .selectFrom('openProblems')

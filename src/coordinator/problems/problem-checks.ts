@@ -1,4 +1,4 @@
-/** Objects whose problems are to be found anew. Noted with the events of what changed; taken by the problem follower. */
+/** Objects whose problems must be checked again. Written together with the events of changes; taken by the problem follower. */
 import { sql } from 'kysely'
 import type { ChangeKind } from '../../resources/event.js'
 import type { ProblemBearer } from '../../resources/problem.js'
@@ -10,7 +10,7 @@ export interface ProblemCheck {
   readonly objectId: number
 }
 
-/** What else may be ill by it, is found from these. */
+/** Other affected objects are derived from these by the follower. */
 const concernedBy: Partial<Readonly<Record<ChangeKind, ProblemBearer>>> = {
   agent: 'agent',
   group: 'vclgroup',
@@ -53,7 +53,7 @@ export async function hasChecks(queries: Queries): Promise<boolean> {
   return row !== undefined
 }
 
-/** Some of one type. They are read afterwards, so that what changes from now on is noted again. */
+/** Takes some checks of one type. The objects are read afterwards, so that later changes are noted again. */
 export async function takeChecks(
   queries: Queries,
   limitOf: (type: ProblemBearer) => number,
@@ -64,7 +64,7 @@ export async function takeChecks(
     .limit(1)
     .executeTakeFirst()
   if (!first) return []
-  const objectType = first.objectType as ProblemBearer // written by noteChecks only
+  const objectType = first.objectType as ProblemBearer // only written by noteChecks
   const rows = await queries
     .selectFrom('problemChecks')
     .select('objectId')

@@ -1,17 +1,17 @@
-/** What a group and its deployments both bear is one row among all that is wrong (docs/behaviour.md, Problems). */
+/** A problem of both a group and its deployments is one row in the list of open problems (docs/behaviour.md, Problems). */
 import { sql, type SqlBool } from 'kysely'
 import { sharedCodes } from '../../resources/problem.js'
 
 const codes = sql.join(sharedCodes.map((code) => sql.lit(code)))
 
-/** How many groups of each deployment have a code. */
+/** The number of groups of each deployment that have a code. */
 const illGroups = sql`(select used."deploymentId", ill.code, count(*) as groups
   from "openProblems" as ill
   inner join "vclGroupDeployments" as used on used."groupId" = ill."objectId"
   where ill."objectType" = 'vclgroup' and ill."endedAt" is null and ill.code in (${codes})
   group by used."deploymentId", ill.code)`
 
-/** As `isToldByDeployment`, of counted groups. */
+/** As `isToldByDeployment`, for counted groups. */
 const isOfDeployment = sql`counted.groups > 1 and counted.code <> 'load-failed'`
 
 const ofGroup = sql`"openProblems"."objectType" = 'vclgroup' and ("openProblems"."objectId", "openProblems".code) in (
@@ -24,5 +24,5 @@ const ofGroup = sql`"openProblems"."objectType" = 'vclgroup' and ("openProblems"
 const ofDeployment = sql`"openProblems"."objectType" = 'deployment' and ("openProblems"."objectId", "openProblems".code) in (
   select counted."deploymentId", counted.code from ${illGroups} as counted where not (${isOfDeployment}))`
 
-/** For who may read both. */
+/** For callers who may read both types. */
 export const isToldOnce = sql<SqlBool>`not (${ofGroup}) and not (${ofDeployment})`

@@ -1,4 +1,4 @@
-/** The group that is made of what a cache runs: its files, tag, deployment and first revision, which serves already. */
+/** Creates a group from the VCL that a cache runs: files, tag, deployment and a first revision, which already serves. */
 import { randomBytes } from 'node:crypto'
 import { programName } from '../../vcl/desired-engine.js'
 import { fileTypes, type FleetFile } from '../../resources/file.js'
@@ -20,38 +20,38 @@ import type { Queries } from '../store/store.js'
 import { insertGroup, writeDesiredRelease } from '../fleet/group-queries.js'
 import { createPlacement, switchPlacement, type NewPlacement } from '../placement/placing.js'
 
-/** Whose name stands in versions and history. */
+/** Name shown in versions and history. */
 const adoptionAccount = 'takeover'
-/** Names with a number behind them that are tried when those of a group are taken. */
+/** Number of suffixed names to try if the names of a group are taken. */
 const nameTries = 100
 
 export interface AdoptedVcl {
   readonly parts: readonly VclPart[]
-  /** Its name on the cache. */
+  /** VCL name on the cache. */
   readonly program: string
 }
 
 export interface WantedGroup {
   readonly name: string
-  /** The static tag that the group's deployment asks for. */
+  /** Static tag required by the group's deployment. */
   readonly tag: string
-  /** Another name will do where this one is taken. */
+  /** True if another name may be used when this one is taken. */
   readonly mayBeRenamed: boolean
 }
 
 export interface MadeGroup extends NamedReference {
-  /** Static on the agent from now on; null: none. */
+  /** Static tag of the agent from now on, null if none. */
   readonly tag: string | null
 }
 
-/** Whose cache it is, and when. */
+/** Owner of the cache, and the time. */
 export interface Adopter {
   readonly queries: Queries
   readonly agent: RegisteredRow
   readonly now: number
 }
 
-/** Call under the decision lock. A reason when no files can be made of the text, or all names for them are taken. */
+/** Call under the decision lock. Returns a reason if the text cannot be stored as files, or all names are taken. */
 export async function makeAdoptedGroup(
   { queries, agent, now }: Adopter,
   { parts, program }: AdoptedVcl,
@@ -120,7 +120,7 @@ export async function makeAdoptedGroup(
   return { id: groupId, name, tag: wanted.tag }
 }
 
-/** The cache serves it already, under the name that it has there. */
+/** The cache already serves it under its existing name. */
 export async function saveServingPlacement(
   queries: Queries,
   place: NewPlacement,
@@ -133,12 +133,12 @@ export async function saveServingPlacement(
   ])
 }
 
-/** As the agent's own tag is called, and the group that is made for it alone. */
+/** Name of the agent's own tag and of the group created for it alone. */
 export function adoptedName(name: string): string {
   return `${adoptedPrefix}${name}`
 }
 
-/** With names for deployment and files that are free in the agent's organization. */
+/** Chooses names for deployment and files that are unused in the agent's organization. */
 async function rebuild(
   queries: Queries,
   organizationId: number | null,

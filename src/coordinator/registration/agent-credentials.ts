@@ -1,4 +1,4 @@
-/** Who calls: an agent with its own key, or a new one with a join token. Both are kept as SHA-256 digests only. */
+/** Authenticates agents: known ones by their own key, new ones by a join token. Both are stored as SHA-256 digests only. */
 import { agentStates } from '../../resources/agent-state.js'
 import { findAgentNameProblem, linkedAgentNameLimit } from '../../resources/names.js'
 import { FleetError } from '../../errors.js'
@@ -12,7 +12,7 @@ export interface KnownAgent {
   readonly agentId: number
   readonly name: string
   readonly keyDigest: string
-  /** The link that counted when it asked to connect. */
+  /** The valid link when the agent asked to connect. */
   readonly linkId: string | null
 }
 
@@ -20,20 +20,20 @@ export interface JoiningAgent {
   readonly kind: 'joining'
   readonly name: string
   readonly tokenId: number
-  /** Null: an agent that all organizations share. */
+  /** Null for an agent shared by all organizations. */
   readonly organizationId: number | null
   readonly tagIds: readonly number[]
-  /** The Down agent whose name, id and place it would take over; null when the name is free. */
+  /** The Down agent whose name, id and placements it would take over; null if the name is unused. */
   readonly takesOver: number | null
-  /** Of the agent that it would take over: the link that counted when it asked to connect. */
+  /** The valid link of the agent to be taken over, when the caller asked to connect. */
   readonly linkId: string | null
 }
 
 export type Credential = KnownAgent | JoiningAgent
 
-/** Throws FleetError 'unauthenticated' for a key that is nobody's, or no longer anybody's. */
+/** Throws FleetError 'unauthenticated' for an unknown or revoked key. */
 export async function recognizeKey(service: StateService, key: string): Promise<KnownAgent> {
-  // Looked up whole, so that no comparison of secrets can be timed; a join token likewise.
+  // Looked up by the whole digest, so that comparing secrets cannot leak timing; join tokens likewise.
   const keyDigest = digestToken(key)
   const agent = await findAgentByKey(service.store.queries, keyDigest)
   if (!agent)
@@ -75,7 +75,7 @@ export async function recognizeJoinToken(
   }
 }
 
-/** A Down name is taken over by a token of the same organization: a reinstalled host (docs/behaviour.md, Enrolment). */
+/** The name of a Down agent may be taken over with a token of the same organization: a reinstalled host (docs/behaviour.md, Enrolment). */
 export function mayTakeOver(
   agent: { readonly state: number; readonly organizationId: number | null },
   organizationId: number | null,

@@ -1,4 +1,4 @@
-/** What a hello says, as the row of its agent keeps it, and why the agent must not be changed yet. Pure. */
+/** Converts a hello to the columns of the agent's row, and decides why the agent must not be changed yet. Pure. */
 import { stateOfLiveAgent } from '../../resources/agent-state.js'
 import { capabilities } from '../../resources/capability.js'
 import { findSkew } from '../../resources/version-skew.js'
@@ -12,15 +12,15 @@ export interface RegisteredAgent {
   readonly organizationId: number | null
   readonly name: string
   readonly keyDigest: string
-  /** What it is told of the newest revision that is known here. */
+  /** The newest known revision, sent to the agent. */
   readonly desiredRevision: number
   readonly readOnly: boolean
-  /** It has no past here: it enrolled just now. */
+  /** True if it enrolled just now. */
   readonly isNew: boolean
-  /** It was Down, or had not caught up when its last link ended: it is not Running before it has done what it missed. */
+  /** It was Down or had not caught up when its last link ended: it is not Running until it has caught up. */
   readonly wasAway: boolean
   readonly draining: boolean
-  /** Why it must not be changed: as it says, or as its coordinator id and revision say. */
+  /** Why it must not be changed, by its own report or by its coordinator id and revision. */
   readonly lockedBecause: string | null
 }
 
@@ -29,13 +29,13 @@ export const firstRevision = 1
 /** Conditions are one line; a longer one is cut. */
 const lineLimit = 4096
 
-/** What the row keeps of a first moment: one that will be Locked is never seen as Running before it has said so. */
+/** Initial condition of a row: an agent that will be Locked is never shown as Running before it reports that. */
 export function toFirstCondition(hello: AgentDescription, reason: string | null): ConditionColumns {
   const lockedBecause = hello.condition.lockedBecause ?? reason
   return toCondition({ ...hello.condition, lockedBecause }, { readOnly: isReadOnly(hello) })
 }
 
-/** What the row keeps of a moment. */
+/** Columns of a reported condition. */
 export function toCondition(
   condition: EngineCondition,
   agent: { readonly readOnly: boolean },
@@ -58,7 +58,7 @@ export function refuseSkew(hello: AgentDescription): void {
   if (skew !== null) throw new FleetError('invalid', 'agent', skew)
 }
 
-/** The agent judges the same from the welcome; until it says so, this coordinator must not send it changes. */
+/** The agent decides the same from the welcome; until it reports that, this coordinator must not send it changes. */
 export function findLockReason(
   service: { readonly coordinatorId: string },
   knownRevision: number,

@@ -1,4 +1,4 @@
-/** New agents become rows with tags and an idle desired state, however many in the same few statements (docs/behaviour.md, Enrolment). */
+/** Creates rows of new agents with tags and an idle desired state, in a fixed number of statements (docs/behaviour.md, Enrolment). */
 import { idleEngine } from '../../vcl/desired-engine.js'
 import { FleetError } from '../../errors.js'
 import { groupBy } from '../../group-by.js'
@@ -24,8 +24,8 @@ export interface Enrolling {
 }
 
 /**
- * All of them or none; answers them in their order. Throws FleetError: unauthenticated (a token was used up meanwhile), conflict
- * (an organization has too many), and a unique violation where a name or a key is another agent's.
+ * Enrols all or none and returns them in order. Throws FleetError: unauthenticated (a token was used up in the meantime), conflict
+ * (an organization has too many), and a unique violation if a name or key belongs to another agent.
  */
 export async function enrolAgents(
   service: StateService,
@@ -54,7 +54,7 @@ async function countUses(
   now: number,
 ): Promise<void> {
   const byToken = groupBy(enrolling, ({ joining }) => joining.tokenId)
-  // In one order, as each locks its row.
+  // In a fixed order, because each locks its row.
   for (const [tokenId, { length: uses }] of [...byToken].toSorted(([a], [b]) => a - b))
     if (!(await countJoinTokenUses(queries, tokenId, { uses, now })))
       throw new FleetError('unauthenticated', 'auth', 'the join token can no longer be used')
@@ -73,7 +73,7 @@ function toNewAgent(service: StateService, { joining, hello }: Enrolling): NewAg
   }
 }
 
-/** Agents of one token mostly send the same tags: those are looked up once. */
+/** Agents of one token mostly send the same tags, which are looked up once. */
 async function addTags(
   queries: Queries,
   enrolling: readonly Enrolling[],

@@ -1,6 +1,6 @@
 /**
- * `--adopt-group`: a cache whose text is that of a deployed root group gets a place in it, and is not touched: what it
- * runs keeps its name. Another text keeps a group of its own, and how it differs is told.
+ * `--adopt-group`: a cache that runs the text of a deployed root group is placed in it without any change on the cache: its VCL
+ * keeps its name. A different text gets its own group, and the difference is reported.
  */
 import { rebuildInSteps } from '../../vcl/running-vcl.js'
 import { runInSteps } from '../../in-steps.js'
@@ -22,17 +22,17 @@ import {
   type MadeGroup,
 } from './adopted-group.js'
 
-/** A text against that of the group; made before the decision, which takes it only while the group has that text. */
+/** Comparison of a text with that of the group, made before the decision, which uses it only while the group has that text. */
 export interface Comparison {
   readonly sha: string
   readonly difference: string | null
 }
 
-/** In characters; what is more is cut. */
+/** In characters; longer differences are cut. */
 const differenceLimit = 64 * 1024
 const cutNote = '\n(cut: the difference is over 64 KiB)\n'
 
-/** Null where there is nothing to compare with. */
+/** Returns null if there is nothing to compare with. */
 export async function compareWithGroup(
   queries: Queries,
   { organizationId, name: agentName }: Pick<RegisteredRow, 'organizationId' | 'name'>,
@@ -52,16 +52,16 @@ export async function compareWithGroup(
   return { sha, difference: patch === null ? 'they differ too much to be compared\n' : cut(patch) }
 }
 
-/** Bytes are at most four a character. */
+/** A character has at most four bytes. */
 function cut(patch: string): string {
   const bytes = Buffer.from(patch)
   if (bytes.length <= differenceLimit) return patch
-  // A character that is cut in two becomes a replacement character.
+  // A truncated character becomes a replacement character.
   const start = bytes.subarray(0, differenceLimit - cutNote.length).toString('utf8')
   return start.replace(/\uFFFD+$/, '') + cutNote
 }
 
-/** Why nobody can join the group, whatever the text; null when one can. Throws 'unavailable' while a deploy of it runs. */
+/** Returns why no agent can join the group, null if one can. Throws 'unavailable' while a deploy of it runs. */
 export async function findObstacle(queries: Queries, group: GroupRecord): Promise<string | null> {
   if ((await readDeploys(queries, [group.id])).length > 0)
     throw new FleetError(
@@ -77,7 +77,7 @@ export async function findObstacle(queries: Queries, group: GroupRecord): Promis
     : null
 }
 
-/** Call under the decision lock, for a text that is the group's. The deployment makes room, and the agent gets its tags. */
+/** Call under the decision lock, for the group's own text. Raises the deployment's max if needed and gives the agent its tags. */
 export async function joinGroup(
   { queries, agent, now }: Adopter,
   { group, program }: { readonly group: GroupRecord; readonly program: string },
@@ -91,7 +91,7 @@ export async function joinGroup(
   )[0]
   if (!deployment) throw new Error(`group ${group.id} is joined and has no deployment`)
   const missing = deployment.tags.filter(({ id }) => !borne.has(id))
-  // As the first host of an adopted group bears it: an edit of the agent's tags must not take the group from it.
+  // Static, as on the first host of an adopted group, so that editing the agent's tags does not remove the group.
   const adopted = missing.find(({ name }) => name.startsWith(adoptedPrefix))
   if (adopted) await addStaticTag(queries, agent.id, adopted.id)
   const assigned = missing.filter((tag) => tag !== adopted)

@@ -1,4 +1,4 @@
-/** Join tokens: what lets a new agent in. Kept as digests; a use is counted by one conditional statement. */
+/** Queries of join tokens, stored as digests; a use is counted by one conditional statement. */
 import { expressionBuilder, type Selectable } from 'kysely'
 import { joinToken } from '../../resources/join-token.js'
 import { readingOf } from '../api/noun-reading.js'
@@ -10,9 +10,9 @@ import type { Tables } from '../store/schema.js'
 import { within, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 
-/** Of no organization: it enrols agents that all organizations share. */
+/** Null enrols agents shared by all organizations. */
 export interface JoinTokenRecord extends StoredRecord<typeof joinToken.fields> {
-  /** Tags that its agents are given; deleted ones are left out. By id. */
+  /** Tags assigned to its agents, without deleted ones, sorted by id. */
   readonly tags: readonly NamedReference[]
 }
 
@@ -39,7 +39,7 @@ export const joinTokenReading = readingOf({
   toRecords: toJoinTokenRecords,
 })
 
-/** Gives the rows the names of their tags with one query more; the order stays. */
+/** Adds the names of the tags with one more query, preserving the order. */
 async function toJoinTokenRecords(
   rows: readonly JoinTokenRow[],
   queries: Queries,
@@ -76,7 +76,7 @@ export async function insertJoinToken(
   return id
 }
 
-/** Answers false when it was not there. */
+/** Returns false if it did not exist. */
 export async function deleteJoinTokenRow(
   queries: Queries,
   scope: Scope,
@@ -104,7 +104,7 @@ const selectUsable = prepareQuery((queries) =>
     .where(isUsable(0)),
 )
 
-/** A token that would let an agent in now. */
+/** Finds a token that is valid now. */
 export async function findUsableJoinToken(
   queries: Queries,
   digest: string,
@@ -124,7 +124,7 @@ const countUses = prepareQuery((queries) =>
     .returning('id'),
 )
 
-/** Counts so many uses or none; answers false when somebody else had the last ones, or it expired or was revoked meanwhile. */
+/** Counts this many uses or none; returns false if too few are left, or the token expired or was revoked in the meantime. */
 export async function countJoinTokenUses(
   queries: Queries,
   id: number,

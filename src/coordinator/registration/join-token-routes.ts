@@ -1,4 +1,4 @@
-/** `/jointokens`: what lets new agents in. The token itself is shown once, by POST. */
+/** `/jointokens`: tokens that enrol new agents. The token itself is shown once, by POST. */
 import { Type } from 'typebox'
 import { joinToken } from '../../resources/join-token.js'
 import { fieldNames, readOnlyNames } from '../../resources/resource.js'
@@ -40,7 +40,7 @@ export function joinTokenRoutes(service: StateService): readonly Route[] {
       resource: joinToken,
       title: 'JoinToken',
       summaries: { list: 'Join tokens, without the tokens themselves' },
-      // Who may let agents in may change them.
+      // Permission to enrol agents is the permission to change them.
       listAccess: 'write',
     }),
     route({

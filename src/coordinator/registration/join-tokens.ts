@@ -1,4 +1,4 @@
-/** Join tokens: shown once when they are made, kept as digests, used up by agents that enrol (docs/behaviour.md, Join tokens). */
+/** Join tokens: shown once when created, stored as digests, used up by enrolling agents (docs/behaviour.md, Join tokens). */
 import { randomBytes } from 'node:crypto'
 import type { joinToken } from '../../resources/join-token.js'
 import { printJoinToken } from '../../resources/join-token-text.js'
@@ -23,11 +23,11 @@ export interface WantedJoinToken extends Pick<
   CreateBody<typeof joinToken.fields>,
   'label' | 'expires' | 'maxUses' | 'organization'
 > {
-  /** By id, or by name: a tag of that name is made when there is none. */
+  /** By id, or by name: a missing tag of that name is created. */
   readonly tags?: readonly ({ readonly id: number } | string)[] | null | undefined
 }
 
-/** The only answer that has the token itself. Throws 'invalid' naming the key. */
+/** The only response that contains the token itself. Throws 'invalid' naming the key. */
 export async function createJoinToken(
   service: StateService,
   actor: Actor,
@@ -50,7 +50,7 @@ export async function createJoinToken(
   return { token: text, record: await joinTokenReading.readAgain(service, actor, id) }
 }
 
-/** Agents that it enrolled stay. Throws 'not-found' when somebody else has just deleted it. */
+/** Enrolled agents stay. Throws 'not-found' if another call has just deleted it. */
 export async function deleteJoinToken(
   { store }: StateService,
   { id }: Pick<JoinTokenRecord, 'id'>,

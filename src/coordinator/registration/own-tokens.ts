@@ -1,9 +1,9 @@
-/** Join tokens for agents of the coordinator's own process: nobody is shown them, and at most two of a label are left. */
+/** Join tokens for agents of the coordinator's own process: never shown, and at most two are kept per label. */
 import type { Actor } from '../../resources/permission.js'
 import type { StateService } from '../service.js'
 import { createJoinToken, deleteJoinToken } from './join-tokens.js'
 
-/** In whose name they are made. */
+/** Account name of the tokens. */
 const ownActor: Actor = {
   accountId: 0,
   accountName: 'cachefleetd',
@@ -14,8 +14,8 @@ const ownActor: Actor = {
 }
 
 /**
- * An agent that is refused for long, such as one whose name another host's agent has, asks every few seconds: a new one
- * replaces the one before the last, since agents may be on their way with the last one.
+ * An agent that keeps being refused, for example because its name is taken by another host, asks every few seconds: a new token
+ * replaces the second newest, because agents may still be using the newest.
  */
 export function createOwnTokens(
   service: StateService,
@@ -25,7 +25,7 @@ export function createOwnTokens(
     const { token, record } = await createJoinToken(service, ownActor, { label, maxUses })
     const [last, ...earlier] = made.get(label) ?? []
     made.set(label, last === undefined ? [record.id] : [record.id, last])
-    // Somebody may have deleted it already.
+    // It may have been deleted already.
     for (const id of earlier)
       await deleteJoinToken(service, { id }, ownActor).catch(() => undefined)
     return token

@@ -1,4 +1,4 @@
-/** New agents that say hello within a few milliseconds enrol in one transaction: a fleet that comes together waits for few commits. */
+/** Enrols new agents that send hello within a few milliseconds in one transaction, so that a starting fleet waits for few commits. */
 import type { Context } from '../../context.js'
 import { FleetError } from '../../errors.js'
 import type { AgentDescription } from '../../messages/agent-to-coordinator.js'
@@ -21,7 +21,7 @@ export interface Registrar {
 
 /** How long a hello waits for others. */
 const gatherMs = 5
-/** Agents a transaction. */
+/** Agents per transaction. */
 const enrolledMost = 256
 
 export function createRegistrar(service: StateService): Registrar {
@@ -37,9 +37,9 @@ export function createRegistrar(service: StateService): Registrar {
       try {
         return await enrol({ joining, hello })
       } catch (error) {
-        // A store in trouble is not asked once more for each of them; their agents come again.
+        // An unavailable store is not queried again for each agent; the agents retry.
         if (error instanceof FleetError && error.kind === 'unavailable') throw error
-        // It, or another of its set, was refused: each is told for itself.
+        // This agent or another one of the set was refused: enrol each separately, so that only that one is.
         return registerAgent(service, context, joining, hello)
       }
     },

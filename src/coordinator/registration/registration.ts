@@ -52,7 +52,7 @@ export function checkHello(joining: JoiningAgent, hello: AgentDescription): void
     )
 }
 
-/** Throws FleetError: unauthenticated (the token was used up meanwhile), conflict (the name or key is taken), invalid. */
+/** Throws FleetError: unauthenticated (the token was used up in the meantime), conflict (the name or key is taken), invalid. */
 export async function registerAgent(
   service: StateService,
   context: Context,
@@ -68,7 +68,7 @@ export async function registerAgent(
       return { taken: null, enrolled: await enrolAgents(service, queries, [{ joining, hello }]) }
     })
     .catch((error: unknown) => {
-      // Somebody else enrolled this name, or this key, at the same time.
+      // Another call enrolled this name or key at the same time.
       throw isUniqueViolation(error) ? nameTaken(joining.name) : error
     })
   const registered = taken ? await toRegistered(service, taken, hello, true) : enrolled[0]
@@ -79,7 +79,7 @@ export async function registerAgent(
   return registered
 }
 
-/** Throws FleetError: unauthenticated (deleted meanwhile), conflict (its new name is taken), invalid. */
+/** Throws FleetError: unauthenticated (deleted in the meantime), conflict (its new name is taken), invalid. */
 export async function recognizeAgent(
   service: StateService,
   context: Context,
@@ -93,7 +93,7 @@ export async function recognizeAgent(
   return toRegistered(service, row, hello, row.state !== agentStates.Running)
 }
 
-/** Writes what a hello or a full state says other than the row, and answers the row. The condition is written as that of a heartbeat is. */
+/** Writes what differs between a hello or full state and the row, and returns the row. The condition is written like a heartbeat's. */
 export async function updateDescription(
   service: StateService,
   context: Context,
@@ -109,7 +109,7 @@ export async function updateDescription(
   const tagNames = await readStaticTagNames(queries, agentId)
   const sentNames = listStaticTags(row, described)
   const isTagged = isSameSet(tagNames, sentNames)
-  // What was refused once does not keep groups away again.
+  // A value that was refused once does not block groups again.
   const isAdopting = described.adoption !== undefined && row.adoption === null
   const isMarked = isAdopting === (row.adopting === 1)
   if (isDescribed && isTagged && isMarked) return row
@@ -118,7 +118,7 @@ export async function updateDescription(
     if (!isDescribed) await updateRow(changes, 'agents', agentId, { ...columns, updatedAt: now })
     if (!isMarked) await setAdopting(changes, agentId, isAdopting)
     if (isTagged) return
-    // An adoption, which gives the agent a tag, may have been decided since the row was read.
+    // An adoption, which adds a tag to the agent, may have been decided since the row was read.
     const names = listStaticTags(await findRegistered(changes, agentId), described)
     const sent = await keepTags(changes, row.organizationId, names, now)
     await replaceStaticTags(changes, agentId, sent)
@@ -134,7 +134,7 @@ export async function updateDescription(
   return findRegistered(queries, agentId)
 }
 
-/** Undefined: no agent has this name any more. */
+/** Undefined if no agent has this name any more. */
 async function takeOver(
   service: StateService,
   queries: Queries,
@@ -153,7 +153,7 @@ async function takeOver(
     ...toDescribed(hello),
     ...toFirstCondition(hello, reason),
     keyDigest: hello.keyDigest,
-    // It stays Down until its first heartbeat when it has to catch up.
+    // It stays Down until its first heartbeat if it has to catch up.
     ...((await hasMissedEntries(queries, id)) && { state: known.state }),
   }
   const isReplaced =
@@ -191,7 +191,7 @@ async function toRegistered(
   }
 }
 
-/** What was adopted stays where it is: the coordinator gives the agent its tag for as long as a deployment asks for it. */
+/** An adopted group stays placed: the coordinator keeps the agent's tag as long as a deployment requires it. */
 function listStaticTags(
   row: Pick<RegisteredRow, 'adoption'> | undefined,
   { tags }: Pick<AgentDescription, 'tags'>,

@@ -1,4 +1,4 @@
-/** Whose statistics are asked for: one agent's cache, those of a group, all that a caller may see; both APIs ask by these. */
+/** Chooses the caches of a query: one agent's, those of a group, or all that the caller may see; used by both APIs. */
 import type { Actor } from '../../resources/permission.js'
 import { readAgentOwners, type AgentOwner } from '../fleet/agent-queries.js'
 import { readGroupAgents } from '../fleet/group-placements.js'
@@ -9,14 +9,14 @@ import { scopeOf, type StateService } from '../service.js'
 
 export type { AskedCache } from './store/statistics-archive.js'
 
-/** On a shared cache backends may belong to another organization, which alone may see their names. */
+/** Backends of a shared cache may belong to another organization; only it may see their names. */
 const ofBackends = 'VBE.'
 
 export function askCache(actor: Actor, agent: OwnedAgent): AskedCache {
   return askOwned(actor, { id: agent.id, organizationId: agent.organization?.id ?? null })
 }
 
-/** Of those that there are. */
+/** Agents that do not exist or are not visible are omitted. */
 export async function askCaches(
   service: StateService,
   actor: Actor,
@@ -26,7 +26,7 @@ export async function askCaches(
   return agents.map((agent) => askCache(actor, agent))
 }
 
-/** Of all that the caller may see, by id; with `tagIds` those that have all of these. */
+/** All caches that the caller may see, by id; with `tagIds` only those that have all these tags. */
 export async function askVisibleCaches(
   { store }: StateService,
   actor: Actor,
@@ -36,7 +36,7 @@ export async function askVisibleCaches(
   return agents.map((agent) => askOwned(actor, agent))
 }
 
-/** Asks the caches that hold these groups now; a cache that they left no longer counts, not even for earlier times. */
+/** The caches that hold these groups now; a cache they have left no longer counts, even for earlier times. */
 export async function askGroupCaches(
   service: StateService,
   actor: Actor,

@@ -1,4 +1,4 @@
-/** Series of counters and named graphs over a range of time, of one cache or summed over several. */
+/** Series of counters and named graphs over a time range, for one cache or summed over several. */
 import { findGraph, functionOfMember, graphNames, toGraphValue } from './archive/graphs.js'
 import { defaultCounters, findMemoryCounters, resolveCounter } from '../../resources/counters.js'
 import { groupBy } from '../../group-by.js'
@@ -18,19 +18,19 @@ import {
 
 const kept = new Set(defaultCounters.map(({ name }) => name))
 
-/** The answers to one question, for the calls of both APIs. */
+/** The readers for one request, for the calls of both APIs. */
 export function openSeries(service: StateService, request: SeriesRequest) {
   return {
     readCounters: async (names: readonly string[]) =>
       (await readCounterSeries(service, request, names)).stats,
-    /** With the number of caches that have a row. */
+    /** Also returns the number of caches that have each row. */
     readHeard: (names: readonly string[]) => readCounterSeries(service, request, names),
     readUsual: () => readUsualSeries(service, request),
     readGraph: (name: string) => readGraph(service, request, name),
   }
 }
 
-/** Throws FleetError: not-found for a name that no cache has, invalid for too many, unavailable. */
+/** Throws FleetError: not-found for a name that no cache has, invalid for too many names, unavailable. */
 async function readCounterSeries(
   service: StateService,
   request: SeriesRequest,
@@ -58,7 +58,7 @@ async function readCounterSeries(
   return { stats, heard: toPoints(heard) }
 }
 
-/** The usual counters, as far as a cache has them. */
+/** The usual counters that a cache has. */
 async function readUsualSeries(
   service: StateService,
   request: SeriesRequest,
@@ -71,7 +71,7 @@ async function readUsualSeries(
   })
 }
 
-/** Throws FleetError: not-found for another graph, unavailable. */
+/** Throws FleetError: not-found for an unknown graph, unavailable. */
 async function readGraph(
   service: StateService,
   request: SeriesRequest,
@@ -92,7 +92,7 @@ async function readGraph(
   for (const [consolidation, some] of groupBy(members, ({ counter }) =>
     functionOfMember(counter, request.consolidation),
   )) {
-    // All members by the same moment: another one may be another archive's.
+    // All members use the same `nowMs`: with different ones they could be read from different archives.
     const { series: found } = await readSeries(
       service,
       { ...request, consolidation, nowMs },

@@ -1,4 +1,4 @@
-/** Figures of a group's or a domain's traffic, added up over whatever their subject is made of (docs/behaviour.md, Graphs). */
+/** Traffic figures of a group or a domain, summed over the parts of the subject (docs/behaviour.md, Graphs). */
 import { FleetError } from '../../errors.js'
 import { figureNames, usualFigures } from '../../traffic/figures.js'
 import type { StateService } from '../service.js'
@@ -15,7 +15,7 @@ import {
 } from './read-series.js'
 import type { Series } from './store/statistics-archive.js'
 
-/** A subject that has figures and no counters. */
+/** For a subject that has figures but no counters. */
 export function openFigures(service: StateService, request: SeriesRequest) {
   const { errorKey } = request
   return {
@@ -70,12 +70,12 @@ export async function readTrafficGraph(
 }
 
 interface FigureRows {
-  /** Ends of rows, in order. */
+  /** The end times of rows, in order. */
   readonly times: readonly number[]
   readonly valueOf: (figure: string, time: number) => number
 }
 
-/** A row is there when its requests are known: what else is missing in it did not happen. */
+/** A row exists if its number of requests is known; any other missing figure is zero. */
 async function readRows(
   service: StateService,
   request: SeriesRequest,

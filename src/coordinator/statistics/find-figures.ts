@@ -1,4 +1,4 @@
-/** Figures of groups and domains: whose the caller may read, and under which names the archive has them (docs/behaviour.md, Statistics). */
+/** Figures of groups and domains: which the caller may read, and their names in the archive (docs/behaviour.md, Statistics). */
 import { isFigure, nameDomain, parseFigure } from '../../resources/counters.js'
 import { may, type Actor } from '../../resources/permission.js'
 import { groupBy } from '../../group-by.js'
@@ -6,12 +6,12 @@ import { within } from '../store/scope.js'
 import { scopeOf, type StateService } from '../service.js'
 
 interface FoundFigures {
-  /** Of each name that is asked for, what it is the sum of. */
+  /** For each requested name, the series of which it is the sum. */
   readonly parts: readonly (readonly string[])[]
   readonly groups: ReadonlySet<number>
 }
 
-/** `names`: current ones, of counters too. */
+/** `names`: current names, including those of counters. */
 export async function findFigures(
   service: StateService,
   actor: Actor,
@@ -42,7 +42,7 @@ function listParts(
   return (groupsOf.get(fqdn) ?? []).map((id) => `${nameDomain(id, fqdn)}.${figure}`)
 }
 
-/** Of each of these domains the groups that have it. */
+/** The groups that have each of these domains. */
 async function readGroupsWith(
   { store }: StateService,
   actor: Actor,
@@ -67,10 +67,10 @@ async function readGroupsWith(
   )
 }
 
-/** Who may read all organizations may ask for a name that each of them has. */
+/** A caller who may read all organizations may request a domain name that each of them has. */
 const groupsMost = 200
 
-/** The groups that have a domain by now. */
+/** The groups that have a domain now. */
 export async function readGroupsWithDomain(
   { store }: StateService,
   actor: Actor,

@@ -1,4 +1,4 @@
-/** `/stats/{consolfunc}/{start}/{end}`: counters summed over all caches, over those with some tags, or over some of them. */
+/** `/stats/{consolfunc}/{start}/{end}`: counters summed over all caches, over those with certain tags, or over listed ones. */
 import { Type } from 'typebox'
 import type { Actor } from '../../resources/permission.js'
 import { FleetError } from '../../errors.js'
@@ -13,7 +13,7 @@ import { readNames, secondsSchema, seriesSchema } from './series-routes.js'
 
 const errorKey = 'agent'
 const closed = { additionalProperties: false }
-/** More are a tag's, or all. */
+/** For more caches, use a tag or all caches. */
 const agentsMost = 100
 const tagsMost = 20
 const agentIds = { name: 'agents', most: agentsMost, errorKey } as const
@@ -72,7 +72,7 @@ export function fleetSeriesRoute(service: StateService): Route {
   })
 }
 
-/** Throws FleetError 'invalid' for a cache or tag that the caller does not see. */
+/** Throws FleetError 'invalid' for a cache or tag that the caller may not see. */
 async function findCaches(
   service: StateService,
   actor: Actor,

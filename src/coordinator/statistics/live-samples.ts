@@ -1,6 +1,6 @@
 /**
- * Live subscriptions: agents send a sample every second while there is one, and stop by themselves half a minute after nobody
- * does any more. Wherever in the fleet of coordinators the agent is linked.
+ * Live subscriptions: a subscribed agent sends a sample every second and stops by itself half a minute after the last
+ * subscription. The agent may be linked to any coordinator.
  */
 import type { Bus, Subscription } from '../bus/bus.js'
 import { agentWatchSubject, liveSampleSubject, type LiveSample } from '../bus/subjects.js'
@@ -8,23 +8,23 @@ import { FleetError } from '../../errors.js'
 import { startLoop } from '../../runtime/loop.js'
 
 export interface LiveSamples {
-  /** Throws FleetError 'limited' when there are too many live subscriptions already. */
+  /** Throws FleetError 'limited' if there are too many live subscriptions already. */
   requireRoom(agentIds: readonly number[]): void
-  /** What there is in all, how much of it is taken, and how much these would take beside it. */
+  /** The limit, the number of agents in use, and how many more these would add. */
   foresee(agentIds: readonly number[]): {
     readonly total: number
     readonly used: number
     readonly wanted: number
   }
   /**
-   * Until the answered function is called. Whether the caller may see these agents is for the caller to know. Throws as
+   * Subscribes until the returned function is called. The caller must check whether the user may see these agents. Throws as
    * `requireRoom`.
    */
   watch(agentIds: readonly number[], onSample: (sample: LiveSample) => void): () => void
   close(): Promise<void>
 }
 
-/** What an agent is told, and how often again: one lost message ends nothing. */
+/** The subscription time sent to an agent, and the renewal interval: one lost message does not end a subscription. */
 export const watchForMs = 30_000
 const renewEveryMs = 15_000
 /** Agents with a live subscription at one coordinator. */
@@ -54,7 +54,7 @@ export function createLiveSamples(bus: Bus): LiveSamples {
       wanted: listUnwatched(agentIds).length,
     }),
     watch: (agentIds, listener) => {
-      // Of its own, so that the same function may subscribe twice.
+      // Wrapped, so that the same function may subscribe twice.
       const onSample = (sample: LiveSample): void => {
         listener(sample)
       }

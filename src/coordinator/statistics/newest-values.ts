@@ -1,4 +1,4 @@
-/** What caches count now: events per second and levels of the newest rows, summed over some caches or of each. */
+/** Current values: events per second and levels from the newest rows, summed over some caches or per cache. */
 import { findMemoryCounters, resolveCounter } from '../../resources/counters.js'
 import type { Actor } from '../../resources/permission.js'
 import { FleetError } from '../../errors.js'
@@ -7,14 +7,14 @@ import { askGroupCaches, askVisibleCaches } from './asked-caches.js'
 import { findFigures } from './find-figures.js'
 
 interface NewestValues {
-  /** Seconds since 1970; null: no cache was heard lately. */
+  /** Seconds since 1970; null: no cache has a recent row. */
   readonly time: number | null
-  /** The caches that were heard. */
+  /** The number of caches with a recent row. */
   readonly agents: number
   readonly stats: readonly { readonly counter: string; readonly value: number }[]
 }
 
-/** Summed over the caches of a group; of figures its own, and those of its domains. */
+/** Summed over the caches of a group, including the figures of the group and its domains. */
 export async function readNewestValues(
   service: StateService,
   actor: Actor,
@@ -31,7 +31,7 @@ export async function readNewestValues(
   }
 }
 
-/** Of a domain whichever group answers. */
+/** Removes the group from the name of a domain's figure. */
 function showName(name: string): string {
   return name.replace(/^DOMAIN\.\d+:/, 'DOMAIN.')
 }
@@ -40,18 +40,18 @@ interface CacheValues {
   readonly id: number
   /** Seconds since 1970. */
   readonly time: number
-  /** In the order of the names; null: not known. */
+  /** In the order of the names; null: unknown. */
   readonly values: readonly (number | null)[]
 }
 
-/** Enough for a table of caches; one cache or one group may be asked for more. */
+/** Enough for a table of caches; a request for one cache or one group allows more. */
 const countersMost = 10
-/** The archive holds single precision: what is behind it is noise. */
+/** The archive has single precision: further digits are noise. */
 const digits = 7
 
 /**
- * Of each cache that the caller may see and that was heard lately, by id. Throws FleetError: invalid for too many names,
- * not-found for one that no counter can have, unavailable.
+ * The newest values of each visible cache with a recent row, by id. Throws FleetError: invalid for too many names, not-found
+ * for a name that no counter can have, unavailable.
  */
 export async function readNewestOfEach(
   service: StateService,

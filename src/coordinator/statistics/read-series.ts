@@ -1,4 +1,4 @@
-/** Series as the archive has them, summed over the caches that are asked, as far as the caller may read them. */
+/** Reads series from the archive, summed over the caches of the request, limited to what the caller may read. */
 import { FleetError, type ErrorKey } from '../../errors.js'
 import type { Actor } from '../../resources/permission.js'
 import type { StateService } from '../service.js'
@@ -7,14 +7,14 @@ import type { TimeRange } from './archive/time-range.js'
 import { findFigures } from './find-figures.js'
 import type { AskedCache, Rows, Series, SeriesAnswer } from './store/statistics-archive.js'
 
-/** What is asked, of whom, and in whose words an error is told. */
+/** A request for series: caller, caches, function, range, and the key of its errors. */
 export interface SeriesRequest {
   readonly actor: Actor
   readonly caches: readonly AskedCache[]
   readonly consolidation: Consolidation
   readonly range: TimeRange
   readonly errorKey: ErrorKey
-  /** `GROUP.7`, `DOMAIN.7:www.example.com`: whose figures, added up, are those of the subject; none: it has no figures. */
+  /** `GROUP.7`, `DOMAIN.7:www.example.com`: the subject's figures are the sum over these; none: it has no figures. */
   readonly figuresOf?: readonly string[]
 }
 
@@ -22,15 +22,15 @@ export interface SeriesRequest {
 export type Points = readonly { readonly time: number; readonly value: number }[]
 
 export interface CounterSeries {
-  /** As it was asked for. */
+  /** The name as requested. */
   readonly counter: string
   readonly values: Points
 }
 
-/** By key of the member; a member that no cache has is left out. */
+/** Values by member key; a member that no cache has is omitted. */
 export type GraphRow = Readonly<Record<string, number>>
 
-/** With 600 rows each this fills one answer. */
+/** With 600 rows each this fills one response. */
 const countersMost = 50
 
 /** Throws FleetError 'invalid'. */
@@ -43,7 +43,7 @@ export function requireFew(names: readonly string[], errorKey: ErrorKey): void {
     )
 }
 
-/** `names`: current ones. */
+/** `names`: current names. */
 export async function readSeries(
   service: StateService,
   {
@@ -65,7 +65,7 @@ export async function readSeries(
   return { series: sumParts(series, parts), heard }
 }
 
-/** `parts`: of each sum what it is the sum of; the series are all of these. */
+/** `parts`: the parts of each sum; `series` are the series of all parts, in order. */
 export function sumParts(
   series: readonly Series[],
   parts: readonly (readonly unknown[])[],
@@ -74,7 +74,7 @@ export function sumParts(
   return parts.map(({ length }) => sumSeries(series.slice(from, (from += length))))
 }
 
-/** Row by row; of one it is that one. */
+/** Sums row by row; a single series is returned as is. */
 function sumSeries(parts: readonly Series[]): Series {
   const [only] = parts
   if (only && parts.length === 1) return only

@@ -1,4 +1,4 @@
-/** Samples of the agents that are linked here: into the archive, and the live ones to their subscribers. */
+/** Samples of the agents linked here: stores them in the archive, and sends the live ones to their subscribers. */
 import { liveSampleSubject, type LiveSample } from '../bus/subjects.js'
 import { resolveCounter } from '../../resources/counters.js'
 import type { Samples } from '../../messages/agent-to-coordinator.js'
@@ -8,28 +8,28 @@ import type { StateService } from '../service.js'
 
 interface SampledAgent {
   readonly agentId: number
-  /** Whose it is; null: the system administrator's. */
+  /** The owner; null: the system administrator. */
   readonly organizationId: number | null
 }
 
 export interface SampleRecorder {
   /** Never waits. Throws MalformedMessage for values without names. */
   take(agent: SampledAgent, samples: Samples): void
-  /** The link ended. */
+  /** Called when the link ended. */
   forget(agentId: number): void
 }
 
 interface Link {
   readonly names: readonly string[]
-  /** How much later our clock is than the agent's. */
+  /** How far the coordinator's clock is ahead of the agent's. */
   readonly offsetMs: number
-  /** When the newest sample for the archive was taken, by the agent's clock; null: none came on this link. */
+  /** When the newest sample for the archive was taken, by the agent's clock; null: none on this link yet. */
   readonly sampledAt: number | null
 }
 
 type NameLists = ReturnType<typeof createBoundedCache<string, readonly string[]>>
 
-/** Lists of names kept; caches of the same release and storage share one. */
+/** The maximum number of name lists kept; caches with the same release and storage share one. */
 const listsMost = 1000
 
 export function createSampleRecorder(service: StateService): SampleRecorder {
@@ -44,7 +44,7 @@ export function createSampleRecorder(service: StateService): SampleRecorder {
       const before = link?.sampledAt ?? null
       links.set(agentId, { names, offsetMs, sampledAt: live ? before : at })
       const sample: LiveSample = { agentId, at: at + offsetMs, names, values }
-      // On one link nothing is lost: rates hold since the sample before, however late it is.
+      // A link loses nothing: rates cover the time since the previous sample, however late the sample is.
       const spanMs = before === null ? null : at - before
       if (live) service.bus.publish(liveSampleSubject(agentId), sample)
       else service.statistics.record({ ...sample, organizationId, spanMs })
@@ -55,7 +55,7 @@ export function createSampleRecorder(service: StateService): SampleRecorder {
   }
 }
 
-/** What is stored and shown has the form of a counter's name, whatever the agent says. Equal lists are one. */
+/** Names from the agent must have the form of a counter name, because they are stored and shown. Equal lists are shared. */
 function findNames(
   { names: sent, values }: Samples,
   link: Link | undefined,
@@ -77,12 +77,12 @@ function shareNames(sent: readonly string[], lists: NameLists): readonly string[
   return sent
 }
 
-/** Samples that came so much too early or late mean that a clock was set. */
+/** A larger change of the offset means that a clock was set. */
 const toleranceMs = 30_000
 
 /**
- * How much later the coordinator's clock is than the agent's; `before` is of the link's earlier samples. The agent's own times
- * are as far apart as the samples, whatever its link does to them, but its clock may be wrong.
+ * How far the coordinator's clock is ahead of the agent's; `before` is the offset of the link's earlier samples. The agent's
+ * times show the true distance between samples, whatever the delays of the link, but its clock may be wrong.
  */
 function alignClock(
   before: number | null,

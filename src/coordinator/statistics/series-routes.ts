@@ -1,6 +1,6 @@
 /**
- * The calls for series of counters (docs/behaviour.md, Statistics): one counter, several, a named graph. Both APIs serve them,
- * of one cache or summed over a group; whose they are and where they are read is the subject's matter.
+ * The routes for series (docs/behaviour.md, Statistics): one counter, several counters, a named graph. Both APIs serve them, for
+ * one cache or summed over a group; the subject defines the object and how its series are read.
  */
 import { Type, type Static } from 'typebox'
 import type { Consolidation } from './archive/consolidation.js'
@@ -12,7 +12,7 @@ import { route, type Route } from '../http/route.js'
 
 const closed = { additionalProperties: false }
 
-/** `time` of all answers. */
+/** `time` in all responses. */
 export const secondsSchema = Type.Integer({ description: 'End of a row, seconds since 1970' })
 export const seriesSchema = Type.Object(
   {
@@ -37,24 +37,24 @@ interface SeriesQuestion {
   readonly errorKey: ErrorKey
 }
 
-/** Where a question is answered: of the caches of a subject. */
+/** Reads the series of a subject's caches. */
 interface SeriesSource {
   readCounters(names: readonly string[]): Promise<readonly object[]>
   readUsual(): Promise<readonly object[]>
   readGraph(name: string): Promise<readonly object[]>
 }
 
-/** What has statistics. */
+/** A kind of object that has statistics. */
 export interface SeriesSubject<Found> extends Pick<Route, 'errorKey' | 'permission'> {
   readonly path: string
-  /** In operation ids. */
+  /** Used in operation ids. */
   readonly noun: string
-  /** In summaries, behind "One counter". */
+  /** Used in summaries, after "One counter". */
   readonly what: string
   readonly readId?: (text: string) => number | undefined
   readonly find: (actor: Actor, id: number) => Promise<Found | undefined>
   readonly open: (actor: Actor, found: Found, question: SeriesQuestion) => Promise<SeriesSource>
-  /** The names of its graphs; left out: those of counters. */
+  /** The names of its graphs; default: the graphs of counters. */
   readonly graphs?: readonly string[]
 }
 

@@ -1,6 +1,6 @@
 /**
- * `/agents/{id}/stats`, the same of groups and domains, their graphs, `/stats` of all caches, and `/counters`: from the archive
- * (docs/behaviour.md, Statistics).
+ * `/agents/{id}/stats`, the same for groups and domains, their graphs, `/stats` for all caches, and `/counters`: read from the
+ * archive (docs/behaviour.md, Statistics).
  */
 import { Type } from 'typebox'
 import { defaultCounters } from '../../resources/counters.js'
@@ -26,7 +26,7 @@ const newestSchema = Type.Object(
   },
   closed,
 )
-/** What a table of caches shows: requests, and the shares of hits. */
+/** The counters for a table of caches: requests and hit ratios. */
 const usualOfEach = ['client_req', 'cache_hit', 'cache_miss']
 const newestOfEachSchema = Type.Object(
   {

@@ -1,4 +1,4 @@
-/** What has statistics: a cache, a group, a domain; which caches each asks, and whose figures it has (docs/behaviour.md, Statistics). */
+/** The objects with statistics (cache, group, domain), their caches and their figures (docs/behaviour.md, Statistics). */
 import { nameDomain } from '../../resources/counters.js'
 import { findAgent, type AgentRecord } from '../agents/agents.js'
 import { domainReading, type DomainRecord } from '../domains/domain-queries.js'

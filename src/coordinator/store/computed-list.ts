@@ -1,4 +1,4 @@
-/** Lists of which some fields stand in no table, because they follow from other rows: `state` of groups and deployments. */
+/** Lists with computed fields, which are derived from other rows: `state` of groups and deployments. */
 import {
   everything,
   takeFromList,
@@ -7,23 +7,23 @@ import {
 } from '../../resources/list-query.js'
 import type { LongListAnswer } from './long-list.js'
 
-/** As the query string gave it. */
+/** The parameters of the query string. */
 export type ListParameters = Readonly<Record<string, string | readonly string[] | undefined>>
 
 export interface ListAnswer<Row> {
   readonly rows: readonly Row[]
-  /** What the filters let through, before `take`. */
+  /** Number of rows that match the filters, before `take`. */
   readonly total: number
 }
 
 export interface SplitQuery {
-  /** For the tables; the whole query when it names no computed field. */
+  /** For the tables; the whole query if it names no computed field. */
   readonly stored: ListQuery
-  /** For what the tables answered; null when there is nothing left to do. */
+  /** For the rows read from the tables; null when there is nothing left to do. */
   readonly computed: ListQuery | null
 }
 
-/** The computed part filters, sorts and takes in memory, so the stored part then takes nothing. */
+/** The computed part filters, sorts and takes in memory, so the stored part then has no `take`. */
 export function splitQuery(list: ListQuery, isComputed: (field: string) => boolean): SplitQuery {
   const filters = list.filters.filter(({ field }) => isComputed(field))
   const sortsComputed = list.sort !== null && isComputed(list.sort.field)
@@ -38,7 +38,7 @@ export function splitQuery(list: ListQuery, isComputed: (field: string) => boole
   }
 }
 
-/** Finishes what `splitQuery` began: what is left to do takes all rows in memory. */
+/** Applies the computed part of `splitQuery`, which loads all rows into memory. */
 export async function takeComputed<Row>(
   { computed }: SplitQuery,
   stored: LongListAnswer<Row>,

@@ -1,11 +1,11 @@
-/** A copy of an SQLite store as it was at one moment, while coordinators write to it. */
+/** Makes a consistent copy of an SQLite store while coordinators write to it. */
 import { BetterSqlite3 } from './sqlite-library.js'
 
-/** All pages in one step: between two steps another process could write, and SQLite would begin anew each time. */
+/** All pages in one step: between steps another process could write, and SQLite would restart each time. */
 const allPages = 0x7fffffff
 const busyTimeoutMs = 10_000
 
-/** `from` must be there, `to` must not. Rejects with what SQLite says, also of a store that is damaged. */
+/** `from` must exist, `to` must not. Rejects with SQLite's error, also for a damaged store. */
 export async function copySqlite(from: string, to: string): Promise<void> {
   const store = new BetterSqlite3(from, { fileMustExist: true, timeout: busyTimeoutMs })
   try {
@@ -16,7 +16,7 @@ export async function copySqlite(from: string, to: string): Promise<void> {
   checkPages(to)
 }
 
-/** Rejects for a file that is damaged, or no database. */
+/** Throws for a file that is damaged or not a database. */
 export function checkPages(path: string): void {
   const copy = new BetterSqlite3(path, { fileMustExist: true })
   try {

@@ -1,4 +1,4 @@
-/** All rows of a store in another database, which has nothing yet: in one transaction, and compared row by row before it ends. */
+/** Copies all rows of a store to an empty database, in one transaction, and compares them row by row before it ends. */
 import { isDeepStrictEqual } from 'node:util'
 import { CompiledQuery, sql, type Transaction } from 'kysely'
 import { FleetError } from '../../errors.js'
@@ -11,7 +11,7 @@ type Row = Readonly<Record<string, unknown>>
 type Source = Transaction<Tables>
 type Target = Transaction<Tables>
 
-/** With the most columns of a table they stay below the 65,535 values that a statement of PostgreSQL takes. */
+/** Even for the table with the most columns below PostgreSQL's limit of 65,535 values per statement. */
 const rowsAtOnce = 200
 
 export interface CopiedTable {
@@ -20,8 +20,8 @@ export interface CopiedTable {
 }
 
 /**
- * From SQLite to PostgreSQL, with the numbers that ids go on from. Nobody else may write to the source. Throws FleetError
- * 'conflict' for a target that has tables; nothing is kept of a copy that failed.
+ * Copies from SQLite to PostgreSQL, including the id sequences. Nothing else may write to the source. Throws FleetError
+ * 'conflict' for a target that has tables; a failed copy leaves nothing behind.
  */
 export async function copyStore(source: Store, target: Database): Promise<readonly CopiedTable[]> {
   return source.transaction((from) =>
@@ -32,7 +32,7 @@ export async function copyStore(source: Store, target: Database): Promise<readon
       const copied: CopiedTable[] = []
       for (const name of ['migrations', ...tableNames] as TableName[])
         copied.push({ name, rows: await copyTable(from, to, name) })
-      // Last: they would note every row as a change.
+      // Last: triggers would record every row as a change.
       await execute(to, createTriggers(target.dialect))
       await copySequences(from, to)
       return copied
@@ -84,7 +84,7 @@ async function readKeys(from: Source, name: string): Promise<readonly string[]> 
   return rows.map((row) => row.name)
 }
 
-/** Of the few tables without a key, which are short: unordered, each row as often as there. */
+/** For the few tables without a key, which are short: compares them unordered, including duplicates. */
 async function compareTables(from: Source, to: Target, name: TableName): Promise<void> {
   const [there, here] = await Promise.all(
     [from, to].map(async (queries) => {
@@ -117,7 +117,7 @@ function differs(name: string, wanted: string, found: string): Error {
   return new Error(`the copy of ${name} differs: ${wanted} became ${found}; nothing was kept`)
 }
 
-/** Ids are never used again, those of deleted rows neither. */
+/** Ids are never reused, not even those of deleted rows. */
 async function copySequences(from: Source, to: Target): Promise<void> {
   const { rows } = await sql<{ name: string; seq: number }>`
     select name, seq from sqlite_sequence where seq > 0`.execute(from)

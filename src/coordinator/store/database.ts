@@ -1,29 +1,29 @@
-/** What each of the two databases offers to `open-store.ts`: the store, and what its tables are written in. */
+/** The interface that each of the two databases offers to `open-store.ts`: the store and its SQL dialect. */
 import type { Transaction } from 'kysely'
 import type { Tables } from './schema.js'
 import type { Store } from './store.js'
 
-/** What is the same on both is added: `checkWrites` by `write-check.ts`. */
+/** `checkWrites` is the same on both and added by `write-check.ts`. */
 export interface Database extends Omit<Store, 'checkWrites'> {
   readonly dialect: DialectSql
   /** Rejects when the disk is full, as far as this process can see that. */
   checkRoom(): Promise<void>
-  /** A transaction that no other process runs at the same time, however long it takes. */
+  /** A transaction of unlimited duration that only one process runs at a time. */
   migrate<T>(work: (queries: Transaction<Tables>) => Promise<T>): Promise<T>
 }
 
 /** The differences in the tables' definitions, as SQL. */
 export interface DialectSql {
-  /** Column type and key of an id. Ids are never used again. */
+  /** Column type and key of an id. Ids are never reused. */
   readonly id: string
   readonly integer: string
-  /** Compared and sorted by the bytes of UTF-8. */
+  /** Compared and sorted by UTF-8 bytes. */
   readonly text: string
-  /** Written behind a table's closing parenthesis. */
+  /** Appended after a table's closing parenthesis. */
   readonly tableOptions: string
-  /** Makes the functions that queries use: `iso_time(ms)`. Repeated at each start. */
+  /** Creates the functions that queries use: `iso_time(ms)`. Executed at every start. */
   readonly definitions: readonly string[]
-  /** Makes a trigger: for each row, after it was written. */
+  /** Creates a trigger: for each row, after the write. */
   readonly trigger: (trigger: Trigger) => readonly string[]
 }
 
@@ -32,8 +32,8 @@ export interface Trigger {
   readonly table: string
   /** `insert`, `delete`, or `update of "name", state`. */
   readonly after: string
-  /** Of `new` and `old`; left out: always. */
+  /** Condition on `new` and `old`; omitted: always. */
   readonly when?: string
-  /** One statement; it may name `new` and `old`. */
+  /** One statement; it may refer to `new` and `old`. */
   readonly work: string
 }

@@ -2,12 +2,12 @@
 import { statfs } from 'node:fs/promises'
 import { FleetError } from '../../errors.js'
 
-/** A few pages: what the smallest of calls writes. */
+/** A few pages, as written by the smallest request. */
 const roomLeastBytes = 65_536
 
 /**
- * The journal is written anew from its start now and then, so a small write succeeds on a full disk for a while, and what is kept of it
- * does not fit into the file.
+ * SQLite sometimes overwrites the journal from its start, so small writes succeed on a full disk for a while, although the
+ * data then does not fit into the file.
  */
 export async function requireRoom(path: string): Promise<void> {
   const { bavail, bsize } = await statfs(path)

@@ -1,6 +1,6 @@
 /**
- * Rows that a statement is given as one parameter, JSON that both databases unpack alike. Its text is the same however many rows
- * there are: it is composed with a handful of nodes and prepared once, where a list of `values` is new each time.
+ * Passes rows to a statement as one JSON parameter, which both databases unpack alike. The statement's text does not
+ * depend on the number of rows: it has few nodes and is prepared once, whereas a list of `values` is new each time.
  */
 import { sql, type RawBuilder } from 'kysely'
 import { inPieces } from './in-pieces.js'
@@ -19,12 +19,12 @@ type ValueOf<Type extends GivenType> = 'text' extends Type
     : string | null
   : number | null
 
-/** The value of each column, and where they are from: `select ${value} ${from}`, `update … set … ${from} where …`. */
+/** The value of each column, and their `from` clause: `select ${value} ${from}`, `update … set … ${from} where …`. */
 type Given<Columns extends GivenColumns> = {
   readonly [name in keyof Columns]: RawBuilder<unknown>
 } & { readonly from: RawBuilder<unknown> }
 
-/** A statement that is given rows; answers what it returns, piece by piece of the rows. No column is called `from`. */
+/** A statement over given rows, run in pieces; returns the rows of all pieces. No column may be named `from`. */
 export function prepareGiven<Columns extends GivenColumns, Row>(
   columns: Columns,
   compose: (given: Given<Columns>) => RawBuilder<Row>,
@@ -54,7 +54,7 @@ function readItem(type: GivenType, at: number): string {
   return type === 'text' ? `value ->> ${at}` : `cast(value ->> ${at} as ${type})`
 }
 
-/** A `select` of rows, for a statement that is not run often. */
+/** A `select` of rows, for a statement that rarely runs. */
 export function listGiven(
   types: readonly GivenType[],
   rows: readonly (readonly GivenValue[])[],
@@ -63,22 +63,22 @@ export function listGiven(
   return sql`select ${sql.raw(columns.join(', '))} from json_each(${numberRows(rows)})`
 }
 
-/** For `where id in …`, in no order. */
+/** For `where id in …`, unordered. */
 export function listIds(ids: readonly number[]): RawBuilder<number> {
   return sql<number>`(select cast(key as bigint) from json_each(${writeIds(ids)}))`
 }
 
-/** What a prepared query is given for its `listIds`. */
+/** The parameter of a prepared query for its `listIds`. */
 export function writeIds(ids: readonly number[]): string {
   return ids.length === 0 ? '{}' : `{"${ids.join('":0,"')}":0}`
 }
 
-/** An object, since `json_each` of PostgreSQL takes no array. */
+/** An object, because PostgreSQL's `json_each` takes no array. */
 function numberRows(rows: readonly (readonly GivenValue[])[]): string {
   return `{${rows.map((row, at) => `"${at}":${JSON.stringify(row.map(toWellFormed))}`).join(',')}}`
 }
 
-/** Half a surrogate pair, which agents may send, is no text for PostgreSQL. */
+/** PostgreSQL rejects half a surrogate pair, which agents may send. */
 function toWellFormed(value: GivenValue): GivenValue {
   return typeof value === 'string' ? value.toWellFormed() : value
 }

@@ -1,44 +1,44 @@
 /**
- * Transactions that wait together share one commit, which is what takes the time: it ends on the disk, and nobody sees before
- * what it wrote. Each is a savepoint of the group's transaction, so that one that fails takes nothing from the
- * others; all are answered when the group is committed.
+ * Waiting transactions share one commit, because the commit takes the time: it waits for the disk, and its writes are
+ * invisible until then. Each is a savepoint of the group's transaction, so that a failing one does not affect the
+ * others; all resolve when the group is committed.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-/** The one connection, as groups use it. `Held` is what its work is given. */
+/** The one connection, as groups use it. `Held` is the parameter of its work. */
 export interface GroupConnection<Held> {
-  /** Resolves when the work has ended; others wait for the connection meanwhile. */
+  /** Resolves when the work has ended; until then others wait for the connection. */
   hold(work: (held: Held) => Promise<void>): Promise<void>
   /** Waits while another process holds the store. */
   begin(): Promise<void>
-  /** Durable: on disk when it resolves. */
+  /** If durable, the data is on disk when it resolves. */
   commit(durable: boolean): Promise<void>
-  /** Unless the database has rolled back by itself. */
+  /** Does nothing if the database has rolled back by itself. */
   rollback(): void
   /** False when the database has rolled back by itself: the disk is full. */
   isOpen(): boolean
 }
 
 interface GroupCommit<Held> {
-  /** A transaction of its own, as far as the caller sees. */
+  /** For the caller, a separate transaction. */
   run<T>(transaction: (held: Held) => Promise<T>, durable: boolean): Promise<T>
-  /** Resolves when none waits and none runs. */
+  /** Resolves when no transaction waits or runs. */
   finish(): Promise<void>
 }
 
-/** How many writes share a commit, and so wait for each other. */
+/** Maximum number of writes that share a commit and so wait for each other. */
 const membersMost = 64
 
 interface Member<Held> {
   readonly durable: boolean
-  /** Never rejects. Answers what is to be done once it is committed, or why it failed. */
+  /** Never rejects. Returns the action to take after the commit, or the error. */
   run(held: Held): Promise<Outcome>
   fail(error: unknown): void
 }
 
 interface Outcome {
   readonly settle: () => void
-  /** Undefined: it did not fail. */
+  /** Undefined: success. */
   readonly error: unknown
 }
 
@@ -90,7 +90,7 @@ export function createGroupCommit<Held>(connection: GroupConnection<Held>): Grou
   }
 
   async function runGroup(held: Held): Promise<void> {
-    // All that the network has brought by now comes along.
+    // Includes the requests that have arrived by now.
     await nextTurn()
     const members = waiting.splice(0, membersMost)
     try {

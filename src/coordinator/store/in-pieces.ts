@@ -1,9 +1,9 @@
-/** Asks for many rows, or writes them, piece by piece: PostgreSQL has no empty `in ()`, and both databases have a most of parameters. */
+/** Reads or writes many rows in pieces: PostgreSQL has no empty `in ()`, and both databases limit the number of parameters. */
 
-/** Items a statement, of at most 8 parameters each: SQLite takes 32,766. */
+/** Items per statement, of at most 8 parameters each: SQLite allows 32,766. */
 const itemsPerStatement = 1000
 
-/** Answers what each piece answers, in order. */
+/** Returns the rows of all pieces, in order. */
 export async function inPieces<Item, Row>(
   items: readonly Item[],
   run: (piece: Item[]) => Promise<readonly Row[]>,

@@ -1,11 +1,11 @@
 /**
- * Leases of the coordinators' periodic tasks. Each change of the holder makes the next epoch: what a holder writes is
- * conditional on its epoch (`holdsLease`), so that one which slept through its lease writes nothing.
+ * Leases of the coordinators' periodic tasks. Each change of the holder starts a new epoch. A holder's writes are
+ * conditional on its epoch (`holdsLease`), so a coordinator that was suspended beyond its lease writes nothing.
  */
 import { sql } from 'kysely'
 import type { Queries } from './store.js'
 
-/** A lease as its holder took it; the epoch ends when another takes it. */
+/** A lease as its holder took it; the epoch ends when another coordinator takes the lease. */
 export interface Lease {
   readonly task: string
   readonly holder: string
@@ -16,13 +16,13 @@ interface WantedLease {
   readonly task: string
   readonly holder: string
   readonly expiresAt: number
-  /** Whose lease ended before may be replaced. */
+  /** A holder whose lease expired before this time may be replaced. */
   readonly now: number
 }
 
 /**
- * Takes a free lease or prolongs the holder's own; undefined while it is another's. Call under the decision lock: whoever
- * has read there that it holds the lease keeps it until its transaction ends.
+ * Takes a free lease or renews the holder's own; undefined while another coordinator holds it. Call under the decision
+ * lock: a holder that has confirmed its lease under that lock keeps it until its transaction ends.
  */
 export async function takeLease(
   queries: Queries,
@@ -46,7 +46,7 @@ export async function takeLease(
   return row && { task, holder, epoch: row.epoch }
 }
 
-/** Answers false when another has the lease. */
+/** Returns false when another coordinator holds the lease. */
 export async function renewLease(
   queries: Queries,
   lease: Lease,
@@ -73,7 +73,7 @@ export async function holdsLease(queries: Queries, lease: Lease): Promise<boolea
   return row?.epoch === lease.epoch
 }
 
-/** All of a holder: others need not wait until they expire. */
+/** Releases all leases of a holder: others need not wait until they expire. */
 export async function releaseLeases(queries: Queries, holder: string): Promise<void> {
   await queries.updateTable('leases').set({ expiresAt: 0 }).where('holder', '=', holder).execute()
 }

@@ -1,9 +1,9 @@
 /**
  * The periodic tasks of several coordinators: each is run by one process at a time, the holder of its lease. A holder
- * keeps the lease while it renews it in time; after a process died another takes the lease when it expires.
+ * keeps the lease while it renews it in time; after a process has died, another takes the lease when it expires.
  *
- * Leases are judged by the clocks of the hosts, which must agree within seconds, as heartbeats need too. A clock that is
- * wrong moves tasks needlessly; it cannot make two processes write, since the epochs prevent that.
+ * Expiry depends on the clocks of the hosts, which must agree within seconds, as for heartbeats. A wrong clock moves
+ * tasks needlessly; it cannot make two processes write, because the epochs prevent that.
  */
 import { randomUUID } from 'node:crypto'
 import { holdsLease, releaseLeases, renewLease, takeLease, type Lease } from './lease-queries.js'
@@ -24,20 +24,20 @@ export interface Leases {
   /** This process, as leases and deploys name it. */
   readonly processId: string
   /**
-   * Does the work when this process holds the task's lease, or gets it. Answers undefined while another has it, or when another
-   * got it before the work wrote anything.
+   * Runs the work if this process holds or gets the task's lease. Returns undefined while another process has it, or if
+   * another got it before the work wrote anything.
    */
   run<T>(task: PeriodicTask, work: (lease: Lease) => Promise<T>): Promise<T | undefined>
-  /** Gives back what this process has: others need not wait. */
+  /** Releases the leases of this process: others need not wait. */
   release(): Promise<void>
 }
 
 /** How long a dead process keeps its periodic tasks and deploys. */
 export const leaseMs = 10_000
-/** Three attempts before a lease is over. */
+/** Three attempts before a lease expires. */
 export const renewEveryMs = leaseMs / 3
 
-/** Thrown in the work of a task whose lease another process took meanwhile. */
+/** Thrown in the work of a task whose lease another process has taken. */
 class LostLease extends Error {
   override readonly name = 'LostLease'
 }
@@ -45,7 +45,7 @@ class LostLease extends Error {
 interface LeaseParts {
   readonly store: Store
   readonly now: () => number
-  /** No other process shares the store: what an earlier one left is taken at once. */
+  /** No other process shares the store: leases of an earlier process are taken at once. */
   readonly isAlone: boolean
 }
 
@@ -62,7 +62,7 @@ export function createLeases({ store, now, isAlone }: LeaseParts): Leases {
     run: async (task, work) => {
       const lease = await findLease(task)
       if (!lease) return undefined
-      // What cannot be renewed runs out, and the work's own writes say so.
+      // A lease that cannot be renewed expires, and the work's own writes then fail.
       const renewing = startLoop({
         log: null,
         everyMs: renewEveryMs,
@@ -85,7 +85,7 @@ export function createLeases({ store, now, isAlone }: LeaseParts): Leases {
     },
   }
 
-  /** Asked of the store only now and then: the writes of a task are conditional anyway. */
+  /** Queries the store only every `renewEveryMs`: a task's writes are conditional anyway. */
   async function findLease(task: PeriodicTask): Promise<Lease | undefined> {
     const known = asked.get(task)
     if (known && now() < known.askAgainAt) return known.lease
@@ -102,7 +102,7 @@ export function createLeases({ store, now, isAlone }: LeaseParts): Leases {
   }
 }
 
-/** Under the decision lock, before a task writes. Throws when another process has the task now. */
+/** Call under the decision lock, before a task writes. Throws if another process has the task now. */
 export async function requireLease(queries: Queries, lease: Lease): Promise<void> {
   if (!(await holdsLease(queries, lease)))
     throw new LostLease(`another coordinator has the lease of ${lease.task} now`)

@@ -1,6 +1,6 @@
 /**
  * The list conventions (`src/resources/list-query.ts`) as SQL, the same on both databases: columns come from the caller's
- * declaration, texts are parameters, patterns are LIKE with an escape (case-sensitive on SQLite by its setting).
+ * declaration, texts are parameters, patterns become LIKE with an escape (case-sensitive on SQLite by a pragma).
  */
 import { sql, type Expression, type SelectQueryBuilder, type SqlBool } from 'kysely'
 import {
@@ -11,12 +11,12 @@ import {
 } from '../../resources/list-query.js'
 import type { Tables } from './schema.js'
 
-/** `agents.name`: a column by its table, which the query must not rename. */
+/** `agents.name`: a column with its table, which the query must not alias. */
 export type TableColumn = {
   [T in keyof Tables]: `${T}.${Extract<keyof Tables[T], string>}`
 }[keyof Tables]
 
-/** One value of a row. `nullable` columns print null as `null`, which sorts first. */
+/** One value per row. `nullable` columns print null as `null`, which sorts first. */
 export interface PlainColumn {
   readonly column: TableColumn | Expression<unknown>
   /** `flag`: 0 or 1, printed as false or true. `time`: milliseconds, printed as ISO text. */
@@ -24,7 +24,7 @@ export interface PlainColumn {
   readonly nullable?: boolean
 }
 
-/** A stored value that is shown as one of a few words: the words, each with its stored value. */
+/** A stored value shown as one of a few words: maps each word to its stored value. */
 interface ChoiceColumn {
   readonly column: TableColumn | Expression<unknown>
   readonly type: 'choice'
@@ -32,7 +32,7 @@ interface ChoiceColumn {
   readonly nullable?: boolean
 }
 
-/** Several values of a row: it is listed when `exists` one that meets the condition. */
+/** Several values per row: the row is listed if one that meets the condition `exists`. */
 export interface NestedColumn {
   readonly type: 'nested'
   readonly of: PlainColumn
@@ -41,12 +41,12 @@ export interface NestedColumn {
 
 type ListColumn = PlainColumn | ChoiceColumn | NestedColumn
 
-/** What a list can be filtered and sorted by: API field (`name`, `tags.name`) → where it is. */
+/** The fields that a list can be filtered and sorted by: API field (`name`, `tags.name`) → column. */
 export type ListColumns = Readonly<Record<string, ListColumn>> & { readonly id: PlainColumn }
 
 /**
- * Runs a query that has its own scope, joins and selection, and answers one row for each object. Total counts what the
- * filters let through, before `take`; it costs a second query only where the rows do not tell.
+ * Runs a query with its own scope, joins and selection that returns one row per object. `total` counts the rows that
+ * match the filters, before `take`; it needs a second query only if the rows do not determine it.
  */
 export async function readList<DB, TB extends keyof DB, Row>(
   query: SelectQueryBuilder<DB, TB, Row>,
@@ -68,7 +68,7 @@ export async function readList<DB, TB extends keyof DB, Row>(
   return { rows, total: known ? offset + rows.length : await countRows(filtered) }
 }
 
-/** The ids of the whole list, in its order. */
+/** Returns the ids of the whole list, in its order. */
 export async function readListIds<DB, TB extends keyof DB, Row>(
   query: SelectQueryBuilder<DB, TB, Row>,
   list: ListQuery,
@@ -84,7 +84,7 @@ export async function readListIds<DB, TB extends keyof DB, Row>(
 }
 
 /**
- * The rows of the list's query that have these ids, in their order; ids of rows that are gone are left out. There must be an id:
+ * Returns the rows of the list's query with these ids, in their order; deleted rows are omitted. `ids` must not be empty:
  * PostgreSQL has no empty `in ()`.
  */
 export async function readListed<DB, TB extends keyof DB, Row extends { readonly id: number }>(
@@ -98,7 +98,7 @@ export async function readListed<DB, TB extends keyof DB, Row extends { readonly
   return ids.flatMap((id) => byId.get(id) ?? [])
 }
 
-/** All of the filters, each any of its patterns. */
+/** A row must match every filter, by any of its patterns. */
 export function filterCondition(
   filters: readonly Filter[],
   columns: ListColumns,
@@ -127,7 +127,7 @@ function sortQuery<DB, TB extends keyof DB, Row>(
   return query
     .orderBy(value, (order) => {
       const directed = sort.descending ? order.desc() : order.asc()
-      // The databases differ in where null stands; said only where there is one, it could cost the index.
+      // The databases sort null differently. Stated only for nullable columns, as it may prevent the use of an index.
       if (column.nullable !== true) return directed
       return sort.descending ? directed.nullsLast() : directed.nullsFirst()
     })
@@ -164,7 +164,7 @@ function columnCondition(
   return conditions.length === 0 ? sql`1 = 0` : sql`(${sql.join(conditions, sql` or `)})`
 }
 
-/** What patterns without a wildcard (of words: all patterns) stand for, as it is stored: an index can find these. */
+/** The stored values of patterns without a wildcard (of words: all patterns): an index can find these. */
 function storedValues(
   column: PlainColumn | ChoiceColumn,
   anyOf: readonly Pattern[],
@@ -192,7 +192,7 @@ function chosenValues(
     .map(([, stored]) => stored)
 }
 
-/** PostgreSQL refuses NUL in a text, so none is stored. */
+/** PostgreSQL rejects NUL in texts, so none is stored. */
 function isPossible(pattern: Pattern): boolean {
   return !pattern.some((piece) => piece.includes('\0'))
 }
@@ -205,7 +205,7 @@ function reference(column: PlainColumn | ChoiceColumn): Expression<unknown> {
   return typeof column.column === 'string' ? sql.ref(column.column) : column.column
 }
 
-/** The value as it prints in JSON, without quotes. `iso_time` is made by both databases' own files. */
+/** The value as printed in JSON, without quotes. `iso_time` is defined in each database's own file. */
 function textOf(column: PlainColumn): Expression<unknown> {
   const value = reference(column)
   if (column.type === 'time') return sql`iso_time(${value})`
@@ -216,12 +216,12 @@ function likePattern(pattern: Pattern): string {
   return pattern.map((piece) => piece.replaceAll(/[~%_]/g, '~$&')).join('%')
 }
 
-/** Sorts words by their bytes, whatever stands for them in the table. */
+/** Sorts words by their bytes, independent of the stored values. */
 function rankOfChoice(column: ChoiceColumn): Expression<unknown> {
   const words = Object.keys(column.choices).toSorted((a, b) =>
     Buffer.compare(Buffer.from(a), Buffer.from(b)),
   )
-  // The ranks are literals: PostgreSQL would take parameters for texts.
+  // The ranks are literals: PostgreSQL would treat parameters as texts.
   const whens = words.map((word, rank) => sql`when ${column.choices[word]} then ${sql.lit(rank)}`)
   return sql`case ${reference(column)} ${sql.join(whens, sql` `)} end`
 }

@@ -1,4 +1,4 @@
-/** Lists that may be very long: a page at once, the whole in pieces, so that no reading holds the event loop for long. */
+/** Lists that may be very long: a page is read at once, a whole list in pieces, so as not to block the event loop for long. */
 import type { SelectQueryBuilder } from 'kysely'
 import type { ListQuery } from '../../resources/list-query.js'
 import { readList, readListed, readListIds, type ListColumns } from './list-query.js'
@@ -8,12 +8,12 @@ import type { ListAnswer } from './computed-list.js'
 const rowsAtOnce = 500
 
 export interface LongListAnswer<Row> {
-  /** Many: read while they are sent; what is deleted meanwhile is left out. */
+  /** Many rows are read while they are sent; rows deleted meanwhile are omitted. */
   readonly rows: readonly Row[] | AsyncIterable<Row>
   readonly total: number
 }
 
-/** `toRecords` is given some rows of the query at a time, and keeps their order. */
+/** `toRecords` receives some rows of the query at a time and keeps their order. */
 export async function readLongList<
   DB,
   TB extends keyof DB,
@@ -36,7 +36,7 @@ export async function readLongList<
   return { rows: readPieces(ids, read), total: ids.length }
 }
 
-/** Few at once, many in pieces; `read` keeps their order. */
+/** Reads few rows at once, many in pieces; `read` keeps their order. */
 export async function readByIds<Found>(
   ids: readonly number[],
   read: (ids: readonly number[]) => Promise<readonly Found[]>,
@@ -53,7 +53,7 @@ async function* readPieces<Found>(
     yield* await read(ids.slice(start, start + rowsAtOnce))
 }
 
-/** As it is sent: each row in the form that the API shows. */
+/** Converts each row to its API form while it is sent. */
 export function mapRows<Row, View>(
   { rows }: Pick<ListAnswer<Row> | LongListAnswer<Row>, 'rows'>,
   toView: (row: Row) => View,

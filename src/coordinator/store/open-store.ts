@@ -1,4 +1,4 @@
-/** Opens the store that a URL names and brings its tables up to date. */
+/** Opens the store at a URL and brings its tables up to date. */
 import type { Logger } from 'pino'
 import { FleetError } from '../../errors.js'
 import type { Database } from './database.js'
@@ -11,7 +11,7 @@ const postgresPattern = /^postgres(ql)?:\/\//
 
 /**
  * `sqlite:<path>`, `sqlite::memory:` (gone at close) or `postgres://…` (docs/behaviour.md, Settings). Throws FleetError
- * 'invalid' for another URL and for a store that a newer version has written, 'unavailable' when it cannot be opened.
+ * 'invalid' for any other URL and for a store written by a newer version, 'unavailable' when it cannot be opened.
  */
 export async function openStore(url: string, log: Logger): Promise<Store> {
   const database = await openDatabase(url, log)
@@ -24,19 +24,19 @@ export async function openStore(url: string, log: Logger): Promise<Store> {
   return { ...database, checkWrites: createWriteCheck(database) }
 }
 
-/** Ahead of `openStore`, for a process that becomes another user in between. */
+/** Call before `openStore` in a process that changes its user in between. */
 export async function loadDatabase(url: string): Promise<void> {
   if (findSqliteFile(url) !== null) (await import('./sqlite.js')).loadSqlite()
   else if (postgresPattern.test(url)) await import('./postgres.js')
 }
 
-/** Null: no URL of a SQLite store that is a file. */
+/** Null: not the URL of an SQLite store in a file. */
 export function findSqliteFile(url: string): string | null {
   const path = url.startsWith(sqlitePrefix) ? url.slice(sqlitePrefix.length) : ''
   return path === '' || path === ':memory:' ? null : path
 }
 
-/** As it is: its tables are not brought up to date. Each database's library is loaded only where it is used. */
+/** Opens it without updating its tables. Each database's library is loaded only when used. */
 export async function openDatabase(url: string, log: Logger): Promise<Database> {
   if (url.startsWith(sqlitePrefix) && url.length > sqlitePrefix.length) {
     const { openSqlite } = await import('./sqlite.js')
@@ -46,7 +46,7 @@ export async function openDatabase(url: string, log: Logger): Promise<Database> 
     const { openPostgres } = await import('./postgres.js')
     return openPostgres(url, log)
   }
-  // Without the URL itself, which may hold a password.
+  // Without the URL itself, which may contain a password.
   throw new FleetError(
     'invalid',
     'store',

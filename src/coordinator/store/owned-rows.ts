@@ -1,4 +1,4 @@
-/** Rows that belong to an organization each, read with their owner. */
+/** Reads rows that belong to an organization, with their owner. */
 import type { Expression, Selectable, SelectQueryBuilder, SqlBool } from 'kysely'
 import type { Tables } from './schema.js'
 import type { Queries } from './store.js'
@@ -25,7 +25,7 @@ export function selectOwned<T extends OwnedTable>(
   table: T,
   condition: Expression<SqlBool>,
 ): OwnedQuery<T> {
-  const any = table as 'domains' // all have the columns that are named here
+  const any = table as 'domains' // all tables have the columns used here
   const rows = queries
     .selectFrom(any)
     .leftJoin('organizations', 'organizations.id', `${any}.organizationId`)

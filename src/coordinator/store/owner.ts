@@ -1,4 +1,4 @@
-/** Whose an object is: an organization's, or the system administrator's own (null; an agent's: shared). */
+/** The owner of an object: an organization or the system administrator (null; for an agent: shared). */
 import { expressionBuilder, type Expression, type SqlBool } from 'kysely'
 import type { Tables } from './schema.js'
 import type { ScopedTable } from './scope.js'
@@ -9,7 +9,7 @@ export interface NamedReference {
   readonly name: string
 }
 
-/** The object belongs to exactly this owner: what an object of that owner may refer to. */
+/** The object has exactly this owner, as required of objects that an object of this owner refers to. */
 export function ownedBy(owner: number | null, table: ScopedTable): Expression<SqlBool> {
   const e = expressionBuilder<Tables, ScopedTable>()
   return owner === null
@@ -17,7 +17,7 @@ export function ownedBy(owner: number | null, table: ScopedTable): Expression<Sq
     : e(`${table}.organizationId`, '=', owner)
 }
 
-/** Which of these ids an object of `owner` may refer to. */
+/** Returns the ids that an object of `owner` may refer to. */
 export async function readUsableIds(
   queries: Queries,
   table: 'files' | 'deployments' | 'domains' | 'webhooks',
@@ -69,7 +69,7 @@ export async function organizationExists(queries: Queries, id: number): Promise<
   return row !== undefined
 }
 
-/** Which of these ids there are. */
+/** Returns the ids that exist. */
 export async function readExistingOrganizationIds(
   queries: Queries,
   ids: readonly number[],

@@ -1,6 +1,6 @@
 /**
  * The store on PostgreSQL: a bounded pool, and one decision at a time among all coordinators.
- * With `sqlite.ts` the only file that knows which database this is.
+ * Only this file and `sqlite.ts` know which database is used.
  */
 import { randomUUID } from 'node:crypto'
 import {
@@ -26,34 +26,34 @@ import { Semaphore } from '../../runtime/semaphore.js'
 import { ConstraintViolation } from './violation.js'
 import { pauseFor, waitAtMost } from '../../runtime/pause.js'
 
-/** A coordinator's connections; ten coordinators stay below PostgreSQL's default of 100. */
+/** Connections per coordinator; ten coordinators stay below PostgreSQL's default of 100. */
 const connectionsMost = 8
-/** For a new connection as for a free one. */
+/** To open a connection or to get a free one. */
 const connectTimeoutMs = 5000
-/** By the server; waiting for the decision lock counts. */
+/** Enforced by the server; includes waiting for the decision lock. */
 const statementTimeoutMs = 30_000
-/** By us, for a server that no longer answers at all: later than its own limit. */
+/** Enforced by this process, for an unresponsive server: later than the server's own limit. */
 const answerTimeoutMs = 35_000
 const checkTimeoutMs = 5000
 const attemptsMost = 5
 const attemptPauseMs = 50
 
-/** First half of our advisory locks' keys, so that others' in the same database are not met: 'cflt'. */
+/** First half of the advisory lock keys, 'cflt', so that they do not collide with others in the same database. */
 const lockSpace = 0x63666c74
 const decisionLock = 1
 const migrationLock = 2
 
-/** First word of the name that our connections have in `pg_stat_activity`. */
+/** First word of the application name in `pg_stat_activity`. */
 const programName = 'cachefleet'
 
 const deadlockOrSerialization = ['40P01', '40001']
 /** 23503, and 23001 for `restrict` from PostgreSQL 18 on. */
 const foreignKeyCodes = ['23503', '23001']
-/** SQLSTATE classes: 08 connection, 53 resources, 57 operator's intervention and time limits, 58 the system's own. */
+/** SQLSTATE classes: 08 connection, 53 resources, 57 operator intervention and time limits, 58 system errors. */
 const unavailableClasses = ['08', '53', '57', '58']
-/** 25P03: idle in a transaction for too long; 55P03: a lock was not free. */
+/** 25P03: idle in a transaction for too long; 55P03: a lock was not available. */
 const unavailableCodes = ['25P03', '55P03']
-/** `int8`, and `numeric` (what `sum` of it answers). Ids and times fit a number exactly. */
+/** `int8`, and `numeric` (the type of its `sum`). A number represents ids and times exactly. */
 const numberTypes = [20, 1700]
 
 const dialectSql: DialectSql = {
@@ -76,11 +76,11 @@ const dialectSql: DialectSql = {
 
 type Work<T> = (queries: Transaction<Tables>) => Promise<T>
 
-/** Connects at the first query. A lost connection is FleetError 'unavailable'; the next query makes a new one. */
+/** Connects at the first query. A lost connection throws FleetError 'unavailable'; the next query opens a new one. */
 export function openPostgres(url: string, log: Logger): Database {
   const guard = new TransactionGuard()
   const decisions = new Semaphore()
-  // Tells our connections from those of others.
+  // Distinguishes the connections of this process from others.
   const ownName = `${programName} ${randomUUID().slice(0, 8)}`
   const limits: PoolConfig = {
     application_name: ownName,
@@ -95,7 +95,7 @@ export function openPostgres(url: string, log: Logger): Database {
     queries,
     recall: (_, read) => read(),
     transaction: (work, options) => repeated(() => transact(queries, guard, work, options)),
-    // One at a time: a process whose decisions wait for another's lock holds one connection, not all.
+    // One at a time: a process whose decisions wait for the lock then uses one connection, not all.
     decide: async (work, options) => {
       guard.check()
       const lock = decisionLock
@@ -115,7 +115,7 @@ export function openPostgres(url: string, log: Logger): Database {
       waitAtMost(checkTimeoutMs, ask(queries), () => {
         throw unavailable(`not within ${checkTimeoutMs} ms`)
       }),
-    // The server's disk is not ours to see: what it refuses to write says so.
+    // The server's disk is not visible from here: a failed write reports that it is full.
     checkRoom: () => Promise.resolve(),
     close: () => queries.destroy(),
   }
@@ -132,7 +132,7 @@ function createPool(url: string, limits: PoolConfig, log: Logger): Pool {
   pool.on('error', (error) => {
     log.warn({ reason: error.message }, 'a connection to the store was lost')
   })
-  // In use, a connection has no listener of the pool's: without one its loss would end the process.
+  // The pool does not listen on a connection in use: without a listener its loss would end the process.
   pool.on('connect', (client) => {
     client.on('error', () => undefined)
   })
@@ -146,7 +146,7 @@ function connect(pool: Pool, guard: TransactionGuard): Kysely<Tables> {
   return new Kysely<Tables>({ dialect: new PooledDialect({ pool: guardedPool(pool, guard) }) })
 }
 
-/** Read committed, always: the lock's own statement would fix what a stricter transaction sees before it is held. */
+/** Always read committed: in a stricter transaction the snapshot would be taken before the lock is held. */
 function transact<T>(
   queries: Kysely<Tables>,
   guard: TransactionGuard,
@@ -165,7 +165,7 @@ function transact<T>(
     })
 }
 
-/** The work may run again: PostgreSQL ends one of two transactions that wait for each other. */
+/** May repeat the work: PostgreSQL aborts one of two transactions that wait for each other. */
 async function repeated<T>(attempt: () => Promise<T>): Promise<T> {
   for (let attempts = 1; ; attempts++) {
     try {
@@ -183,7 +183,7 @@ async function repeated<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-/** On a connection of its own, without time limits: another coordinator may be at it, and tables may be long. */
+/** On its own connection, without time limits: another coordinator may be migrating, and tables may be large. */
 async function migrate<T>(url: string, names: PoolConfig, log: Logger, work: Work<T>): Promise<T> {
   const guard = new TransactionGuard()
   const queries = connect(createPool(url, { ...names, max: 1 }, log), guard)
@@ -202,7 +202,7 @@ async function migrate<T>(url: string, names: PoolConfig, log: Logger, work: Wor
   }
 }
 
-/** Sorting by bytes and names of 255 characters mean nothing in another encoding. */
+/** Sorting by bytes and the 255-character limit of names are meaningless in another encoding. */
 async function requireUnicode(queries: Transaction<Tables>): Promise<void> {
   const { rows } = await sql<{ server_encoding: string }>`show server_encoding`.execute(queries)
   const encoding = rows[0]?.server_encoding ?? 'unknown'
@@ -233,7 +233,7 @@ class PooledDialect extends PostgresDialect {
 }
 
 class PooledDriver extends PostgresDriver {
-  /** A lost connection has rolled back already; its error would hide the reason. The pool drops it. */
+  /** A lost connection has already rolled back; an error here would hide the cause. The pool drops it. */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     try {
       await super.rollbackTransaction(connection)
@@ -243,7 +243,7 @@ class PooledDriver extends PostgresDriver {
   }
 }
 
-/** The pool as Kysely sees it: guarded, and with errors that say what a caller can do about them. */
+/** The pool as Kysely sees it: guarded, and with errors translated for callers. */
 function guardedPool(pool: Pool, guard: TransactionGuard): PostgresPool {
   return {
     connect: async () => {
@@ -261,7 +261,7 @@ function guardedPool(pool: Pool, guard: TransactionGuard): PostgresPool {
 function guardedClient(client: PoolClient): PostgresPoolClient {
   let lost: FleetError | undefined
   const query = async (text: string, parameters: readonly unknown[]): Promise<unknown> => {
-    // After a time limit the answer may still come: nothing more may be asked on this connection.
+    // After a timeout the answer may still arrive: the connection must not be used any more.
     if (lost) throw lost
     try {
       return await client.query(text, [...parameters])
@@ -272,7 +272,7 @@ function guardedClient(client: PoolClient): PostgresPoolClient {
     }
   }
   return {
-    // The result has what Kysely reads; without a cursor in its settings it never asks for the other form, a stream.
+    // Kysely reads only this result form; without a cursor in its settings it never requests a stream.
     query: query as PostgresPoolClient['query'],
     release: () => {
       client.release(lost)
@@ -281,7 +281,7 @@ function guardedClient(client: PoolClient): PostgresPoolClient {
 }
 
 function translateError(error: unknown): unknown {
-  // Whatever is not an answer of the server is a broken connection; a bad parameter of ours is a TypeError.
+  // Any error not sent by the server means a broken connection, except TypeError: an invalid parameter.
   if (!(error instanceof DatabaseError))
     return error instanceof TypeError ? error : unavailable(error)
   const code = error.code ?? ''
@@ -299,7 +299,7 @@ function unavailable(error: unknown): FleetError {
   })
 }
 
-/** A refused connection to a name with several addresses has a code and no message. */
+/** The error of a refused connection to a host name with several addresses has a code but no message. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error.message !== '') return error.message

@@ -1,17 +1,17 @@
-/** Queries that are asked for all the time: building and compiling one takes longer than the database needs to answer it. */
+/** Frequent queries: building and compiling one takes longer than executing it. */
 import type { Compilable, CompiledQuery, DialectAdapter } from 'kysely'
 import type { Queries } from './store.js'
 
 type PreparedQuery<Row> = (queries: Queries, parameters: readonly unknown[]) => Promise<Row[]>
 
 /**
- * `build` is called once for each store, and gives each parameter some value of its type. `parameters` are the real ones, in the
- * order in which the query's text names them.
+ * `build` is called once per store and gives each parameter any value of its type. `parameters` are the real values, in the
+ * order of the query's text.
  */
 export function prepareQuery<Row>(
   build: (queries: Queries) => Compilable<Row>,
 ): PreparedQuery<Row> {
-  // The adapter is what a store and its transactions have in common.
+  // A store and its transactions share the adapter.
   const compiled = new WeakMap<DialectAdapter, CompiledQuery<Row>>()
   return async (queries, parameters) => {
     const { adapter } = queries.getExecutor()

@@ -1,6 +1,6 @@
 /**
- * Holds organizations to their quotas where rows are made. Each count is behind the insert, in its transaction and under a lock on
- * the organization's row: whoever inserts at the same time is counted, on both databases.
+ * Enforces organizations' quotas when rows are inserted. The count follows the insert, in its transaction and under a lock
+ * on the organization's row, so that concurrent inserts are counted on both databases.
  */
 import {
   completeQuotas,
@@ -13,19 +13,19 @@ import {
 import { FleetError } from '../../errors.js'
 import type { Queries } from './store.js'
 
-/** As the row has them. */
+/** Parses the row's column. */
 function parseQuotas(quotas: string | null): GivenQuotas | null {
   return quotas === null ? null : (JSON.parse(quotas) as GivenQuotas) // written by toColumns of organizations.ts
 }
 
-/** Call behind the insert. `owner` null: the system administrator's own have no quota. Throws 'conflict'. */
+/** Call after the insert. `owner` null: the system administrator's own objects have no quota. Throws 'conflict'. */
 export async function holdQuota(
   queries: Queries,
   owner: number | null,
   name: Exclude<ObjectQuota, 'fileBytes'>,
 ): Promise<void> {
   if (owner === null) return
-  // Changes nothing and locks the row; those that insert do not wait for each other before.
+  // Locks the row without changing it; until here concurrent inserts do not wait for each other.
   const organization = await queries
     .updateTable('organizations')
     .set((e) => ({ fileBytes: e.ref('fileBytes') }))
@@ -36,7 +36,7 @@ export async function holdQuota(
   if ((await countOf(queries, owner, name)) > quota) throw full(organization.name, name, quota)
 }
 
-/** Call where a version is made; `bytes` as its source is kept. Throws 'conflict'. */
+/** Call when a version is created; `bytes` is the size of its source as stored. Throws 'conflict'. */
 export async function addFileBytes(
   queries: Queries,
   owner: number | null,
@@ -70,12 +70,12 @@ export async function forgetFileBytes(queries: Queries, fileId: number): Promise
 }
 
 export interface NamedQuotas {
-  /** The organization's. */
+  /** Name of the organization. */
   readonly name: string
   readonly quotas: Quotas
 }
 
-/** For what is counted elsewhere. Undefined: it was deleted. */
+/** For objects that are counted elsewhere. Undefined: the organization was deleted. */
 export async function readQuotas(
   queries: Queries,
   organizationId: number,
@@ -88,7 +88,7 @@ export async function readQuotas(
   return row && { name: row.name, quotas: completeQuotas(parseQuotas(row.quotas)) }
 }
 
-/** Accounts: its users of both APIs, and those that it made and that are a user nowhere. */
+/** Accounts: its users of both APIs, and accounts that it created and that are users of no organization. */
 async function countOf(
   queries: Queries,
   owner: number,

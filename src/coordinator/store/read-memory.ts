@@ -1,14 +1,14 @@
 /**
- * What was read is believed until something is written: people and scripts that look at the same few lists again and again,
- * all at once, cost one reading. Exact, not timed: whoever writes changes the generation.
+ * Caches reads until the next write, so that many users and scripts polling the same few lists cause one query.
+ * Exact, not timed: every write changes the generation.
  */
 
 import { createReadCache } from '../../runtime/bounded-cache.js'
 
 interface Reading {
-  /** What is read, parameters and the reader's scope included: the same text, the same answer. */
+  /** Identifies the read, including parameters and the reader's scope: equal keys, equal results. */
   readonly key: string
-  /** How much of the memory it takes: its rows. */
+  /** Its share of the cache, in rows. */
   readonly rows: number
 }
 
@@ -17,7 +17,7 @@ export type Recall = <T>(reading: Reading, read: () => Promise<T>) => Promise<T>
 /** A page of 50 and each of a thousand agents, at about 1 kB per row. */
 const rowsMost = 2_000
 
-/** `readGeneration` answers another number after every write, whoever wrote. What is read is shared: nobody may change it. */
+/** `readGeneration` returns a different number after every write by any process. Results are shared: callers must not change them. */
 export function createReadMemory(readGeneration: () => number): Recall {
   const known = createReadCache<unknown>({
     most: rowsMost,
@@ -29,6 +29,6 @@ export function createReadMemory(readGeneration: () => number): Recall {
     const now = readGeneration()
     if (now !== generation) known.clear()
     generation = now
-    return known.read(reading.key, read, reading.rows) as Promise<T> // the key says what is read
+    return known.read(reading.key, read, reading.rows) as Promise<T> // the key determines the type
   }
 }

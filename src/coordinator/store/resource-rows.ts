@@ -1,4 +1,4 @@
-/** From a resource's fields to its table: the columns that lists filter by, rows read, what a body writes. */
+/** Maps a resource's fields to its table: columns for list filters, reading rows, writing request bodies. */
 import { sql } from 'kysely'
 import { findNameProblem } from '../../resources/names.js'
 import {
@@ -17,12 +17,12 @@ import type { ListColumns, NestedColumn, PlainColumn, TableColumn } from './list
 import type { Tables } from './schema.js'
 
 type OneValue = 'id' | 'name' | 'text' | 'integer' | 'flag' | 'time' | 'moment' | 'words'
-/** Kept as JSON, and in no list's filters. */
+/** Stored as JSON; lists cannot be filtered by them. */
 type Packed = 'list' | 'numbers' | 'object'
-/** Another object by its id, with its name joined: `accountId`, `accountName`. */
+/** Reference to another object by id, with its name joined: `accountId`, `accountName`. */
 type Joined = 'owner' | 'reference'
 
-/** The fields that are a column of the table each. */
+/** The fields that are stored in a column of their own. */
 type StoredKey<F extends Fields> = {
   [K in keyof F]: F[K] extends { computed: true }
     ? never
@@ -32,7 +32,7 @@ type StoredKey<F extends Fields> = {
 }[keyof F] &
   string
 
-/** As use cases have it: by column; times in milliseconds. */
+/** A record as use cases see it: by column; times in milliseconds. */
 export type StoredRecord<F extends Fields> = {
   readonly [K in StoredKey<F> as ColumnOf<F, K>]: F[K] extends { kind: 'time' | 'moment' }
     ? number | Extract<ValueOf<F[K]>, null>
@@ -76,16 +76,16 @@ function isPacked({ kind }: Field): boolean {
   return kind === 'list' || kind === 'numbers' || kind === 'object'
 }
 
-/** `agents.name`, …: what a query selects. */
+/** The columns that a query selects: `agents.name`, … */
 export function storedColumns<F extends Fields, T extends keyof Tables>(
   fields: F,
   table: T,
 ): `${T}.${ColumnOf<F, StoredKey<F>>}`[] {
   const columns = storedFields(fields).map(({ column }) => `${table}.${column}`)
-  return columns as `${T}.${ColumnOf<F, StoredKey<F>>}`[] // of the same fields
+  return columns as `${T}.${ColumnOf<F, StoredKey<F>>}`[] // from the same fields
 }
 
-/** What a list can be filtered and sorted by; the noun adds what is computed. */
+/** The columns that a list can be filtered and sorted by; the noun adds the computed ones. */
 export function listColumns<F extends Fields>(
   fields: F,
   table: keyof Tables,
@@ -99,7 +99,7 @@ export function listColumns<F extends Fields>(
   return Object.fromEntries(columns) as ListColumns & Record<StoredKey<F>, PlainColumn>
 }
 
-/** `tags.id`, `tags.name`: of several that a row has. */
+/** Columns of a row's nested objects: `tags.id`, `tags.name`. */
 export function nestedColumns(
   name: string,
   { fields, table }: { readonly fields: Fields; readonly table: keyof Tables },
@@ -124,7 +124,7 @@ function toListColumn({ column, field }: StoredField, table: keyof Tables): Plai
   return { column: field.kind === 'moment' ? toSeconds(place) : place, type, ...nullable }
 }
 
-/** Of a table that was joined with that of the noun it refers to. */
+/** For a query that joins the table of the referenced noun. */
 function referenceColumns(
   name: string,
   { to, computed }: Extract<Field, { readonly kind: 'reference' }>,
@@ -140,18 +140,18 @@ function referenceColumns(
   ]
 }
 
-/** Of a column that holds milliseconds. */
+/** Converts a column in milliseconds. */
 function toSeconds(column: TableColumn) {
   return sql<number | null>`(${sql.ref(column)} / 1000)`
 }
 
-/** Of a table that was joined with `organizations`. */
+/** For a query that joins `organizations`. */
 const ownerColumns = {
   'organization.id': { column: 'organizations.id', type: 'number', nullable: true },
   'organization.name': { column: 'organizations.name', type: 'text', nullable: true },
 } as const satisfies Readonly<Record<string, PlainColumn>>
 
-/** Reads the stored fields of rows: flags are 0 or 1 there, lists are JSON, and what it refers to is joined. */
+/** Reads the stored fields of rows: flags are stored as 0 or 1, lists as JSON; references are joined. */
 export function rowReader<F extends Fields>(fields: F): (row: object) => StoredRecord<F> {
   const stored = storedFields(fields).map(({ column, field }) => ({
     column,
@@ -182,8 +182,8 @@ function isJoined(field: Field | undefined): boolean {
 }
 
 /**
- * What a body writes, over what was there; without it, over the defaults. Throws 'invalid' naming the key for what is no
- * name.
+ * Merges a request body over the existing record or, for a new one, over the defaults. Throws 'invalid' with the key of
+ * an invalid name.
  */
 export function mergeWritten<F extends Fields>(
   { noun, fields }: Pick<Resource, 'noun'> & { readonly fields: F },
@@ -221,12 +221,12 @@ type Column<F extends Field> = F extends { kind: 'flag' }
     ? string | Extract<ValueOf<F>, null>
     : ValueOf<F>
 
-/** As the table has it. */
+/** A row as stored in the table. */
 type WrittenRow<F extends Fields> = {
   readonly [K in WrittenColumn<F> as ColumnOf<F, K>]: Column<F[K]>
 }
 
-/** For an insert or an update; what is not written by it may be left out. */
+/** For an insert or an update; columns that it does not write may be omitted. */
 export function toRow<F extends Fields>(fields: F, written: Written<F>): WrittenRow<F> {
   const columns = storedFields(fields).flatMap(({ column, field }): [string, unknown][] => {
     const value: unknown = Reflect.get(written, column)
@@ -234,5 +234,5 @@ export function toRow<F extends Fields>(fields: F, written: Written<F>): Written
     if (field.kind === 'flag') return [[column, value === true ? 1 : 0]]
     return [[column, isPacked(field) && value !== null ? JSON.stringify(value) : value]]
   })
-  return Object.fromEntries(columns) as WrittenRow<F> // each of its own field
+  return Object.fromEntries(columns) as WrittenRow<F> // each column from its own field
 }

@@ -1,11 +1,11 @@
-/** Whole rows, new ones and changed ones alike, in one statement for many. */
+/** Writes many whole rows, new and changed, in one statement. */
 import { sql, type Insertable, type RawBuilder } from 'kysely'
 import { prepareGiven } from './given-rows.js'
 import type { Tables } from './schema.js'
 import type { Queries } from './store.js'
 import type { Table } from './tables/table.js'
 
-/** Answers how to write rows of this table: a row with the same primary key is overwritten. */
+/** Returns a function that writes rows of this table: a row with the same primary key is overwritten. */
 export function prepareSave<T extends keyof Tables>(name: T, { columns, keys }: Table) {
   const { primaryKey = [] } = keys
   const names = Object.keys(columns)

@@ -1,8 +1,8 @@
 /**
- * The tables, as both databases have them. Times are integer milliseconds since 1970, flags 0 or 1, JSON is text;
- * the query files convert (`fromRow`). `organizationId` null is the system administrator's own, or shared.
+ * The tables of both databases. Times are integer milliseconds since 1970, flags are 0 or 1, JSON is text;
+ * the query files convert (`fromRow`). `organizationId` null: owned by the system administrator, or shared.
  *
- * A new store is made from this; one of an earlier release becomes the same by migrations (`migrations/run-migrations.ts`).
+ * A new store is created from this; migrations (`migrations/run-migrations.ts`) bring a store of an earlier release to it.
  */
 import type { DialectSql } from './database.js'
 import { backendTables } from './tables/backends.js'
@@ -19,7 +19,7 @@ import { createTable, type RowOf } from './tables/table.js'
 import { triggers } from './tables/triggers.js'
 import { webhookTables } from './tables/webhooks.js'
 
-/** What others refer to comes before them. */
+/** Referenced tables come before the tables that refer to them. */
 const tables = {
   ...identityTables,
   ...agentTables,
@@ -39,13 +39,13 @@ const tables = {
 
 type Descriptions = typeof tables
 
-/** What queries are checked by: columns by table. */
+/** The types that queries are checked against: columns by table. */
 export type Tables = { [Name in keyof Descriptions]: RowOf<Descriptions[Name]> }
 
-/** What others refer to comes before them. */
+/** Referenced tables come before the tables that refer to them. */
 export const tableNames = Object.keys(tables) as readonly (keyof Tables)[]
 
-/** All that an empty database lacks. */
+/** Everything that an empty database needs. */
 export function createSchema(dialect: DialectSql): string[] {
   return [
     ...Object.entries(tables).flatMap(([name, table]) => createTable(name, table, dialect)),
@@ -55,7 +55,7 @@ export function createSchema(dialect: DialectSql): string[] {
   ]
 }
 
-/** Empty ones, for the rows of another store. */
+/** Empty tables, for the rows of another store. */
 export function createTables(dialect: DialectSql): string[] {
   return [
     createMigrationsTable(dialect),
@@ -67,7 +67,7 @@ export function createTriggers(dialect: DialectSql): string[] {
   return triggers.flatMap(dialect.trigger)
 }
 
-/** Which migrations ran. */
+/** Records which migrations ran. */
 export function createMigrationsTable({ text, integer, tableOptions }: DialectSql): string {
   return `create table if not exists migrations (name ${text} not null primary key, "ranAt" ${integer} not null) ${tableOptions}`
 }

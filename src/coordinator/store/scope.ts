@@ -1,7 +1,7 @@
 /**
- * Whose objects a query may see: every query of organizations' tables goes through here (docs/behaviour.md, Organizations).
- * The system administrator sees all; its own objects (organizationId null) are visible to nobody else, but for its
- * agents: these are shared, every organization sees them and the tags that they bear.
+ * Visibility filters: every query of organizations' tables uses them (docs/behaviour.md, Organizations).
+ * The system administrator sees everything. Its own objects (organizationId null) are hidden from organizations, except its
+ * agents: these are shared, and every organization sees them and their tags.
  */
 import { sql, type Expression, type SqlBool } from 'kysely'
 import type { Tables } from './schema.js'
@@ -22,13 +22,13 @@ export function within(scope: Scope, table: ScopedTable): Expression<SqlBool> {
   return sql<SqlBool>`${ownerColumn(table)} = ${scope.organizationId}`
 }
 
-/** The agents that may be seen and deployed to: the organization's own and the shared ones. */
+/** The agents visible and usable for deploys: the organization's own and the shared ones. */
 export function visibleAgents(scope: Scope): Expression<SqlBool> {
   if (scope.kind === 'all') return sql<SqlBool>`1 = 1`
   return sql<SqlBool>`(${within(scope, 'agents')} or ${ownerColumn('agents')} is null)`
 }
 
-/** The tags that may be seen and referred to: the organization's own and those that shared agents bear. */
+/** The tags visible and usable in references: the organization's own and those of shared agents. */
 export function visibleTags(scope: Scope): Expression<SqlBool> {
   if (scope.kind === 'all') return sql<SqlBool>`1 = 1`
   return sql<SqlBool>`(${within(scope, 'tags')} or (${ownerColumn('tags')} is null and exists (
@@ -37,13 +37,13 @@ export function visibleTags(scope: Scope): Expression<SqlBool> {
     where ${sql.ref('agentTags.tagId')} = ${sql.ref('tags.id')} and ${ownerColumn('agents')} is null)))`
 }
 
-/** The events that may be heard of: the organization's own, and those of shared agents. The types are the caller's matter. */
+/** The visible events: the organization's own, and those of shared agents. The caller filters by type. */
 export function visibleEvents(scope: Scope): Expression<SqlBool> {
   if (scope.kind === 'all') return sql<SqlBool>`1 = 1`
   return sql<SqlBool>`(${within(scope, 'events')} or ${sql.ref('events.sharedData')} is not null)`
 }
 
-/** The problems that may be heard of: of the organization's own objects, and of shared agents. The types are the caller's matter. */
+/** The visible problems: of the organization's own objects, and of shared agents. The caller filters by type. */
 export function visibleProblems(scope: Scope): Expression<SqlBool> {
   if (scope.kind === 'all') return sql<SqlBool>`1 = 1`
   return sql<SqlBool>`(${within(scope, 'openProblems')} or ${sql.ref('openProblems.sharedData')} is not null)`
@@ -55,7 +55,7 @@ export function visibleOrganizations(scope: Scope): Expression<SqlBool> {
   return sql<SqlBool>`${sql.ref('organizations.id')} = ${scope.organizationId}`
 }
 
-/** The accounts that are its users, and those that it made and that are a user of none. */
+/** The accounts of its users, and accounts that it created and that are users of no organization. */
 export function visibleAccounts(scope: Scope): Expression<SqlBool> {
   if (scope.kind === 'all') return sql<SqlBool>`1 = 1`
   const uses = sql`select 1 from ${sql.table('users')}
@@ -64,7 +64,7 @@ export function visibleAccounts(scope: Scope): Expression<SqlBool> {
     or (${within(scope, 'accounts')} and not exists (${uses})))`
 }
 
-/** The organization that a new object belongs to. */
+/** The owner of a new object. */
 export function ownerOf(scope: Scope): number | null {
   return scope.kind === 'all' ? null : scope.organizationId
 }
@@ -73,7 +73,7 @@ function ownerColumn(table: ScopedTable): Expression<number | null> {
   return sql.ref<number | null>(`${table}.organizationId`)
 }
 
-/** What the owner of an object may use for it. */
+/** The scope of the objects that an object of this owner may use. */
 export function scopeOfOwner(organizationId: number | null): Scope {
   return organizationId === null ? { kind: 'all' } : { kind: 'organization', organizationId }
 }

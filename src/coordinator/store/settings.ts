@@ -1,8 +1,8 @@
-/** What the store itself remembers of its coordinators: a few named texts. */
+/** Settings that the store keeps about its coordinators: a few named texts. */
 import { prepareQuery } from './prepared-query.js'
 import type { Queries } from './store.js'
 
-/** Answers what stands there; the first of several writers wins. */
+/** Returns the stored value; the first of several writers wins. */
 export async function ensureSetting(
   queries: Queries,
   name: string,

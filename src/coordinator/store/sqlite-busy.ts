@@ -1,6 +1,6 @@
 /**
- * Waits for another process that writes the store (`admin set-password` beside the daemon, a backup) without holding up this one:
- * SQLite's own waiting stops the thread, and with it all links and calls.
+ * Waits for another process that writes the store (`admin set-password` beside the daemon, a backup) without blocking this one:
+ * SQLite's own waiting blocks the thread, and with it all agent links and API requests.
  */
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
 import { FleetError } from '../../errors.js'
@@ -8,7 +8,7 @@ import { pauseFor } from '../../runtime/pause.js'
 
 /** After this the caller gets an error. */
 const retryLimitMs = 5000
-/** SQLite's own waiting polls less and less often, and may starve. */
+/** Constant, because SQLite's own waiting polls less and less often and may starve. */
 const pauseMs = 5
 
 export class StoreBusy extends FleetError {
@@ -18,7 +18,7 @@ export class StoreBusy extends FleetError {
   }
 }
 
-/** Tries again until the store is free. Throws StoreBusy when it took too long. */
+/** Retries until the store is free. Throws StoreBusy after `retryLimitMs`. */
 export async function retryWhileBusy<T>(attempt: () => T | Promise<T>): Promise<T> {
   const giveUpAtMs = performance.now() + retryLimitMs
   for (;;) {
@@ -31,7 +31,7 @@ export async function retryWhileBusy<T>(attempt: () => T | Promise<T>): Promise<
   }
 }
 
-/** Statements that are not part of a transaction; one that has begun holds the store already. */
+/** Retries statements outside transactions; a transaction that has begun already holds the store. */
 export class RetryingConnection implements DatabaseConnection {
   readonly #connection: DatabaseConnection
   readonly #isInTransaction: () => boolean

@@ -1,10 +1,10 @@
-/** What SQLite's errors mean for whoever uses the store. */
+/** Translates SQLite's errors for users of the store. */
 import { FleetError } from '../../errors.js'
 import { StoreBusy } from './sqlite-busy.js'
 import { BetterSqlite3 } from './sqlite-library.js'
 import { ConstraintViolation } from './violation.js'
 
-/** Throws them as the store's own. */
+/** Rethrows SQLite's errors as the store's own. */
 export function translated<T>(work: () => T): T {
   try {
     return work()

@@ -1,21 +1,21 @@
 /**
- * The write-ahead log of an SQLite file, put on disk by a thread of the pool: SQLite's own `synchronous = FULL` stops the thread
- * that commits for as long as the disk takes, and with it all links and calls.
+ * Syncs the write-ahead log of an SQLite file in a thread of the pool: SQLite's own `synchronous = FULL` blocks the
+ * committing thread until the disk has finished, and with it all agent links and API requests.
  */
 import { open, type FileHandle } from 'node:fs/promises'
 import { FleetError } from '../../errors.js'
 import type { SqliteFile } from './sqlite-library.js'
 
 export interface SqliteJournal {
-  /** Resolves when what was committed before is on disk. Rejects with FleetError 'unavailable'. One call at a time. */
+  /** Resolves when all earlier commits are on disk. Rejects with FleetError 'unavailable'. One call at a time. */
   sync(): Promise<void>
-  /** Before the file is deleted; the next `sync` opens the new one. */
+  /** Call before the file is deleted; the next `sync` opens the new one. */
   close(): Promise<void>
 }
 
-/** It is there from the first transaction on. */
+/** The file exists from the first transaction on. */
 export function openJournal(database: SqliteFile): SqliteJournal {
-  // Absolute and without symbolic links, as SQLite itself has it.
+  // Absolute and without symbolic links, as SQLite itself uses it.
   const [main] = database.pragma('database_list') as [{ readonly file: string }] // sqlite.org/pragma.html
   const path = `${main.file}-wal`
   let file: FileHandle | null = null

@@ -1,6 +1,6 @@
 /**
- * The library that speaks SQLite: two versions of one package. 13 does not depend on the release of Node, and needs Node 22. 12 is for Node 20
- * alone: compiled for Node 24.19 or newer it ends the process now and then (nodejs/node#65446).
+ * The SQLite library: two versions of one package. 13 works with any release from Node 22 on. 12 is used with Node 20
+ * only: compiled for Node 24.19 or newer it sometimes crashes the process (nodejs/node#65446).
  */
 import { createRequire } from 'node:module'
 import type Library from 'better-sqlite3'
@@ -10,7 +10,7 @@ export type SqliteStatement = Library.Statement
 
 const major = Number(process.versions.node.split('.', 1)[0])
 const require = createRequire(import.meta.url)
-// Declared by the types of 12: 13 has all of that.
+// The types are those of 12: 13 has the same API.
 export const BetterSqlite3 = require(
   major >= 22 ? 'better-sqlite3-13' : 'better-sqlite3',
 ) as typeof Library

@@ -1,15 +1,15 @@
-/** Prepared statements of an SQLite file, as Kysely asks for them. */
+/** Caches the prepared statements of an SQLite file for Kysely. */
 import type { SqliteDatabase, SqliteStatement } from 'kysely'
 import { createBoundedCache } from '../../runtime/bounded-cache.js'
 import { translated } from './sqlite-errors.js'
 import type { SqliteFile, SqliteStatement as Statement } from './sqlite-library.js'
 import { mapEach, prepareRow } from './sqlite-row.js'
 
-/** Prepared statements kept, and the longest text of one: long ones are lists of rows that differ each time. */
+/** Number of cached statements, and their maximum length: longer ones are lists of rows that differ each time. */
 const statementsKept = 256
 const statementLengthMost = 4096
 
-/** The database as Kysely sees it: statements are kept, errors are the store's own. */
+/** The database as Kysely sees it: statements are cached, errors translated to the store's own. */
 export function statementCache(file: SqliteFile, noteWrite: () => void): SqliteDatabase {
   const kept = createBoundedCache<string, SqliteStatement>(statementsKept)
   return {

@@ -1,6 +1,6 @@
 /**
- * The store on SQLite: one connection, one transaction at a time, on disk before it answers.
- * With `postgres.ts` the only file that knows which database this is.
+ * The store on SQLite: one connection, one transaction at a time, on disk before it resolves.
+ * Only this file and `postgres.ts` know which database is used.
  */
 import { chmodSync, closeSync, openSync } from 'node:fs'
 import {
@@ -31,7 +31,7 @@ import { Semaphore } from '../../runtime/semaphore.js'
 
 const inMemory = ':memory:'
 
-/** How long a start waits for another process; nothing else is done meanwhile. */
+/** How long a start waits for another process, blocking this one. */
 const openTimeoutMs = 5000
 
 const dialectSql: DialectSql = {
@@ -45,12 +45,12 @@ const dialectSql: DialectSql = {
   ],
 }
 
-/** Its native part is read from disk at the first use: by then this process may be a user who cannot read it. */
+/** Loads the native library now: at its first use this process may run as a user who cannot read the file. */
 export function loadSqlite(): void {
   new BetterSqlite3(inMemory).close()
 }
 
-/** Opens or makes the file, readable by its owner only. Throws FleetError 'unavailable' when it cannot. */
+/** Opens or creates the file, readable by its owner only. Throws FleetError 'unavailable' on failure. */
 export function openSqlite(path: string): Database {
   const file = openFile(path)
   const mutex = new Semaphore()
@@ -78,7 +78,7 @@ export function openSqlite(path: string): Database {
     migrate: (work) => transaction(work),
     isUsedElsewhere: () =>
       mutex.run(async () => {
-        await journal?.close() // it is deleted, and made anew
+        await journal?.close() // the file is deleted and recreated
         return isLockedElsewhere(file)
       }),
     check: async () => {
@@ -95,7 +95,7 @@ export function openSqlite(path: string): Database {
 
 function openFile(path: string): SqliteFile {
   try {
-    // Before SQLite does, whose mode would be the umask's; the journal's files take the mode of this one.
+    // Created before SQLite would, with the umask's mode; the journal files inherit this file's mode.
     if (path !== inMemory) {
       closeSync(openSync(path, 'a', 0o600))
       chmodSync(path, 0o600)
@@ -104,14 +104,14 @@ function openFile(path: string): SqliteFile {
     file.pragma('journal_mode = WAL')
     file.pragma('synchronous = FULL')
     file.pragma('foreign_keys = ON')
-    // What a savepoint would go back to, else in a file that is written page by page (sqlite.org/tempfiles.html).
+    // Else the rollback data of savepoints is in a file that is written page by page (sqlite.org/tempfiles.html).
     file.pragma('temp_store = MEMORY')
-    // Patterns of lists are case-sensitive (docs/behaviour.md, Lists), as they are on PostgreSQL.
+    // List patterns are case-sensitive (docs/behaviour.md, Lists), as on PostgreSQL.
     file.pragma('case_sensitive_like = ON')
     file.function('iso_time', { deterministic: true }, (ms) =>
       typeof ms === 'number' ? new Date(ms).toISOString() : null,
     )
-    // SQLite would wait in this thread: from now on it is done outside (sqlite-busy.ts).
+    // SQLite's own waiting would block this thread: from now on sqlite-busy.ts waits.
     file.pragma('busy_timeout = 0')
     return file
   } catch (error) {
@@ -122,7 +122,7 @@ function openFile(path: string): SqliteFile {
   }
 }
 
-/** The journal is changed by whoever has the file alone (sqlite.org/wal.html, section 4). */
+/** Only a process that has the file to itself can change the journal mode (sqlite.org/wal.html, section 4). */
 function isLockedElsewhere(file: SqliteFile): boolean {
   try {
     file.pragma('journal_mode = DELETE')
@@ -139,8 +139,8 @@ function isLockedElsewhere(file: SqliteFile): boolean {
 type Work<T> = (queries: Transaction<Tables>) => Promise<T>
 
 /**
- * Committed without waiting for the disk, then synced outside of this thread. How far SQLite syncs belongs to the connection,
- * and cannot be changed within a transaction.
+ * Commits without waiting for the disk, then syncs outside this thread. SQLite's `synchronous` setting belongs to the
+ * connection and cannot be changed within a transaction.
  */
 function openGroups(
   connection: Connection,
@@ -180,7 +180,7 @@ interface Connection {
   readonly file: SqliteFile
   readonly mutex: Semaphore
   readonly guard: TransactionGuard
-  /** The transaction of a group is open: those in it are savepoints. */
+  /** A group's transaction is open: its members run as savepoints. */
   isGrouped: boolean
 }
 
@@ -199,7 +199,7 @@ class OneConnectionDialect extends SqliteDialect {
   }
 }
 
-/** Kysely's own queue wakes every waiter at each turn, which is quadratic when a whole fleet says hello at once. */
+/** Kysely's own queue wakes every waiter at each turn, which is quadratic when a whole fleet connects at once. */
 class OneConnectionDriver extends SqliteDriver {
   readonly #connection: Connection
   #retrying: DatabaseConnection | null = null
@@ -223,7 +223,7 @@ class OneConnectionDriver extends SqliteDriver {
     this.#connection.mutex.release()
   }
 
-  /** Immediate: a reader that turns writer could not wait for another process that writes, only fail. */
+  /** Immediate: a reader that becomes a writer could only fail, not wait, while another process writes. */
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     const words = this.#connection.isGrouped ? 'savepoint member' : 'begin immediate'
     await connection.executeQuery(CompiledQuery.raw(words))
@@ -234,7 +234,7 @@ class OneConnectionDriver extends SqliteDriver {
     await connection.executeQuery(CompiledQuery.raw('release member'))
   }
 
-  /** A full disk has rolled back already; a second rollback would hide the reason. */
+  /** When the disk is full, SQLite has already rolled back; a second rollback would hide the cause. */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     if (!this.#connection.file.inTransaction) return
     if (!this.#connection.isGrouped) return super.rollbackTransaction(connection)
@@ -246,12 +246,12 @@ class OneConnectionDriver extends SqliteDriver {
 interface Writes {
   /** Called before each statement that may write. */
   readonly note: () => void
-  /** Another number after every write of this process or another. */
+  /** Returns a different number after every write of this or another process. */
   readonly count: () => number
 }
 
 function countWrites(file: SqliteFile): Writes {
-  // Of the writes of others only (sqlite.org/pragma.html#pragma_data_version).
+  // Counts only the writes of other connections (sqlite.org/pragma.html#pragma_data_version).
   const readOthers = file.prepare<[], number>('pragma data_version').pluck()
   let own = 0
   let others: number | undefined

@@ -3,20 +3,20 @@ import type { Kysely, Transaction } from 'kysely'
 import type { Recall } from './read-memory.js'
 import type { Tables } from './schema.js'
 
-/** What a query function is given: the store itself, or a transaction of it. */
+/** Parameter of every query function: the store itself, or one of its transactions. */
 export type Queries = Kysely<Tables>
 
 export interface Store {
   readonly queries: Queries
   /**
-   * Reads, unless the same was read since the last write: for what is asked for often. On PostgreSQL it always reads, for
-   * other processes write there. Not within a transaction. The answer is shared: it must not be changed.
+   * Reads, unless the same was read since the last write: for frequent queries. On PostgreSQL it always reads, because
+   * other processes write there. Not for use within a transaction. The result is shared and must not be changed.
    */
   readonly recall: Recall
   /**
-   * All or nothing. Inside, only the given queries may be used: the store's own would wait for ever and throw. On
-   * PostgreSQL the work runs again after a deadlock, so it leaves nothing behind but rows; what it reads may change
-   * until it writes: whoever decides by what it read uses `decide`.
+   * All or nothing. Inside, only the given queries may be used: the store's own would wait forever, so they throw. On
+   * PostgreSQL the work is repeated after a deadlock, so its only effects must be rows. Rows that it read may change
+   * before it writes: use `decide` if a write depends on them.
    */
   transaction<T>(
     work: (queries: Transaction<Tables>) => Promise<T>,
@@ -30,19 +30,19 @@ export interface Store {
     work: (queries: Transaction<Tables>) => Promise<T>,
     options?: TransactionOptions,
   ): Promise<T>
-  /** Whether another process has the store open, as a coordinator has while it runs; known at once when that one dies. */
+  /** Whether another process has the store open, as a running coordinator does; false as soon as that process dies. */
   isUsedElsewhere(): Promise<boolean>
-  /** Rejects when the database does not answer. */
+  /** Rejects when the database does not respond. */
   check(): Promise<void>
-  /** Rejects when it cannot be written: a small row is, every few seconds at most. */
+  /** Rejects when the store cannot be written; tested by writing a small row, at most every few seconds. */
   checkWrites(): Promise<void>
   close(): Promise<void>
 }
 
 export interface TransactionOptions {
   /**
-   * False: answered before it is on disk, for what is said again anyway, as heartbeats are. A power cut may take back the
-   * last of them, in order and each whole; the end of this process takes nothing. Default true.
+   * False: resolves before the data is on disk, for data that is sent again anyway, like heartbeats. A power failure may
+   * undo the last transactions, in order and each completely; the end of this process undoes none. Default true.
    */
   readonly durable: boolean
 }

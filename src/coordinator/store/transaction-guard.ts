@@ -1,21 +1,21 @@
 /**
- * Refuses what would wait for itself: inside a transaction only the queries that its work was given may be used.
- * SQLite's one connection is held by the transaction; on PostgreSQL the decision lock is. Without this both hang.
+ * Prevents self-deadlocks: inside a transaction only the queries that its work was given may be used.
+ * The transaction holds SQLite's one connection, or PostgreSQL's decision lock. Without this check both hang.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 interface Transaction {
   readonly guard: TransactionGuard
-  /** The one of another store inside whose work it began. */
+  /** The transaction of another store in whose work it began. */
   readonly outer: Transaction | undefined
   open: boolean
 }
 
-/** One for all stores: Node 20 walks through every such storage for each promise that is made, as long as the process lives. */
+/** One for all stores: Node 20 visits every such storage for each new promise, for the lifetime of the process. */
 const inside = new AsyncLocalStorage<Transaction>()
 
 export class TransactionGuard {
-  /** Runs the work of a transaction; what it starts and does not await is free again when the work has ended. */
+  /** Runs the work of a transaction. Calls that it started but did not await are allowed again once the work has ended. */
   async run<T>(work: () => Promise<T>): Promise<T> {
     const transaction: Transaction = { guard: this, outer: inside.getStore(), open: true }
     try {
@@ -25,7 +25,7 @@ export class TransactionGuard {
     }
   }
 
-  /** Called before a connection is taken. Throws a bug's error, not a caller's. */
+  /** Called before a connection is taken. Throws a plain Error, because it indicates a bug. */
   check(): void {
     for (let at = inside.getStore(); at !== undefined; at = at.outer)
       if (at.guard === this && at.open)

@@ -1,6 +1,6 @@
 /**
- * Broken constraints, recognised in one way on both databases; `sqlite.ts` and `postgres.ts` make these errors.
- * Let one that happens inside a transaction end it: PostgreSQL has given the transaction up, SQLite has not.
+ * Constraint violations, in the same form for both databases; `sqlite.ts` and `postgres.ts` throw them.
+ * Inside a transaction let the error end it: PostgreSQL has aborted the transaction, SQLite has not.
  */
 
 export class ConstraintViolation extends Error {
@@ -14,12 +14,12 @@ export class ConstraintViolation extends Error {
   }
 }
 
-/** A row with this key is there already. */
+/** A row with this key exists already. */
 export function isUniqueViolation(error: unknown): error is ConstraintViolation {
   return error instanceof ConstraintViolation && error.constraint === 'unique'
 }
 
-/** What is referred to is not there, or what goes away is still referred to. */
+/** A referenced row does not exist, or a row to delete is still referenced. */
 export function isForeignKeyViolation(error: unknown): error is ConstraintViolation {
   return error instanceof ConstraintViolation && error.constraint === 'foreign-key'
 }

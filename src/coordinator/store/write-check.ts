@@ -1,12 +1,12 @@
-/** Whether the store can be written, tried and not guessed: a full disk or a server that only reads still answers what it is asked. */
+/** Tests with a real write whether the store is writable: a full disk or a read-only server still answers queries. */
 import type { Database } from './database.js'
 
-/** Each try is a commit that waits for the disk; whoever asks more often gets the last result. */
+/** Each test is a commit that waits for the disk; more frequent calls get the last result. */
 const tryEveryMs = 3_000
-/** In `leases`, where no task has this name. */
+/** A row in `leases`; no task has this name. */
 const row = 'write-check'
 
-/** Rejects while nothing can be written. A try that does not end is not joined by another one. */
+/** Rejects while the store is not writable. No second test starts while one is running. */
 export function createWriteCheck(
   database: Pick<Database, 'transaction' | 'checkRoom'>,
 ): () => Promise<void> {
@@ -20,7 +20,7 @@ export function createWriteCheck(
       last = tryWriting(database).finally(() => {
         running = false
       })
-      // Also when nobody asks again.
+      // Prevents an unhandled rejection if there is no further call.
       last.catch(() => undefined)
     }
     return last

@@ -1,4 +1,4 @@
-/** The writes that the tables of most nouns have alike: a row is made, changed and deleted by its id. */
+/** The writes common to most nouns' tables: insert, update and delete a row by its id. */
 import type { Generated, Insertable, Updateable } from 'kysely'
 import { prepareQuery } from './prepared-query.js'
 import type { Tables } from './schema.js'
@@ -19,7 +19,7 @@ type WithFlags<Row> = {
   readonly [K in keyof Row]: [NonNullable<Row[K]>] extends [0 | 1] ? Row[K] | boolean : Row[K]
 }
 
-/** Answers the new row's id. */
+/** Returns the new row's id. */
 export async function insertRow<T extends TimedTable>(
   queries: Queries,
   table: T,
@@ -34,7 +34,7 @@ export async function insertRow<T extends TimedTable>(
   return id
 }
 
-/** The same, for rows that are made all the time: with all of these columns, as they are stored. */
+/** Same as `insertRow`, for frequent inserts: needs all of these columns, in their stored form. */
 export function prepareInsert<
   T extends TimedTable,
   Column extends keyof Insertable<Tables[T]> & string,
@@ -46,7 +46,7 @@ export function prepareInsert<
   const insert = prepareQuery((queries) =>
     queries
       .insertInto<TimedTable>(table)
-      .values(any as never) // of the columns' types when it is run
+      .values(any as never) // replaced by values of the columns' types at execution
       .returning('id'),
   )
   return async (queries, row) => {
@@ -72,7 +72,7 @@ export async function updateRow<T extends TimedTable>(
     .execute()
 }
 
-/** Foreign keys refuse it while something refers to it. */
+/** Foreign keys prevent it while another row refers to this one. */
 export async function deleteRow(queries: Queries, table: TimedTable, id: number): Promise<void> {
   await queries.deleteFrom(table).where('id', '=', id).execute()
 }

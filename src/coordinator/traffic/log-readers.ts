@@ -1,4 +1,4 @@
-/** Who reads the live log here: let in, written to as fast as each takes it, ended with its token, its rights or its time. */
+/** The readers of the live log here: admitted, written to as fast as they read, ended when token, permission or time ends. */
 import type { Logger } from 'pino'
 import type { LogPart } from '../bus/subjects.js'
 import { FleetError } from '../../errors.js'
@@ -11,9 +11,9 @@ import type { AskedLog, LogStreams } from './log-streams.js'
 interface NewReader {
   readonly actor: Actor
   readonly asked: readonly AskedLog[]
-  /** What is written of a part. */
+  /** Formats at most `most` lines of a part. */
   readonly print: (part: LogPart, most: number) => readonly string[]
-  /** Milliseconds since 1970; with its token it ends. */
+  /** When the token expires, which ends the reader; milliseconds since 1970. */
   readonly expiresAtMs: number
 }
 
@@ -32,7 +32,7 @@ const linesPerSecondMost = 5_000
 const longestMs = 30 * 60_000
 /** A reader with more unread bytes gets no lines until it has read them. */
 const waitingMostBytes = 256 * 1024
-/** One that took nothing for so long is gone. */
+/** A reader that has been over the limit for this long is disconnected. */
 const stuckMostMs = 30_000
 const everyMs = 1_000
 const retryAfterSeconds = 10

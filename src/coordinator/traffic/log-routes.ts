@@ -1,4 +1,4 @@
-/** `/logs`: requests of many caches, as they are answered (docs/behaviour.md, Live log). */
+/** `/logs`: streams the requests of many caches as they are answered (docs/behaviour.md, Live log). */
 import { Type } from 'typebox'
 import { FleetError } from '../../errors.js'
 import {
@@ -62,7 +62,7 @@ export function logRoutes({ service, readers, authenticator }: LogParts): readon
         const wanted = { ...readWanted(actor, query), linesPerSecond, withRecords }
         const selected = await selectCaches(service, actor, query)
         readers.requireRoom(actor, selected.caches.length)
-        const token = readToken(headers, 'bearer') ?? '' // the call was let in by it
+        const token = readToken(headers, 'bearer') ?? '' // the call was authenticated with it
         const { expiresAtMs } = await authenticator.recognize(token, sourceAddress)
         const names = await nameGroups(service, actor)
         const asked = toAsked(selected, { ...wanted, masksClients: !mayReadClients(actor) })
@@ -92,7 +92,7 @@ function readFields(given: string | undefined): readonly LoggedField[] {
   return loggedFields.filter((name) => words.includes(name))
 }
 
-/** JSON of the first transactions of a part, with names in place of ids. */
+/** Prints the first transactions of a part as JSON, with the names of agents and groups. */
 function createPrinter(
   { caches }: SelectedCaches,
   groupNames: ReadonlyMap<number, string>,

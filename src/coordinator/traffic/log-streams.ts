@@ -1,4 +1,4 @@
-/** Streams of several agents' logs, wherever in the fleet of coordinators those are linked: begun, renewed, ended. */
+/** Starts, renews and ends log streams of several agents, whichever coordinators these are linked to. */
 import { randomUUID } from 'node:crypto'
 import type { LogEnded, LogLines, WantedLog } from '../../messages/live-log.js'
 import { startLoop } from '../../runtime/loop.js'
@@ -11,25 +11,25 @@ export interface AskedLog {
 }
 
 export interface LogStreams {
-  /** Logs of caches that are read here, each once for each who reads it. */
+  /** The number of cache logs read here, counted once per reader. */
   readonly size: number
-  /** Until the answered function is called. */
+  /** Streams until the returned function is called. */
   open(asked: readonly AskedLog[], onPart: (part: LogPart) => void): () => void
   close(): Promise<void>
 }
 
-/** What an agent is told, and how often again: one lost message ends nothing, and an agent whose reader is gone stops by itself. */
+/** The lease sent to an agent and its renewal: one lost message ends nothing; without a reader the agent stops by itself. */
 const leaseMs = 30_000
 const renewEveryMs = 10_000
-/** A hint that is shared between processes has a bound. */
+/** A hint that is shared between processes is limited in size. */
 const ordersPerHint = 50
 /**
- * Of all streams together: a line costs some 15 µs of the thread that deploys and heartbeats need, too. As much as two readers may get.
+ * The limit over all streams, twice that of one reader: a line takes some 15 µs of the thread that deploys and heartbeats need.
  */
 const linesPerSecondMost = 10_000
 
 type Receive = (part: LogPart) => void
-/** Of one agent, by stream: what it tells is taken off the bus once, however many read. */
+/** The receivers of one agent's log, by stream: one bus subscription serves all readers. */
 interface Heard {
   readonly receivers: Map<string, Receive>
   readonly subscription: Subscription
@@ -88,13 +88,13 @@ export function createLogStreams(bus: Bus): LogStreams {
   }
 }
 
-/** With the next renewal those that read already have it, too. */
+/** The line limit of each stream; existing streams get it at their next renewal. */
 function shareOf(streams: number): number {
   return Math.max(1, Math.floor(linesPerSecondMost / streams))
 }
 
 interface OrderLimits {
-  /** Lines a second of each. */
+  /** Lines per second and stream. */
   readonly most: number
   readonly forMs: number
 }
@@ -113,7 +113,7 @@ function publishOrders(
     bus.publish(logOrderSubject, { orders: orders.slice(from, from + ordersPerHint) })
 }
 
-/** What a session got of its agent. */
+/** Publishes a log message that an agent session received. */
 export function publishLogPart(bus: Bus, agentId: number, message: LogLines | LogEnded): void {
   const { stream } = message
   const part =

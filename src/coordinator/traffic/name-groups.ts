@@ -1,4 +1,4 @@
-/** Names of the groups that a caller may read, by id: traffic is told by them. */
+/** The names of the groups that a caller may read, by id, for showing traffic. */
 import { may, type Actor } from '../../resources/permission.js'
 import { selectGroupIds } from '../fleet/group-queries.js'
 import { scopeOf, type StateService } from '../service.js'

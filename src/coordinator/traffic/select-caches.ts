@@ -1,4 +1,4 @@
-/** Whose log a reader gets: which agents, and of which groups on each (docs/behaviour.md, Live log). */
+/** Selects the agents of a log reader, and the groups on each (docs/behaviour.md, Live log). */
 import { agentStates } from '../../resources/agent-state.js'
 import type { Actor } from '../../resources/permission.js'
 import { FleetError } from '../../errors.js'
@@ -22,25 +22,25 @@ interface SelectorQuery {
 
 export interface SelectedCaches {
   readonly caches: readonly SelectedCache[]
-  /** As it is configured; null: all. */
+  /** The domain as configured; null: all domains. */
   readonly domain: string | null
 }
 
 interface SelectedCache {
   readonly agentId: number
   readonly name: string
-  /** Only of these; null: whatever the cache serves. */
+  /** Only requests of these groups; null: all requests of the cache. */
   readonly groups: readonly number[] | null
 }
 
 const cachesMost = 200
-/** Told one by one, with what their hosts lack. */
+/** The number of caches listed in an error with the reason why their log cannot be read. */
 const lackingMost = 3
 const errorKey = 'log'
 const agentList = { name: 'agents', most: cachesMost, errorKey } as const
 const tagList = { name: 'tags', most: cachesMost, errorKey } as const
 
-/** Throws FleetError 'invalid' for what the caller does not see, 'unavailable' when no cache is left that can be read. */
+/** Throws FleetError: 'invalid' for objects the caller may not see, 'unavailable' if no selected cache can be read. */
 export async function selectCaches(
   service: StateService,
   actor: Actor,
@@ -112,12 +112,12 @@ async function findAgents(service: StateService, actor: Actor, { agents, tags }:
     requireFound(readIds(agents, agentList), new Set(found.map(({ id }) => id)), agentList)
   const isUp = found.filter(({ state }) => state !== agentStates.Down)
   const readable = isUp.filter(
-    ({ capabilities }) => (JSON.parse(capabilities) as unknown[]).includes('log'), // as it was written
+    ({ capabilities }) => (JSON.parse(capabilities) as unknown[]).includes('log'), // written by the coordinator
   )
   return { readable, lacking: isUp.filter(({ logTrouble }) => logTrouble !== null) }
 }
 
-/** Null: all that the caches serve. An organization reads of its own groups, whosever cache it is. */
+/** Null: all requests. An organization reads only requests of its own groups, on any cache. */
 async function findGroups(
   service: StateService,
   actor: Actor,
@@ -142,7 +142,7 @@ async function findDomain(service: StateService, actor: Actor, id: number): Prom
   return row.fqdn
 }
 
-/** One order for each. */
+/** One order per cache. */
 export function toAsked(
   { caches, domain }: SelectedCaches,
   wanted: Omit<AskedLog['wanted'], 'groups' | 'domain'>,

@@ -1,4 +1,4 @@
-/** `/top`: what is most frequent in the traffic of many caches (docs/behaviour.md, Top lists). */
+/** `/top`: the most frequent values in the traffic of many caches (docs/behaviour.md, Top lists). */
 import { Type } from 'typebox'
 import { FleetError } from '../../errors.js'
 import type { Context } from '../../context.js'
@@ -13,11 +13,11 @@ import { mayReadClients, readWanted, selectorSchema } from './wanted.js'
 
 const errorKey = 'log'
 const closed = { additionalProperties: false }
-/** Beside the seconds that are counted: the way there and back. */
+/** The time for the messages, added to the counted seconds. */
 const graceMs = 5_000
-/** Of one organization at once; each costs its caches a reader. */
+/** The limit per organization; each top list needs a log reader on its caches. */
 const runningMost = 5
-/** Each agent tells more than is asked for, since what is tenth everywhere may be first of all. */
+/** Each agent returns more rows than requested, because a key that is tenth on every cache may be first overall. */
 const rowsOfAgentLeast = 1_000
 
 const querySchema = Type.Object(
@@ -94,7 +94,7 @@ interface Asked {
   readonly question: TopQuestion
 }
 
-/** Of those that answer. Throws what the first said when none does. */
+/** Returns the answers that arrived. Throws the first error if there are none. */
 async function askAll(
   service: StateService,
   context: Context,

@@ -1,4 +1,4 @@
-/** The traffic of the fleet: what callers read of the caches' logs. */
+/** The traffic of the fleet: the routes that read the caches' logs. */
 import type { Logger } from 'pino'
 import type { Route } from '../http/route.js'
 import type { Authenticator } from '../identity/authenticate.js'

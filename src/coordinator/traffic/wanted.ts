@@ -1,4 +1,4 @@
-/** What callers of the log and of top lists may choose, and what is refused before any cache is asked (docs/behaviour.md, Live log). */
+/** The parameters of the live log and of top lists, validated before any cache is contacted (docs/behaviour.md, Live log). */
 import { Type } from 'typebox'
 import { FleetError } from '../../errors.js'
 import { may, type Actor } from '../../resources/permission.js'
@@ -33,12 +33,12 @@ export function readWanted(
   return { query: q === undefined ? null : judge(actor, q), sample: requireSample(sample) }
 }
 
-/** As the tool takes it. */
+/** Returns the query in the syntax of the log tool. */
 function judge(actor: Actor, q: string): string {
   const query = parseLogQuery(q)
   judgeLogQuery(q, query, {
     isBound: actor.organizationId !== null,
-    // What an agent masks beside that it judges itself.
+    // The agent itself checks the query against its other masks.
     masking: { headers: [], masksQuery: false, masksClients: !mayReadClients(actor) },
   })
   const printed = printLogQuery(query)

@@ -1,4 +1,4 @@
-/** What a gate of a rollout asks a webhook: the rollout is posted beside the queue, once, and the answer may hold a verdict. */
+/** Asks a webhook for the verdict of a rollout gate: posts the rollout once, outside the queue, and reads the response. */
 import type { AskWebhook } from '../rollouts/webhook-gates.js'
 import { toListedRollout, viewRollout } from '../rollouts/rollout-view.js'
 import { readGateAnswer } from './read-gate-answer.js'

@@ -1,4 +1,4 @@
-/** Which of some events which webhooks get. Pure, in steps: a deploy to a large fleet makes thousands of events at once. */
+/** Matches events to webhooks. Pure, in steps: a deploy to a large fleet creates thousands of events at once. */
 import { dataFor, eventNameOf, type EventType, type FleetEvent } from '../../resources/event.js'
 import type { Filter } from '../../resources/list-query.js'
 import type { WebhookType } from '../../resources/webhook.js'
@@ -11,7 +11,7 @@ export interface Subscriber {
   readonly organizationId: number | null
   readonly types: readonly WebhookType[]
   readonly filter: string
-  /** Earlier events, and this one, are not for it. */
+  /** Events up to this one are not for the webhook. */
   readonly position: number
 }
 
@@ -20,7 +20,7 @@ export type TimedEvent = FleetEvent & { readonly createdAt: number }
 /** A check of a filter takes about a microsecond. */
 const checksPerStep = 1_000
 
-/** In the order of the events. */
+/** In order of the events. */
 export function* chooseDeliveries(
   events: readonly TimedEvent[],
   subscribers: readonly Subscriber[],
@@ -31,7 +31,7 @@ export function* chooseDeliveries(
   let checks = 0
   for (const event of events) {
     const parse = rememberParsed()
-    // What is shared may be for any; else it is for its owner, and for who sees all.
+    // Shared events may be for any owner; others are for their owner and the system administrator.
     const owners =
       event.sharedData === null ? new Set([event.organizationId, null]) : byOwner.keys()
     for (const owner of owners)
@@ -64,7 +64,7 @@ function isWanted(types: readonly WebhookType[], type: EventType): boolean {
   return types.some((one) => one === name)
 }
 
-/** Null: another version has taken it, and it fits nothing here; the others go on. */
+/** Null if another version wrote an unknown filter; the other webhooks are still served. */
 function compile({ filter, types }: Subscriber): readonly Filter[] | null {
   try {
     return parseEventFilter(filter, types)
@@ -73,7 +73,7 @@ function compile({ filter, types }: Subscriber): readonly Filter[] | null {
   }
 }
 
-/** An event has at most two texts, for many who look into them. */
+/** An event has at most two texts, parsed once for many webhooks. */
 function rememberParsed(): (json: string) => unknown {
   const known = new Map<string, unknown>()
   return (json) => {

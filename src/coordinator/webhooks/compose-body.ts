@@ -1,10 +1,10 @@
-/** What a webhook is sent: the event's object, or one line of it for Slack; and the signature that proves who sent it. Pure. */
+/** Composes the body of a webhook, the event's object or one line for Slack, and its signature. Pure. */
 import { createHmac } from 'node:crypto'
 import type { WebhookFormat } from '../../resources/webhook.js'
 import { describeEvent } from './describe-event.js'
 
 export interface Message {
-  /** The same at each attempt. */
+  /** The same for every attempt. */
   readonly id: number
   readonly type: string
   /** Milliseconds since 1970. */
@@ -13,7 +13,7 @@ export interface Message {
   readonly data: string
 }
 
-/** Slack takes 40,000 characters, and nobody reads more than this. */
+/** Slack accepts 40,000 characters; this is what people can read. */
 const textMost = 2_000
 
 export function composeBody({ id, type, at, data }: Message, format: WebhookFormat): string {
@@ -26,8 +26,8 @@ export function composeBody({ id, type, at, data }: Message, format: WebhookForm
 }
 
 /**
- * Names are other people's: none may call everybody (`<!channel>`), hide a link, or begin a line. Slack reads `&`, `<` and `>` as
- * control characters, and nothing else.
+ * Names are user input: they must not notify a channel (`<!channel>`), hide a link, or start a line. Slack treats only `&`, `<` and
+ * `>` as control characters.
  */
 function neutralizeText(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ')
@@ -35,7 +35,7 @@ function neutralizeText(text: string): string {
   return short.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
-/** `X-Cachefleet-Signature`: over the time too, so that nobody can send it again later. */
+/** `X-Cachefleet-Signature`: includes the time, to prevent replays. */
 export function signBody(body: string, secret: string, atSeconds: number): string {
   const digest = createHmac('sha256', secret).update(`${atSeconds}.${body}`).digest('hex')
   return `t=${atSeconds},v1=${digest}`

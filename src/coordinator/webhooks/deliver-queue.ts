@@ -1,4 +1,4 @@
-/** Sends what waits for one webhook, one after the other, until nothing waits or an attempt fails. */
+/** Sends the queued deliveries of one webhook in order, until the queue is empty or an attempt fails. */
 import { FleetError } from '../../errors.js'
 import { pauseFor } from '../../runtime/pause.js'
 import type { StateService } from '../service.js'
@@ -16,9 +16,9 @@ import { findEnabledWebhook, type WebhookRecord } from './webhook-queries.js'
 import { openTarget, sendMessage, type Target, type WebhookTools } from './webhook-tools.js'
 
 const atOnce = 50
-/** Outcomes are written together; what a coordinator had not written when it died is sent again, with the same ids. */
+/** Outcomes are written in batches; unwritten ones of a coordinator that died are sent again with the same ids. */
 const writeAfterMs = 500
-/** It rests as long as it works, so that the deploy that makes the events is not slowed by it. */
+/** It pauses as long as it works, so that it does not slow the deploy that creates the events. */
 const longestRestMs = 500
 
 interface Outcome {
@@ -26,7 +26,7 @@ interface Outcome {
   readonly attempt: Attempt
 }
 
-/** `lease`: whoever lost it stops. */
+/** `lease`: delivery stops when it is lost. */
 export async function deliverQueue(
   tools: WebhookTools,
   id: number,
@@ -42,7 +42,7 @@ export async function deliverQueue(
     const startedAt = performance.now()
     const outcomes = await sendSome(tools, webhook, { waiting, signal })
     const isGoingOn = await store.transaction(async (queries) => {
-      // Whoever slept through its lease leaves the judgement, and these once more, to the other one.
+      // After losing the lease, the outcome and these deliveries are left to the new holder.
       if (!(await holdsLease(queries, lease))) return false
       return writeOutcomes({ ...tools.service, store: { ...store, queries } }, webhook, outcomes)
     })
@@ -72,7 +72,7 @@ async function sendSome(
   return outcomes
 }
 
-/** Null: it was stopped, and is no attempt. */
+/** Null if it was stopped, which is no attempt. */
 async function tryOnce(
   service: StateService,
   target: Target,
@@ -92,7 +92,7 @@ function toFailed(error: unknown): Attempt {
   return { isDelivered: false, status: null, answer: null, error: error.message }
 }
 
-/** Answers whether it goes on. */
+/** Returns true if delivery continues. */
 async function writeOutcomes(
   { store: { queries }, now }: StateService,
   webhook: WebhookRecord,
@@ -112,7 +112,7 @@ async function writeOutcomes(
       .updateTable('webhooks')
       .set({ ...health, ...(isGivenUp && { enabled: 0 }) })
       .where('id', '=', webhook.id)
-      // An edit begins anew.
+      // An edit restarts the retries.
       .where('updatedAt', '=', webhook.updatedAt)
       .execute()
   if (isGivenUp) await dropWaiting(queries, webhook.id, at)
@@ -120,7 +120,7 @@ async function writeOutcomes(
   return last.isDelivered
 }
 
-/** A failure behind a delivery is the first. */
+/** A failure after a success is the first one. */
 function recoveredBy(
   webhook: WebhookRecord,
   outcomes: readonly Outcome[],

@@ -1,4 +1,4 @@
-/** Deliveries as rows: a queue for each webhook, in the order of the events, and the log of what became of it. */
+/** Delivery rows: a queue per webhook, in order of the events, and a log of outcomes. */
 import { webhookLimits, type DeliveryState } from '../../resources/webhook.js'
 import { inPieces } from '../store/in-pieces.js'
 import type { Queries } from '../store/store.js'
@@ -11,11 +11,11 @@ export interface NewDelivery extends Omit<Message, 'id'> {
 /** How an attempt ended. */
 export interface Attempt {
   readonly isDelivered: boolean
-  /** Null: there was no answer. */
+  /** Null without a response. */
   readonly status: number | null
-  /** Its beginning. */
+  /** Start of the response. */
   readonly answer: string | null
-  /** Null: it was delivered. */
+  /** Null if it was delivered. */
   readonly error: string | null
 }
 
@@ -29,7 +29,7 @@ export async function insertDeliveries(
   )
 }
 
-/** The oldest beyond the limit will not be sent; answers how many. */
+/** Drops the oldest above the limit and returns their number. */
 export async function dropExcess(
   queries: Queries,
   webhookId: number,
@@ -48,12 +48,12 @@ export async function dropExcess(
   return newestTooOld ? dropUntil(queries, webhookId, { id: newestTooOld.id, now }) : 0
 }
 
-/** All that waits; answers how many. */
+/** Drops all queued deliveries and returns their number. */
 export async function dropWaiting(queries: Queries, webhookId: number, now: number) {
   return dropUntil(queries, webhookId, { id: Number.MAX_SAFE_INTEGER, now })
 }
 
-/** Counted at the webhook, whose log keeps the newest of them. */
+/** Counted in the webhook's row; its log keeps only the newest. */
 async function dropUntil(
   queries: Queries,
   webhookId: number,
@@ -98,7 +98,7 @@ export async function readWaiting(
   return rows.map(({ data, ...row }) => ({ ...row, data: data ?? 'null' })) // what waits has it
 }
 
-/** By webhook; those without are left out. */
+/** Keyed by webhook, without empty queues. */
 export async function countWaiting(
   queries: Queries,
   webhookIds: readonly number[],
@@ -115,7 +115,7 @@ export async function countWaiting(
   return new Map(rows.map(({ webhookId, count }) => [webhookId, count]))
 }
 
-/** Of those that are sent to; nothing waits for others. */
+/** For enabled webhooks; others have no queue. */
 export async function countAllWaiting(queries: Queries): Promise<number> {
   const rows = await queries.selectFrom('webhooks').select('id').where('enabled', '=', 1).execute()
   const waiting = await countWaiting(
@@ -125,7 +125,7 @@ export async function countAllWaiting(queries: Queries): Promise<number> {
   return [...waiting.values()].reduce((sum, count) => sum + count, 0)
 }
 
-/** Of these webhooks those that something waits for. One look into the index for each. */
+/** Returns which of these webhooks have queued deliveries, with one index lookup each. */
 export async function listWaiting(
   queries: Queries,
   webhookIds: readonly number[],
@@ -149,7 +149,7 @@ export async function listWaiting(
   return new Set(rows.map(({ id }) => id))
 }
 
-/** `state`: what it is now. */
+/** `state` is the new state. */
 export async function writeAttempt(
   queries: Queries,
   id: number,
@@ -164,12 +164,12 @@ export async function writeAttempt(
       ...(isOver && { data: null, endedAt: now }),
     }))
     .where('id', '=', id)
-    // It may have been dropped meanwhile.
+    // It may have been dropped in the meantime.
     .where('state', '=', 'waiting')
     .execute()
 }
 
-/** It stands in the log only, as failed until it has ended. Answers its id. */
+/** Recorded in the log only, as failed until it ends. Returns its id. */
 export async function insertUnqueued(queries: Queries, delivery: NewDelivery): Promise<number> {
   const { id } = await queries
     .insertInto('webhookDeliveries')
@@ -194,7 +194,7 @@ export async function writeUnqueued(
   await deleteOldEnded(queries, webhookId)
 }
 
-/** The log has an end. */
+/** Limits the log. */
 export async function deleteOldEnded(queries: Queries, webhookId: number): Promise<void> {
   const oldest = await queries
     .selectFrom('webhookDeliveries')
@@ -214,7 +214,7 @@ export async function deleteOldEnded(queries: Queries, webhookId: number): Promi
     .execute()
 }
 
-/** Undefined: its webhook is gone. */
+/** Undefined if the webhook was deleted. */
 export async function findDelivery(queries: Queries, id: number): Promise<DeliveryRow | undefined> {
   return selectDeliveries(queries).where('id', '=', id).executeTakeFirst()
 }
@@ -230,7 +230,7 @@ export async function readDeliveries(queries: Queries, webhookId: number) {
 
 export type DeliveryRow = Awaited<ReturnType<typeof readDeliveries>>[number]
 
-/** Without what was to be sent. */
+/** Without the body. */
 function selectDeliveries(queries: Queries) {
   return queries
     .selectFrom('webhookDeliveries')

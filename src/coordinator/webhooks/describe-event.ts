@@ -1,4 +1,4 @@
-/** An event as one line for people who are not looking at the fleet. Pure. */
+/** Describes an event in one line for people. Pure. */
 
 type Parts = Readonly<Record<string, unknown>>
 

@@ -1,4 +1,4 @@
-/** Which events a webhook gets of those that its organization may read: by type, and by its filter over the event's object. Pure. */
+/** Selects the events of a webhook, by type and by its filter over the event's object. Pure. */
 import { agent } from '../../resources/agent.js'
 import { apiLogEntry } from '../../resources/api-log-entry.js'
 import { deployment } from '../../resources/deployment.js'
@@ -11,10 +11,10 @@ import { vclGroup } from '../../resources/vclgroup.js'
 import type { WebhookType } from '../../resources/webhook.js'
 import { FleetError } from '../../errors.js'
 
-/** Of `{id, deleted: true}` too. */
+/** Also for `{id, deleted: true}`. */
 const ofAll = { id: { kind: 'id' }, deleted: { kind: 'flag' } } as const satisfies Fields
 
-/** What the objects of events have (`events/event-views.ts`). */
+/** Fields of event objects (`events/event-views.ts`). */
 const fieldsOf: Readonly<Record<WebhookType, Fields>> = {
   agent: agent.fields,
   deployment: {
@@ -31,7 +31,7 @@ const fieldsOf: Readonly<Record<WebhookType, Fields>> = {
   rollout: rollout.fields,
 }
 
-/** Throws 'invalid' for what is no filter, or for fields that the objects of none of the types have. */
+/** Throws 'invalid' for a malformed filter, or for fields that no object of the types has. */
 export function parseEventFilter(text: string, types: readonly WebhookType[]): readonly Filter[] {
   const given = new URLSearchParams(text)
   const query: Record<string, string | string[]> = {}
@@ -53,7 +53,7 @@ export function parseEventFilter(text: string, types: readonly WebhookType[]): r
   }
 }
 
-/** `data`: the object of an event, as JSON has it. */
+/** `data` is the parsed object of an event. */
 export function matchesFilter(filters: readonly Filter[], data: unknown): boolean {
   return filters.every(({ field, anyOf }) =>
     readPath(data, field.split('.')).some((value) =>
@@ -62,7 +62,7 @@ export function matchesFilter(filters: readonly Filter[], data: unknown): boolea
   )
 }
 
-/** `name`, and of what has parts `vclgroup.name`. */
+/** Field paths: `name`, or `vclgroup.name` for nested objects. */
 function listPaths(fields: Fields): string[] {
   return Object.entries(fields).flatMap(([name, field]) => {
     const parts = partsOf(field)
@@ -72,14 +72,14 @@ function listPaths(fields: Fields): string[] {
 
 const referenceParts = { id: { kind: 'id' }, name: { kind: 'text' } } as const satisfies Fields
 
-/** Null: it has none. */
+/** Null if there is none. */
 function partsOf(field: Field): Fields | null {
   if (field.kind === 'list') return partsOf(field.of)
   if (field.kind === 'object' || field.kind === 'references') return field.fields
   return field.kind === 'reference' || field.kind === 'owner' ? referenceParts : null
 }
 
-/** Several where lists are on the way; as their JSON texts, which is what patterns are compared with. */
+/** Several values if the path crosses lists; as JSON texts, which patterns are compared with. */
 function readPath(value: unknown, path: readonly string[]): string[] {
   if (Array.isArray(value)) return value.flatMap((one) => readPath(one, path))
   const [name, ...rest] = path

@@ -1,23 +1,23 @@
 /**
- * Which addresses a webhook may be sent to (docs/behaviour.md, Webhooks): what others reach over the internet, and what the
- * settings allow. Pure; asked of what a name resolved to, and the answer is what is connected to.
+ * Decides which addresses a webhook may use (docs/behaviour.md, Webhooks): public addresses, and those that the settings
+ * allow. Pure; applied to the resolved addresses, which are then the ones connected to.
  */
 import { BlockList, isIP } from 'node:net'
 import { embeddedAddresses } from '../http/embedded-addresses.js'
 import { compileNetworks, type IsListed } from '../http/networks.js'
 
 export interface AddressRules {
-  /** `--webhook-networks`: for all webhooks, whatever stands below. */
+  /** `--webhook-networks`: allowed for all webhooks, regardless of the rules below. */
   readonly isAllowed: IsListed
-  /** The webhook is the system administrator's own: private networks and http are allowed. */
+  /** True for the system administrator's own webhooks: private networks and http are allowed. */
   readonly isAdministrators: boolean
 }
 
-/** Null: it may be called. */
+/** Returns null if the address may be called, else the reason. */
 export function findTargetProblem(address: string, protocol: string, rules: AddressRules) {
   if (isIP(address) === 0) return 'it is not an address'
   if (rules.isAllowed(address)) return null
-  // What a translator reaches counts, whatever the way there is.
+  // The embedded IPv4 address counts, whatever the translation.
   const ranges = [address, ...embeddedAddresses(address)].map(findRange)
   const special = ranges.find((range) => range === 'special') ?? ranges.find((range) => range)
   if (special && !(special === 'private' && rules.isAdministrators)) return refusals[special]
@@ -32,23 +32,23 @@ export const httpRefusal = 'https is right; http is for what --webhook-networks 
 
 type Range = keyof typeof refusals
 
-/** Null: others reach it over the internet. */
+/** Returns null for a public address. */
 function findRange(address: string): Range | null {
   if (metadata(address)) return 'special'
   if (privateNetworks(address)) return 'private'
   if (isIP(address) === 4) return specialNetworks(address) ? 'special' : null
-  // What is not handed out to networks of the internet is no target, but for translators to IPv4.
+  // Addresses outside the ranges assigned to the internet are refused, except translations to IPv4.
   const isReachable = isUnicast(address) || translated.check(address, 'ipv6')
   return isReachable && !specialNetworks(address) ? null : 'special'
 }
 
-/** Of the registries of special addresses (RFC 6890) what some host of ours may be. */
+/** Special-purpose addresses (RFC 6890) that may belong to an internal host. */
 const privateNetworks = compileNetworks([
   ...['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', '127.0.0.0/8'],
   ...['fc00::/7', '::1'],
 ])
 
-/** And what is nobody's, or everybody's. */
+/** Unspecified, multicast and reserved addresses. */
 const specialNetworks = compileNetworks([
   ...['0.0.0.0/8', '169.254.0.0/16', '192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24'],
   ...['198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],

@@ -1,4 +1,4 @@
-/** Whether a cache is as it should be: what is desired compared with what the cache itself says. Pure. */
+/** Compares the desired state of a cache with what the cache reports. Pure. */
 import { idleVclName, type DesiredEngine } from '../../../vcl/desired-engine.js'
 import { isShownAs, type ShownParam } from '../../../vcl/param-value.js'
 import { settableParams } from '../../../vcl/settings-plan.js'
@@ -18,15 +18,15 @@ interface SeenParam extends ShownParam {
 export interface CacheObservation {
   readonly vcls: readonly SeenVcl[]
   readonly params: ReadonlyMap<string, SeenParam>
-  /** The agent found its cache to be as desired. */
+  /** The agent reported its cache as matching the desired state. */
   readonly isEffective: boolean
 }
 
 export interface Consistency {
-  /** The VCL in use; empty when there is none. */
+  /** The VCL in use; empty if none. */
   readonly vclName: string
   readonly vclConsistent: boolean
-  /** Parameters that are not as they should be. */
+  /** Parameters that differ from the desired state. */
   readonly paramChangeset: ReadonlyMap<string, SeenParam>
 }
 
@@ -48,13 +48,13 @@ export function judgeConsistency(
   }
 }
 
-/** What serves is judged, not what is loaded for a deploy or a rollback. */
+/** Only the serving VCL counts, not what is loaded for a deploy or a rollback. */
 function isServing(
   desired: DesiredEngine,
   vclName: string,
   observation: CacheObservation,
 ): boolean {
-  // Until the first deploy an unmanaged VCL may serve, and the agent knows whether it does (docs/behaviour.md, Takeover).
+  // Until the first deploy an unmanaged VCL may serve, and only the agent can tell (docs/behaviour.md, Takeover).
   if (desired.active === idleVclName && observation.isEffective) return vclName !== ''
   const targets = new Map(observation.vcls.map(({ name, label }) => [name, label]))
   return (

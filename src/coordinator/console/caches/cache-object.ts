@@ -1,4 +1,4 @@
-/** What all calls about one cache share: how its id is read, and who finds it. */
+/** Shared by all calls about one cache: how its id is read, and for which callers it is found. */
 import type { ConsoleAccess } from '../../../resources/console-role.js'
 import type { Actor } from '../../../resources/permission.js'
 import type { Caller } from '../../engine/setting-commands.js'
@@ -17,12 +17,12 @@ export function cacheNoun(service: StateService, find = findCache): ConsoleNoun<
   }
 }
 
-/** A shared agent's cache is changed by the system administrator only. */
+/** Only the system administrator changes the cache of a shared agent. */
 export function ownCacheNoun(service: StateService): ConsoleNoun<ConsoleCache> {
   return cacheNoun(service, findOwnCache)
 }
 
-/** Whoever sees the cache may call. */
+/** Every caller who sees the cache may call. */
 export function readingCache(service: StateService) {
   return aboutOne(cacheNoun(service), 'read')
 }
@@ -31,7 +31,7 @@ export function changingCache(service: StateService, access: ConsoleAccess = 'wr
   return aboutOne(ownCacheNoun(service), access)
 }
 
-/** To the use cases of agents a cache is its agent. */
+/** The use cases of agents address a cache by its agent. */
 export function asAgent(actor: Actor, { agent }: ConsoleCache): Caller {
   return { actor, agent }
 }

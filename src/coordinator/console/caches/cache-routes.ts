@@ -1,4 +1,4 @@
-/** `/v1/cache`: the caches as the console lists, names and forgets them. */
+/** `/v1/cache`: list, rename and delete caches of the console. */
 import { Type } from 'typebox'
 import { route, type Route } from '../../http/route.js'
 import { changeCache, deleteCache, listCaches } from './caches.js'
@@ -26,7 +26,7 @@ export function cacheRoutes(service: StateService): readonly Route[] {
       run: ({ actor, object, body }) => changeCache(service, actor, object, body),
     }),
     route({
-      // It revokes the agent's key; who may write in a group takes the cache out of it.
+      // Deleting revokes the agent's key; users with write access to a group can take the cache out of it.
       ...changingCache(service, 'administer'),
       method: 'DELETE',
       path: '/v1/cache/{id}',

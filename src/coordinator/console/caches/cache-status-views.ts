@@ -67,7 +67,7 @@ export const consistencySchema = Type.Object({
   param_consistent: Type.Boolean(),
 })
 
-/** What cannot be seen is not consistent. */
+/** A cache that cannot be observed is not consistent. */
 export function toConsistencyView(judged: Consistency | Absence): object {
   if ('absent' in judged)
     return {

@@ -1,4 +1,4 @@
-/** How a cache is now, in its own words, and whether it is as it should be; of one that does not answer: why. */
+/** The current status of a cache, as the cache reports it, and its consistency; for a cache that does not respond, why. */
 import { agentStates } from '../../../resources/agent-state.js'
 import { judgeConsistency, type Consistency } from './cache-consistency.js'
 import type { DesiredEngine } from '../../../vcl/desired-engine.js'
@@ -15,16 +15,16 @@ import type { StateService } from '../../service.js'
 /** docs/behaviour.md, Console caches: an absent agent is shown within 10 s. */
 const answerTimeoutMs = 8_000
 
-/** Why a cache cannot be asked. */
+/** Why a cache cannot be queried. */
 export interface Absence {
   readonly absent: string
 }
 
 export interface CacheStatus {
-  /** As the cache says it: `PONG 1700000000 1.0`. */
+  /** As the cache reports it: `PONG 1700000000 1.0`. */
   readonly ping: string
   readonly status: string
-  /** Empty: not for this caller, on a shared agent. */
+  /** Empty when hidden from this caller, on a shared agent. */
   readonly panic: string
   readonly vcls: readonly VclRow[]
   /** Parameters that are not at their defaults. */
@@ -85,7 +85,7 @@ export function readConsistency(
   })
 }
 
-/** One that is known to be Down is not waited for. */
+/** Returns at once for an agent that is known to be Down. */
 async function unlessAbsent<Answer>(
   { agent }: Caller,
   ask: () => Promise<Answer>,
@@ -102,7 +102,7 @@ async function unlessAbsent<Answer>(
   }
 }
 
-/** In the cache's own words where there was none. */
+/** In varnishd's own words when there was no panic. */
 function toPanicText(panic: unknown): string {
   return typeof panic === 'string' ? panic : 'Child has not panicked or panic has been cleared'
 }

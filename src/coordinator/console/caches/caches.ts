@@ -1,4 +1,4 @@
-/** Caches as the console sees them: agents with the group that they are in, as far as the caller may see it. */
+/** Caches in the console: agents with the group they are in, as far as the caller may see it. */
 import { seesGroup } from '../../../resources/console-role.js'
 import { findNameProblem } from '../../../resources/names.js'
 import type { Actor } from '../../../resources/permission.js'
@@ -19,11 +19,11 @@ import { scopeOf, type StateService } from '../../service.js'
 
 export interface ConsoleCache {
   readonly agent: AgentRecord
-  /** Null: it is in none. */
+  /** Null: in no group. */
   readonly group: { readonly id: number; readonly name: string } | null
 }
 
-/** By id; `take` says which of them. Many are read while they are sent. */
+/** By id; `take` selects from the ids. Long lists are read while they are sent. */
 export async function listCaches(
   service: StateService,
   actor: Actor,
@@ -33,7 +33,7 @@ export async function listCaches(
   return readByIds(take(ids), (some) => readCaches(service, actor, some))
 }
 
-/** Undefined: there is none, or not for this caller. */
+/** Undefined if it does not exist or the caller may not see it. */
 export async function findCache(
   service: StateService,
   actor: Actor,
@@ -43,7 +43,7 @@ export async function findCache(
   return cache
 }
 
-/** Throws 'forbidden' for one whose agent is only shared with the caller. */
+/** Throws 'forbidden' if the agent is only shared with the caller. */
 export async function findOwnCache(
   service: StateService,
   actor: Actor,
@@ -54,13 +54,13 @@ export async function findOwnCache(
   return cache
 }
 
-/** What is left out stays; a name of null is the composed one again. */
+/** Absent keys keep their values; a null name restores the composed name. */
 interface CacheChange {
   readonly name?: string | null | undefined
   readonly description?: string | undefined
 }
 
-/** Throws 'invalid', and 'not-found' when it is gone meanwhile. */
+/** Throws 'invalid', and 'not-found' if it was deleted meanwhile. */
 export async function changeCache(
   service: StateService,
   actor: Actor,
@@ -80,7 +80,7 @@ export async function changeCache(
   return changed
 }
 
-/** Forgets its agent. Throws 'conflict' for one that is in a group, or holds something of the controller, unless forced. */
+/** Deletes its agent. Throws 'conflict' if it is in a group or holds something of the controller, unless forced. */
 export async function deleteCache(
   service: StateService,
   { agent, group }: ConsoleCache,
@@ -95,7 +95,7 @@ export async function deleteCache(
   await deleteAgent(service, agent, options)
 }
 
-/** Of agents, by id. */
+/** Ids of agents, sorted. */
 export async function readVisibleIds(queries: Queries, actor: Actor): Promise<readonly number[]> {
   const groupIds = actor.console?.groupIds ?? null
   if (groupIds === null) return readAgentIds(queries, scopeOf(actor))
@@ -103,7 +103,7 @@ export async function readVisibleIds(queries: Queries, actor: Actor): Promise<re
   return [...new Set([...agents.values()].flat())].toSorted((a, b) => a - b)
 }
 
-/** In their order, without those that the caller does not see. Four queries. */
+/** In the order of the ids, without caches that the caller does not see. Four queries. */
 async function readCaches(
   { store: { queries } }: StateService,
   actor: Actor,
@@ -116,7 +116,7 @@ async function readCaches(
     .filter(({ group }) => seesGroup(actor, group?.id ?? null))
 }
 
-/** A group of another organization, on a shared agent, is nothing that the caller knows of. */
+/** Hides a group of another organization on a shared agent. */
 function groupFor(actor: Actor, group: GroupOfAgent | undefined): ConsoleCache['group'] {
   if (!group || (actor.organizationId ?? group.organizationId) !== group.organizationId) return null
   return { id: group.id, name: group.name }

@@ -1,4 +1,4 @@
-/** `/v1/cache/{id}/…`: how a cache is, what it holds, and the commands that users send to it. */
+/** `/v1/cache/{id}/…`: status and contents of a cache, and commands that users send to it. */
 import { Type } from 'typebox'
 import { route, type Route } from '../../http/route.js'
 import { askAgentFor, sendCommand } from '../../engine/agent-questions.js'
@@ -100,7 +100,7 @@ function changes(service: StateService): readonly Route[] {
       ignoresUnknownKeys: true,
       answers: { 200: Type.Object({ message: Type.String() }) },
       handle: async ({ context, actor, object, body }) => {
-        // An empty text is a body of nothing.
+        // An empty text arrives as an absent body.
         const { command = '' } = (body as Partial<typeof body> | undefined) ?? {}
         const message = await sendCommand(service, context, asAgent(actor, object), command)
         return { status: 200, body: { message } }

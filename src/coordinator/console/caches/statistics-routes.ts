@@ -1,6 +1,6 @@
 /**
- * `/stats` and `/graph` below `/v1/cache/{id}` and `/v1/group/{id}`: what caches counted, from the archive
- * (docs/behaviour.md, Console caches and Statistics).
+ * `/stats` and `/graph` below `/v1/cache/{id}` and `/v1/group/{id}`: counters of caches, from the archive (docs/behaviour.md,
+ * Console caches and Statistics).
  */
 import { parseObjectId } from '../../../resources/object-id.js'
 import type { Route } from '../../http/route.js'

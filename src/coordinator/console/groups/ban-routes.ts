@@ -1,4 +1,4 @@
-/** `/v1/group/{id}/ban`: a ban for all caches of a group, and what became of it on each (docs/behaviour.md, Console bans). */
+/** `/v1/group/{id}/ban`: a ban for all caches of a group, with its outcome on each (docs/behaviour.md, Console bans). */
 import { Type } from 'typebox'
 import type { ResultState } from '../../invalidations/invalidation.js'
 import { toObjectId } from '../../../resources/object-id.js'
@@ -26,7 +26,7 @@ const banSchema = Type.Object({
   ),
 })
 
-/** The cache refused it; it waited too long; somebody cancelled it. */
+/** 400: the cache refused it; 504: it waited too long; 409: a user cancelled it. */
 const statusOfResult: Readonly<Record<ResultState, number>> = {
   done: 200,
   pending: 202,

@@ -1,4 +1,4 @@
-/** Bans for the caches of one group: an invalidation as any other, waited for a moment. */
+/** Bans for the caches of one group: an ordinary invalidation, awaited briefly. */
 import type { Context } from '../../../context.js'
 import type { Actor } from '../../../resources/permission.js'
 import { readAgents, type AgentRecord } from '../../fleet/agent-queries.js'
@@ -10,19 +10,19 @@ import { viewInvalidation, type InvalidationView } from '../../invalidations/inv
 import { waitForEnd } from '../../invalidations/wait-for-results.js'
 import type { StateService } from '../../service.js'
 
-/** docs/behaviour.md, Console bans: an answer after at most 5 s; the rest of them is for making the entry and the answer. */
+/** docs/behaviour.md, Console bans: a response after at most 5 s; the rest is for creating the entry and the response. */
 const waitMs = 4_500
 
 type GroupBan = Pick<InvalidationRequest, 'expression' | 'expressions'>
 
 export interface GroupBanView extends InvalidationView {
-  /** Those that it is for, by id; without those that are gone meanwhile. */
+  /** The agents it is for, by id; without agents deleted meanwhile. */
   readonly agents: ReadonlyMap<number, AgentRecord>
 }
 
 /**
- * How far it is by then: it goes on for caches that are away. Of a group of the controller too, which it does not change.
- * Throws as createInvalidation.
+ * Returns its progress so far; delivery to absent caches continues. Groups of the controller are allowed too, since a ban does not
+ * change them. Throws like createInvalidation.
  */
 export async function banInGroup(
   service: StateService,

@@ -1,5 +1,5 @@
 /**
- * Which caches are in a group of the console. Joining a deployed group deploys there, and a cache that leaves runs the idle
+ * Which caches are in a group of the console. Joining a deployed group deploys to the cache, and a cache that leaves runs the idle
  * VCL: placement follows the group's members as it follows tags.
  */
 import type { Context } from '../../../context.js'
@@ -24,14 +24,14 @@ import { changeTargets } from '../../placement/shortfall.js'
 import type { StateService } from '../../service.js'
 import { requireConsoleGroup } from './groups.js'
 
-/** What a call relates; both were found for the caller. */
+/** The two objects of a call, both already found for the caller. */
 interface Relation {
   readonly context: Context
   readonly group: ConsoleGroupRecord
   readonly agentId: number
 }
 
-/** Again changes nothing. Throws 'conflict' for a cache that something else holds, 'forbidden' for one that is only shared. */
+/** Repeating changes nothing. Throws 'conflict' if something else holds the cache, 'forbidden' if it is only shared. */
 export async function joinGroup(
   service: StateService,
   actor: Actor,
@@ -53,7 +53,7 @@ export async function joinGroup(
   })
 }
 
-/** Throws 'not-found' for a cache that is not in it. */
+/** Throws 'not-found' if the cache is not in the group. */
 export async function leaveGroup(
   service: StateService,
   actor: Actor,
@@ -67,7 +67,7 @@ export async function leaveGroup(
   })
 }
 
-/** By force: users say themselves which caches a group of the console has, be it none. */
+/** Forced: users choose the caches of a console group themselves, even none. */
 async function changeMembers(
   service: StateService,
   actor: Actor,
@@ -79,7 +79,7 @@ async function changeMembers(
   let changed: readonly number[] = []
   const write = async (queries: Queries): Promise<void> => {
     await change(queries)
-    // The parameters that the group's caches have in common.
+    // The cache gains or loses the parameters of the group.
     changed = await recomposeDesired(queries, [agentId])
   }
   await changeTargets(service, { actor, errorKey: 'group', force: true, readGroupIds, write })
@@ -92,7 +92,7 @@ function requireUsable(group: ConsoleGroupRecord, { organization }: AgentRecord)
     throw new FleetError('conflict', 'group', 'the cache is of another organization than the group')
 }
 
-/** A domain group on a cache also keeps it from joining, since a console group is the cache's whole VCL. */
+/** A domain group on a cache also prevents joining, since a console group is the cache's whole VCL. */
 async function requireFree(
   queries: Queries,
   actor: Actor,

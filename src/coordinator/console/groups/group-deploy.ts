@@ -1,11 +1,8 @@
-/**
- * How a deploy ended on each cache of a group of the console: a status for its compile and one for its deploy
- * (docs/behaviour.md, Console VCL).
- */
+/** How a deploy ended on each cache of a console group: one status for compile, one for deploy (docs/behaviour.md, Console VCL). */
 import type { PlacementState } from '../../fleet/vcl-group.js'
 
 export interface Outcome {
-  /** As of HTTP: 200, 202 on its way, 400 refused by the cache, 503 not there. */
+  /** HTTP status: 200, 202 in progress, 400 refused by the cache, 503 absent. */
   readonly statusCode: number
   readonly message: string
 }
@@ -16,9 +13,9 @@ export interface CacheOutcome {
 }
 
 export type DeployEnd =
-  /** Each entry shows how far its cache is; its error is in the author's lines. */
+  /** Each entry shows the progress of its cache; its error refers to the author's lines. */
   | { readonly kind: 'begun'; readonly places: ReadonlyMap<number, DeployPlace> }
-  /** No cache switched. Without failures: no cache was asked, what is wrong is seen without one. */
+  /** No cache switched. Without failures no cache was asked: the fault was found without one. */
   | {
       readonly kind: 'uncompilable'
       readonly message: string
@@ -34,7 +31,7 @@ export interface DeployPlace {
 
 interface DeployedCache {
   readonly id: number
-  /** Its agent and its cache answer. */
+  /** Its agent is connected and its cache responds. */
   readonly isThere: boolean
 }
 
@@ -56,7 +53,7 @@ function judgePlace(place: DeployPlace | undefined, isThere: boolean): CacheOutc
     : { compilation: coming, deploy: coming }
 }
 
-/** Of a place without a candidate. */
+/** For a place without a candidate. */
 const progressOf = {
   wanted: 'pending',
   applying: 'loaded',
@@ -64,7 +61,7 @@ const progressOf = {
   failed: 'failed',
 } as const satisfies Record<PlacementState, string>
 
-/** Every cache has it, and there is one. */
+/** True if there are caches and all of them serve it. */
 export function isDeployed(outcomes: readonly CacheOutcome[]): boolean {
   return (
     outcomes.length > 0 &&
@@ -77,7 +74,7 @@ export function isDeployed(outcomes: readonly CacheOutcome[]): boolean {
 const kept = 'not deployed: what it served before serves on'
 const compiled: Outcome = { statusCode: 200, message: 'it compiles' }
 const serving: Outcome = { statusCode: 200, message: 'the cache serves it' }
-/** Of a cache that is not there nothing is judged, not even what it did before. */
+/** An absent cache is not judged, not even by its earlier state. */
 const unheard: Outcome = {
   statusCode: 503,
   message: 'the cache is not connected; this is what it served last',

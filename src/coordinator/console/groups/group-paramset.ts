@@ -1,4 +1,4 @@
-/** Which parameter set a group has: its caches are set to it, and back to their defaults when it is taken away. */
+/** Sets the parameter set of a group: its caches receive it, and return to their defaults when it is removed. */
 import type { Context } from '../../../context.js'
 import type { Actor } from '../../../resources/permission.js'
 import { FleetError } from '../../../errors.js'
@@ -12,13 +12,13 @@ import type { StateService } from '../../service.js'
 import { requireConsoleGroup } from './groups.js'
 import { findParamSet } from '../paramsets/paramsets.js'
 
-/** Both ids were read from a path. */
+/** Both ids come from a path. */
 interface ParamSetRelation {
   readonly group: ConsoleGroupRecord
   readonly paramSetId: number
 }
 
-/** In place of the one that it has. Throws 'not-found', and 'conflict' for a set of another owner. */
+/** Replaces the present set. Throws 'not-found', and 'conflict' for a set of another owner. */
 export async function giveParamSet(
   service: StateService,
   { context, actor }: { readonly context: Context; readonly actor: Actor },
@@ -38,7 +38,7 @@ export async function giveParamSet(
   })
 }
 
-/** Throws 'not-found' when the group has another one, or none. */
+/** Throws 'not-found' if the group has another set, or none. */
 export async function takeParamSet(
   service: StateService,
   context: Context,
@@ -51,7 +51,7 @@ export async function takeParamSet(
   })
 }
 
-/** `decide` answers the set that the group has then. */
+/** `decide` returns the set that the group has afterwards. */
 async function changeRelation(
   service: StateService,
   context: Context,

@@ -1,4 +1,4 @@
-/** Groups as the console lists them: its own, and the root groups of the controller, which it only shows. Their caches: group-members.ts. */
+/** Groups in the console: its own, and the controller's root groups, which are read-only. Their caches: group-members.ts. */
 import type { Selectable } from 'kysely'
 import { switchedSources } from '../../fleet/history-queries.js'
 import type { Tables } from '../../store/schema.js'
@@ -17,11 +17,11 @@ export interface ConsoleGroupRecord {
   readonly description: string
   /** Shown on the first page. */
   readonly overviewGroup: boolean
-  /** The branch that its caches shall run; null: none. */
+  /** The branch that its caches should run; null: none. */
   readonly mainFileId: number | null
   /** The commit that its caches were switched to; null: none. */
   readonly deployedCommit: { readonly fileId: number; readonly version: number } | null
-  /** The branch of the newest deploy, which may still wait for caches; null: it is not to be deployed. */
+  /** The branch of the newest deploy, which may still wait for caches; null: nothing to deploy. */
   readonly desiredFileId: number | null
   readonly paramSetId: number | null
   readonly createdAt: number
@@ -114,7 +114,7 @@ export async function updateConsoleGroup(
     await queries.updateTable('consoleGroups').set(columns).where('groupId', '=', id).execute()
 }
 
-/** What it is related to changed. */
+/** Notes a change of its relations. */
 export async function touchConsoleGroup(queries: Queries, id: number, now: number): Promise<void> {
   await updateRow(queries, 'vclGroups', id, { updatedAt: now })
 }

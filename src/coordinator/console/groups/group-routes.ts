@@ -23,7 +23,7 @@ export function groupNoun(service: StateService): ConsoleNoun<ConsoleGroup> {
   }
 }
 
-/** What is not a field of these, as the relations, is ignored: it has calls of its own. */
+/** Other keys, such as the relations, are ignored: they have their own calls. */
 const changeable = {
   description: Type.Optional(Type.String({ maxLength: 4096 })),
   overviewGroup: Type.Optional(Type.Boolean()),

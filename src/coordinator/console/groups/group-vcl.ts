@@ -1,6 +1,6 @@
 /**
- * Which branch a group of the console has, and its deploy there: the controller's two phases (deploying/verbs.ts), reported for each cache.
- * A branch that the group has not yet is its own once it is deployed, in the decision that switches.
+ * The branch of a console group, and its deploy: the controller's two phases (deploying/verbs.ts), reported for each cache. A new
+ * branch is assigned to the group once deployed, in the decision that switches.
  */
 import type { Context } from '../../../context.js'
 import { agentStates } from '../../../resources/agent-state.js'
@@ -23,13 +23,13 @@ import { requireConsoleGroup, type ConsoleGroup } from './groups.js'
 import type { BranchRecord } from '../vcls/vcls.js'
 import { describeFreeze, readFreeze } from '../../identity/freeze.js'
 
-/** Both were found for the caller. */
+/** Both already found for the caller. */
 interface GroupBranch {
   readonly group: ConsoleGroup
   readonly branch: BranchRecord
 }
 
-/** Takes effect at the next deploy. Again changes nothing. */
+/** Takes effect at the next deploy. Repeating changes nothing. */
 export async function giveBranch(
   service: StateService,
   { group, branch }: GroupBranch,
@@ -43,12 +43,12 @@ export async function giveBranch(
     throw new FleetError('not-found', 'vcl', 'the group or the branch was deleted meanwhile')
 }
 
-/** The call does not wait longer for the caches to unload the VCL. */
+/** The longest time a call waits for the caches to unload the VCL. */
 const takeAwayMs = 30_000
 
 /**
- * When the branch is deployed or pending, the group is undeployed too and its caches run the idle VCL; otherwise they would
- * keep serving what no call shows any more. Throws 'not-found' for a branch that the group does not have.
+ * When the branch is deployed or pending, the group is undeployed too and its caches run the idle VCL; otherwise they would keep
+ * serving a VCL that no call shows. Throws 'not-found' if the group does not have the branch.
  */
 export async function takeBranch(
   service: StateService,
@@ -71,7 +71,7 @@ export async function takeBranch(
     throw new FleetError('not-found', 'vcl', 'the group does not have this VCL')
 }
 
-/** Forced in the controller only. */
+/** Only the controller can force a change while frozen. */
 async function refuseWhileFrozen(
   service: StateService,
   { organizationId }: GroupBranch['group'],
@@ -80,7 +80,7 @@ async function refuseWhileFrozen(
   if (frozen) throw new FleetError('conflict', 'vcl', describeFreeze(frozen))
 }
 
-/** As `wait` of the controller's deploy is when it is left out. */
+/** The default of `wait` in the controller's deploy. */
 const deployWaitMs = 60_000
 
 export interface DeployedCacheOutcome extends CacheOutcome {
@@ -90,13 +90,13 @@ export interface DeployedCacheOutcome extends CacheOutcome {
 export interface GroupDeploy {
   /** By the caches' ids. */
   readonly outcomes: readonly DeployedCacheOutcome[]
-  /** Why it was not deployed; empty when it was, on some of them at least. */
+  /** Why it was not deployed; empty if it was deployed to at least some of them. */
   readonly message: string
 }
 
 /**
- * Tells how it ended on each cache. A group without caches gets it with its first one. Throws FleetError 'conflict': another
- * deploy of the group is in progress, or something else holds the caches.
+ * Returns how it ended on each cache. A group without caches deploys when its first cache joins. Throws FleetError 'conflict':
+ * another deploy of the group is in progress, or something else holds the caches.
  */
 export async function deployBranch(
   service: StateService,
@@ -135,7 +135,7 @@ async function runDeploy(
   return { kind: 'begun', places: await readPlaces(service, group.id) }
 }
 
-/** What says something about the caches; other errors are the caller's. */
+/** Errors about the caches; other errors are rethrown to the caller. */
 function toEnd(error: unknown): DeployEnd {
   if (!(error instanceof FleetError) || error.errorKey !== 'deploy') throw error
   const { kind, message } = error

@@ -1,7 +1,6 @@
 /**
- * Groups of the console: VCL groups with `root` whose caches are named one by one (docs/behaviour.md, Console groups). They are
- * deployed, banned and kept consistent by what does so for the controller's; root groups of the controller are listed and not
- * changed.
+ * Groups of the console: VCL groups with `root` whose caches are listed one by one (docs/behaviour.md, Console groups). They use
+ * the controller's deploys, bans and placement; root groups of the controller are listed but not changed.
  */
 import { randomBytes } from 'node:crypto'
 import { seesGroup } from '../../../resources/console-role.js'
@@ -29,7 +28,7 @@ export interface ConsoleGroup extends ConsoleGroupRecord {
   readonly agentIds: readonly number[]
 }
 
-/** Those that the caller sees, by id. */
+/** The groups that the caller sees, by id. */
 export async function listGroups(service: StateService, actor: Actor): Promise<ConsoleGroup[]> {
   const { queries } = service.store
   const groups = await readConsoleGroups(queries, scopeOf(actor))
@@ -39,7 +38,7 @@ export async function listGroups(service: StateService, actor: Actor): Promise<C
   )
 }
 
-/** Undefined: there is none, or not for this caller. */
+/** Undefined if it does not exist or the caller may not see it. */
 export async function findGroup(
   service: StateService,
   actor: Actor,
@@ -54,7 +53,7 @@ export async function findGroup(
   return group
 }
 
-/** Without caches, VCL and parameters: these are related to it by calls of their own. */
+/** Without caches, VCL and parameters, which have their own calls. */
 export async function createGroup(
   service: StateService,
   actor: Actor,
@@ -92,7 +91,7 @@ export async function updateGroup(
   return readAgain(service, actor, group.id)
 }
 
-/** Throws 'conflict' that says what to take out of it first. */
+/** Throws 'conflict' naming what to take out of it first. */
 export async function deleteGroup(service: StateService, group: ConsoleGroup): Promise<void> {
   requireConsoleGroup(group)
   await service.store.decide(async (queries) => {
@@ -106,7 +105,7 @@ export async function deleteGroup(service: StateService, group: ConsoleGroup): P
   })
 }
 
-/** Throws 'conflict' for a group of the controller: whatever is related to it is related there. */
+/** Throws 'conflict' for a group of the controller, whose relations are changed there. */
 export function requireConsoleGroup({ console, name }: ConsoleGroupRecord): void {
   if (!console)
     throw new FleetError(

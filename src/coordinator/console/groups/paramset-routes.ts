@@ -4,7 +4,7 @@ import { giveParamSet, takeParamSet } from './group-paramset.js'
 import type { StateService } from '../../service.js'
 import { relationRoutes } from './relation-routes.js'
 
-/** Which set it is, is looked up with the group's row locked. */
+/** The set is looked up with the group's row locked. */
 const anyParamSet = {
   kind: 'paramset',
   find: (_: unknown, id: number) => Promise.resolve(id),

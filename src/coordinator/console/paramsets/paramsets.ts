@@ -1,4 +1,4 @@
-/** Parameter sets: made, changed and deleted by users; what changes in one reaches the caches of its groups at once. */
+/** Parameter sets, which users create, change and delete; changes reach the caches of their groups at once. */
 import type { Context } from '../../../context.js'
 import { parseName } from '../../../resources/names.js'
 import {
@@ -32,11 +32,11 @@ const errorKey = 'paramset'
 /** Per organization. */
 const setsMost = 200
 
-/** As a body has it: a key that is left out keeps its value. */
+/** As in a body: an absent key keeps its value. */
 interface ParamSetChange {
   readonly name?: string | undefined
   readonly description?: string | undefined
-  /** All of them: one that is left out is taken from the set. */
+  /** The whole set: absent parameters are removed. */
   readonly params?: ParamValues | undefined
 }
 
@@ -53,7 +53,7 @@ export async function listParamSets(
   return sets.filter((set) => seesParamSet(actor, set))
 }
 
-/** Undefined: there is none, or not for this caller. */
+/** Undefined if it does not exist or the caller may not see it. */
 export async function findParamSet(
   queries: Queries,
   actor: Actor,
@@ -111,7 +111,7 @@ export async function changeParamSet(
   return set
 }
 
-/** Throws FleetError: 'conflict' naming the groups that have it, 'forbidden' as above. */
+/** Throws FleetError: 'conflict' naming the groups that use it, 'forbidden' as above. */
 export async function deleteParamSet(
   { store }: StateService,
   actor: Actor,

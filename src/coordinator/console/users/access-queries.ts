@@ -1,4 +1,4 @@
-/** Where an account may enter the console, and as what: everything that its login depends on, in two queries. */
+/** Where an account may enter the console, and in which role: everything that its login depends on, in two queries. */
 import type { OrganizationRole } from '../../../resources/permission.js'
 import type { Queries } from '../../store/store.js'
 
@@ -7,11 +7,11 @@ export interface OrganizationAccess {
   readonly organizationId: number | null
   readonly organizationName: string | null
   readonly locked: boolean
-  /** As a user of the controller; null: it is none there. */
+  /** Its role as a user of the controller; null: not a user there. */
   readonly role: OrganizationRole | null
-  /** Null: nobody gave it one. */
+  /** Null: no role assigned. */
   readonly consoleRole: 'User' | 'ReadOnly' | null
-  /** Assigned to it, by id. */
+  /** Assigned groups, by id. */
   readonly groupIds: readonly number[]
 }
 

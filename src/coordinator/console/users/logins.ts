@@ -1,6 +1,6 @@
 /**
- * Who calls the console: by name and password with every call, or by the cookie of a login (docs/behaviour.md, Console). What
- * was found is believed for some seconds; a password that was right is not checked again while the account keeps it.
+ * Authenticates callers of the console: by name and password with every call, or by the cookie of a login (docs/behaviour.md,
+ * Console). Results are cached for some seconds; a correct password is not checked again until the account changes it.
  */
 import { createHmac, randomBytes } from 'node:crypto'
 import { credentialsChangedSubject } from '../../bus/subjects.js'
@@ -30,7 +30,7 @@ export interface ConsoleLogins {
 interface FoundAccount {
   readonly account: LoginAccount
   readonly name: string
-  /** As it stands behind the `@`; undefined: none was named. */
+  /** The name after the `@`; undefined: none was given. */
   readonly organization: string | undefined
 }
 
@@ -38,21 +38,21 @@ interface Remembered {
   readonly passwordHash: string
   readonly actor: Actor
   readonly untilMs: number
-  /** Of credentials, known when it was checked: after another one it is checked again. */
+  /** Number of credential changes when it was checked; after another one it is checked again. */
   readonly changes: number
 }
 
-/** docs/behaviour.md, Tokens: what was revoked is dead within 5 s, also when the hint about it is lost. */
+/** docs/behaviour.md, Tokens: revocation takes effect within 5 s, even when its hint is lost. */
 const believedMs = 4_000
-/** Of more, those that called longest ago are checked again. */
+/** Beyond this the least recently used are checked again. */
 const rememberedMost = 1_000
 
 export function createConsoleLogins(identity: Identity): ConsoleLogins {
   const { service, passwords, limits } = identity
-  /** By a digest that means nothing outside of this process. */
+  /** Keys of the cache are digests that are useless outside this process. */
   const secret = randomBytes(32)
   const remembered = createBoundedCache<string, Remembered>(rememberedMost)
-  /** Checks in progress: calls that were sent together share one. */
+  /** Checks in progress: simultaneous calls share one. */
   const checking = new Map<string, Promise<Actor>>()
   let changes = 0
   const subscription = service.bus.subscribe(credentialsChangedSubject, () => {
@@ -61,7 +61,7 @@ export function createConsoleLogins(identity: Identity): ConsoleLogins {
   return {
     recognize: async (credentials) => {
       const { user, password, sourceAddress } = credentials
-      // An address that guesses learns nothing from what is remembered of another one.
+      // An address that guesses learns nothing from results cached for another one.
       const key = createHmac('sha256', secret)
         .update(JSON.stringify([user, password, sourceAddress]))
         .digest('hex')
@@ -111,13 +111,13 @@ export function createConsoleLogins(identity: Identity): ConsoleLogins {
     { user, password, sourceAddress }: ConsoleCredentials,
     found: FoundAccount | undefined,
   ): Promise<void> {
-    // However it was written, with whichever organization behind it: guesses at one account count together.
+    // Guesses at one account count together, however its name and organization were written.
     const name = found?.name ?? user
     const checkLimit = (): void => {
       limits.check(name, sourceAddress)
     }
     checkLimit()
-    // Checked again at its turn: guesses that were sent together have failed meanwhile.
+    // Checked again when its turn comes: simultaneous guesses may have failed meanwhile.
     const matches = await passwords.verify(found?.account.passwordHash, password, checkLimit)
     if (!matches || found?.account.locked !== false) {
       limits.countFailure(name, sourceAddress)

@@ -1,4 +1,4 @@
-/** Which organization a console login enters, and what the caller may do there (docs/behaviour.md, Console). */
+/** Which organization a console login enters, and the caller's rights there (docs/behaviour.md, Console). */
 import type { ConsoleRights } from '../../../resources/console-role.js'
 import { isAdministrator, type Actor, type Grants } from '../../../resources/permission.js'
 import { readOrganizationAccess, type OrganizationAccess } from './access-queries.js'
@@ -12,7 +12,7 @@ interface ConsoleAccount {
   readonly systemAdministrator: boolean
 }
 
-/** `organization` undefined: the one that it is in. Throws 'unauthenticated' when there is none, or several. */
+/** `organization` undefined: the account's only one. Throws 'unauthenticated' if it has none, or several. */
 export async function findAccessByName(
   queries: Queries,
   account: ConsoleAccount,
@@ -32,7 +32,7 @@ export async function findAccessByName(
   return toActor(queries, account, access)
 }
 
-/** Of a session, which keeps the organization; undefined: the account may not enter there any more. */
+/** For a session, which keeps its organization; undefined: the account may no longer enter there. */
 export async function findAccessOf(
   queries: Queries,
   account: ConsoleAccount,

@@ -1,6 +1,6 @@
 /**
- * Sessions of the console's cookie. They stand among the other sessions, so whatever ends those ends these; their digest is
- * that of the cookie's secret, which no call for tokens accepts.
+ * Sessions of the console's cookie, stored among the other sessions, so that whatever ends those ends these; their digest is that
+ * of the cookie's secret, which no call for tokens accepts.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { credentialsChangedSubject } from '../../bus/subjects.js'
@@ -18,7 +18,7 @@ import { findAccessOf } from './organization-access.js'
 import { createReadCache } from '../../../runtime/bounded-cache.js'
 
 export interface ConsoleSessions {
-  /** Answers the cookie's value. */
+  /** Returns the cookie's value. */
   start(actor: Actor): Promise<string>
   /** Undefined: it is not a session, or it has ended. */
   recognize(cookie: string): Promise<Actor | undefined>

@@ -1,7 +1,7 @@
 /**
- * The sixteen archives of a cache: archive i folds F(i) steps a row, F the sequence in which each term is the sum of the two
- * before (docs/behaviour.md, Statistics). A row lies at a multiple of its own span since 1970, so that rows of all caches have
- * the same times.
+ * The sixteen archives of a cache: archive i folds F(i) steps into a row; each term of F is the sum of the previous two
+ * (docs/behaviour.md, Statistics). Rows are aligned to multiples of their own span since 1970, so the rows of all caches
+ * have the same times.
  */
 
 /** docs/behaviour.md, Statistics. */
@@ -10,16 +10,16 @@ export const archivesMost = 16
 /** F(i) = 1, 2, 3, 5, 8 … 1597. */
 export const stepsPerRow: readonly number[] = takeFibonacci(archivesMost)
 
-/** docs/behaviour.md, Statistics. */
+/** Rows per archive (docs/behaviour.md, Statistics). */
 export const defaultRows = 600
 
-/** How an archive is laid out; the same for all caches of a coordinator. */
+/** The layout of the archives; the same for all caches of a coordinator. */
 export interface Grid {
-  /** Between samples, and the span of a row of the finest archive. */
+  /** The interval between samples, and the span of a row of the finest archive. */
   readonly stepMs: number
-  /** Kept by each archive; the next one overwrites the oldest. */
+  /** The number of rows in each archive; a new row overwrites the oldest. */
   readonly rows: number
-  /** The finest so many are kept. */
+  /** How many archives are kept, counted from the finest. */
   readonly archives: number
 }
 
@@ -27,14 +27,14 @@ export function spanOf({ stepMs }: Grid, archive: number): number {
   return stepMs * (stepsPerRow[archive] ?? Number.NaN)
 }
 
-/** Where the row that ends then is kept. */
+/** The slot of the row that ends at this time. */
 export function slotOf(grid: Grid, archive: number, endsAt: number): number {
   return (Math.round(endsAt / spanOf(grid, archive)) - 1) % grid.rows
 }
 
 /**
- * The finest archive that still has all of a range, else the coarsest. `rowsMost` bounds what is read: of a long range of
- * many caches a coarser archive answers.
+ * The finest archive that still covers the whole range, else the coarsest. `rowsMost` limits the rows read: a long range of
+ * many caches is read from a coarser archive.
  */
 export function chooseArchive(
   grid: Grid,
@@ -44,13 +44,13 @@ export function chooseArchive(
   const { startMs, endMs, nowMs } = range
   const found = stepsPerRow.slice(0, grid.archives).findIndex((_, archive) => {
     const span = spanOf(grid, archive)
-    // One slot is the open row's.
+    // One slot belongs to the open row.
     return nowMs - startMs <= (grid.rows - 1) * span && (endMs - startMs) / span <= rowsMost
   })
   return found < 0 ? grid.archives - 1 : found
 }
 
-/** The slots, both included, of the rows that end in a range: two where the ring begins anew in between. */
+/** The slots (inclusive) of the rows that end in a range: two ranges if it wraps around the end of the ring. */
 export function slotRanges(
   grid: Grid,
   archive: number,

@@ -1,6 +1,6 @@
 /**
- * All archives of one cache: samples in, finished rows out. How samples come in, one by one or many at once, before or after a
- * restart, makes no difference to the rows.
+ * All archives of one cache: samples in, finished rows out. The rows are the same whether samples arrive one by one or many at
+ * once, before or after a restart.
  */
 import { spanOf, stepsPerRow, type Grid } from './archives.js'
 import {
@@ -18,23 +18,23 @@ import type { Columns, Row } from './row.js'
 export interface CacheState {
   readonly grid: Grid
   series: number
-  /** When the newest sample was taken; null: there was none. */
+  /** When the newest sample was taken; null: no sample yet. */
   last: number | null
-  /** Steps below this are in the open rows. */
+  /** Steps below this index have been folded into the open rows. */
   folded: number
   step: OpenStep | null
-  /** The step before, for its memory. */
+  /** The previous step, whose memory is reused. */
   spent: OpenStep | null
-  /** Of the archives from the second on. */
+  /** The open rows of the second and all coarser archives. */
   open: OpenRows
 }
 
-/** Rates without a span of their own hold for at most this many steps since the previous sample. */
+/** Rates without a span of their own cover at most this many steps back to the previous sample. */
 const gapSteps = 1.5
-/** A mean over more than a minute, or six long intervals, tells nothing about a single one. */
+/** A mean over more than a minute (or six intervals, if longer) is no evidence for a single interval. */
 const spanMostMs = 60_000
 const spanSteps = 6
-/** A sample older by less than this is late; by more, the clock was set back. */
+/** A sample older than the newest by at most this is late; by more, the clock was set back. */
 const setBackMs = 60_000
 
 export function createCacheState(grid: Grid, series: number): CacheState {
@@ -45,13 +45,13 @@ export function createCacheState(grid: Grid, series: number): CacheState {
 
 export interface Sample {
   readonly at: number
-  /** For how long before that it holds; null: not known. */
+  /** The length of the time before `at` that it covers; null: unknown. */
   readonly spanMs: number | null
-  /** One number for each series: a rate, or a level; NaN where it is not known. */
+  /** One number per series: a rate or a level; NaN: unknown. */
   readonly values: Float64Array
 }
 
-/** Answers the rows that are finished by this. A sample that was there, or is older, changes nothing. */
+/** Returns the rows that this sample completes. A duplicate or older sample changes nothing. */
 export function addSample(state: CacheState, { at, spanMs, values }: Sample): readonly Row[] {
   const { stepMs } = state.grid
   if (state.last !== null && at <= state.last) {
@@ -75,7 +75,7 @@ export function addSample(state: CacheState, { at, spanMs, values }: Sample): re
   return finished
 }
 
-/** Since when a sample's values hold: never before the sample before it. */
+/** The start of the time a sample covers: never before the previous sample. */
 function findBegin(
   { grid: { stepMs }, last }: CacheState,
   at: number,
@@ -87,7 +87,7 @@ function findBegin(
   return at - (passedMs <= gapSteps * stepMs ? passedMs : Math.min(stepMs, passedMs))
 }
 
-/** The finest archive's row as far as it is known: kept, so that a killed coordinator loses little. */
+/** The finest archive's row so far: stored, so that a killed coordinator loses little. */
 export function readOpenRow({ grid, step, last }: CacheState): Row | undefined {
   const columns = step === null ? undefined : closeStep(step)
   if (step === null || last === null || columns === undefined) return undefined
@@ -95,18 +95,18 @@ export function readOpenRow({ grid, step, last }: CacheState): Row | undefined {
   return { archive: 0, endsAt, spanMs: grid.stepMs, knownUntil: last, columns }
 }
 
-/** A row of the finest archive that was written after the state was: in order of time. */
+/** Replays a row of the finest archive that was written after the state was. Call in order of time. */
 export function replayRow(state: CacheState, { endsAt, knownUntil, columns }: Row): void {
   const index = Math.round(endsAt / state.grid.stepMs) - 1
   if (index < state.folded) return
   state.last = Math.max(state.last ?? 0, Math.min(knownUntil, endsAt))
   if (knownUntil < endsAt) state.step = reopenStep(index, columns)
-  // The rows that this finishes were written together with the step.
+  // The rows that this completes were written together with the step.
   else foldIntoAll(state, index, columns, [])
   widenStep(state)
 }
 
-/** More series, behind those that there are. */
+/** Appends series to the existing ones. */
 export function widenSeries(state: CacheState, series: number): void {
   keepSeries(
     state,
@@ -114,7 +114,7 @@ export function widenSeries(state: CacheState, series: number): void {
   )
 }
 
-/** For each series from now on: which it was before; -1: it is new. */
+/** `before`: the previous index of each series from now on; -1: a new series. */
 export function keepSeries(state: CacheState, before: readonly number[]): void {
   state.series = before.length
   state.open = pickSeries(state.open, before)
@@ -135,7 +135,7 @@ function finishStep(state: CacheState, finished: Row[]): void {
 function foldIntoAll(state: CacheState, index: number, columns: Columns, finished: Row[]): void {
   const { open } = state
   const findIndex = (row: number): number => Math.floor(index / (stepsPerRow[row + 1] ?? 1))
-  // Those that have not this step go first: what is newest of a series is kept once for all rows.
+  // Rows that end before this step are finished first: the newest value of a series is stored once for all rows.
   for (let row = 0; row < open.rows; row++) {
     const before = readIndex(open, row)
     if (before >= 0 && before !== findIndex(row)) finishRow(state, row, finished)
@@ -155,7 +155,7 @@ function finishRow({ grid, open }: CacheState, row: number, finished: Row[]): vo
   if (columns) finished.push({ archive, endsAt, spanMs, knownUntil: endsAt, columns })
 }
 
-/** What was open belongs to a time that is yet to come. */
+/** Discards the open rows after the clock was set back: they belong to a future time. */
 function beginAnew(state: CacheState): void {
   state.last = null
   state.step = null
@@ -163,7 +163,7 @@ function beginAnew(state: CacheState): void {
   for (let row = 0; row < state.open.rows; row++) clearRow(state.open, row)
 }
 
-/** A step that was written when there were fewer series. */
+/** Widens a step that was written when there were fewer series. */
 function widenStep(state: CacheState): void {
   const { step, series } = state
   if (!step || step.series >= series) return

@@ -1,6 +1,6 @@
 /**
- * The open rows of a cache as bytes, written now and then: a coarse row takes hours, and the finest archive, from which the
- * steps since are folded again, does not reach back to its beginning.
+ * The open rows of a cache as bytes, written from time to time. After a restart the later steps are folded again from the finest
+ * archive; a coarse row takes hours, and the finest archive does not go back to its beginning.
  */
 import type { Grid } from './archives.js'
 import { createCacheState, type CacheState } from './cache-archive.js'
@@ -9,11 +9,11 @@ import { findRuns, readIndex, type OpenRows } from './fold.js'
 const format = 1
 /** format, step, series, last, folded. */
 const headNumbers = 5
-/** Sum, known time, minimum, maximum, last; of each row its index before them. */
+/** Sum, known time, minimum, maximum, last; each row has its index before them. */
 const runsOfRow = 5
 const bytesPerNumber = 8
 
-/** Little-endian doubles: not many are written, and single precision would change the sums. */
+/** Little-endian doubles: few are written, and single precision would change the sums. */
 export function encodeCheckpoint({ grid, series, last, folded, open }: CacheState): Uint8Array {
   const length = headNumbers + open.rows * (1 + runsOfRow * series)
   const view = new DataView(new ArrayBuffer(length * bytesPerNumber))
@@ -34,8 +34,8 @@ export function encodeCheckpoint({ grid, series, last, folded, open }: CacheStat
 }
 
 /**
- * Undefined when it is of another interval between samples, or of another form. Of archives that were not kept then the rows
- * begin now.
+ * Returns undefined if the sample interval or the format differs. Archives that were not kept at the time begin with empty
+ * rows.
  */
 export function decodeCheckpoint(grid: Grid, bytes: Uint8Array): CacheState | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -61,7 +61,7 @@ function readRow(open: OpenRows, row: number, next: () => number): void {
     for (let column = 0; column < series; column++) doubles[from + column] = next()
   for (const from of [runs.minimum, runs.maximum])
     for (let column = 0; column < series; column++) singles[from + column] = next()
-  // The same in all rows that know the series.
+  // The newest value is the same in all rows that know the series.
   for (let column = 0; column < series; column++) {
     const newest = next()
     if ((doubles[runs.known + column] ?? 0) > 0) singles[runs.last + column] = newest

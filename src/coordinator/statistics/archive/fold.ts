@@ -1,22 +1,22 @@
 /**
- * Folding steps into the rows of the coarser archives. Steps are folded as they are kept, in single precision: who reads them
- * again from the finest archive gets the same rows.
+ * Folding steps into the rows of the coarser archives. Steps are folded in single precision, as they are stored, so that
+ * folding them again from the finest archive gives the same rows.
  */
 import { makeColumns, type Columns } from './row.js'
 
 /**
- * A cache's rows in the making, one for each archive from the second on, in one piece of memory: as objects of their own they
- * would take three times as much.
+ * A cache's open rows, one per archive from the second on, in one buffer: as separate objects they would take three times as
+ * much memory.
  */
 export interface OpenRows {
   readonly rows: number
   readonly series: number
   /**
-   * First which row is open in each archive, counted since 1970; -1: none. Then of each row the sums of value times seconds,
-   * and the seconds, for each series.
+   * First the index of the open row of each archive, counted since 1970; -1: none. Then for each row the sums of value times
+   * seconds, and the seconds, one number per series.
    */
   readonly doubles: Float64Array
-  /** Of each row the minima and the maxima, for each series; at the end the newest values, which all rows have in common. */
+  /** For each row the minima and the maxima, one number per series; then the newest values, which all rows share. */
   readonly singles: Float32Array
 }
 
@@ -41,7 +41,7 @@ export function readIndex({ doubles }: OpenRows, row: number): number {
   return numberAt(doubles, row)
 }
 
-/** Where the runs of a row begin, each of `series` numbers. */
+/** The offsets of a row's runs of `series` numbers each. */
 interface RunsOfRow {
   /** In `doubles`. */
   readonly sum: number
@@ -64,7 +64,7 @@ export function findRuns({ rows, series }: OpenRows, row: number): RunsOfRow {
   }
 }
 
-/** `index`: of the row that has the step. */
+/** `index`: the index of the row that contains the step. */
 export function foldStep(open: OpenRows, row: number, index: number, step: Columns): void {
   const { doubles, singles } = open
   const { average, knownSeconds } = step
@@ -79,14 +79,14 @@ export function foldStep(open: OpenRows, row: number, index: number, step: Colum
       singles[runs.minimum + column] = value
     if (before === 0 || value > numberAt(singles, runs.maximum + column))
       singles[runs.maximum + column] = value
-    // A row that knows a series has all steps up to the newest.
+    // A row that knows a series contains all steps up to the newest.
     singles[runs.last + column] = value
     doubles[runs.sum + column] = numberAt(doubles, runs.sum + column) + value * seconds
     doubles[runs.known + column] = before + seconds
   }
 }
 
-/** The finished row, and an empty one in its place; undefined when nothing was known in it. */
+/** Returns the finished row and clears it; undefined if no value was known in it. */
 export function closeRow(open: OpenRows, row: number): Columns | undefined {
   const { series, doubles, singles } = open
   const runs = findRuns(open, row)
@@ -116,7 +116,7 @@ export function clearRow(open: OpenRows, row: number): void {
   doubles.fill(0, sum, sum + 2 * series)
 }
 
-/** The same rows of other series: for each of them which it was before; -1: it is new. */
+/** The same rows with other series. `before`: the previous index of each series; -1: a new series. */
 export function pickSeries(open: OpenRows, before: readonly number[]): OpenRows {
   const picked = makeOpenRows(open.rows, before.length)
   picked.doubles.set(open.doubles.subarray(0, open.rows))

@@ -1,15 +1,15 @@
-/** The named graphs: which counters each groups (docs/behaviour.md, Graphs). */
+/** The named graphs and the counters of each (docs/behaviour.md, Graphs). */
 import { kindOfCounter } from '../../../resources/counters.js'
 import type { Consolidation } from './consolidation.js'
 
 interface GraphMember {
-  /** As the answer names it. */
+  /** Its key in the response. */
   readonly key: string
-  /** Its current name. */
+  /** The current name of the counter. */
   readonly counter: string
 }
 
-/** What an operator reads together. */
+/** Counters that operators read together. */
 const graphs: ReadonlyMap<string, readonly GraphMember[]> = new Map([
   ['avghitratio', main('cache_hit', 'cache_hitpass', 'cache_miss', 'client_req')],
   ['traffic', main('client_req', 'sess_conn', 's_resp_hdrbytes', 's_resp_bodybytes', 's_pass')],
@@ -45,14 +45,14 @@ const graphs: ReadonlyMap<string, readonly GraphMember[]> = new Map([
 
 export const graphNames: readonly string[] = [...graphs.keys()]
 
-/** Undefined: there is no graph of this name. */
+/** Undefined if there is no graph of this name. */
 export function findGraph(name: string): readonly GraphMember[] | undefined {
   return graphs.get(name)
 }
 
 /**
- * By which function a graph's member is read: a counter's events a row unless a rate was asked for, and a gauge as it is
- * (docs/behaviour.md, Graphs).
+ * The consolidation function for a graph's member: events per row for a counter unless a rate was requested; the level for a
+ * gauge (docs/behaviour.md, Graphs).
  */
 export function functionOfMember(counter: string, asked: Consolidation): Consolidation {
   if (kindOfCounter(counter) === 'gauge') return asked === 'TOTAL' ? 'AVERAGE' : asked

@@ -1,21 +1,21 @@
-/** The step that samples are falling into: a sample's values hold from the one before it to its own time. */
+/** The step that samples are being added to: a sample covers the time from the previous sample to its own. */
 import { makeColumns, type Columns } from './row.js'
 
 export interface OpenStep {
   /** Counts steps since 1970. */
   readonly index: number
   readonly series: number
-  /** For each series value times milliseconds, and then for each the milliseconds in which it was known. */
+  /** Value times milliseconds per series, followed by the milliseconds per series in which it was known. */
   readonly numbers: Float64Array
 }
 
-/** `spent`: one that is needed no more, whose memory is taken where it fits. */
+/** `spent`: a step that is no longer needed; its memory is reused if it fits. */
 export function openStep(index: number, series: number, spent: OpenStep | null = null): OpenStep {
   const numbers = spent?.series === series ? spent.numbers.fill(0) : new Float64Array(2 * series)
   return { index, series, numbers }
 }
 
-/** NaN: not known. */
+/** NaN: unknown. */
 export function addToStep(
   { series, numbers }: OpenStep,
   values: Float64Array,
@@ -29,7 +29,7 @@ export function addToStep(
   }
 }
 
-/** The step as a row of the finest archive; undefined when nothing was known in it. */
+/** The step as a row of the finest archive; undefined if no value was known in it. */
 export function closeStep({ series, numbers }: OpenStep): Columns | undefined {
   const columns = makeColumns(series)
   const { average, minimum, maximum, last, knownSeconds } = columns
@@ -48,7 +48,7 @@ export function closeStep({ series, numbers }: OpenStep): Columns | undefined {
   return isKnown ? columns : undefined
 }
 
-/** What a coordinator before this one had of it. */
+/** Restores a step from the incomplete row that an earlier coordinator process wrote. */
 export function reopenStep(index: number, { average, knownSeconds }: Columns): OpenStep {
   const step = openStep(index, average.length)
   for (let column = 0; column < average.length; column++) {
@@ -59,7 +59,7 @@ export function reopenStep(index: number, { average, knownSeconds }: Columns): O
   return step
 }
 
-/** The same step of other series: for each of them which it was before; -1: it is new. */
+/** The same step with other series. `before`: the previous index of each series; -1: a new series. */
 export function pickStep(
   { index, series, numbers }: OpenStep,
   before: readonly number[],

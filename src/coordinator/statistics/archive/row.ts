@@ -1,12 +1,12 @@
 /**
- * One row of an archive for all series of a cache: what every consolidation function needs, in single precision, column by
- * column. A series that was not known in the row has a known time of 0.
+ * One row of an archive for all series of a cache: the input of every consolidation function, in single precision, column by
+ * column. A series that was unknown in the row has a known time of 0.
  */
 
-/** average, minimum, maximum, last and known time: each a run of single-precision numbers, one for each series. */
+/** average, minimum, maximum, last and known time: each a run of single-precision numbers, one per series. */
 const runs = 5
 const bytesPerNumber = 4
-/** What one series takes in one row. */
+/** The size of one series in one row. */
 const bytesPerValue = runs * bytesPerNumber
 
 const isLittleEndian = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1
@@ -15,7 +15,7 @@ export interface Row {
   readonly archive: number
   readonly endsAt: number
   readonly spanMs: number
-  /** Up to when it was seen: before `endsAt` the row is incomplete. */
+  /** The time up to which values were observed: if before `endsAt`, the row is incomplete. */
   readonly knownUntil: number
   readonly columns: Columns
 }
@@ -42,19 +42,19 @@ export function makeColumns(series: number): Columns {
   return viewColumns(new Float32Array(series * runs))
 }
 
-/** Little-endian on every host, so that a database may be moved. */
+/** Little-endian on every host, so that a database can be moved between hosts. */
 export function encodeColumns({ average }: Columns): Uint8Array {
   const bytes = new Uint8Array(average.buffer)
   return isLittleEndian ? bytes : swapped(bytes)
 }
 
 export function decodeColumns(bytes: Uint8Array): Columns {
-  // A copy: what a database gives need not begin at a multiple of four.
+  // Copied: bytes returned by a database may not be 4-byte aligned.
   const own = isLittleEndian ? bytes.slice() : swapped(bytes)
   return viewColumns(new Float32Array(own.buffer, own.byteOffset, own.byteLength / bytesPerNumber))
 }
 
-/** One series without the others; undefined where it was not known, or is newer than the row. */
+/** Reads a single series; undefined if it was unknown or is newer than the row. */
 export function readValue(bytes: Uint8Array, column: number): Value | undefined {
   const series = bytes.byteLength / bytesPerValue
   if (column < 0 || column >= series) return undefined
@@ -70,7 +70,7 @@ function viewColumns(all: Float32Array): Columns {
   return new ViewedColumns(all)
 }
 
-/** Views are made when they are asked for: of each cache the newest row is kept, and those of some seconds. */
+/** Creates views on demand: the newest row of each cache and the rows of some seconds are kept in memory. */
 class ViewedColumns implements Columns {
   readonly #all: Float32Array
 

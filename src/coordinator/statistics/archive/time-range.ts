@@ -1,4 +1,4 @@
-/** What of the past is asked for: a function and two times, as the path says them. */
+/** Validates the consolidation function and the two times in the path of a request. */
 import { FleetError, type ErrorKey } from '../../../errors.js'
 import { consolidations, parseConsolidation, type Consolidation } from './consolidation.js'
 
@@ -23,7 +23,7 @@ export function requireConsolidation(word: string, errorKey: ErrorKey): Consolid
   )
 }
 
-/** Seconds since 1970, both included. Throws FleetError 'invalid'. */
+/** Seconds since 1970, both inclusive. Throws FleetError 'invalid'. */
 export function requireRange(
   { start, end }: { readonly start: string; readonly end: string },
   errorKey: ErrorKey,

@@ -1,19 +1,19 @@
-/** The named graphs of the traffic of a group or a domain: what each draws of its figures (docs/behaviour.md, Graphs). */
+/** The named traffic graphs of a group or a domain: how each is computed from the figures (docs/behaviour.md, Graphs). */
 import { findPercentile, firstByteSeries, statusSeries } from '../../../traffic/figures.js'
 
-/** Of one row, over all caches; zero for what did not happen in it. */
+/** A figure of one row, summed over all caches; zero if there were no such events. */
 type SumOf = (figure: string) => number
 
 export interface TrafficGraph {
   readonly figures: readonly string[]
-  /** By key of the member; null: nothing happened that it could tell. */
+  /** Values by member key; null: the row has no events for this graph. */
   readonly draw: (sumOf: SumOf) => Readonly<Record<string, number>> | null
-  /** It is of all that happened in a row, whichever function is asked for. */
+  /** A ratio covers all events of a row, whatever consolidation function is requested. */
   readonly isRatio: boolean
 }
 
 const percentiles = { p50: 0.5, p95: 0.95, p99: 0.99 }
-/** More would be noise: of a histogram, and of what was sampled. */
+/** More digits would be noise, because values come from histograms and samples. */
 const digits = 4
 
 const graphs: ReadonlyMap<string, TrafficGraph> = new Map([
@@ -49,7 +49,7 @@ const graphs: ReadonlyMap<string, TrafficGraph> = new Map([
 
 export const trafficGraphNames: readonly string[] = [...graphs.keys()]
 
-/** Undefined: there is no graph of this name. */
+/** Undefined if there is no graph of this name. */
 export function findTrafficGraph(name: string): TrafficGraph | undefined {
   return graphs.get(name)
 }

@@ -1,7 +1,7 @@
-/** What an archive says in the log: once, until something is written again. */
+/** The archive's log messages: each is logged once until rows are written again. */
 import type { ArchiveEvents } from './statistics-archive.js'
 
-/** By what is full. */
+/** By the limit that is reached. */
 const seriesComplaints = {
   cache: 'a cache has more counters than are kept',
   figures:
@@ -32,7 +32,7 @@ export class ArchiveComplaints {
     this.#logOnce(message, { reason }, message)
   }
 
-  /** Of a share once for each organization. */
+  /** 'share' is logged once per organization. */
   ofSeries(refused: RefusedSeries, full: keyof typeof seriesComplaints): void {
     const message = seriesComplaints[full]
     this.#logOnce(`${message} ${full === 'share' ? refused.organizationId : ''}`, refused, message)

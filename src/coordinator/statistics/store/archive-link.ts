@@ -1,4 +1,4 @@
-/** One thread of the archive, as long as it lives: samples go over in batches, questions one by one. */
+/** The connection to one archive thread while it runs: samples are sent in batches, questions one by one. */
 import { Worker } from 'node:worker_threads'
 import { FleetError } from '../../../errors.js'
 import type { ArchiveOptions } from './local-archive.js'
@@ -17,7 +17,7 @@ export interface ArchiveSetup {
   readonly url: string
   readonly options: ArchiveOptions
   readonly events: ArchiveEvents
-  /** The program of the thread, where it is not the built one beside this file. */
+  /** The thread's program; default: the built one next to this file. */
   readonly thread?: URL
 }
 
@@ -27,13 +27,13 @@ interface Waiting {
 }
 
 const retryAfterSeconds = 5
-/** Of what waits for the thread's first word; questions have the numbers after it. */
+/** The id under which the thread's ready message is awaited; questions have the ids after it. */
 const readyId = 0
 
-/** What samples leave behind is outside the heap: it is given back only as often as the young generation is full. */
+/** Sample buffers are outside the heap: they are freed only when the young generation fills up. */
 const youngMegabytes = 6
 
-/** Rejects with FleetError 'unavailable' when the archive cannot be opened. */
+/** Rejects with FleetError 'unavailable' if the archive cannot be opened. */
 export async function linkArchive(setup: ArchiveSetup): Promise<ArchiveLink> {
   const link = new ArchiveLink(setup)
   await link.ready
@@ -42,7 +42,7 @@ export async function linkArchive(setup: ArchiveSetup): Promise<ArchiveLink> {
 
 export class ArchiveLink {
   readonly ready: Promise<unknown>
-  /** Resolves, never rejects, with why nothing is answered any more. */
+  /** Resolves with the reason when the thread has ended. Never rejects. */
   readonly ended: Promise<FleetError>
   readonly #events: ArchiveEvents
   readonly #worker: Worker
@@ -87,7 +87,7 @@ export class ArchiveLink {
     this.#post({ kind: 'release', agentId })
   }
 
-  /** Rejects with FleetError 'unavailable' when the thread ends before it answers. */
+  /** Rejects with FleetError 'unavailable' if the thread ends before it answers. */
   ask<Method extends AskedMethod>(
     question: Question<Method>,
   ): Promise<Awaited<ReturnType<StatisticsArchive[Method]>>> {
@@ -95,11 +95,11 @@ export class ArchiveLink {
     this.#asked += 1
     const id = readyId + this.#asked
     this.#post({ kind: 'ask', id, question })
-    // The thread answers what its archive answered.
+    // The thread returns its archive's result unchanged.
     return this.#waitFor(id) as Promise<Awaited<ReturnType<StatisticsArchive[Method]>>>
   }
 
-  /** Resolves when the thread is gone. */
+  /** Resolves when the thread has exited. */
   async terminate(): Promise<void> {
     await this.#worker.terminate()
     await this.#exited

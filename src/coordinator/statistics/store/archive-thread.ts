@@ -1,4 +1,4 @@
-/** The thread of the archive: what folding and writing take is not taken from the coordinator's API (docs/behaviour.md, Statistics). */
+/** The archive's thread: folding and writing do not slow down the coordinator's API (docs/behaviour.md, Statistics). */
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import { FleetError } from '../../../errors.js'
 import { LocalArchive, type NumberedSample } from './local-archive.js'
@@ -13,7 +13,7 @@ import {
   type ToArchive,
 } from './thread-messages.js'
 
-if (parentPort) await serve(parentPort, workerData as ArchiveOrder) // as startArchive gives it
+if (parentPort) await serve(parentPort, workerData as ArchiveOrder) // set by startArchive
 
 async function serve(port: MessagePort, { url, options }: ArchiveOrder): Promise<void> {
   const post = (message: FromArchive): void => {
@@ -34,14 +34,14 @@ async function serve(port: MessagePort, { url, options }: ArchiveOrder): Promise
       names = [...(message.batch.isAnew ? [] : names), ...message.batch.names]
       archive.recordAll(unpack(message.batch, names))
     } else if (message.kind === 'release') archive.release(message.agentId)
-    else void reply(message.id, message.question) // catches all
+    else void reply(message.id, message.question) // never rejects
   })
   post({ kind: 'ready' })
 
   async function reply(id: number, question: Question): Promise<void> {
     try {
       const { method, given } = question
-      const value = await methods[method](...(given as never[])) // what this method takes
+      const value = await methods[method](...(given as never[])) // the parameters of this method
       post({ kind: 'answer', id, value })
       if (method === 'close') port.close()
     } catch (error) {

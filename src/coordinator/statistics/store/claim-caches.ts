@@ -1,9 +1,9 @@
-/** Takes over caches whose first samples came here, with what is saved of them. */
+/** Takes over caches whose first samples arrived here, and restores their saved state. */
 import { createLiveCache, replaySteps, restoreLiveCache, type LiveCache } from './live-cache.js'
 import type { RowParts } from './row-reader.js'
 import type { SavedCache } from './row-store.js'
 
-/** Those that are here already stay as they are. */
+/** Caches that are already here are left unchanged. */
 export async function claimCaches(parts: RowParts, agentIds: readonly number[]): Promise<void> {
   const { store, caches, grid } = parts
   const fresh = [...new Set(agentIds)].filter((agentId) => !caches.has(agentId))

@@ -1,4 +1,4 @@
-/** How many series are kept of all caches and of those of each organization: they share what the archive keeps in all. */
+/** Counts the series kept in total and per organization: organizations share the archive's capacity. */
 import { findFairRoom } from '../../../resources/quota.js'
 import type { LiveCache } from './live-cache.js'
 
@@ -8,7 +8,7 @@ type CountedCache = Pick<LiveCache, 'organizationId'> & {
 
 interface KeptSeries {
   total(): number
-  /** How many more a cache of this organization may have; null: of the system administrator, who has no share. */
+  /** How many series a cache of this organization may add; null: the system administrator, who has no share. */
   findRoom(seriesMost: number, organizationId: number | null): number
   add(organizationId: number | null, series: number): void
 }

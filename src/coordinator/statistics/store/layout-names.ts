@@ -1,4 +1,4 @@
-/** The names of a layout's series as text, and its digest, by which the same names are found again. */
+/** The names of a layout's series as text, with the digest by which equal lists are found. */
 import { createHash } from 'node:crypto'
 
 export function encodeNames(names: readonly string[]): {
@@ -9,7 +9,7 @@ export function encodeNames(names: readonly string[]): {
   return { text, digest: createHash('sha256').update(text).digest('hex') }
 }
 
-/** Of a layout that is not there, none. */
+/** Returns no names for a missing layout. */
 export function decodeNames(text: string | undefined): readonly string[] {
-  return JSON.parse(text ?? '[]') as string[] // written by encodeNames only
+  return JSON.parse(text ?? '[]') as string[] // only written by encodeNames
 }

@@ -1,22 +1,22 @@
-/** Which series a row has, in which order: caches with the same counters share one layout. */
+/** The series of a row, in order: caches with the same counters share one layout. */
 import type { LayoutStore } from './row-store.js'
 
 export interface Layout {
   readonly names: readonly string[]
   readonly columns: ReadonlyMap<string, number>
-  /** In the store; asked for when a row is written. */
+  /** The id in the store; assigned when a row is written. */
   id: number | null
 }
 
 export interface Layouts {
-  /** The layout with these names behind its own; the same object for the same names. */
+  /** Returns the layout with these names appended; the same object for the same names. */
   extend(layout: Layout, names: readonly string[]): Layout
   of(names: readonly string[]): Layout
   read(id: number): Promise<Layout>
   readId(layout: Layout): Promise<number>
-  /** Forgets those that are not in use; they are in the store. */
+  /** Drops unused layouts from memory; they remain in the store. */
   keepOnly(used: ReadonlySet<Layout>): void
-  /** Of those that are known here, as far as they are in the store. */
+  /** The ids of the layouts in memory that are in the store. */
   listIds(): readonly number[]
 }
 

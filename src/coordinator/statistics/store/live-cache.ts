@@ -1,4 +1,4 @@
-/** A cache whose samples come here: its open rows, and what is finished and not yet written. */
+/** A cache whose samples arrive here: its open rows, and its finished rows that are not yet written. */
 import { isFigure } from '../../../resources/counters.js'
 import { slotOf, type Grid } from '../archive/archives.js'
 import {
@@ -18,21 +18,21 @@ import type { ChangedCache, StoredRow } from './row-store.js'
 
 export interface LiveCache {
   readonly agentId: number
-  /** Whose agent it was when its last sample came; null: the system administrator's, or none came yet. */
+  /** The agent's owner at its last sample; null: the system administrator, or no sample yet. */
   organizationId: number | null
   readonly state: CacheState
   layout: Layout
-  /** Finished, not written. */
+  /** Finished rows that are not yet written. */
   finished: FinishedRow[]
-  /** Of the finest archive, written or not; null: none was finished here. */
+  /** The newest finished row of the finest archive, written or not; null: none was finished here. */
   newest: FinishedRow | null
-  /** Of the names that came last: the column of each; -1: it is not kept. */
+  /** The last received names and the column of each; -1: the series is not kept. */
   sent: { readonly names: readonly string[]; readonly columns: Int32Array } | null
   hasNew: boolean
   checkpointAt: number
-  /** When series were dropped that are not sent any more; null: never. */
+  /** When series that are no longer sent were last dropped; null: never. */
   tidiedAt: number | null
-  /** Its link ended: it goes when all is written. */
+  /** The agent's link ended: the cache is removed once all its rows are written. */
   isLeaving: boolean
 }
 
@@ -40,18 +40,18 @@ export interface FinishedRow extends Row {
   readonly layout: Layout
 }
 
-/** A cache has about 40 series, a few for each backend, and at most 26 of each of 140 groups and domains. */
+/** A cache has about 40 series, a few per backend, and at most 26 for each of 140 groups and domains. */
 export const seriesPerCacheMost = 4_000
 /** The shortest interval between removing unused names: an agent that always sends new names cannot fill the table. */
 const tidyEveryMs = 86_400_000
-/** The most steps folded again after a restart; it differs per cache, so that not all are saved at once. */
+/** The maximum number of steps folded again after a restart; staggered by agent, so that not all caches are saved at once. */
 const checkpointSteps = 64
 
 export function createLiveCache(agentId: number, grid: Grid): LiveCache {
   return wrapState(agentId, createCacheState(grid, 0), emptyLayout)
 }
 
-/** Undefined when what was saved does not fit: then it begins anew. */
+/** Returns undefined if the saved state does not fit; the caller then starts with an empty cache. */
 export function restoreLiveCache(
   agentId: number,
   grid: Grid,
@@ -92,21 +92,21 @@ interface TakenSample extends Sample {
   readonly names: readonly string[]
 }
 
-/** Where it finds its place, and how much the other caches leave it. */
+/** The layouts, and the capacity that the other caches leave for this one. */
 interface Room {
   readonly layouts: Layouts
-  /** How many series it may have. */
+  /** The maximum number of series of this cache. */
   readonly series: number
-  /** Whether it may begin more series of figures: counters go before them. */
+  /** Whether it may add series of figures; counters take precedence. */
   readonly takesFigures: boolean
-  /** How many finished rows may wait to be written; then the oldest go. */
+  /** The maximum number of unwritten finished rows; beyond it the oldest are dropped. */
   readonly unwritten: number
 }
 
-/** Of one sample at a time: its values by column. */
+/** The values of the current sample by column. */
 const scratch = new Float64Array(seriesPerCacheMost)
 
-/** Answers how many series are refused, when that is new. */
+/** Returns the number of refused series if the names changed, else 0. */
 export function takeSample(
   cache: LiveCache,
   { names, values, ...sample }: TakenSample,
@@ -148,7 +148,7 @@ function shouldTidy(cache: LiveCache, names: readonly string[], at: number): boo
   return added.size > 0 && cache.state.series + added.size > seriesPerCacheMost
 }
 
-/** There are too many: those that are not sent any more go. */
+/** Drops series that are no longer sent, because there are too many. */
 function dropUnsent(
   cache: LiveCache,
   names: readonly string[],
@@ -166,7 +166,7 @@ function dropUnsent(
   cache.checkpointAt = 0
 }
 
-/** Series that are new stand behind the others. */
+/** Appends new series to the layout. */
 function fitLayout(cache: LiveCache, names: readonly string[], room: Room): void {
   const { state, layout } = cache
   const added = [...new Set(names)].filter((name) => !layout.columns.has(name))
@@ -175,14 +175,14 @@ function fitLayout(cache: LiveCache, names: readonly string[], room: Room): void
   if (taken.length > 0) {
     cache.layout = room.layouts.extend(layout, taken)
     widenSeries(state, cache.layout.names.length)
-    // Which layout a cache has is saved with its checkpoint.
+    // The layout of a cache is saved with its checkpoint.
     cache.checkpointAt = 0
   }
   const columns = Int32Array.from(names, (name) => cache.layout.columns.get(name) ?? -1)
   cache.sent = { names, columns }
 }
 
-/** What a commit writes of it, and undefined for a checkpoint that is not due. */
+/** The rows and checkpoint to commit; `changed` is undefined if no checkpoint is due. */
 export async function readUnwritten(
   cache: LiveCache,
   layouts: Layouts,

@@ -1,6 +1,6 @@
 /**
- * The archive in the thread that opened it: takes samples, commits what they finished every few seconds, answers from what is
- * stored and what is not yet.
+ * The archive in the thread that opened it: accepts samples, commits the rows they complete every few seconds, and answers
+ * queries from stored and unwritten rows.
  */
 import { archivesMost, defaultRows, spanOf, type Grid } from '../archive/archives.js'
 import { startLoop, type Loop } from '../../../runtime/loop.js'
@@ -23,7 +23,7 @@ import type {
   StatisticsArchive,
 } from './statistics-archive.js'
 
-/** A sample whose values are in double precision already, as the thread gets it. */
+/** A sample with its values in double precision, as the thread receives it. */
 export interface NumberedSample {
   readonly agentId: number
   readonly organizationId: number | null
@@ -34,28 +34,28 @@ export interface NumberedSample {
 }
 
 export interface ArchiveOptions extends Grid {
-  /** How long samples may wait for their commit (docs/behaviour.md, Statistics: a kill loses 20 s at most). */
+  /** The maximum time until a sample is committed (docs/behaviour.md, Statistics: a kill loses 20 s at most). */
   readonly commitEveryMs: number
-  /** Of all caches whose samples come here. */
+  /** The limit over all caches whose samples arrive here. */
   readonly seriesMost: number
-  /** Values of finished rows that wait for the database, of all caches; then the oldest rows go. */
+  /** The limit of values in finished rows that wait for the database, over all caches; beyond it the oldest rows are dropped. */
   readonly unwrittenMost: number
 }
 
-/** 10,000 caches with 50 series each; one takes some 400 bytes. */
+/** 10,000 caches with 50 series each; a series takes some 400 bytes. */
 const seriesMost = 500_000
 /** About 200 MB while the database is unavailable: nine minutes of 1,000 caches with 40 series every 10 s. */
 const unwrittenMost = 5_000_000
-/** Unwritten rows of one cache, at most and at least. */
+/** The maximum and minimum number of unwritten rows kept per cache. */
 const [unwrittenRowsMost, unwrittenRowsLeast] = [1000, 10]
 
-/** Half an interval, so that with one of 10 s a kill loses at most 16 s; never more often than every second. */
+/** Commits after half an interval, so that at 10 s a kill loses at most 16 s; never more often than every second. */
 export function planArchive(stepMs: number, archives = archivesMost): ArchiveOptions {
   const commitEveryMs = Math.min(5_000, Math.max(1_000, stepMs / 2))
   return { stepMs, rows: defaultRows, archives, commitEveryMs, seriesMost, unwrittenMost }
 }
 
-/** Samples queued while the database does not answer. */
+/** The maximum number of samples queued while the database does not respond. */
 const waitingMost = 100_000
 
 export class LocalArchive implements StatisticsArchive {
@@ -64,11 +64,11 @@ export class LocalArchive implements StatisticsArchive {
   readonly #wrote: ArchiveEvents['wrote']
   readonly #complaints: ArchiveComplaints
   readonly #reader: Pick<StatisticsArchive, 'readSeries' | 'readNewest' | 'readNewestEach'>
-  /** One thing after the other: rows are read, folded and written in the order in which samples came. */
+  /** Serializes the work: rows are read, folded and written in the order in which samples arrived. */
   readonly #mutex = new Semaphore()
   readonly #commits: Loop
   #waiting: NumberedSample[] = []
-  /** Rows of coarser archives than are kept, written when more were, have been looked for. */
+  /** Whether the rows of archives that are no longer kept have been removed. */
   #isTrimmed: boolean
 
   constructor(store: RowStore, options: ArchiveOptions, events: ArchiveEvents) {
@@ -98,7 +98,7 @@ export class LocalArchive implements StatisticsArchive {
 
   release(agentId: number): void {
     void this.#mutex.run(async () => {
-      // Behind the samples that came before it.
+      // After the samples that arrived earlier.
       await this.#takeWaiting()
       const cache = this.#parts.caches.get(agentId)
       if (cache) cache.isLeaving = true
@@ -126,7 +126,7 @@ export class LocalArchive implements StatisticsArchive {
       return store.listAgents()
     })
     const gone = stored.filter((agentId) => !wanted.has(agentId))
-    // Each in a turn of its own: a cache has some thousand rows, and commits must not wait for all.
+    // One lock per cache: a cache has some thousand rows, and commits must not wait for all caches.
     for (const agentId of gone)
       await this.#mutex.run(() => {
         caches.delete(agentId)
@@ -139,7 +139,7 @@ export class LocalArchive implements StatisticsArchive {
     return gone.length
   }
 
-  /** Never rejects: what cannot be written waits for the next time. */
+  /** Never rejects: rows that cannot be written wait for the next commit. */
   commit(): Promise<void> {
     return this.#mutex.run(async () => {
       await this.#takeWaiting()
@@ -162,7 +162,7 @@ export class LocalArchive implements StatisticsArchive {
     const { caches } = this.#parts
     const samples = this.#waiting
     this.#waiting = []
-    // Who comes back may have been another coordinator's meanwhile: it is claimed anew.
+    // An agent that returns may have been linked to another coordinator in the meantime: its cache is claimed again.
     if (samples.some(({ agentId }) => caches.get(agentId)?.isLeaving)) await this.#writeChanged()
     try {
       await claimCaches(
@@ -243,7 +243,7 @@ export class LocalArchive implements StatisticsArchive {
     this.#wrote((performance.now() - startedAt) / 1000, rows.length)
   }
 
-  /** Those that no row can have any more go: the coarsest archive is overwritten in this time. */
+  /** Removes layouts that no row can use any more: the coarsest archive is overwritten within this time. */
   async #tidyLayouts(nowMs: number): Promise<void> {
     const { store, caches, layouts, grid } = this.#parts
     const { rows, archives } = this.#options

@@ -1,4 +1,4 @@
-/** What caches count now: the newest row of each, and the sums of them. */
+/** The current values of caches: the newest row of each, and sums over them. */
 import { spanOf } from '../archive/archives.js'
 import { readValue } from '../archive/row.js'
 import { findColumns, inChunks, isHidden, isWithin, sumColumns, toRead } from './row-reader.js'
@@ -55,7 +55,7 @@ export function createNewestReader(
     }
   }
 
-  /** Of each cache that was known lately. What came here is held; only of the others something is read. */
+  /** The newest row of each cache that has a recent one. Rows received here are in memory; the others are read from the store. */
   async function* readNewestRows({
     caches: asked,
     nowMs,

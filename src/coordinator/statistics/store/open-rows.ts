@@ -1,7 +1,7 @@
-/** Opens the rows of the archive that a URL names. Each database's library is loaded only where it is used. */
+/** Opens the archive's rows at a URL. A database library is loaded only if it is used. */
 import type { RowStore } from './row-store.js'
 
-/** `sqlite:<path>` or `postgres://…`, as of the store. Rejects with FleetError 'unavailable' when it cannot be opened. */
+/** `sqlite:<path>` or `postgres://…`, as for the store. Rejects with FleetError 'unavailable' if it cannot be opened. */
 export async function openRows(url: string): Promise<RowStore> {
   const sqlitePrefix = 'sqlite:'
   if (url.startsWith(sqlitePrefix)) {

@@ -1,6 +1,6 @@
 /**
- * The archive's rows in PostgreSQL, for several coordinators: each writes the caches whose samples come to it. Who claims a
- * cache writes its name beside it, and what another one still wants to write is left out by that name.
+ * The archive's rows in PostgreSQL, for several coordinators: each writes the caches whose samples it receives. A coordinator
+ * claims a cache by storing its claim id with it; later writes of the previous owner are skipped.
  */
 import { randomUUID } from 'node:crypto'
 import { Pool, types, type PoolClient, type QueryResultRow } from 'pg'
@@ -14,18 +14,18 @@ import {
   type StoredRow,
 } from './row-store.js'
 
-/** One writes, one reads. */
+/** One for writing, one for reading. */
 const connectionsMost = 2
 const timeoutMs = 30_000
 const retryAfterSeconds = 2
-/** Rows a statement: some hundred kilobytes. */
+/** Rows per statement: some hundred kilobytes. */
 const rowsPerStatement = 500
-/** Beside the locks of src/coordinator/store/postgres.ts: 'cflt', and its third lock. */
+/** In the lock space of src/coordinator/store/postgres.ts: 'cflt', third lock. */
 const tablesLock = '1667656820, 3'
-/** `int8`: ids and times fit a number exactly. */
+/** `int8`: ids and times fit exactly into a number. */
 const numberTypes = [20]
 
-/** Rows are overwritten in their place, so pages have room for the next version. */
+/** Rows are overwritten in place; the fill factor leaves room in each page for the next version. */
 const tables = [
   `create table if not exists "statisticsRows" ("agentId" bigint not null, archive smallint not null, slot smallint not null,
     "endsAt" bigint not null, "spanMs" bigint not null, "knownUntil" bigint not null, layout bigint not null,
@@ -37,7 +37,7 @@ const tables = [
   `create table if not exists "statisticsLayoutUses" (layout bigint not null primary key, "usedAt" bigint not null)`,
 ]
 
-/** Rejects with FleetError 'unavailable' when the database does not answer. */
+/** Rejects with FleetError 'unavailable' if the database does not respond. */
 export async function openPostgresRows(url: string): Promise<RowStore> {
   const pool = new Pool({
     connectionString: url,
@@ -52,7 +52,7 @@ export async function openPostgresRows(url: string): Promise<RowStore> {
         numberTypes.includes(oid) ? Number : types.getTypeParser(oid, format),
     },
   })
-  // A lost connection is told by the next query.
+  // A lost connection is reported by the next query.
   pool.on('error', () => undefined)
   pool.on('connect', (client) => {
     client.on('error', () => undefined)
@@ -151,7 +151,7 @@ function layoutsOf(pool: Pool): LayoutStore {
     },
     addLayout: async (names) => {
       const { text, digest } = encodeNames(names)
-      // One that was there already is in use again.
+      // An existing layout is in use again.
       const [row] = await ask<{ id: number }>(
         `with added as (insert into "statisticsLayouts" (digest, names) values ($1, $2)
            on conflict (digest) do update set digest = excluded.digest returning id),
@@ -159,11 +159,11 @@ function layoutsOf(pool: Pool): LayoutStore {
          select id from added`,
         [digest, text],
       )
-      return row?.id ?? 0 // the insert answers one
+      return row?.id ?? 0 // the insert returns one row
     },
     keepLayouts: (used, { nowMs, sinceMs }) =>
       transact(pool, async (client) => {
-        // One coordinator after the other.
+        // One coordinator at a time.
         await client.query(`select pg_advisory_xact_lock(${tablesLock})`)
         await client.query(
           `insert into "statisticsLayoutUses" select id, $2::bigint from "statisticsLayouts"
@@ -181,7 +181,7 @@ function layoutsOf(pool: Pool): LayoutStore {
   }
 }
 
-/** Those that another one has claimed meanwhile stay as it writes them; nobody claims these until the end. */
+/** Skips caches that another coordinator has claimed; the others are locked against claims until the transaction ends. */
 async function writeClaimed(
   client: PoolClient,
   claim: string,
@@ -218,7 +218,7 @@ const upsert = `insert into "statisticsRows" select * from unnest($1::bigint[], 
   on conflict ("agentId", archive, slot) do update set "endsAt" = excluded."endsAt", "spanMs" = excluded."spanMs",
     "knownUntil" = excluded."knownUntil", layout = excluded.layout, bytes = excluded.bytes`
 
-/** One statement may change a row once: of a slot the newest is kept. */
+/** A statement may change a row only once: the newest row of each slot is kept. */
 function toArrays(rows: readonly StoredRow[]): unknown[] {
   const newest = [
     ...new Map(rows.map((row) => [`${row.agentId} ${row.archive} ${row.slot}`, row])).values(),
@@ -261,12 +261,12 @@ async function transact<T>(pool: Pool, work: (client: PoolClient) => Promise<T>)
     lost = unavailable(error, retryAfterSeconds)
     throw lost
   } finally {
-    // Its transaction goes with it.
+    // A broken connection is destroyed, and its transaction with it.
     client?.release(lost)
   }
 }
 
-/** The driver takes other byte arrays for text. */
+/** The driver would send other byte arrays as text. */
 function toBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }

@@ -1,4 +1,4 @@
-/** Complete rows of some caches: those that are stored, and those that came here and are not yet. */
+/** Reads complete rows of some caches: stored rows, and rows completed here that are not yet written. */
 import { isFigure, parseFigure } from '../../../resources/counters.js'
 import { slotRanges, spanOf, type Grid } from '../archive/archives.js'
 import { readValue, type Value } from '../archive/row.js'
@@ -32,14 +32,14 @@ const cachesAtOnce = 20
 export function createRowReader({ store, layouts, caches, grid }: RowParts): ReadRows {
   return readRows
 
-  /** Complete ones: as stored, or newer than that. Rows of another interval lie elsewhere in the ring, and are not found. */
+  /** Complete rows only; unwritten rows replace stored ones. Rows of another interval lie elsewhere in the ring: not found. */
   async function readRows(
     asked: readonly AskedCache[],
     archive: number,
     range: TimeSpan,
   ): Promise<readonly (readonly [AskedCache, readonly ReadRow[]])[]> {
     const slots = slotRanges(grid, archive, range)
-    // Before the store is asked: a commit may move them there meanwhile.
+    // Taken before the store is read: a commit may move them there in the meantime.
     const found = new Map(asked.map(({ agentId }) => [agentId, new Map<number, ReadRow>()]))
     const unwritten = asked.flatMap(({ agentId }) => readUnwritten(agentId, archive, range))
     const agentIds = asked.map(({ agentId }) => agentId)
@@ -65,8 +65,8 @@ export function toRead(cache: LiveCache, row: FinishedRow): ReadRow {
 }
 
 /**
- * None where the cache has no such counter, or none for who asks; several of `GROUP.*.<figure>`: of each group that is for who
- * asks.
+ * No columns if the cache has no such counter or the caller may not read it; for `GROUP.*.<figure>` one column per group that
+ * the caller may read.
  */
 export function findColumns(
   cache: AskedCache,
@@ -83,7 +83,7 @@ export function findColumns(
   return column === undefined ? [] : [column]
 }
 
-/** The sum of what is known of these. Undefined: nothing is. */
+/** The sum of the known values; undefined if none is known. */
 export function sumColumns(
   bytes: Uint8Array,
   columns: readonly number[],
@@ -101,7 +101,7 @@ const ofEveryGroup = 'GROUP.*.'
 
 type GroupColumns = readonly { readonly groupId: number; readonly column: number }[]
 
-/** By layout and figure: caches share layouts, and a layout may have thousands of names. */
+/** Cached by layout and figure: caches share layouts, and a layout may have thousands of names. */
 const groupColumns = new WeakMap<Layout, Map<string, GroupColumns>>()
 
 function listGroupColumns(layout: Layout, figure: string): GroupColumns {
@@ -129,7 +129,7 @@ export function isWithin(time: number, { startMs, endMs }: TimeSpan): boolean {
   return time >= startMs && time <= endMs
 }
 
-/** Samples and commits come between the caches of a large group. */
+/** Yields to samples and commits between chunks of a large group's caches. */
 export async function* inChunks(
   asked: readonly AskedCache[],
 ): AsyncGenerator<readonly AskedCache[]> {

@@ -1,16 +1,16 @@
 /**
- * Where the archive's rows are: a file of SQLite, or tables in PostgreSQL. A row is all series of one cache in one span of
- * time; the oldest of an archive is overwritten in its place.
+ * The storage of the archive's rows: a SQLite file or PostgreSQL tables. A row holds all series of one cache for one span of
+ * time; a new row overwrites the oldest of its archive in place.
  */
 import { FleetError } from '../../../errors.js'
 
 export interface RowStore extends LayoutStore {
   /**
-   * From now on this process writes the rows of these agents, and what an earlier one still wants to write is refused. Answers
-   * what is saved of them.
+   * Claims the rows of these agents for this process; later writes of the previous owner are refused. Returns the saved state
+   * of these agents.
    */
   claim(agentIds: readonly number[]): Promise<ReadonlyMap<number, SavedCache>>
-  /** All or nothing. Rows of agents that another process has claimed since are left out. */
+  /** Atomic. Rows of agents that another process has claimed in the meantime are skipped. */
   write(rows: readonly StoredRow[], caches: readonly ChangedCache[]): Promise<void>
   /** Rows of the finest archive, in order of time. */
   readSteps(wanted: readonly WantedSteps[]): Promise<ReadonlyMap<number, readonly StoredRow[]>>
@@ -18,20 +18,20 @@ export interface RowStore extends LayoutStore {
   readRows(wanted: WantedRows): Promise<readonly StoredRow[]>
   /** The layout of each cache that has one. */
   readLayoutIds(agentIds: readonly number[]): Promise<ReadonlyMap<number, number>>
-  /** Of which agents there is something. */
+  /** The agents with stored data. */
   listAgents(): Promise<readonly number[]>
   remove(agentId: number): Promise<void>
-  /** Removes its rows but those of the finest so many archives. */
+  /** Removes the agent's rows except those of the finest `archives` archives. */
   trim(agentId: number, archives: number): Promise<void>
   close(): Promise<void>
 }
 
-/** Which series rows have. */
+/** Stores which series the rows contain. */
 export interface LayoutStore {
   readLayout(id: number): Promise<readonly string[]>
-  /** The same names have the same id. */
+  /** Equal lists of names get the same id. */
   addLayout(names: readonly string[]): Promise<number>
-  /** Removes layouts that were not in use since a time: neither named here nor of a cache when this was called. */
+  /** Removes layouts not in use since `sinceMs`. In use: listed in `used` or referenced by a cache at the time of a call. */
   keepLayouts(used: readonly number[], times: LayoutTimes): Promise<void>
 }
 
@@ -42,7 +42,7 @@ export interface StoredRow {
   readonly endsAt: number
   readonly spanMs: number
   readonly knownUntil: number
-  /** Names its series. */
+  /** The id of the layout that names its series. */
   readonly layout: number
   /** src/coordinator/statistics/archive/row.ts. */
   readonly bytes: Uint8Array
@@ -64,17 +64,17 @@ export interface LayoutTimes {
 
 interface WantedSteps {
   readonly agentId: number
-  /** Those that end later. */
+  /** Only steps that end after this time. */
   readonly after: number
 }
 
 interface WantedRows {
-  /** Some: all their rows are in memory at once. */
+  /** Pass a few at a time: all their rows are in memory at once. */
   readonly agentIds: readonly number[]
   readonly archive: number
-  /** First and last, both included. */
+  /** First and last, both inclusive. */
   readonly slots: readonly (readonly [from: number, to: number])[]
-  /** Rows that end in this range, both included. */
+  /** Rows that end in this range, both inclusive. */
   readonly startMs: number
   readonly endMs: number
 }

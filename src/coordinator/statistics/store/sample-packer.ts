@@ -1,4 +1,4 @@
-/** Packs samples of many caches into two buffers that change hands, instead of thousands of objects that are copied. */
+/** Packs samples of many caches into two buffers that are transferred, instead of copying thousands of objects. */
 import type { CacheSample } from './statistics-archive.js'
 import { headLength, type SampleBatch } from './thread-messages.js'
 
@@ -6,10 +6,10 @@ interface SamplePacker {
   pack(samples: readonly CacheSample[]): SampleBatch
 }
 
-/** Lists of names remembered; caches of the same release and storage share one. */
+/** The maximum number of name lists remembered; caches with the same release and storage share one. */
 const listsMost = 1000
 
-/** Numbers lists of names in the order in which the thread gets to know them; equal lists have one number. */
+/** Numbers name lists in the order in which they are sent to the thread; equal lists share a number. */
 export function createSamplePacker(): SamplePacker {
   let byText = new Map<string, number>()
   let byList = new WeakMap<readonly string[], number>()

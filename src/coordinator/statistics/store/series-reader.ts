@@ -1,4 +1,4 @@
-/** Series of one cache, and sums of several, from the rows that are stored and those that are not yet. */
+/** Reads series of one cache, or sums over several, from stored and unwritten rows. */
 import { chooseArchive } from '../archive/archives.js'
 import { consolidate } from '../archive/consolidation.js'
 import type { Layout } from './layouts.js'
@@ -12,9 +12,9 @@ import type {
   StatisticsArchive,
 } from './statistics-archive.js'
 
-/** Rows read for one answer, about one second of work. For many caches a coarser archive is used. */
+/** The maximum number of rows read for one answer, about one second of work. For many caches a coarser archive is used. */
 const rowsMost = 200_000
-/** For how long a cache's row may still come: until then a sum without it would dip. */
+/** How late a cache's row may arrive: until then a sum without it would dip. */
 const lateSteps = 2.5
 
 export function createSeriesReader(
@@ -27,7 +27,7 @@ export function createSeriesReader(
     const { caches: asked, names, consolidation, nowMs } = query
     const affordable = Math.max(1, Math.floor(rowsMost / Math.max(1, asked.length)))
     const rowsEach = Math.min(affordable, query.rowsMost ?? grid.rows)
-    // What is yet to come has no rows, and takes none of the finest archive's.
+    // The future has no rows and must not count against the finest archive.
     const range = { startMs: query.startMs, endMs: Math.min(query.endMs, nowMs) }
     const archive = chooseArchive(grid, { ...range, nowMs }, Math.min(grid.rows, rowsEach))
     const sums = names.map(() => createSums())
@@ -72,7 +72,7 @@ export function createSeriesReader(
   }
 }
 
-/** Of each name its columns: rows of a cache mostly have one layout. */
+/** Finds the columns of each name; remembers the last layout, because rows of a cache mostly have the same one. */
 function createColumnFinder(cache: AskedCache, { names, alternatives }: SeriesQuery) {
   let known: { readonly layout: Layout; readonly columns: readonly (readonly number[])[] } | null =
     null
@@ -90,8 +90,8 @@ function createColumnFinder(cache: AskedCache, { names, alternatives }: SeriesQu
 interface Sums {
   add(endsAt: number, value: number): void
   /**
-   * In order of time. Of the rows that end after `settledBefore` those are left out that not all caches have: others may
-   * still come.
+   * In order of time. Rows that end after `settledBefore` are omitted unless all caches have them: the missing ones may still
+   * arrive.
    */
   read(settledBefore: number): Rows
 }

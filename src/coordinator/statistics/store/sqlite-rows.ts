@@ -1,4 +1,4 @@
-/** The archive's rows in a SQLite file of their own: nobody else writes there, and the store's commits do not wait for it. */
+/** The archive's rows in a separate SQLite file: it has no other writer, and the store's commits do not wait for it. */
 import { chmodSync, closeSync, openSync } from 'node:fs'
 import { BetterSqlite3, type SqliteFile } from '../../store/sqlite-library.js'
 import { archivesMost } from '../archive/archives.js'
@@ -13,10 +13,10 @@ import {
   type StoredRow,
 } from './row-store.js'
 
-/** A row's key: agent, archive and slot, so that a series is read from neighbouring pages. */
+/** A row's key consists of agent, archive and slot, so that a series is read from adjacent pages. */
 const slotsMost = 8192
 
-/** Pages that are rewritten often go to the file only now and then. */
+/** Pages that are rewritten often are moved from the WAL to the file only occasionally. */
 const checkpointPages = 16_384
 const cacheKibibytes = 32_768
 const retryAfterSeconds = 10
@@ -32,7 +32,7 @@ interface RowOfTable extends Omit<StoredRow, 'agentId' | 'archive' | 'slot'> {
   readonly id: number
 }
 
-/** `:memory:` is gone at close. Throws FleetError 'unavailable' when the file cannot be opened. */
+/** `:memory:` is discarded at close. Throws FleetError 'unavailable' if the file cannot be opened. */
 export function openSqliteRows(path: string): RowStore {
   const file = openFile(path)
   const insertRow = file.prepare('insert or replace into rows values (?, ?, ?, ?, ?, ?)')
@@ -118,8 +118,8 @@ function openLayouts(file: SqliteFile): LayoutStore {
     const { text, digest } = encodeNames(names)
     file.prepare('insert or ignore into layouts (digest, names) values (?, ?)').run(digest, text)
     const find = file.prepare<[string], number>('select id from layouts where digest = ?').pluck()
-    const id = find.get(digest) ?? 0 // it is there now
-    // One that was there already is in use again.
+    const id = find.get(digest) ?? 0 // it exists now
+    // An existing layout is in use again.
     file.prepare('delete from "layoutUses" where layout = ?').run(id)
     return id
   })
@@ -156,14 +156,14 @@ function openLayouts(file: SqliteFile): LayoutStore {
 
 function openFile(path: string): SqliteFile {
   try {
-    // Before SQLite does, whose mode would be the umask's.
+    // Created before SQLite would create it with the umask's mode.
     if (path !== ':memory:') {
       closeSync(openSync(path, 'a', 0o600))
       chmodSync(path, 0o600)
     }
     const file = new BetterSqlite3(path, { timeout: 5000 })
     file.pragma('journal_mode = WAL')
-    // One commit in some seconds, in a thread of its own: it may end on the disk.
+    // One commit every few seconds, in a separate thread: it can afford to wait for the disk.
     file.pragma('synchronous = FULL')
     file.pragma(`wal_autocheckpoint = ${checkpointPages}`)
     file.pragma(`cache_size = -${cacheKibibytes}`)

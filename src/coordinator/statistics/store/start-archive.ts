@@ -1,7 +1,7 @@
 /**
- * Starts the thread of the archive, and is its end in the coordinator. A thread that cannot start, or ends by itself, is
- * followed by another: questions are refused meanwhile, samples wait, and what the dead one had not committed is a gap of some
- * seconds. A coordinator does its other work without statistics.
+ * Starts the archive's thread and represents it in the coordinator. A thread that cannot start or that dies is replaced. In the
+ * meantime questions are refused and samples are queued; uncommitted samples of the dead thread are lost, a gap of some seconds.
+ * A coordinator does its other work without statistics.
  */
 import { FleetError } from '../../../errors.js'
 import { linkArchive, noStatistics, type ArchiveLink, type ArchiveSetup } from './archive-link.js'
@@ -12,17 +12,17 @@ import { startLoop, type Loop } from '../../../runtime/loop.js'
 
 export type { ArchiveSetup } from './archive-link.js'
 
-/** A fleet's samples arrive spread over the interval and are handed over together. */
+/** A fleet's samples arrive spread over the interval; they are sent to the thread in batches. */
 export const batchMs = 1000
 /**
- * Samples buffered for one batch, or while no thread runs; further ones are lost. This is one minute of 5,000 caches at
- * 10 s; handing them over takes about 20 ms.
+ * The maximum number of samples buffered for one batch, or while no thread runs; further ones are lost. This is one minute of
+ * 5,000 caches at 10 s; sending them takes about 20 ms.
  */
 const waitingMost = 30_000
-/** The pause before the next thread doubles; after one that outlived the longest pause it starts with the shortest. */
+/** The pause before a restart doubles each time; it resets to the shortest after a thread that outlived the longest pause. */
 const restarts = { firstMs: 500, longestMs: 60_000 }
 
-/** Resolves after the first attempt, however it ended. */
+/** Resolves after the first attempt, whether it succeeded or failed. */
 export async function startArchive(setup: ArchiveSetup): Promise<StatisticsArchive> {
   const archive = new ThreadedArchive(setup)
   await archive.start()
@@ -36,7 +36,7 @@ class ThreadedArchive implements StatisticsArchive {
   #timer: NodeJS.Timeout | null = null
   #link: ArchiveLink | null = null
   #isClosed = false
-  /** In a row. */
+  /** Consecutive threads that ended early. */
   #shortLives = 0
   #why = noStatistics('the archive is closed')
 
@@ -104,7 +104,7 @@ class ThreadedArchive implements StatisticsArchive {
     return this.#link.ask({ method, given })
   }
 
-  /** Without a thread they wait for the next one. */
+  /** Without a thread, samples wait for the next one. */
   #send(): void {
     if (this.#timer) clearTimeout(this.#timer)
     this.#timer = null

@@ -1,81 +1,81 @@
-/** The archive's port: samples in, series out. It lives in a thread of its own (archive-thread.ts), or in this one. */
+/** The archive's interface: samples in, series out. It runs in its own thread (archive-thread.ts) or in this one. */
 import type { Consolidation } from '../archive/consolidation.js'
 
 export interface StatisticsArchive {
-  /** Never waits, never throws: what is not taken any more is lost, and said in the log. */
+  /** Never waits, never throws: samples that it cannot accept are lost, which is logged. */
   record(sample: CacheSample): void
-  /** The agent's link ended: what came is written, and another coordinator may go on with it. */
+  /** Called when the agent's link ended: writes the received samples, then another coordinator may continue. */
   release(agentId: number): void
-  /** Rejects with FleetError 'unavailable' (key 'store') when the archive does not work. */
+  /** Rejects with FleetError 'unavailable' (key 'store') if the archive does not work. */
   readSeries(query: SeriesQuery): Promise<SeriesAnswer>
   readNewest(query: NewestQuery): Promise<NewestAnswer>
   readNewestEach(query: NewestEachQuery): Promise<NewestEachAnswer>
   /**
-   * Removes what is of other agents than these, which were deleted, and what no row can need any more. Answers of how many
-   * agents.
+   * Removes the data of all other agents (they were deleted) and layouts that no row can use any more. Returns the number of
+   * agents removed.
    */
   retain(agentIds: readonly number[], nowMs: number): Promise<number>
-  /** Writes what came. */
+  /** Writes the received samples. */
   commit(): Promise<void>
   close(): Promise<void>
 }
 
 export interface CacheSample {
   readonly agentId: number
-  /** Whose agent it is: organizations share what is kept in all. Null or left out: the system administrator's. */
+  /** The agent's owner: organizations share the total number of series. Null or omitted: the system administrator. */
   readonly organizationId?: number | null
   /** By the coordinator's clock. */
   readonly at: number
-  /** For how long before that the values hold; null: not known. */
+  /** The length of the time before `at` that the values cover; null: unknown. */
   readonly spanMs: number | null
-  /** The same array as long as they are the same names. */
+  /** The same array object as long as the names are the same. */
   readonly names: readonly string[]
-  /** A counter's events per second since the sample before, a gauge as it is; null: not known. */
+  /** Counters: events per second since the previous sample; gauges: the level; null: unknown. */
   readonly values: readonly (number | null)[]
 }
 
-/** A cache that is asked about. */
+/** A cache in a query. */
 export interface AskedCache {
   readonly agentId: number
-  /** Series whose names begin so are not for who asks; null: all are. */
+  /** A name prefix of series that are hidden from the caller; null: none. */
   readonly hidden: string | null
-  /** Groups whose figures, and those of their domains, are for who asks; absent: none. */
+  /** Groups whose figures (and those of their domains) the caller may read; absent: none. */
   readonly groups?: ReadonlySet<number>
 }
 
-/** By a name that is asked for: what a cache that has no such counter is asked for instead. */
+/** By requested name: the counter that is read from a cache without a counter of that name. */
 export type Alternatives = ReadonlyMap<string, string>
 
 export interface SeriesQuery {
-  /** Of several the sums. */
+  /** Several caches are summed. */
   readonly caches: readonly AskedCache[]
-  /** Current names; `GROUP.*.<figure>` is the sum over the groups whose figures are for who asks. */
+  /** Current names; `GROUP.*.<figure>` is the sum over the groups whose figures the caller may read. */
   readonly names: readonly string[]
   readonly alternatives?: Alternatives
   readonly consolidation: Consolidation
-  /** Rows that end in this range, both included. */
+  /** Rows that end in this range, both inclusive. */
   readonly startMs: number
   readonly endMs: number
   readonly nowMs: number
-  /** More rows of one cache than these are not wanted: the finest archive with at most so many answers. */
+  /** The maximum number of rows per cache: the finest archive with at most this many is read. */
   readonly rowsMost?: number
 }
 
 export interface SeriesAnswer {
   /** In the order of the names. */
   readonly series: readonly Series[]
-  /** How many of the caches have a row. */
+  /** The number of caches that have the row. */
   readonly heard: Rows
 }
 
-/** Ends of rows, in order, and a value for each. */
+/** The end times of rows, in order, and a value for each. */
 export interface Rows {
   readonly endsAt: Float64Array
   readonly values: Float64Array
 }
 
 export interface Series extends Rows {
-  /** One of the caches has a counter of this name. */
+  /** Whether one of the caches has a counter of this name. */
   readonly isKnown: boolean
 }
 
@@ -85,31 +85,31 @@ export interface NewestQuery {
 }
 
 export interface NewestAnswer {
-  /** Of the newest row; null: nothing was heard lately. */
+  /** The end of the newest row; null: no recent row. */
   readonly endsAt: number | null
-  /** The caches that were heard. */
+  /** The number of caches with a recent row. */
   readonly caches: number
   /** Sums of averages, by name. */
   readonly values: readonly (readonly [name: string, value: number])[]
 }
 
 export interface NewestEachQuery extends NewestQuery {
-  /** As for series. */
+  /** As in SeriesQuery. */
   readonly names: readonly string[]
   readonly alternatives?: Alternatives
 }
 
-/** Of the caches that were heard lately, in the order in which they were asked for. */
+/** One entry per cache with a recent row, in the order of the query. */
 export interface NewestEachAnswer {
   readonly agentIds: Float64Array
-  /** Of each one's newest row. */
+  /** The end of each cache's newest row. */
   readonly endsAt: Float64Array
-  /** Averages: of each cache one for each name; NaN: not known. */
+  /** Averages, one per name for each cache; NaN: unknown. */
   readonly values: Float64Array
 }
 
 export interface ArchiveEvents {
-  /** A commit, of how many rows. */
+  /** Called after a commit, with its duration and number of rows. */
   readonly wrote: (seconds: number, rows: number) => void
   readonly warn: (fields: Readonly<Record<string, unknown>>, message: string) => void
 }

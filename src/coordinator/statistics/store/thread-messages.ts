@@ -1,31 +1,31 @@
-/** What passes between a coordinator and the thread of its archive. */
+/** The messages between a coordinator and its archive's thread. */
 import type { ArchiveOptions } from './local-archive.js'
 import type { StatisticsArchive } from './statistics-archive.js'
 
-/** What the thread is given at its start. */
+/** The thread's start parameters. */
 export interface ArchiveOrder {
   readonly url: string
   readonly options: ArchiveOptions
 }
 
-/** What of the archive answers. */
+/** The archive methods that return a result. */
 export type AskedMethod = Exclude<keyof StatisticsArchive, 'record' | 'release'>
 
-/** A call of it, with what it is given. */
+/** A method call with its arguments. */
 export interface Question<Method extends AskedMethod = AskedMethod> {
   readonly method: Method
   readonly given: Parameters<StatisticsArchive[Method]>
 }
 
-/** Samples of many caches in one buffer, which changes hands. */
+/** Samples of many caches in buffers that are transferred to the thread. */
 export interface SampleBatch {
-  /** Numbers of names begin at 0 again: earlier ones mean nothing any more. */
+  /** Whether the numbering of name lists restarts at 0; earlier numbers become invalid. */
   readonly isAnew: boolean
-  /** Lists of names that are new to the thread: their number is their place among all. */
+  /** Name lists that are new to the thread; a list's number is its position among all lists sent. */
   readonly names: readonly (readonly string[])[]
-  /** For each sample: agent, its organization (NaN: none), time, for how long it holds (NaN: not known), number of its names. */
+  /** Per sample: agent, organization (NaN: none), time, span (NaN: unknown), number of its name list. */
   readonly heads: Float64Array<ArrayBuffer>
-  /** One sample's values behind the other's; NaN: not known. */
+  /** The values of all samples, concatenated; NaN: unknown. */
   readonly values: Float64Array<ArrayBuffer>
 }
 
@@ -45,7 +45,7 @@ export type FromArchive =
       readonly message: string
     }
 
-/** An error as it travels. */
+/** An error in serialized form. */
 export interface ArchiveFailure {
   readonly message: string
   /** Null: a bug. */

@@ -1,4 +1,4 @@
-/** Backends as agents see them, and the triggers that note when one becomes sick or healthy. */
+/** Adds backends as agents report them, and triggers that record when one becomes sick or healthy. */
 import type { Migration } from './migration.js'
 
 const places = 'placements where "agentId" = '

@@ -1,4 +1,4 @@
-/** The tests of VCL that groups have. */
+/** Adds the VCL tests of groups. */
 import type { Migration } from './migration.js'
 
 export const groupTests: Migration = {

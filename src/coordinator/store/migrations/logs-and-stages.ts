@@ -1,4 +1,4 @@
-/** Why an agent cannot read its cache's log, and the triggers that note it and what moves on the caches of a stage. */
+/** Adds why an agent cannot read its cache's log, and triggers that record this and changes on the caches of a stage. */
 import type { Migration } from './migration.js'
 
 const noteStage = (row: 'new' | 'old') =>

@@ -1,4 +1,4 @@
-/** Agents that are drained, the trigger that notes it, agents that took another's name, and organizations that are frozen. */
+/** Adds drained agents with their trigger, agents that took another agent's name, and frozen organizations. */
 import type { Migration } from './migration.js'
 
 export const maintenance: Migration = {

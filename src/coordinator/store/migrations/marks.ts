@@ -1,4 +1,4 @@
-/** What happened in a range of time is found by its time, in an organization and in all. */
+/** Adds indexes to find history by time, within an organization and across all. */
 import type { Migration } from './migration.js'
 
 export const marks: Migration = {

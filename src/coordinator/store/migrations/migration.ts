@@ -1,8 +1,8 @@
-/** What makes a store of an earlier release as new ones are. What was released is never changed, only followed by another. */
+/** Updates a store of an earlier release. Released migrations are never changed, only followed by new ones. */
 import type { DialectSql } from '../database.js'
 
 export interface Migration {
-  /** Sorts behind all earlier ones: a number of four digits and a word. */
+  /** Sorts after all earlier ones: a four-digit number and a word. */
   readonly name: string
   readonly statements: (dialect: DialectSql) => readonly string[]
 }

@@ -1,4 +1,4 @@
-/** What is wrong now, kept so that it can be listed, counted and told. */
+/** Adds current problems, stored so that they can be listed, counted and published. */
 import type { Migration } from './migration.js'
 
 export const problems: Migration = {

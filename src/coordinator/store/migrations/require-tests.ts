@@ -1,4 +1,4 @@
-/** Whether a group is deployed where no agent can run its tests. */
+/** Adds whether a group may be deployed if no agent can run its tests. */
 import type { Migration } from './migration.js'
 
 export const requireTests: Migration = {

@@ -1,4 +1,4 @@
-/** Rollouts, the policy of a group, which rollout a deploy begins, and the triggers that note them. */
+/** Adds rollouts, groups' rollout policies, the rollout of a deploy, and triggers that record them. */
 import type { Migration } from './migration.js'
 
 const noted = ['state', 'wave', 'reason']

@@ -1,4 +1,4 @@
-/** Makes the tables, or brings them up to date, forward only; several coordinators may start at once. */
+/** Creates the tables or migrates them, forward only; several coordinators may start at once. */
 import { CompiledQuery, sql, type Transaction } from 'kysely'
 import { FleetError } from '../../../errors.js'
 import type { Database } from '../database.js'
@@ -14,16 +14,16 @@ import { webhooks } from './webhooks.js'
 import { requireTests } from './require-tests.js'
 import { rollouts } from './rollouts.js'
 
-/** What the first release made: the oldest store that is opened. */
+/** The tables of the first release: the oldest store that can be opened. */
 const firstTables = '0001-tables'
 
-/** Since the first release, in their order. What they change is in `schema.ts` too: a new store needs none of them. */
+/** Migrations since the first release, in order. `schema.ts` includes their changes: a new store needs none of them. */
 const released: readonly Migration[] = [
   ...[marks, backends, problems, logsAndStages],
   ...[maintenance, webhooks, rollouts, groupTests, requireTests],
 ]
 
-/** Throws FleetError 'invalid' for a store that is newer than this version or older than any. Nothing is done in part. */
+/** Throws FleetError 'invalid' for a store newer than this version or older than the first release. All or nothing. */
 export async function runMigrations(
   database: Database,
   known: readonly Migration[] = released,
@@ -80,7 +80,7 @@ function requireKnown(ran: readonly string[], known: readonly string[]): void {
     )
 }
 
-/** Trying again does not help: the daemon ends with 78. */
+/** A retry does not help: the daemon exits with 78. */
 function refuse(message: string): FleetError {
   return new FleetError('invalid', 'store', message)
 }

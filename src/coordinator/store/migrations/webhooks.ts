@@ -1,4 +1,4 @@
-/** Webhooks, what waits for them and what they were sent, and the triggers that note what changes of them. */
+/** Adds webhooks, their pending and past deliveries, and triggers that record changes to them. */
 import type { Migration } from './migration.js'
 
 const shown = ['name', 'organizationId', 'enabled', 'failingSince', 'lastError', 'updatedAt'].map(

@@ -1,17 +1,17 @@
-/** Backends as agents see them: what the VCLs that serve have, and which of it is sick. */
+/** Backends as agents report them: the backends of the serving VCLs, and the sick ones. */
 import { integer, table, text } from './table.js'
 
 const ofAgent = () => integer().references('agents', 'cascade')
 
 export const backendTables = {
-  /** A VCL that serves on an agent, and has backends. */
+  /** A VCL with backends that serves on an agent. */
   servedVcls: table(
     {
       agentId: ofAgent(),
       vcl: text(),
-      /** JSON array of their names, sorted: agents that serve the same have the same text. */
+      /** JSON array of their names, sorted: agents that serve the same backends have equal texts. */
       backends: text(),
-      /** Those that the agent's report had no room for. */
+      /** Number of backends that did not fit in the agent's report. */
       omittedHealthy: integer(),
       omittedSick: integer(),
     },

@@ -1,4 +1,4 @@
-/** Certificates: what users gave, the versions of it that are or were on agents, and how far each agent is. */
+/** Certificates as uploaded, their versions that are or were on agents, and the progress of each agent. */
 import { id, index, integer, nameIndexes, owner, table, text, times } from './table.js'
 
 const ofCertificate = () => integer().references('certificates', 'cascade')
@@ -9,18 +9,18 @@ export const certificateTables = {
       id: id(),
       organizationId: owner(),
       name: text(),
-      /** Of the newest version, as the columns behind it. */
+      /** Of the newest version, like the columns after it. */
       sha: text(),
       chain: text(),
       /** JSON array. */
       domains: text(),
       notAfter: integer(),
       fingerprint: text(),
-      /** JSON of CertificateRelease: what agents are to have; null: never deployed. */
+      /** JSON of CertificateRelease: the desired release on agents; null: never deployed. */
       released: text().orNull(),
-      /** JSON of CertificateRelease: what served before, for a rollback. */
+      /** JSON of CertificateRelease: the release that served before, for a rollback. */
       previous: text().orNull(),
-      /** JSON of CertificateCandidate: what a deploy in phase one loads; null: none is in progress. */
+      /** JSON of CertificateCandidate: loaded by a deploy in phase one; null: no deploy in progress. */
       candidate: text().orNull(),
       deployError: text().orNull(),
       ...times,
@@ -28,14 +28,14 @@ export const certificateTables = {
     { indexes: nameIndexes },
   ),
 
-  /** By the digest of the file that agents get; those that nothing names are deleted. */
+  /** Keyed by the digest of the file that agents get; unreferenced versions are deleted. */
   certificateVersions: table(
     {
       certificateId: ofCertificate(),
       organizationId: owner(),
       sha: text(),
       chain: text(),
-      /** Null: a reset of the secret key forgot it. */
+      /** Null: lost in a reset of the secret key. */
       sealedKey: text().orNull(),
       domains: text(),
       notAfter: integer(),
@@ -56,19 +56,19 @@ export const certificateTables = {
     },
   ),
 
-  /** A certificate on an agent that fits. */
+  /** A certificate on an agent that its deployments select. */
   certificateAgents: table(
     {
       certificateId: ofCertificate(),
       agentId: integer().references('agents', 'cascade'),
       organizationId: owner(),
-      /** What it is to serve; null: nothing yet, or it is passed over. */
+      /** The version that it should serve; null: none yet, or the agent is passed over. */
       sha: text().orNull(),
       /** 'wanted', 'applied', 'failed' or 'passed'. */
       state: text(),
       /** Of 'passed': 'no-tls' or 'conflict'. */
       reason: text().orNull(),
-      /** What a deploy in phase one loads there. */
+      /** The version that a deploy in phase one loads there. */
       candidateSha: text().orNull(),
       /** 'pending', 'loaded' or 'failed' while there is a candidate. */
       candidateState: text().orNull(),

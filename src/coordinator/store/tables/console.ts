@@ -1,13 +1,13 @@
-/** What the console has beside what the controller has. */
+/** Data that only the console has, in addition to the controller's. */
 import { flag, id, index, integer, nameIndexes, ofOwner, owner, table } from './table.js'
 import { text, times, unique } from './table.js'
 
 export const consoleTables = {
-  /** An account in the console where it is not an administrator: its role there, and the groups it is for. */
+  /** A console user who is not an administrator: the account, its role there and its groups. */
   consoleUsers: table(
     {
       id: id(),
-      /** Null: for groups of the system administrator. */
+      /** Null: for the system administrator's groups. */
       organizationId: owner('cascade'),
       accountId: integer().references('accounts', 'cascade'),
       role: text<'User' | 'ReadOnly'>(),
@@ -32,21 +32,21 @@ export const consoleTables = {
       organizationId: owner(),
       name: text(),
       description: text(),
-      /** JSON of parameters' values by name. */
+      /** JSON of parameter values by name. */
       params: text(),
       ...times,
     },
     { indexes: { name: nameIndexes.name } },
   ),
 
-  /** What a VCL group with the mark `console` has beside its row there. Its caches are in `groupMembers`. */
+  /** Additional columns of a VCL group with the mark `console`. Its caches are in `groupMembers`. */
   consoleGroups: table(
     {
       groupId: integer().references('vclGroups', 'cascade').primaryKey(),
       description: text(),
       /** Shown on the first page. */
       overviewGroup: flag(),
-      /** Null: no parameter is the group's matter. */
+      /** Null: the group sets no parameters. */
       paramSetId: integer().references('paramSets').orNull(),
     },
     { indexes: { paramSet: index('paramSetId') } },

@@ -1,41 +1,41 @@
-/** Events: what changed and is still to be told, what was told in the last hour, and its count. */
+/** Events: changes not yet published, the events of the last hour, and their counter. */
 import type { ChangeKind } from '../../../resources/event.js'
 import { flag, id, index, indexWhere, integer, table, text } from './table.js'
 
 export const eventTables = {
-  /** Written by triggers (`triggers.ts`), in the transaction of what changed; gone once it is told. */
+  /** Written by triggers (`triggers.ts`), in the transaction of the change; deleted once published. */
   changes: table(
     {
-      /** May be committed in another order. */
+      /** Rows may be committed in a different order. */
       id: id(),
       kind: text<ChangeKind>(),
       objectId: integer(),
       deleted: flag().default(0),
-      /** Of what was deleted: nothing else knows it any more. */
+      /** Of a deleted object: it is recorded nowhere else. */
       organizationId: integer().orNull(),
     },
     { indexes: { object: index('kind', 'objectId') } },
   ),
 
-  /** Without a reference to organizations: what is told of one that was deleted ages as all events do. */
+  /** Without a foreign key to organizations: events of a deleted one expire like all others. */
   events: table(
     {
-      /** From `eventCounter`: without gaps, in the order of the commits, which a sequence cannot give. */
+      /** From `eventCounter`: without gaps and in commit order, which a sequence cannot guarantee. */
       id: integer().primaryKey(),
       createdAt: integer(),
       type: text(),
       organizationId: integer().orNull(),
-      /** Events about the same have the same; null: each is about something of its own. */
+      /** Equal for events about the same subject; null: every event has its own subject. */
       about: text().orNull(),
       /** JSON as the API shows it to the owner and the system administrator. */
       data: text(),
-      /** JSON as the API shows it to every organization; null: to none. */
+      /** JSON as the API shows it to every organization; null: shown to none. */
       sharedData: text().orNull(),
     },
     { indexes: { about: indexWhere('about is not null', 'about', 'id') } },
   ),
 
-  /** One row; whoever makes events holds its lock until its commit. */
+  /** One row; a transaction that creates events holds its lock until the commit. */
   eventCounter: table({
     id: integer().primaryKey(),
     /** The newest event's id; 0 before the first. */

@@ -1,9 +1,9 @@
-/** Agents, and what users make to serve on them: tags, files, deployments, domains. Groups: `groups.ts`. */
+/** Agents, and the objects that users create for them: tags, files, deployments, domains. Groups: `groups.ts`. */
 import { ofOwner, flag, id, index, indexWhere, integer, nameIndexes, owner } from './table.js'
 import { table, text, times, unique } from './table.js'
 
 const ofAgent = () => integer().references('agents', 'cascade')
-/** The set of `cachefleet apply` that made or took it, so that another machine prunes the same; null: nobody's. */
+/** The `cachefleet apply` set that created or adopted it, so that another machine prunes the same; null: none. */
 export const managedBy = () => text().orNull()
 
 export const agentTables = {
@@ -18,13 +18,13 @@ export const agentTables = {
       engineError: text().orNull(),
       engineHost: text(),
       enginePort: integer(),
-      /** Empty until its cache was reached, and from an agent of an earlier version. */
+      /** Empty until the agent has reached its cache, and with an agent of an earlier version. */
       engineProduct: text().default(''),
       engineVersion: text(),
       engineWorkingDirectory: text().orNull(),
-      /** From the banner; empty where it is not known. */
+      /** From the banner; empty if unknown. */
       engineRevision: text().default(''),
-      /** Of its machine; empty from an agent of an earlier version. */
+      /** Of the agent's machine; empty with an agent of an earlier version. */
       hostName: text().default(''),
       agentVersion: text(),
       /** JSON array of capabilities. */
@@ -41,42 +41,42 @@ export const agentTables = {
       attemptedError: text().orNull(),
       attemptedAt: integer().orNull(),
       effectiveRevision: integer().orNull(),
-      /** The newest revision of which a report says that it is applied. */
+      /** The newest revision reported as applied. */
       recordedRevision: integer().orNull(),
-      /** Of the cache's manager, as the agent told it last. */
+      /** Of the cache's manager process, as last reported by the agent. */
       cachePid: integer().orNull(),
-      /** Set when another one was told than before: what failed there is tried again. */
+      /** Set when the reported pid differs from the last one: what failed there is retried. */
       cacheRestarted: flag().default(0),
-      /** The VCL that its cache runs shall be adopted and was not yet: no group is placed there meanwhile. */
+      /** The VCL that its cache runs is still to be adopted: no group is placed there meanwhile. */
       adopting: flag().default(0),
-      /** It is new or was unlocked: a desired state of nothing is not sent before placement has considered it. */
+      /** New or just unlocked: an empty desired state is not sent before placement has considered the agent. */
       awaitsPlacement: flag().default(0),
-      /** JSON of AdoptionRecord; null: it never asked for one. */
+      /** JSON of AdoptionRecord; null: it never requested adoption. */
       adoption: text().orNull(),
-      /** Unified text: what was adopted against the group that it was to join; null: there is none. */
+      /** Unified diff of the adopted VCL against the group that it was to join; null: no difference. */
       adoptionDifference: text().orNull(),
-      /** JSON of HeldCache, while it is locked; null: not locked, or nothing is known of its cache. */
+      /** JSON of HeldCache, while it is locked; null: not locked, or nothing is known about its cache. */
       held: text().orNull(),
-      /** JSON of Drift, the last one. */
+      /** JSON of the last Drift. */
       drift: text().orNull(),
-      /** Given in the console; null: the composed one. */
+      /** Set in the console; null: the generated one. */
       consoleName: text().orNull(),
-      /** Given in the console. */
+      /** Set in the console. */
       description: text().default(''),
-      /** The link that counts, where several coordinators may have one; null: none was claimed. */
+      /** The valid link, as several coordinators may have one; null: none was claimed. */
       linkId: text().orNull(),
-      /** Why its agent cannot read the cache's log, where that can be mended; null: it can, or did not say. */
+      /** Why its agent cannot read the cache's log, if that can be fixed; null: it can, or reported nothing. */
       logTrouble: text().orNull(),
-      /** JSON of DrainRecord; null: it is not drained. */
+      /** JSON of DrainRecord; null: not drained. */
       draining: text().orNull(),
-      /** What its agent calls itself, where it took the place and the name of another; null: what it is called. */
+      /** The agent's own name, if it replaced another agent and took its name; null: same as `name`. */
       toldName: text().orNull(),
     },
     {
       indexes: {
         organization: index('organizationId'),
         state_since: index('state', 'lastStateChangeAt'),
-        /** Asked at each decision, and mostly there is none: the whole fleet must not be read for it. */
+        /** Queried at each decision, usually without a match: it must not read the whole fleet. */
         unplaced: indexWhere('"awaitsPlacement" = 1', 'id'),
         draining: indexWhere('"draining" is not null', 'id'),
       },
@@ -89,13 +89,13 @@ export const agentTables = {
     { primaryKey: ['agentId', 'name'] },
   ),
 
-  /** For a while an agent may fetch a source that its desired state does not name. */
+  /** Lets an agent fetch, for a limited time, a source that its desired state does not name. */
   sourceGrants: table(
     { agentId: ofAgent(), sha: text(), expiresAt: integer() },
     { primaryKey: ['agentId', 'sha'] },
   ),
 
-  /** The generated VCLs that an agent's desired state names, so that unused sources are found. */
+  /** The generated VCLs that an agent's desired state names, for finding unused sources. */
   agentRoutings: table(
     { agentId: ofAgent(), sha: text() },
     { primaryKey: ['agentId', 'sha'], indexes: { sha: index('sha') } },
@@ -111,38 +111,38 @@ export const fileTables = {
       contentType: text(),
       encoded: flag(),
       fileType: integer(),
-      /** The head's number: the newest version, or an earlier one that the console moved the head back to. */
+      /** Version number of the head: the newest, or an earlier one that the console moved the head back to. */
       version: integer(),
       /** SHA-256 (hex) over the decoded bytes of the head. */
       sha: text(),
       managedBy: managedBy(),
-      /** Of a branch of the console. */
+      /** Description of a branch in the console. */
       description: text().default(''),
       ...times,
     },
     { indexes: nameIndexes },
   ),
 
-  /** Immutable: a version is never changed, only deleted with its file. */
+  /** Immutable: versions are only deleted, together with their file. */
   fileVersions: table(
     {
       fileId: integer().references('files', 'cascade'),
       organizationId: owner(),
       version: integer(),
-      /** As the caller gave it: text, or base64 when encoded. */
+      /** As sent by the caller: text, or base64 when encoded. */
       source: text(),
       encoded: flag(),
       contentType: text(),
       sha: text(),
-      /** Name of the account that made it. */
+      /** Name of the account that created it. */
       account: text(),
       createdAt: integer(),
-      /** Of the source, as it is kept. */
+      /** Size of the source as stored. */
       bytes: integer().default(0),
     },
     {
       primaryKey: ['fileId', 'version'],
-      // Without it the texts of a file's versions are read to find their sizes behind them.
+      // Without it, finding the sizes would read the texts stored before them.
       indexes: { bytes: index('fileId', 'bytes') },
     },
   ),
@@ -158,12 +158,12 @@ export const fileTables = {
     createdAt: integer(),
   }),
 
-  /** What groups answer for. */
+  /** The domains that groups serve. */
   domains: table(
     {
       id: id(),
       organizationId: owner(),
-      /** Lower case, ASCII, maybe `*.` before it. */
+      /** Lower case, ASCII, optionally with a `*.` prefix. */
       fqdn: text(),
       managedBy: managedBy(),
       ...times,
@@ -182,9 +182,9 @@ export const deploymentTables = {
     {
       agentId: ofAgent(),
       tagId: integer().references('tags', 'cascade'),
-      /** Sent by the agent itself. */
+      /** Reported by the agent itself. */
       static: flag(),
-      /** Given through the API. */
+      /** Assigned through the API. */
       assigned: flag(),
     },
     { primaryKey: ['agentId', 'tagId'], indexes: { tag: index('tagId') } },

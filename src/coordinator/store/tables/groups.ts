@@ -1,4 +1,4 @@
-/** VCL groups, where they and their stages stand, how they were deployed; what is set on caches for some of them. */
+/** VCL groups, their placements, stages and deploys; settings made on caches for some of them. */
 import { managedBy } from './fleet.js'
 import { flag, id, index, indexWhere, integer, nameIndexes, owner, table } from './table.js'
 import { text, times, unique } from './table.js'
@@ -14,39 +14,39 @@ export const groupTables = {
       root: flag(),
       keepOnFailure: flag(),
       requireTests: flag().default(0),
-      /** JSON array: the releases of the cache that it may go to; null: any. */
+      /** JSON array: the cache releases that it may be placed on; null: any. */
       releases: text().orNull(),
-      /** Null: a console's group without VCL. */
+      /** Null: a group of the console without VCL. */
       mainFileId: integer().references('files').orNull(),
-      /** Null: the newest at each deploy. */
+      /** Null: each deploy takes the newest. */
       mainFileVersion: integer().orNull(),
       /** It should serve. */
       deployed: flag(),
-      /** The newest revision that was switched to; 0 before the first. */
+      /** The newest revision that caches switched to; 0 before the first. */
       revision: integer(),
       /** JSON of Release: what a deployed group should serve, pinned at its deploy; null when not deployed. */
       wish: text().orNull(),
-      /** Its sha, so that unused sources are found. */
+      /** Its sha, for finding unused sources. */
       wishSha: text().orNull(),
-      /** The deploy was accepted although too few agents were available: it runs as soon as enough are. */
+      /** A pending deploy: accepted although too few agents were available; it runs as soon as enough are. */
       wishPending: flag(),
       /** Random, 32 hexadecimal digits: keeps its objects apart from other groups' on one cache. */
       cacheKey: text().default(''),
       managedBy: managedBy(),
-      /** It is a group of the console (`console.ts`). */
+      /** A group of the console (`console.ts`). */
       console: flag().default(0),
-      /** JSON of RolloutPolicy: how its deploys switch; null: all at once. */
+      /** JSON of RolloutPolicy: how its deploys switch; null: all agents at once. */
       rollout: text().orNull(),
       ...times,
     },
     { indexes: { ...nameIndexes, mainFile: index('mainFileId') } },
   ),
 
-  /** The health that backends of this name must be set to, in all VCLs of ours or in those of some groups. */
+  /** The health to set on backends of this name, in all managed VCLs or in those of some groups. */
   agentBackends: table(
     {
       agentId: integer().references('agents', 'cascade'),
-      /** Null: of any organization, or a system administrator's group. */
+      /** Null: any organization, or a group of the system administrator. */
       organizationId: owner('cascade'),
       /** Null: every group of the organization. */
       groupId: ofGroup().orNull(),
@@ -85,7 +85,7 @@ export const placementTables = {
     { primaryKey: ['groupId', 'deploymentId'], indexes: { deployment: index('deploymentId') } },
   ),
 
-  /** The agents of a group of the console, named one by one; each is in one such group at most. */
+  /** The agents of a group of the console, named individually; each agent is in at most one such group. */
   groupMembers: table(
     { agentId: integer().references('agents', 'cascade').primaryKey(), groupId: ofGroup() },
     { indexes: { group: index('groupId') } },
@@ -96,18 +96,18 @@ export const placementTables = {
     { primaryKey: ['groupId', 'domainId'], indexes: { domain: index('domainId') } },
   ),
 
-  /** A group's place on an agent: what serves, what is being loaded, what served before. */
+  /** A group's placement on an agent: the VCL that serves, the one being loaded, the one that served before. */
   placements: table(
     {
       groupId: integer().references('vclGroups'),
       agentId: integer().references('agents', 'cascade'),
       organizationId: owner(),
-      /** Null: a stage's, or of a group whose agents are named one by one. */
+      /** Null: a stage's placement, or that of a group whose agents are named individually. */
       deploymentId: integer().references('deployments').orNull(),
-      /** Order of placement; the highest leaves first. */
+      /** Order of placement; the highest is removed first. */
       position: integer(),
       state: text(),
-      /** Group revision that is wanted here. */
+      /** Group revision desired here. */
       wantedRevision: integer(),
       /** Group revision that serves here; null before the first switch. */
       appliedRevision: integer().orNull(),
@@ -119,19 +119,19 @@ export const placementTables = {
       candidateState: text().orNull(),
       previousName: text().orNull(),
       previousSha: text().orNull(),
-      /** JSON arrays of the names that each VCL answers for; null: a root group's, or no VCL. */
+      /** JSON arrays of the domain names that each VCL serves; null: a root group's, or no VCL. */
       currentFqdns: text().orNull(),
       candidateFqdns: text().orNull(),
       previousFqdns: text().orNull(),
       error: text().orNull(),
       deployedAt: integer().orNull(),
-      /** The agent went Down with most of the fleet: the place is not given to another. */
+      /** The agent went Down with most of the fleet: the placement does not move to another agent. */
       keptDown: flag(),
-      /** It is that of the group's stage, which may stand beside the group's own. */
+      /** The placement of the group's stage, which may exist beside the group's own. */
       stage: flag(),
-      /** The agent fits no more: the place goes, whether or not what takes it serves there. */
+      /** The agent no longer fits: the placement is removed, whether or not its replacement serves there. */
       leaving: flag(),
-      /** The group that takes this place when it switches here; null: none. */
+      /** The group that takes over this placement when it switches here; null: none. */
       replacedBy: integer().orNull(),
     },
     {
@@ -139,13 +139,13 @@ export const placementTables = {
       indexes: {
         agent: index('agentId'),
         deployment: index('deploymentId'),
-        /** Asked at each decision, and mostly there is none. */
+        /** Queried at each decision; usually there are no such rows. */
         replaced: indexWhere('"replacedBy" is not null', 'replacedBy'),
       },
     },
   ),
 
-  /** The names that a place takes on its agent, for what serves and what is being loaded: each at most once on an agent. */
+  /** The domain names that a placement claims on its agent, serving or being loaded: each at most once per agent. */
   placementDomains: table(
     { agentId: integer(), fqdn: text(), groupId: integer(), stage: flag() },
     {
@@ -158,23 +158,23 @@ export const placementTables = {
     },
   ),
 
-  /** What is staged of a group; at most one each. */
+  /** The stage of a group; at most one per group. */
   stages: table(
     {
       groupId: ofGroup().primaryKey(),
       organizationId: owner(),
-      /** Counts what was staged since the last promote or delstage, from 1. */
+      /** Counts the stages since the last promote or delstage, from 1. */
       revision: integer(),
       /** JSON of StagedSources. */
       sources: text(),
-      /** Theirs, so that unused sources are found. */
+      /** Sha of the sources, for finding unused ones. */
       sha: text(),
       stagedAt: integer(),
     },
     { indexes: { organization: index('organizationId') } },
   ),
 
-  /** What a stage, or one on its way, refers to: one of the three a row. It is not deleted meanwhile. */
+  /** Objects that a stage, or one in progress, refers to: one of the three per row. They cannot be deleted meanwhile. */
   stageUses: table(
     {
       groupId: ofGroup(),
@@ -192,28 +192,28 @@ export const placementTables = {
     },
   ),
 
-  /** A deploy in progress: written before the first instruction, deleted with its history entry. One a group at a time. */
+  /** A deploy in progress: written before the first instruction, deleted with its history entry. At most one per group. */
   deploys: table({
     id: id(),
     groupId: integer().references('vclGroups').unique(),
     organizationId: owner(),
     action: text(),
-    /** The revision that the switch makes. */
+    /** The group's revision after the switch. */
     revision: integer(),
     /** JSON of Release. */
     sources: text(),
-    /** Theirs, so that unused sources are found; empty when they could not be flattened. */
+    /** Sha of the sources, for finding unused ones; empty when they could not be flattened. */
     sha: text(),
     traceId: text(),
     account: text(),
     startedAt: integer(),
     /** The coordinator process that runs it. */
     owner: text().default(''),
-    /** Counts its owners: what an earlier one still wants to write is refused. */
+    /** Counts its owners: late writes of an earlier owner are refused. */
     epoch: integer().default(0),
-    /** The owner prolongs it; when it is over, whoever notices ends the deploy. */
+    /** Renewed by the owner; after it expires, any coordinator that notices ends the deploy. */
     leaseExpiresAt: integer().default(0),
-    /** Its second phase is this rollout; null: all switch at once. */
+    /** The rollout that is its second phase; null: all agents switch at once. */
     rolloutId: integer().orNull(),
   }),
 
@@ -231,13 +231,13 @@ export const placementTables = {
       result: text(),
       /** JSON of Release. */
       sources: text(),
-      /** Theirs, so that unused sources are found; empty when they could not be flattened. */
+      /** Sha of the sources, for finding unused ones; empty when they could not be flattened. */
       sha: text(),
-      /** JSON of NamedReference[]: whose places it took. */
+      /** JSON of NamedReference[]: the groups whose placements it took over. */
       replaced: text().orNull(),
-      /** JSON of NamedReference: who took its last place. */
+      /** JSON of NamedReference: the group that took over its last placement. */
       replacedBy: text().orNull(),
-      /** The deploy that it is the end of; null: what began none. */
+      /** The deploy that ended with this entry; null: the action started no deploy. */
       deployId: integer().orNull(),
     },
     {
@@ -249,7 +249,7 @@ export const placementTables = {
     },
   ),
 
-  /** Who runs a periodic task now; `epoch` counts the holders. */
+  /** The coordinator that runs a periodic task now; `epoch` counts the holders. */
   leases: table({
     name: text().primaryKey(),
     /** A coordinator process. */

@@ -1,11 +1,11 @@
-/** Who may do what, and who did: organizations, accounts, users, sessions, keys, identity providers, the api log. */
+/** Authorization and audit: organizations, accounts, users, sessions, keys, identity providers, the API log. */
 import { flag, id, index, integer, owner, table, text, times } from './table.js'
 
 const ofOrganization = () => integer().references('organizations', 'cascade')
 const ofAccount = () => integer().references('accounts', 'cascade')
 
 export const identityTables = {
-  /** What the store itself remembers of its coordinators. */
+  /** Settings that the store keeps about its coordinators. */
   settings: table({ name: text().primaryKey(), value: text() }),
 
   organizations: table({
@@ -14,9 +14,9 @@ export const identityTables = {
     accessTtlSeconds: integer(),
     refreshTtlSeconds: integer(),
     locked: flag(),
-    /** JSON of GivenQuotas; null: all as by default. */
+    /** JSON of GivenQuotas; null: all defaults. */
     quotas: text().orNull(),
-    /** Of all versions of its files, as they are kept: adding them up would read all of their texts. */
+    /** Total size of all file versions as stored: computing it would read all of their texts. */
     fileBytes: integer().default(0),
     /** JSON of FreezeRecord; null: its groups may be deployed. */
     frozen: text().orNull(),
@@ -32,7 +32,7 @@ export const identityTables = {
       email: text(),
       locked: flag(),
       systemAdministrator: flag(),
-      /** Whose administrators made it; it is theirs to see as long as it is a user of none. */
+      /** The organization whose administrators created it; they see it as long as it is a user of no organization. */
       organizationId: owner('set null'),
       ...times,
     },
@@ -54,7 +54,7 @@ export const identityTables = {
     },
   ),
 
-  /** What a user may do with objects of a type: read, or write as well. */
+  /** A user's permission on objects of a type: read, or read and write. */
   permissions: table(
     {
       id: id(),
@@ -67,7 +67,7 @@ export const identityTables = {
     {
       constraints: [
         'unique ("organizationId", "accountId", type)',
-        // Whoever leaves an organization leaves its permissions behind.
+        // A user who leaves an organization loses the permissions in it.
         `foreign key ("organizationId", "accountId")
           references users ("organizationId", "accountId") on delete cascade`,
       ],
@@ -80,7 +80,7 @@ export const identityTables = {
       accountId: ofAccount(),
       organizationId: owner('cascade'),
       label: text(),
-      /** Of an API token what it was made for (JSON of Grants); null: a login. */
+      /** The grants of an API token (JSON of Grants); null: a login. */
       limits: text().orNull(),
       /** SHA-256 (hex) of the refresh token in force. */
       refreshDigest: text().unique(),
@@ -124,7 +124,7 @@ export const identityTables = {
     { indexes: { organization: index('organizationId') } },
   ),
 
-  /** An organization's way to log in elsewhere: one each, for its name alone leads to it. */
+  /** An organization's identity provider: at most one, because logins find it by the organization's name alone. */
   idps: table({
     id: id(),
     organizationId: ofOrganization().unique(),
@@ -134,12 +134,12 @@ export const identityTables = {
     sealedClientSecret: text().orNull(),
     /** JSON array of text. */
     scopes: text(),
-    /** Empty: nothing is mapped. */
+    /** Empty: roles are not mapped. */
     roleClaim: text(),
     ...times,
   }),
 
-  /** Who an account is at a provider; kept when the organization's settings for the provider change or go. */
+  /** An account's subject at a provider; kept when the organization's provider settings change or are deleted. */
   idpSubjects: table(
     { organizationId: ofOrganization(), issuer: text(), subject: text(), accountId: ofAccount() },
     {
@@ -148,7 +148,7 @@ export const identityTables = {
     },
   ),
 
-  /** Logins that a browser has finished and that wait for who began them. */
+  /** Logins completed in a browser that wait for the client that started them. */
   loginCodes: table(
     {
       /** SHA-256 (hex) of the code. */
@@ -160,7 +160,7 @@ export const identityTables = {
     { indexes: { expiry: index('expiresAt') } },
   ),
 
-  /** States that a callback has brought, as long as their cookies would be valid. */
+  /** States that a callback has already used, kept as long as their cookies would be valid. */
   usedLoginStates: table(
     {
       /** SHA-256 (hex) of the state. */
@@ -170,7 +170,7 @@ export const identityTables = {
     { indexes: { expiry: index('expiresAt') } },
   ),
 
-  /** Who did what, and how it ended. Without references: the log outlives what it tells of. */
+  /** The API log: account, request and result. Without references: entries outlive the objects they name. */
   apiLogs: table(
     {
       id: id(),
@@ -185,16 +185,16 @@ export const identityTables = {
       method: text(),
       path: text(),
       status: integer(),
-      /** A plan, a preview, a check: nothing was to change. */
+      /** A plan, a preview or a check: the request changes nothing. */
       asksOnly: flag().default(0),
     },
     {
       indexes: {
         createdAt: index('createdAt'),
         organization: index('organizationId', 'id'),
-        /** Both in one: SQLite, which knows nothing of what is in the table, would read all of the organization's instead. */
+        /** Both in one index: SQLite, without table statistics, would read all of the organization's entries instead. */
         trace: index('traceId', 'organizationId', 'id'),
-        /** For the console's users that are for some groups and caches only. */
+        /** For console users who are limited to some groups and caches. */
         key: index('keyType', 'keyId', 'id'),
       },
     },

@@ -1,14 +1,14 @@
-/** The invalidation log, whom its entries are for, and how far each agent is. */
+/** The invalidation log, the agents its entries target, and the progress of each agent. */
 import { flag, id, index, indexWhere, integer, owner, table, text, times } from './table.js'
 
-/** Ended entries stay for days, and must not be read at each report. */
+/** Finished entries stay for days and must not be read at each report. */
 const isOpen = 'outcome is null'
 
 export const invalidationTables = {
-  /** One row: the newest position. Whoever appends holds it until the commit, so positions are committed in their order. */
+  /** One row: the newest position. Appending locks it until the commit, so positions are committed in order. */
   invalidationLog: table({ id: integer<1>().primaryKey(), position: integer() }),
 
-  /** Agents with how far an entry reaches on each; entries that are alike share one. Immutable, but for agents that are deleted. */
+  /** Agents and an entry's reach on each; entries with equal members share a set. Immutable, except for deleted agents. */
   invalidationSets: table({
     id: id(),
     /** SHA-256 (hex) of its members. */
@@ -25,12 +25,12 @@ export const invalidationTables = {
     { primaryKey: ['setId', 'agentId'], indexes: { agent: index('agentId') } },
   ),
 
-  /** How far an agent is in the log. */
+  /** An agent's position in the log. */
   invalidationCursors: table({
     agentId: integer().references('agents', 'cascade').primaryKey(),
     position: integer(),
     movedAt: integer(),
-    /** Why the next entry could not be done, to be tried again; null: nothing is wrong. */
+    /** Why the next entry failed and will be retried; null: no error. */
     trouble: text().orNull(),
   }),
 
@@ -38,12 +38,12 @@ export const invalidationTables = {
     {
       id: id(),
       organizationId: owner('cascade'),
-      /** In the log; a retry puts the entry at its end. */
+      /** Position in the log; a retry moves the entry to its end. */
       position: integer().unique(),
       type: text(),
       /** JSON of InvalidationContent. */
       content: text(),
-      /** JSON of TargetRecord: what the caller named, as it was called then. */
+      /** JSON of TargetRecord: the target that the caller named, with its name at that time. */
       target: text(),
       /** JSON array of texts. */
       warnings: text(),
@@ -52,14 +52,14 @@ export const invalidationTables = {
       ttlSeconds: integer(),
       ...times,
       expiresAt: integer(),
-      /** All that it is about. */
+      /** All targeted agents. */
       setId: integer().references('invalidationSets'),
-      /** Those of them that have something to do since `position`. */
+      /** The targeted agents that must process it at `position`. */
       attemptSetId: integer().references('invalidationSets'),
-      /** Null: it goes on; else a state that is final unless it is retried. */
+      /** Null: in progress; otherwise a state that is final unless the entry is retried. */
       outcome: integer().orNull(),
       finishedAt: integer().orNull(),
-      /** One of its exceptions is not a success. */
+      /** At least one of its exceptions is a failure. */
       failed: flag(),
       /** JSON array of Exception. */
       exceptions: text(),

@@ -1,27 +1,27 @@
-/** What is wrong now, and what has to be judged anew because something of it changed. */
+/** Current problems, and objects to check again because they changed. */
 import type { ProblemCode } from '../../../resources/problem.js'
 import { flag, indexWhere, integer, table, text } from './table.js'
 
 export const problemTables = {
-  /** Kept true by the problem follower; a row that has ended stays until its end is told. */
+  /** Maintained by the problem follower; an ended problem stays until its end has been published. */
   openProblems: table(
     {
       /** A noun, as in `errorKey`. */
       objectType: text(),
       objectId: integer(),
       code: text<ProblemCode>(),
-      /** Of the object. Without a reference, as events. */
+      /** The object's organization. Without a foreign key, as for events. */
       organizationId: integer().orNull(),
       objectName: text(),
       severity: integer(),
       since: integer(),
       /** JSON of Problem, for the owner and the system administrator. */
       data: text(),
-      /** JSON of Problem, for every organization: of shared agents; null: for none. */
+      /** JSON of Problem, for every organization: problems of shared agents; null: for none. */
       sharedData: text().orNull(),
-      /** When it was first found. */
+      /** When it was first detected. */
       seenAt: integer(),
-      /** There was an event of it. */
+      /** An event of it was published. */
       told: flag(),
       /** Null: it is open. */
       endedAt: integer().orNull(),
@@ -30,7 +30,7 @@ export const problemTables = {
       primaryKey: ['objectType', 'objectId', 'code'],
       indexes: {
         worst: indexWhere('"endedAt" is null', 'severity', 'since'),
-        /** Looked at twice a second, and mostly there is none. */
+        /** Queried twice a second; usually there are no such rows. */
         untold: indexWhere('told = 0 or "endedAt" is not null', 'seenAt'),
       },
     },

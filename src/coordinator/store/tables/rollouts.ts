@@ -6,7 +6,7 @@ export const rolloutTables = {
     {
       id: id(),
       groupId: integer().references('vclGroups', 'cascade'),
-      /** At its begin. */
+      /** The group's name when the rollout started. */
       groupName: text(),
       organizationId: owner(),
       revision: integer(),
@@ -14,7 +14,7 @@ export const rolloutTables = {
       action: text(),
       /** `resources/rollout.ts`. */
       state: integer(),
-      /** The one that was begun last, from 1; 0: none. */
+      /** The wave started last, from 1; 0: none. */
       wave: integer(),
       /** JSON of WaveRecord[]. */
       waves: text(),
@@ -22,7 +22,7 @@ export const rolloutTables = {
       gates: text(),
       /** JSON of RolloutPolicy. */
       policy: text(),
-      /** JSON of Release: what it puts on caches, and what they go back to. */
+      /** JSON of Release: the release that it rolls out, and the one that caches roll back to. */
       sources: text(),
       fromSources: text(),
       account: text(),
@@ -30,11 +30,11 @@ export const rolloutTables = {
       startedAt: integer(),
       endedAt: integer().orNull(),
       reason: text().orNull(),
-      /** Somebody's word took it back. */
+      /** A user rolled it back. */
       aborted: flag(),
-      /** Of the present bake, observed. */
+      /** Observed time of the current bake. */
       bakedMs: integer(),
-      /** Counts what was decided: who decided by an older one writes nothing. */
+      /** Counts decisions: one based on an older epoch writes nothing. */
       epoch: integer(),
     },
     {
@@ -42,7 +42,7 @@ export const rolloutTables = {
         group: index('groupId', 'id'),
         organization: index('organizationId', 'id'),
         ended: index('endedAt'),
-        /** Asked again and again, and mostly there is none. */
+        /** Queried all the time; usually there are no such rows. */
         running: indexWhere('state > 1 and state < 6', 'groupId'),
       },
     },

@@ -1,13 +1,13 @@
-/** How a table is described: once, for the statement that makes it and for the types that queries are checked by. */
+/** Describes a table once, for the statement that creates it and for the types that queries are checked against. */
 import type { Generated } from 'kysely'
 import type { DialectSql } from '../database.js'
 import type { GivenType } from '../given-rows.js'
 
 type ColumnKind = 'id' | 'integer' | 'text'
 
-/** Immutable; each method answers another one. Not null unless `orNull` says so. */
+/** Immutable: each method returns a new column. Not null unless `orNull` is called. */
 class Column<Value> {
-  /** Only for the compiler: what kysely is to know of it. */
+  /** Only for the compiler: the type that Kysely sees. */
   declare readonly value: Value
   readonly #kind: ColumnKind
   readonly #isNullable: boolean
@@ -19,7 +19,7 @@ class Column<Value> {
     this.#rules = rules
   }
 
-  /** What a parameter is cast to. */
+  /** The SQL type that parameters are cast to. */
   get given(): GivenType {
     return this.#kind === 'text' ? 'text' : 'bigint'
   }
@@ -28,7 +28,7 @@ class Column<Value> {
     return new Column(this.#kind, true, this.#rules)
   }
 
-  /** For rows that are written without it. */
+  /** For rows inserted without a value. */
   default(value: Value & (number | string)): Column<Generated<Value>> {
     return this.#with(`default ${typeof value === 'string' ? `'${value}'` : value}`)
   }
@@ -41,7 +41,7 @@ class Column<Value> {
     return this.#with('primary key')
   }
 
-  /** Without `onDelete` it keeps what it refers to from being deleted. */
+  /** Without `onDelete` the referenced row cannot be deleted. */
   references(table: string, onDelete?: 'cascade' | 'set null'): Column<Value> {
     const rule = `references "${table}"`
     return this.#with(onDelete === undefined ? rule : `${rule} on delete ${onDelete}`)
@@ -61,7 +61,7 @@ export const integer = <T extends number = number>(): Column<T> => new Column('i
 export const flag = (): Column<0 | 1> => integer<0 | 1>()
 export const text = <T extends string = string>(): Column<T> => new Column('text')
 
-/** Null: the system administrator's own, or shared. */
+/** Null: owned by the system administrator, or shared. */
 export const owner = (onDelete?: 'cascade' | 'set null'): Column<number | null> =>
   integer().references('organizations', onDelete).orNull()
 export const times = { createdAt: integer(), updatedAt: integer() }
@@ -75,9 +75,9 @@ export interface Table<C extends Columns = Columns> {
 
 interface Keys {
   readonly primaryKey?: readonly string[]
-  /** SQL of what concerns several columns. */
+  /** SQL of constraints over several columns. */
   readonly constraints?: readonly string[]
-  /** By the name behind the table's. */
+  /** By the suffix that follows the table's name. */
   readonly indexes?: Readonly<Record<string, Index>>
 }
 
@@ -88,7 +88,7 @@ interface Index {
   readonly isUnique?: boolean
 }
 
-/** What kysely is to know of a table. */
+/** A table's type for Kysely. */
 export type RowOf<T extends Table> = {
   [C in keyof T['columns']]: T['columns'][C]['value']
 }
@@ -101,16 +101,16 @@ export const index = (...on: readonly string[]): Index => ({ on })
 export const indexWhere = (where: string, ...on: readonly string[]): Index => ({ on, where })
 export const unique = (...on: readonly string[]): Index => ({ on, isUnique: true })
 
-/** For unique indexes: among what belongs to no organization null would not equal null. */
+/** For unique indexes: among rows without an organization, null would not equal null. */
 export const ofOwner = 'coalesce("organizationId", 0)'
 
-/** Names are unique in an organization, and lists of an organization are sorted by them. */
+/** Names are unique within an organization, and its lists are sorted by name. */
 export const nameIndexes = {
   name: unique(ofOwner, 'name'),
   organization: index('organizationId', 'name'),
 }
 
-/** The statements that make it, with its indexes. */
+/** Returns the statements that create the table and its indexes. */
 export function createTable(name: string, { columns, keys }: Table, dialect: DialectSql): string[] {
   const { primaryKey, constraints = [], indexes = {} } = keys
   const lines = [

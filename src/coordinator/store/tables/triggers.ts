@@ -1,8 +1,8 @@
 /**
- * What changed is noted by triggers: in the same transaction, whoever writes, and only when something that is shown differs.
- * How far each agent is with invalidations moves cursors, which all entries share, and is not noted.
+ * Triggers record changes in the writing transaction, for every writer, and only when a visible column differs.
+ * An agent's progress with invalidations moves cursors, which all entries share, and is not recorded.
  *
- * SQLite drops a table's triggers with the table: a migration that makes one of these anew makes its triggers anew.
+ * SQLite drops a table's triggers with the table: a migration that recreates a table must recreate its triggers.
  */
 import type { ChangeKind } from '../../../resources/event.js'
 import type { Trigger } from '../database.js'
@@ -21,9 +21,9 @@ const shownOfAgents = [
 ]
 const shownOfPlaces = ['deploymentId', 'state', 'candidateState', 'appliedRevision']
 const shownOfDeployments = ['name', 'min', 'max']
-/** How far a group's deploys are. */
+/** The progress of a group's deploys. */
 const shownOfDeploys = ['name', 'deployed', 'revision', 'wish', 'wishPending']
-/** What a group's deploys are made from; an edit of its includes, domains or deployments moves `updatedAt`. */
+/** The inputs of a group's deploys; an edit of its includes, domains or deployments moves `updatedAt`. */
 const shownOfGroups = [
   ...['name', 'organizationId', 'root', 'keepOnFailure', 'mainFileId', 'mainFileVersion'],
   ...['releases', 'managedBy', 'updatedAt'],
@@ -42,7 +42,7 @@ const shownOfWebhooks = [
   ...['name', 'organizationId', 'enabled', 'failingSince', 'lastError', 'updatedAt'],
 ]
 
-/** Of the groups whose VCL it is: what serves, is loaded or served before. */
+/** The groups that the VCL belongs to: as current, candidate or previous VCL. */
 const groupsOf = (row: 'new' | 'old') =>
   `placements where "agentId" = ${row}."agentId" and stage = 0 and ` +
   `${row}.vcl in ("currentName", "candidateName", "previousName")`
@@ -56,7 +56,7 @@ const backendTriggers: readonly Trigger[] = [
     ...on('sickBackends', 'delete'),
     work: noteAll('backend', '"groupId"', groupsOf('old')),
   },
-  // Those of an agent that is away do not count.
+  // Sick backends of a disconnected agent do not count.
   {
     ...onChange('agents', ['state', 'engineState'], 'agents_backends'),
     work: noteAll(
@@ -68,7 +68,7 @@ const backendTriggers: readonly Trigger[] = [
   },
 ]
 
-/** A stage belongs to no deployment: what moves on its caches is noted of its group. */
+/** A stage belongs to no deployment: changes on its caches are recorded for its group. */
 const stageTriggers: readonly Trigger[] = [
   {
     ...onChange('agents', ['state'], 'agents_stages'),
@@ -188,7 +188,7 @@ function on(table: string, after: 'insert' | 'delete'): Omit<Trigger, 'work'> {
   return { name: `${table}_${after}`, table, after }
 }
 
-/** Only when one of these columns differs. */
+/** Fires only when one of these columns differs. */
 function onChange(
   table: string,
   columns: readonly string[],

@@ -1,4 +1,4 @@
-/** Webhooks, and what is to be, or was, delivered to them. */
+/** Webhooks, and their pending and past deliveries. */
 import type { DeliveryState, WebhookFormat } from '../../../resources/webhook.js'
 import { flag, id, index, integer, nameIndexes, owner, table, text, times } from './table.js'
 
@@ -10,25 +10,25 @@ export const webhookTables = {
       name: text(),
       /** Scheme, host and port. */
       url: text(),
-      /** All of it; null: a reset of the secret key forgot it. */
+      /** The full URL; null: lost in a reset of the secret key. */
       sealedUrl: text().orNull(),
-      /** Null: a reset of the secret key forgot it. */
+      /** Null: lost in a reset of the secret key. */
       sealedSecret: text().orNull(),
       /** JSON array. */
       types: text(),
       filter: text(),
       format: text<WebhookFormat>(),
       enabled: flag(),
-      /** The last event that was judged for it. */
+      /** The last event that was matched against its types and filter. */
       position: integer(),
-      /** Of deliveries that did not fit any more. */
+      /** Number of dropped deliveries. */
       dropped: integer(),
-      /** Failures in a row; 0: the last delivery succeeded. */
+      /** Consecutive failures; 0: the last delivery succeeded. */
       failures: integer(),
-      /** Of the first of these; null: it does not fail. */
+      /** Time of the first of these failures; null: it is not failing. */
       failingSince: integer().orNull(),
       lastError: text().orNull(),
-      /** When it is tried again. */
+      /** Time of the next retry. */
       retryAt: integer(),
       ...times,
     },
@@ -42,10 +42,10 @@ export const webhookTables = {
       state: text<DeliveryState>(),
       type: text(),
       at: integer(),
-      /** JSON of the event's object; null: it is not needed any more. */
+      /** JSON of the event's object; null: no longer needed. */
       data: text().orNull(),
       attempts: integer(),
-      /** HTTP, of the last answer. */
+      /** HTTP status of the last response. */
       status: integer().orNull(),
       answer: text().orNull(),
       error: text().orNull(),

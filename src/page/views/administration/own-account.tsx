@@ -114,7 +114,7 @@ const unlike = {
   errorKey: '',
   traceId: '',
   retryAfterSeconds: null,
-  errorMsg: 'The two new passwords differ',
+  errorMsg: 'Again must be the same as the new password',
 }
 
 /** The change of the password has ended the session. */

@@ -1,4 +1,4 @@
-/** Which tags many caches get or lose: values in, values out. */
+/** Plans tag changes for many caches. Pure functions. */
 import type { Agent } from '../../../resources/agent.js'
 
 export interface TagChange {
@@ -8,7 +8,7 @@ export interface TagChange {
 
 type Tagged = Pick<Agent, 'tags'>
 
-/** What of the change is not so already; tags that the cache sends itself stay as they are. Null: nothing. */
+/** Returns the part of the change that is not in effect yet; tags that the cache itself sends stay unchanged. Null: nothing. */
 export function planTags({ tags }: Tagged, { add, remove }: TagChange): TagChange | null {
   const has = (id: number): boolean => tags.some((tag) => tag.id === id)
   const assigned = (id: number): boolean => tags.some((tag) => tag.id === id && !tag.static)
@@ -16,7 +16,7 @@ export function planTags({ tags }: Tagged, { add, remove }: TagChange): TagChang
   return plan.add.length + plan.remove.length === 0 ? null : plan
 }
 
-/** The ids of the tags that it has then: a PUT takes them all. */
+/** Returns the ids of all tags after the change: a PUT needs the full list. */
 export function applyTags({ tags }: Tagged, { add, remove }: TagChange): readonly number[] {
   return [...tags.map(({ id }) => id).filter((id) => !remove.includes(id)), ...add]
 }

@@ -1,4 +1,4 @@
-/** Why a cache is not well, in one line; whole, with its remedy, when the pointer rests on it. */
+/** The problem of a cache in one line; the tooltip has the full text with the remedy. */
 import type { Agent } from '../../../resources/agent.js'
 import { Time } from '../../parts/time.js'
 import { ConfigChip } from './config-chip.js'
@@ -20,7 +20,7 @@ export function ReasonLine({ agent }: { readonly agent: Agent }) {
   )
 }
 
-/** What it should hold may be on its way, or was refused, without the cache being ill. */
+/** The desired configuration may be pending or refused although the cache has no problem. */
 function ConfigWord({ agent }: { readonly agent: Agent }) {
   const { word, tone } = judgeConfig(agent)
   if (tone === 'good' || tone === 'calm') return <span class="quiet">{word}</span>

@@ -1,6 +1,6 @@
 /**
- * What the drawn caches did in the last minutes, for their sparklines: read once when a row comes to rest in sight, a few at a
- * time, then carried on with its live samples. A bounded number is remembered.
+ * The recent history of the visible caches, for their sparklines: read once when a row comes to rest in view, a few at a time,
+ * then extended with live samples. A bounded number is kept.
  */
 import { signal, type Signal } from '@preact/signals'
 import { call } from '../../api/call.js'
@@ -8,16 +8,16 @@ import type { Sample } from '../../api/live-event.js'
 import type { Point } from './sparkline-path.js'
 
 export const spanSeconds = 900
-/** Samples of so many seconds are one point, as in the finest archive. */
+/** The seconds of samples that form one point, as in the finest archive. */
 const stepSeconds = 10
-/** Of what was not drawn for longer the end is missing: it is read again. */
+/** A history not drawn for longer lacks its end and is read again. */
 const oldAfterSeconds = 60
 const callsAtOnce = 4
 const rememberedMost = 400
 
 interface History {
   readonly points: Signal<readonly Point[]>
-  /** Seconds since 1970, when it was read or carried on last; 0: not yet. */
+  /** When the history was last read or extended, seconds since 1970; 0: never. */
   knownAt: number
   readonly open: { sum: number; count: number; since: number }
 }
@@ -28,7 +28,7 @@ export function readPoints(id: number): Signal<readonly Point[]> {
   return historyOf(id).points
 }
 
-/** Of those that are not known yet. */
+/** Loads the histories that are not known yet. */
 export async function loadHistories(ids: readonly number[], abort: AbortSignal): Promise<void> {
   const now = Date.now() / 1000
   const waiting = ids.filter((id) => now - historyOf(id).knownAt > oldAfterSeconds)
@@ -39,7 +39,7 @@ export async function loadHistories(ids: readonly number[], abort: AbortSignal):
   await Promise.all(Array.from({ length: callsAtOnce }, readNext))
 }
 
-/** Each second; `at`: when it came, seconds since 1970. */
+/** Called every second; `at`: arrival of the sample, seconds since 1970. */
 export function addSample({ agent, values }: Sample, at: number): void {
   const history = histories.get(agent.id)
   const value = values['MAIN.client_req']
@@ -63,7 +63,7 @@ async function load(id: number, abort: AbortSignal): Promise<void> {
     path,
     { signal: abort },
   )
-  // Without it the row shows what it does from now on.
+  // On failure, the row shows only new samples.
   if (!outcome.ok) return
   const history = historyOf(id)
   history.knownAt = to
@@ -77,7 +77,7 @@ function historyOf(id: number): History {
     knownAt: 0,
     open: { sum: 0, count: 0, since: 0 },
   }
-  // The one that was asked for longest ago is forgotten first.
+  // Drops the least recently requested history first.
   histories.delete(id)
   histories.set(id, history)
   for (const oldest of histories.keys()) {

@@ -1,7 +1,7 @@
 /**
- * The counters of the caches whose rows are drawn, each second. Cells register themselves; when no row has been
- * scrolled for a moment exactly these are subscribed to, and for none while the window is hidden. A sample draws
- * its two cells, not the table. Until the first sample a cell shows the newest that is known of all caches.
+ * The counters of the caches with visible rows, every second. Cells register themselves; shortly after scrolling
+ * stops, exactly these caches are subscribed to, and none while the window is hidden. A sample redraws its two
+ * cells, not the table. Until its first sample, a cell shows the newest rate read for all caches.
  */
 import { batch, computed, signal, useComputed, type Signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -15,20 +15,20 @@ import { isAway } from './judge-cache.js'
 import { addSample, loadHistories } from './row-histories.js'
 import { toShare, type Rates } from './sort-caches.js'
 
-/** Nobody reads while scrolling. */
+/** Waits for scrolling to stop. */
 const settleMs = 400
-/** What a cache that sends no samples any more did last is not what it does now. */
+/** After this time without samples, the last sample of a cache no longer counts as current. */
 const staleMs = 20_000
 
 interface Heard {
   readonly rates: Rates
-  /** By this machine's clock. */
+  /** By the browser's clock. */
   readonly atMs: number
 }
 
 type Cache = Pick<Agent, 'id' | 'state'>
 
-/** How many cells of each cache are drawn. */
+/** The number of visible cells of each cache. */
 const cells = new Map<number, number>()
 const drawn = signal<readonly number[]>([])
 const isHidden = signal(false)
@@ -38,7 +38,7 @@ const samples = new Map<number, Signal<Heard | null>>()
 const known = signal<ReadonlyMap<number, Rates> | null>(null)
 let settling: ReturnType<typeof setTimeout> | undefined
 
-/** Stands once beside the table; draws nothing. `rates`: the newest of all caches, as far as they were read. */
+/** Used once beside the table; renders nothing. `rates`: the newest rates of all caches, if read. */
 export function SampleRows({ rates }: { readonly rates: ReadonlyMap<number, Rates> | null }) {
   const newest = useSamples(asked.value)
   useEffect(() => {
@@ -103,7 +103,7 @@ function useCellText(of: Cache, format: (rates: Rates) => string) {
   })
 }
 
-/** While the coordinator is away what was heard last stays, in grey with its age. */
+/** While the coordinator is unreachable, the last sample stays, in grey with its age. */
 function findNewest(heard: Heard | null, before: Rates | undefined): Rates | null {
   if (!heard) return before ?? null
   const isStale = awaySince.value === null && now.value - heard.atMs > staleMs
@@ -133,7 +133,7 @@ function placeOf(id: number): Signal<Heard | null> {
 function settle(): void {
   clearTimeout(settling)
   settling = setTimeout(() => {
-    // What is not drawn any more would be old when it is again.
+    // Samples of cells no longer visible would be outdated when shown again.
     for (const id of samples.keys()) if (!cells.has(id)) samples.delete(id)
     const ids = [...cells.keys()].sort((a, b) => a - b)
     if (ids.join() !== drawn.peek().join()) drawn.value = ids

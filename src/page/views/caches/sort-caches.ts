@@ -1,28 +1,28 @@
-/** How the list of caches is sorted, as in the address, and the rates that it may be sorted by: values in, values out. */
+/** The sort order of the list of caches, as in the URL, and the rates to sort by. Pure functions. */
 import type { NewestStats } from '../../api/newest-stats.js'
 import type { Sorting } from '../../parts/visible-rows.js'
 
 export interface Rates {
-  /** A second. */
+  /** Per second. */
   readonly requests: number | null
-  /** 0 to 1; null also where nothing was looked up. */
+  /** 0 to 1; null also if there were no lookups. */
   readonly hitRatio: number | null
 }
 
 /** In the order of the call. */
 export const countersOfRates = ['client_req', 'cache_hit', 'cache_miss'] as const
 
-/** By the state, what is ill first. */
+/** By state, worst first. */
 export const worstFirst: Sorting = { title: 'State', isDescending: false }
 
-/** A column's title, with a minus before it when the highest is first. The worst first unless it is a column. */
+/** Parses a column's title, prefixed with a minus for descending order. Worst first if it is not a column. */
 export function readSorting(word: string, titles: readonly string[]): Sorting {
   const isDescending = word.startsWith('-')
   const title = isDescending ? word.slice(1) : word
   return titles.includes(title) ? { title, isDescending } : worstFirst
 }
 
-/** The worst first needs no word. */
+/** Worst first is the default and needs no word. */
 export function formatSorting({ title, isDescending }: Sorting): string {
   if (isDescending) return `-${title}`
   return title === worstFirst.title ? '' : title

@@ -1,4 +1,4 @@
-/** A line without axes, as the text of an SVG path: values in, values out. */
+/** Builds the SVG path of a line without axes. Pure functions. */
 
 export interface Point {
   /** Seconds since 1970. */
@@ -13,10 +13,10 @@ interface Frame {
   readonly height: number
 }
 
-/** Steps of so many seconds between two points are a gap. */
+/** This many seconds between two points are a gap. */
 const gapSeconds = 130
 
-/** From zero at the bottom to the highest point at the top. Empty: there is nothing to draw. */
+/** Scales from zero at the bottom to the highest point at the top. Empty: nothing to draw. */
 export function drawLine(points: readonly Point[], { from, to, width, height }: Frame): string {
   const shown = points.filter(({ time }) => time >= from && time <= to)
   const most = shown.reduce((highest, { value }) => Math.max(highest, value), 0)

@@ -1,4 +1,4 @@
-/** A cache's requests over the last minutes, each line from zero to its own highest point. */
+/** A cache's requests over the last minutes, each line scaled from zero to its own maximum. */
 import { useComputed } from '@preact/signals'
 import type { Agent } from '../../../resources/agent.js'
 import { now } from '../../parts/time.js'
@@ -11,7 +11,7 @@ const [width, height] = [88, 20]
 export function Sparkline({ of }: { readonly of: Pick<Agent, 'id' | 'state'> }) {
   const points = readPoints(of.id)
   const path = useComputed(() => {
-    // One that is Down did nothing since; another ends where its newest point is, whatever this machine's clock says.
+    // A cache that is Down had no requests since; others end at their newest point, regardless of the browser's clock.
     const to = isAway(of) ? now.value / 1000 : (points.value.at(-1)?.time ?? 0)
     return drawLine(points.value, { from: to - spanSeconds, to, width, height: height - 2 })
   })

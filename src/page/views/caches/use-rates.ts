@@ -1,4 +1,4 @@
-/** The rates of all caches, visible or not: one call for all, repeated while they are shown or sorted by. */
+/** The rates of all caches, visible or not: one call for all, repeated while rates are shown or sorted by. */
 import { useAnswer } from '../../api/answer.js'
 import { call } from '../../api/call.js'
 import type { CallError } from '../../api/http.js'
@@ -6,15 +6,15 @@ import type { NewestStats } from '../../api/newest-stats.js'
 import { countersOfRates, toRates, type Rates } from './sort-caches.js'
 
 interface ReadRates {
-  /** By the cache's id; null: not read yet. */
+  /** By cache id; null: not read yet. */
   readonly rates: ReadonlyMap<number, Rates> | null
   readonly error: CallError | null
 }
 
-/** The default interval of samples; rows do not change places more often, and tiles not their size. */
+/** The default interval of samples; rows change their order, and tiles their size, no more often. */
 const rereadMs = 10_000
 
-/** Not followed: read once, so that rows show what is known until their own samples come. */
+/** If not followed, read once, so that rows show known rates until their own samples arrive. */
 export function useRates(isWanted: boolean, isFollowed: boolean): ReadRates {
   const path = `/stats?counters=${countersOfRates.join(',')}`
   const ask = async (signal: AbortSignal, { rates }: ReadRates): Promise<ReadRates> => {
@@ -23,7 +23,7 @@ export function useRates(isWanted: boolean, isFollowed: boolean): ReadRates {
       ? { rates: toRates(outcome.value), error: null }
       : { rates, error: outcome.error }
   }
-  // The same question of another kind is asked anew.
+  // A change of `isFollowed` repeats the call.
   const key = isWanted ? `${path} ${isFollowed}` : null
   return useAnswer(key, nothing, ask, { repeatMs: isFollowed ? rereadMs : undefined })
 }

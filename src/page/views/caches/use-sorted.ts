@@ -1,4 +1,4 @@
-/** By what the list of caches is sorted: kept in the address, by rates once they are read. */
+/** The sort order of the list of caches, kept in the URL; sorting by rates applies once they are read. */
 import { useMemo, useRef } from 'preact/hooks'
 import type { Agent } from '../../../resources/agent.js'
 import type { CallError } from '../../api/http.js'
@@ -13,13 +13,13 @@ export interface Sorted {
   readonly columns: readonly Column<Agent>[]
   readonly sorting: Sorting
   readonly onSort: (next: Sorting) => void
-  /** Of all caches; null: not read, or not yet. */
+  /** The rates of all caches; null: not read (yet). */
   readonly rates: ReadonlyMap<number, Rates> | null
-  /** Of the rates. */
+  /** The error of reading the rates. */
   readonly error: CallError | null
 }
 
-/** `isMap`: all rates are shown, whatever it is sorted by. */
+/** `isMap`: all rates are shown, regardless of the sort order. */
 export function useSorted(seesRates: boolean, isMap: boolean): Sorted {
   const [word, setWord] = useAddressField('sort')
   const titles = seesRates ? titlesOf(listColumns(null)) : titlesOf(columnsWithoutRates)
@@ -30,7 +30,7 @@ export function useSorted(seesRates: boolean, isMap: boolean): Sorted {
     () => (seesRates ? listColumns(isByRates ? rates : null) : columnsWithoutRates),
     [seesRates, isByRates, isByRates ? rates : null],
   )
-  // Until the rates are there the rows stay where they are.
+  // Rows keep their order until the rates arrive.
   const shown = useRef(worstFirst)
   if (!isByRates || rates) shown.current = wanted
   return {
@@ -44,7 +44,7 @@ export function useSorted(seesRates: boolean, isMap: boolean): Sorted {
   }
 }
 
-/** Of those by which it can be sorted. */
+/** Returns the titles of the sortable columns. */
 function titlesOf(columns: readonly Column<Agent>[]): readonly string[] {
   return columns.flatMap(({ title, sortBy }) => (sortBy ? [title] : []))
 }

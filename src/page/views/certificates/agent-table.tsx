@@ -1,4 +1,4 @@
-/** The caches that a certificate is for: how far each is, and why it does not have it. */
+/** The target caches of a certificate: the state of each, and why a cache does not have it. */
 import type { Certificate } from '../../../resources/certificate.js'
 import { placeStateName } from '../../../resources/place-state.js'
 import { cacheColumn } from '../../parts/cache-column.js'
@@ -12,7 +12,7 @@ import { useIllAgents } from '../../parts/use-ill-agents.js'
 type Place = Certificate['agentStates'][number]
 type Row = Place & { readonly id: number; readonly shown: string }
 
-/** Why it is passed over, and what to do. */
+/** Why a cache is passed over, and the remedy. */
 const reasons: Readonly<Record<string, { readonly why: string; readonly remedy: string }>> = {
   'no-tls': {
     why: 'no TLS listener',
@@ -72,7 +72,7 @@ function explain({ reason, error }: Place): string {
   return error ?? (reason === null ? '' : (reasons[reason]?.why ?? reason))
 }
 
-/** Whole: a row has one line, and none of it on a narrow screen. */
+/** The full explanations: a table row has one line, and on a narrow screen none. */
 function Explanations({ places }: { readonly places: readonly Place[] }) {
   const remedies = places.map(({ agent, reason }) => ({
     agent,

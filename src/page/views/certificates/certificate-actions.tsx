@@ -1,4 +1,4 @@
-/** What can be done to a certificate. */
+/** Actions on a certificate. */
 import type { Certificate } from '../../../resources/certificate.js'
 import { Button } from '../../parts/button.js'
 import { confirmDestruction } from '../../parts/confirm.js'
@@ -11,7 +11,7 @@ import type { Verbs } from './use-verbs.js'
 
 interface CertificateActionsProps extends Begun {
   readonly verbs: Verbs
-  /** Of the API. */
+  /** The API path. */
   readonly path: string
   readonly reload: () => void
 }

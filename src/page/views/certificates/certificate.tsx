@@ -1,4 +1,4 @@
-/** One certificate: when it expires, on which caches it is and why not on others. */
+/** One certificate: its expiry, its caches, and why other caches do not have it. */
 import type { Certificate } from '../../../resources/certificate.js'
 import { useObject } from '../../api/object.js'
 import { Facts } from '../../parts/facts.js'
@@ -61,7 +61,7 @@ function Beside({ certificate }: CertificateProps) {
   )
 }
 
-/** `told`: why the deploy of this page failed, which is shown already. */
+/** `told`: why the deploy started from this page failed, which is already shown. */
 function Panels({ certificate, told }: CertificateProps & { readonly told: string | null }) {
   const { domains, notAfter, fingerprint, deployments, deployError, changed, updated } = certificate
   return (

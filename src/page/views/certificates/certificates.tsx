@@ -1,4 +1,4 @@
-/** Certificates that caches with a TLS listener serve: what expires first is above. */
+/** Certificates that caches with a TLS listener serve; the earliest expiry comes first. */
 import type { Certificate } from '../../../resources/certificate.js'
 import { useList } from '../../api/list.js'
 import { labelsColumn, textColumn } from '../../parts/columns.js'
@@ -58,7 +58,7 @@ const columns: readonly Column<Certificate>[] = [
   labelsColumn('Domains', ({ domains }) => domains, { from: 'medium' }),
 ]
 
-/** Those that are passed over count nowhere. */
+/** Caches that are passed over are not counted. */
 function formatShareOfCaches({ agentStates }: Certificate): string {
   const meant = agentStates.filter(({ state }) => state !== 'passed')
   const applied = meant.filter(({ state }) => state === 'applied')

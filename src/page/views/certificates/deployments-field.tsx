@@ -1,4 +1,4 @@
-/** The deployments of a certificate: those of its owner. */
+/** Chooses the deployments of a certificate among those of its owner. */
 import type { Signal } from '@preact/signals'
 import type { Deployment } from '../../../resources/deployment.js'
 import type { Reference } from '../../../resources/resource.js'
@@ -9,11 +9,11 @@ import { mayRead } from '../../session/rights.js'
 
 interface DeploymentsFieldProps {
   readonly owner: Reference | null
-  /** The ids that are chosen. */
+  /** The chosen ids. */
   readonly value: Signal<readonly number[]>
 }
 
-/** Whoever may not see deployments chooses none. */
+/** Users who may not read deployments cannot choose any. */
 export function DeploymentsField({ owner, value }: DeploymentsFieldProps) {
   const isSeen = mayRead('deployment')
   const { rows } = useList<Deployment>(isSeen ? '/deployments' : null, { query: { sort: 'name' } })
@@ -28,7 +28,7 @@ export function DeploymentsField({ owner, value }: DeploymentsFieldProps) {
   )
 }
 
-/** For a body; whoever may not see deployments leaves them as they are. */
+/** For a request body; users who may not read deployments leave them unchanged. */
 export function toDeployments(ids: readonly number[]) {
   return mayRead('deployment') ? { deployments: ids.map((id) => ({ id })) } : {}
 }

@@ -10,7 +10,7 @@ import { saveChange } from '../../parts/save-change.js'
 import { DeploymentsField, toDeployments } from './deployments-field.js'
 import { PemFields, usePem } from './pem-fields.js'
 
-/** As it was when the dialog was opened, lest what others save meanwhile is written over. */
+/** The certificate when the dialog was opened, to avoid overwriting changes saved by others since. */
 export interface Begun {
   readonly certificate: Certificate
   readonly etag: string | null
@@ -51,7 +51,7 @@ export function EditCertificate({ begun: { certificate, etag }, onSaved, onClose
   )
 }
 
-/** Another chain and key; what is then done with them is `onSaved`. */
+/** Replaces chain and key; `onSaved` decides what follows. */
 export function RenewCertificate({ begun: { certificate, etag }, onSaved, onClose }: EditProps) {
   const mutation = useMutation()
   const pem = usePem()

@@ -1,9 +1,9 @@
-/** When a certificate expires; plainly said when that is soon or over. */
+/** The expiry of a certificate, highlighted if it is near or past. */
 import { StateChip } from '../../parts/state-chip.js'
 import { now, Time } from '../../parts/time.js'
 import { judgeExpiry } from './judge-expiry.js'
 
-/** ISO 8601, as the API has it. */
+/** ISO 8601, as in the API. */
 interface ExpiryProps {
   readonly at: string
 }
@@ -19,7 +19,7 @@ export function ExpiryChip({ at }: ExpiryProps) {
   )
 }
 
-/** In a cell: one of both. */
+/** In a table cell: either the chip or the time. */
 export function ExpiryCell({ at }: ExpiryProps) {
   return judgeExpiry(Date.parse(at), now.value) ? <ExpiryChip at={at} /> : <Time at={at} />
 }

@@ -1,4 +1,4 @@
-/** Whether caches serve another certificate than the one that is shown: its state and expiry alone would not say so. */
+/** Whether caches serve a different certificate than the one shown, which its state and expiry do not reveal. */
 import type { Certificate } from '../../../resources/certificate.js'
 
 interface DeployNote {
@@ -6,7 +6,7 @@ interface DeployNote {
   readonly tone: 'warn' | 'bad'
 }
 
-/** Null: they serve this one, or it was never deployed. */
+/** Null: the caches serve this one, or it was never deployed. */
 export function judgeDeploy({
   changed,
   deployError,

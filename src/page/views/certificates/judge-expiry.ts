@@ -1,17 +1,17 @@
-/** Whether a certificate has to be renewed by now, and how that is said. */
+/** Whether a certificate must be renewed now, with the text for it. */
 
 interface ExpiryNote {
   readonly words: string
   readonly tone: 'warn' | 'bad'
 }
 
-/** ACME clients renew 30 days before the end: with fewer than these left, renewing has failed for days. */
+/** ACME clients renew 30 days before expiry: with fewer days left than this, renewal has failed for days. */
 export const soonDays = 21
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
-/** Null: there is time. */
+/** Null: no renewal is due. */
 export function judgeExpiry(notAfterMs: number, nowMs: number): ExpiryNote | null {
   const leftMs = notAfterMs - nowMs
   if (leftMs <= 0) return { words: `expired ${formatSpan(-leftMs)} ago`, tone: 'bad' }

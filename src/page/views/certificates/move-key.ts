@@ -1,4 +1,4 @@
-/** A file that has both, as some clients of certificate authorities write it: its key does not stay where the chain is readable. */
+/** Splits a file with chain and key, as some CA clients write it, so that the key is not left in the readable chain field. */
 import { splitPem } from '../../../resources/pem.js'
 
 interface Texts {
@@ -6,7 +6,7 @@ interface Texts {
   readonly key: string
 }
 
-/** Null: the text has no key. */
+/** Null: the text contains no key. */
 export function moveKey(text: string): Texts | null {
   const blocks = splitPem(text)
   const isKey = ({ label }: { readonly label: string }): boolean => label.endsWith('PRIVATE KEY')

@@ -1,4 +1,4 @@
-/** Keeps a certificate with its key; a deploy puts it on caches. */
+/** Stores a certificate with its key; a deploy puts it on caches. */
 import { useSignal } from '@preact/signals'
 import { useLocation } from 'wouter-preact'
 import type { Certificate } from '../../../resources/certificate.js'

@@ -1,4 +1,4 @@
-/** Chain and key in a form: pasted, or from files. The key is masked, and the page forgets it when it is sent. */
+/** Form fields for chain and key, pasted or from files. The key is masked, and the page discards it once sent. */
 import { batch, useSignal, useSignalEffect, type Signal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 import { refuse, type CallError } from '../../api/http.js'
@@ -9,11 +9,11 @@ import { moveKey } from './move-key.js'
 interface Pem {
   readonly chain: Signal<string>
   readonly key: Signal<string>
-  /** For the body of one call: the key is not kept. */
+  /** Returns them for the body of one call and discards the key. */
   readonly take: () => { readonly chain: string; readonly key: string }
 }
 
-/** The API takes 64 KiB of each; a file may have both. */
+/** The API accepts 64 KiB of each; a file may contain both. */
 const bytesMost = 128 * 1024
 
 export function usePem(): Pem {
@@ -68,7 +68,7 @@ export function PemFields({ pem, error }: PemFieldsProps) {
 
 interface PemFieldProps {
   readonly label: string
-  /** Of the API. */
+  /** The field's name in the API. */
   readonly name: string
   readonly value: Signal<string>
   readonly error: CallError | null
@@ -107,7 +107,7 @@ function PemField({ label, name, value, error, hint, isSecret = false }: PemFiel
         onChange={({ currentTarget }) => {
           const [file] = currentTarget.files ?? []
           if (file) void read(file) // never rejects
-          // The same one again is a choice, too.
+          // Lets the user choose the same file again.
           currentTarget.value = ''
         }}
       />

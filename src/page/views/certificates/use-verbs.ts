@@ -1,4 +1,4 @@
-/** Deploys a certificate, or rolls it back: one at a time, waited for as long as the API does (60 s). */
+/** Deploys a certificate or rolls it back, one action at a time; waits as long as the API does (60 s). */
 import type { Certificate } from '../../../resources/certificate.js'
 import { call } from '../../api/call.js'
 import { useMutation, type Mutation } from '../../api/mutation.js'
@@ -8,7 +8,7 @@ export interface Verbs extends Omit<Mutation, 'run'> {
   readonly act: (verb: 'deploy' | 'rollback', done: string) => void
 }
 
-/** `path`: of the certificate in the API. */
+/** `path`: the certificate's path in the API. */
 export function useVerbs(path: string, reload: () => void): Verbs {
   const { run, ...mutation } = useMutation()
   const act: Verbs['act'] = (verb, done) => {
@@ -18,7 +18,7 @@ export function useVerbs(path: string, reload: () => void): Verbs {
         toast(stateName === 'Deploying' ? 'It continues in the background.' : done)
       },
     )
-    // What was refused is said in the certificate, too.
+    // A refusal is also recorded in the certificate.
     void work.then(reload) // never rejects
   }
   return { ...mutation, act }

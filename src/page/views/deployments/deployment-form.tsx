@@ -1,4 +1,4 @@
-/** Makes or changes a deployment: its tags, its min and its max. */
+/** Creates or changes a deployment: its tags, min and max. */
 import { useSignal } from '@preact/signals'
 import { call } from '../../api/call.js'
 import { useMutation } from '../../api/mutation.js'
@@ -14,14 +14,14 @@ import { PickField } from '../../parts/pick-field.js'
 import { filterOwned } from '../../parts/filter-owned.js'
 
 export interface DeploymentFormProps {
-  /** As it was when the form was opened, lest what others save meanwhile is written over; null: a new one. */
+  /** The deployment when the form was opened, to avoid overwriting changes saved by others since; null: a new one. */
   readonly before: { readonly deployment: Deployment; readonly etag: string | null } | null
   readonly owner: Reference | null
   readonly onSaved: (deployment: Deployment, etag: string | null) => void
   readonly onClose: () => void
 }
 
-/** What people change. */
+/** The editable fields. */
 export function toDeploymentFields({ name, min, max, tags }: Deployment) {
   return { name, min, max, tags: tags.map(({ id }) => ({ id })) }
 }

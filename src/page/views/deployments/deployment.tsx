@@ -1,4 +1,4 @@
-/** One deployment: what it asks for, the caches that it has, the groups that use it. */
+/** One deployment: its requirements, its caches, and the groups that use it. */
 import type { Deployment } from '../../../resources/deployment.js'
 import { useObject } from '../../api/object.js'
 import { Facts } from '../../parts/facts.js'

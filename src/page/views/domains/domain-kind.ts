@@ -1,4 +1,4 @@
-/** What is the same of all domains. */
+/** Properties common to all domains. */
 import { domain } from '../../../resources/domain.js'
 import type { NamedKind } from '../../parts/named-object.js'
 

@@ -1,4 +1,4 @@
-/** One domain, and the groups that answer for it. */
+/** One domain, and the groups that serve it. */
 import type { Domain } from '../../../resources/domain.js'
 import { LinkButton } from '../../parts/button.js'
 import { NamedObject } from '../../parts/named-object.js'

@@ -1,4 +1,4 @@
-/** Domains: the names that groups answer for. */
+/** Domains: the host names that groups serve. */
 import type { Domain } from '../../../resources/domain.js'
 import { useList } from '../../api/list.js'
 import { agoColumn, textColumn } from '../../parts/columns.js'

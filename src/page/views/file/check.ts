@@ -1,4 +1,4 @@
-/** Asks a cache whether a text would compile: as part of a group, or alone with what it includes. */
+/** Checks on a cache whether a text compiles: as part of a group, or alone with its includes. */
 import { call } from '../../api/call.js'
 import type { Group } from '../../../resources/vclgroup.js'
 import type { FleetFile, WholeFile } from '../../../resources/file.js'
@@ -8,11 +8,11 @@ import { quotePattern, readIncludes } from './read-includes.js'
 
 export interface Checked {
   readonly outcome: Outcome<{ readonly agents: readonly Reference[] }>
-  /** By name: the files that it may speak of. */
+  /** The files that the compiler's output may mention, by name. */
   readonly files: ReadonlyMap<string, number>
 }
 
-/** Far more than one VCL is made of. */
+/** Far more than a VCL consists of. */
 const includesMost = 200
 
 export async function checkText(
@@ -37,7 +37,7 @@ function toReference({ id, version }: NonNullable<Group['mainVCL']>) {
   return version === undefined ? { id } : { id, version }
 }
 
-/** Where the group stands, or would; where that is not known the coordinator chooses. */
+/** An agent on which the group is or would be placed; if unknown, the coordinator chooses. */
 async function chooseAgent(
   group: Group,
   signal: AbortSignal,
@@ -80,7 +80,7 @@ async function compile(question: {
   return { files, outcome: await call('POST', '/files/compile', { body, signal }) }
 }
 
-/** What is included, directly and indirectly; the compiler reports the names that are missing. */
+/** Reads the files included directly and indirectly; the compiler reports missing names. */
 export async function gatherIncludes(
   file: FleetFile,
   text: string,
@@ -102,7 +102,7 @@ export async function gatherIncludes(
   return [...found.values()]
 }
 
-/** Of the file's own organization; names that do not exist are missing. */
+/** Finds files of the file's own organization; unknown names are left out. */
 async function findByNames(
   file: FleetFile,
   names: readonly string[],

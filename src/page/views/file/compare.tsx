@@ -1,4 +1,4 @@
-/** Two of: versions of a file, what runs on caches, and the text in the editor, side by side. */
+/** Compares two texts side by side: versions of a file, what runs on caches, or the text in the editor. */
 import { Comparison, type ComparedText } from '../../editor/comparison.js'
 import { useAnswer } from '../../api/answer.js'
 import type { CallError, Outcome } from '../../api/http.js'

@@ -1,4 +1,4 @@
-/** Somebody else saved first: both texts, to be merged. */
+/** Another user saved first: shows both texts for merging. */
 import { useSignal } from '@preact/signals'
 import { Comparison } from '../../editor/comparison.js'
 import { Button } from '../../parts/button.js'

@@ -1,15 +1,15 @@
-/** Text that is not saved yet: it outlives a reload and the way to another view, in this tab and for this person only. */
+/** Unsaved text, kept across reloads and view changes, in this tab and for this user only. */
 import { useEffect, useRef } from 'preact/hooks'
 import { readWho } from '../../session/rights.js'
 
 export interface Draft {
   readonly text: string
-  /** Of what it was written over. */
+  /** ETag of the version that the text is based on. */
   readonly etag: string | null
   readonly version: number
 }
 
-/** Computed once: after a logout the account is not known any more when the last text is kept. */
+/** Computed once: after a logout the account is unknown by the time the last text is kept. */
 export function draftKeyOf(fileId: string): string {
   return `cachefleet-draft ${readWho()?.account.id ?? 0} ${fileId}`
 }
@@ -41,7 +41,7 @@ function isDraft(kept: unknown): kept is Draft {
   )
 }
 
-/** Warns before the page goes, and keeps the text when it does, or when the view is left. */
+/** Warns before the page unloads, and keeps the text when it unloads or the view is left. */
 export function useUnsaved(id: string, read: () => Draft | null): void {
   const latest = useRef(read)
   latest.current = read

@@ -1,6 +1,6 @@
 /**
- * One file while it is edited: the coordinator's version, the text in the editor, and how the two are merged. The text is
- * saved over the version that it is based on; when somebody else saved meanwhile, both texts are shown.
+ * One file being edited: the coordinator's version, the text in the editor, and the merge of the two. Saving replaces the
+ * version that the text is based on; if another user saved meanwhile, both texts are shown.
  */
 import type { EditorState } from '@codemirror/state'
 import { computed, signal } from '@preact/signals'
@@ -17,13 +17,13 @@ import { mayWrite } from '../../session/rights.js'
 import { draftKeyOf, keepDraft, readDraft, useUnsaved, type Draft } from './draft.js'
 import { isSameText, restoreLineEnds } from './line-ends.js'
 
-/** As it was read last. */
+/** The file as last read. */
 export interface Newest {
   readonly file: WholeFile
   readonly etag: string | null
 }
 
-/** What the text is based on. */
+/** The version that the text is based on. */
 interface Base {
   readonly etag: string | null
   readonly version: number
@@ -35,13 +35,13 @@ interface Base {
 export class EditedFile {
   readonly newest = signal<Newest | null>(null)
   readonly base = signal<Base | null>(null)
-  /** Null: it is not text. */
+  /** Null: the file is not text. */
   readonly state = signal<EditorState | null>(null)
-  /** Another number for each text that replaces the one in the editor. */
+  /** Changes with each text that replaces the one in the editor. */
   readonly beginning = signal(0)
-  /** Somebody else's, saved since `base`, that stands beside the text now. */
+  /** The version another user saved since `base`, shown beside the text. */
   readonly conflict = signal<Newest | null>(null)
-  /** A text that a cache refused: it is not saved without a question. */
+  /** A text that a cache refused: saving it needs confirmation. */
   readonly broken = signal<{ readonly text: string; readonly why: string } | null>(null)
   readonly error = signal<CallError | null>(null)
   readonly isBusy = signal(false)
@@ -50,7 +50,7 @@ export class EditedFile {
     const isText = this.state.value !== null
     return isText && before !== undefined && !isSameText(this.#text, before)
   })
-  /** Somebody else saved since `base`: nothing is taken over by itself. */
+  /** True if another user saved since `base`; their text is not taken over automatically. */
   readonly isOutdated = computed(
     () => this.base.value !== null && this.base.value.version !== this.newest.value?.file.version,
   )
@@ -64,7 +64,7 @@ export class EditedFile {
 
   async load(): Promise<void> {
     const found = await this.#read()
-    // Of two readings the first counts: somebody may write by now.
+    // Of two reads the first counts: the user may be typing already.
     if (!found || this.newest.peek()) return
     const draft = readDraft(this.#draftKey)
     if (!draft || isSameText(draft.text, found.file.source)) {
@@ -76,25 +76,25 @@ export class EditedFile {
     this.#begin(found, text, isNewest ? baseOf(found) : { etag, version, source: null })
   }
 
-  /** After a change by anybody: text that is shown stays, also when it is not the newest any more. */
+  /** Reads the file again after any change; the text shown stays, even if it is outdated. */
   async follow(): Promise<void> {
     const outcome = await call<WholeFile>('GET', this.#path)
     const before = this.newest.peek()
     if (!before) return
     if (!outcome.ok) {
-      // Other errors pass, or show when it is saved.
+      // Other errors are temporary, or appear when saving.
       const errorMsg = `${before.file.name} was deleted by somebody else. Its text is still in this editor.`
       if (outcome.error.status === 404) this.error.value = { ...outcome.error, errorMsg }
       return
     }
     const now = toNewest(outcome)
-    // A late answer: what was saved here meanwhile is newer.
+    // A late response: the text saved here meanwhile is newer.
     if (now.etag === before.etag || now.file.updated < before.file.updated) return
     if (this.state.peek()) this.#update(now, before)
     else this.#restart(now)
   }
 
-  /** Over `base`, or over what another version is by now. */
+  /** Saves over `base`, or over a newer version. */
   async save(over: Pick<Newest, 'etag'> | null = this.base.peek()): Promise<void> {
     const begun = this.newest.peek()
     if (this.isBusy.peek() || !begun || this.state.peek()?.readOnly !== false) return
@@ -125,7 +125,7 @@ export class EditedFile {
     })
   }
 
-  /** Its name or another field, over what was read last; the text in the editor stays. */
+  /** Changes the name or another field of the version last read; the text in the editor stays. */
   async change(body: object): Promise<Outcome<WholeFile>> {
     const before = this.newest.peek()
     const outcome = await this.#put(body, before)
@@ -133,7 +133,7 @@ export class EditedFile {
     return outcome
   }
 
-  /** Another text in its place; in the editor too, unless something unsaved stands there. */
+  /** Replaces the saved text; also the text in the editor, unless it has unsaved changes. */
   async replace(body: Pick<WholeFile, 'source' | 'encoded'>): Promise<Outcome<WholeFile>> {
     const wasChanged = this.isChanged.peek()
     const outcome = await this.#put(body, this.newest.peek())
@@ -143,13 +143,13 @@ export class EditedFile {
     return outcome
   }
 
-  /** Another text into the editor, with `base` as it is. */
+  /** Puts another text into the editor and keeps `base`. */
   write(text: string): void {
     const [from, over] = [this.newest.peek(), this.base.peek()]
     if (from && over && !isSameText(text, this.#text)) this.#begin(from, text, over)
   }
 
-  /** Replaces the text; the toast can undo it. */
+  /** Replaces the text in the editor; the toast offers undo. */
   drop(from: Newest): void {
     const text = this.#text
     const over = this.base.peek()
@@ -157,19 +157,19 @@ export class EditedFile {
     if (!over) return
     const undo = (): void => {
       this.#begin(this.newest.peek() ?? from, text, over)
-      // Whoever left the view meanwhile finds it there again.
+      // If the user left the view meanwhile, the draft restores it there.
       keepDraft(this.#draftKey, toDraft(text, over))
     }
     toast('Your changes are discarded.', { undo })
   }
 
-  /** Shows the newest version, unless something was changed here. */
+  /** Shows the newest version unless the text has changes. */
   showNewest(): void {
     const from = this.newest.peek()
     if (from && !this.isChanged.peek()) this.#restart(from)
   }
 
-  /** What is not saved; null: nothing. */
+  /** Returns the unsaved text; null: none. */
   readUnsaved(): Draft | null {
     const over = this.base.peek()
     return this.isChanged.peek() && over ? toDraft(this.#text, over) : null
@@ -207,7 +207,7 @@ export class EditedFile {
     this.state.value = encoded ? null : makeState({ text, label, isReadOnly, onSave })
   }
 
-  /** Another name or type does not conflict with the text. */
+  /** A changed name or type does not conflict with the text. */
   #update(now: Newest, before: Newest | null): void {
     this.newest.value = now
     const begun = this.base.peek()
@@ -237,7 +237,7 @@ export function useEditedFile(id: string): EditedFile {
   return edited
 }
 
-/** Ctrl+S anywhere in the view; in the editor it is the editor's own. Answers how to stop. */
+/** Saves on Ctrl+S anywhere in the view; the editor has its own binding. Returns the function that removes it. */
 function saveByKey(edited: EditedFile): () => void {
   const save = (event: KeyboardEvent): void => {
     const isSave = (event.ctrlKey || event.metaKey) && !event.altKey && event.key === 's'

@@ -1,4 +1,4 @@
-/** The files of the group, or of this file alone, as a tree of what includes what; as it stands in the editor. */
+/** The include tree of the group, or of this file alone, with the text in the editor. */
 import { useMemo } from 'preact/hooks'
 import { Link } from 'wouter-preact'
 import type { FleetFile, WholeFile } from '../../../resources/file.js'
@@ -14,9 +14,9 @@ const delayMs = 400
 
 interface FileTreeProps {
   readonly file: FleetFile
-  /** Null: the file is shown alone. */
+  /** Null: shows the file alone. */
   readonly group: Group | null
-  /** In the editor. */
+  /** The text in the editor. */
   readonly text: string
 }
 
@@ -63,7 +63,7 @@ async function readFiles(
   const read = isOwn ? null : await call<WholeFile>('GET', `/files/${root.id}`, { signal })
   const main = read?.ok === true ? read.value : null
   const found = await gatherIncludes(main ?? file, main?.source ?? text, signal)
-  // What the text in the editor includes may be more than what is saved.
+  // The text in the editor may include more files than the saved one.
   const more = isOwn ? [] : await gatherIncludes(file, text, signal)
   const all = [...(main ? [main] : []), ...found, ...more]
   return new Map(

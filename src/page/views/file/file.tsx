@@ -1,4 +1,4 @@
-/** One file: its text, its versions, and what one of them differs in from another. */
+/** One file: its text, its versions, and the differences between them. */
 import type { Group } from '../../../resources/vclgroup.js'
 import { useList } from '../../api/list.js'
 import { Empty } from '../../parts/empty.js'

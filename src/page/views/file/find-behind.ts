@@ -1,9 +1,9 @@
-/** Which groups a file was saved for since their last deploy: values in, values out. */
+/** Finds the groups for which a file was saved since their last deploy. Pure functions. */
 import type { Group } from '../../../resources/vclgroup.js'
 
 type User = Pick<Group, 'id' | 'name' | 'console' | 'mainVCL' | 'wish'>
 
-/** Those whose next deploy would take another version of it; one of the console is deployed there. */
+/** Returns groups whose next deploy would use another version; groups of the console are deployed in the console. */
 export function findBehind<T extends User>(
   users: readonly T[],
   { id, version }: { readonly id: number; readonly version: number },

@@ -1,6 +1,6 @@
-/** Line ends as the file had them: an editor knows only one kind. */
+/** Restores the file's line ends: an editor knows only one kind. */
 
-/** A file that has both is written with the one that most of its lines have. */
+/** A file with both kinds gets the one that most of its lines have. */
 export function restoreLineEnds(text: string, before: string): string {
   const all = before.split('\n').length - 1
   const long = before.split('\r\n').length - 1

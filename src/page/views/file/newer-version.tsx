@@ -1,4 +1,4 @@
-/** Shown when somebody else saved a newer version than the one in the editor. Nothing is replaced by itself. */
+/** Shown when another user saved a newer version than the one in the editor. Nothing is replaced automatically. */
 import { Button, LinkButton } from '../../parts/button.js'
 import type { EditedFile } from './edited-file.js'
 import type { Versions } from './read-versions.js'

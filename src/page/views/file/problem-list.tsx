@@ -1,12 +1,12 @@
-/** The places of a compiler's errors, each a link. */
+/** The locations of compiler errors as links. */
 import { Link } from 'wouter-preact'
 import type { Problem } from './read-problems.js'
 
 interface ProblemListProps {
   readonly problems: readonly Problem[]
-  /** By name. */
+  /** File ids by name. */
   readonly files: ReadonlyMap<string, number>
-  /** The file that stands in the editor, and how to go to a line of it there. */
+  /** The file in the editor, and the function that jumps to one of its lines. */
   readonly open?: { readonly id: number; readonly onLine: (line: number) => void }
 }
 

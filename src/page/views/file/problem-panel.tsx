@@ -1,4 +1,4 @@
-/** Below the editor, always as high: what a cache said of the text, each place a way to its line. */
+/** Below the editor, of fixed height: the result of the check, each location a link to its line. */
 import type { FleetFile } from '../../../resources/file.js'
 import { ErrorNote } from '../../parts/error-note.js'
 import { ProblemList } from './problem-list.js'

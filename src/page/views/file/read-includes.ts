@@ -1,16 +1,16 @@
-/** What a VCL text includes, as far as can be seen without compiling it. */
+/** Reads the includes of a VCL text, as far as possible without compiling it. */
 
-/** Comments and strings are read over; only the form that an author's own files are included by. */
+/** Skips comments and strings; matches only the form of include used for the author's own files. */
 const pieces =
   /\/\*[^]*?(?:\*\/|$)|(?:\/\/|#).*|\{"[^]*?(?:"\}|$)|"""[^]*?(?:"""|$)|\binclude\s+"(?<name>[^"\n]*)"|"[^"\n]*"?/g
 
-/** Names in their order, each once. */
+/** Returns the names in order, without duplicates. */
 export function readIncludes(text: string): readonly string[] {
   const names = [...text.matchAll(pieces)].flatMap(({ groups }) => groups?.['name'] ?? [])
   return [...new Set(names.filter((name) => name !== ''))]
 }
 
-/** A name as a filter of the API that means it alone. */
+/** Escapes a name so that the API's filter matches only this name. */
 export function quotePattern(name: string): string {
   return name.replace(/[\\*,]/g, '\\$&')
 }

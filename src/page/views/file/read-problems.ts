@@ -1,6 +1,6 @@
 /**
- * The places in the message of the API's 422: `shop.vcl line 3 pos 5: Expected …`, `at shared.vcl line 2 pos 1`; of a test
- * `cart.test.yaml line 7: step 3: …`.
+ * Finds the locations in a 422 message of the API: `shop.vcl line 3 pos 5: Expected …`, `at shared.vcl line 2 pos 1`; for a
+ * test `cart.test.yaml line 7: step 3: …`.
  */
 
 export interface Problem {
@@ -10,13 +10,13 @@ export interface Problem {
   readonly message: string
 }
 
-/** More than anybody fixes at once. */
+/** More than a user fixes at once. */
 const problemsMost = 100
-/** A compiler's message is a few lines, then the line that it is about, then marks below that. */
+/** A compiler message is a few lines of text, then the source line, then marks below it. */
 const linesMost = 8
 const place = / line (?<line>\d{1,9})(?: pos (?<position>\d{1,9})|(?=: step ))(?:: (?<words>.*))?$/s
 
-/** Only in these files: a quoted source line may look like a place. */
+/** Accepts only these files, because a quoted source line may look like a location. */
 export function readProblems(text: string, files: ReadonlySet<string>): readonly Problem[] {
   const problems: Problem[] = []
   const lines = text.split('\n')
@@ -37,7 +37,7 @@ export function readProblems(text: string, files: ReadonlySet<string>): readonly
   return problems
 }
 
-/** `Expected one of`, `\t'acl', 'sub' or 'vcl'`, `Found: 'sett' at`, the line, its marks: the first three. */
+/** Of `Expected one of`, `\t'acl', 'sub' or 'vcl'`, `Found: 'sett' at`, the line and its marks, joins the first three. */
 function joinMessage(words: string, next: readonly string[]): string {
   const end = next.findIndex(isMarks) - 1
   const further = end > 0 && !next.slice(0, end).some((line) => place.test(line)) ? end : 0

@@ -1,10 +1,10 @@
-/** Where the file's versions run, by the groups' histories. */
+/** Finds where the file's versions run, from the histories of the groups. */
 import { useAnswer } from '../../api/answer.js'
 import { call } from '../../api/call.js'
 import type { Group, HistoryEntry } from '../../../resources/vclgroup.js'
 import { findRunningVersions, type RunningVersion } from './running-versions.js'
 
-/** A file that more groups share is compared by its versions. */
+/** At most this many groups are read; for the others a file is compared by its versions. */
 const groupsMost = 20
 
 export function useRunningVersions(

@@ -1,4 +1,4 @@
-/** The files of a VCL as a tree of what includes what: texts in, values out. */
+/** Builds the include tree of a VCL. Pure functions. */
 import { readIncludes } from './read-includes.js'
 
 export interface TreeFile {
@@ -8,15 +8,15 @@ export interface TreeFile {
 
 export interface FileNode {
   readonly name: string
-  /** Null: there is no such file here; a cache may have one. */
+  /** Null: no such file in the fleet; it may exist on a cache. */
   readonly id: number | null
   readonly children: readonly FileNode[]
 }
 
-/** More than anybody reads. */
+/** More than a user reads. */
 const nodesMost = 500
 
-/** `files`: by name. A file that includes itself, directly or not, is not followed again. */
+/** `files`: by name. Recursive includes, direct or indirect, are not followed again. */
 export function buildTree(root: string, files: ReadonlyMap<string, TreeFile>): FileNode {
   let count = 0
   const grow = (name: string, above: readonly string[]): FileNode => {

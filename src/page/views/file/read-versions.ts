@@ -1,11 +1,11 @@
-/** The versions of a file, and the text of one: what a version was it stays. */
+/** The versions of a file and the text of each; a version never changes. */
 import { useMemo } from 'preact/hooks'
 import { useAnswer } from '../../api/answer.js'
 import { call } from '../../api/call.js'
 import type { FileVersion, WholeVersion } from '../../../resources/file.js'
 import type { CallError, Outcome } from '../../api/http.js'
 
-/** The newest ones of a file that has more. */
+/** Of a file with more versions, the newest are read. */
 const versionsMost = 1_000
 
 export interface Versions {
@@ -15,7 +15,7 @@ export interface Versions {
   readonly readText: (version: number) => Promise<Outcome<WholeVersion>>
 }
 
-/** Read again when there is a newer one. */
+/** Reads the versions again when there is a newer one. */
 export function useVersions(id: string, newest: number): Versions {
   const path = `/files/${encodeURIComponent(id)}/versions`
   const key = newest === 0 ? null : JSON.stringify([id, newest])

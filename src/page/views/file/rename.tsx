@@ -1,4 +1,4 @@
-/** Another name for a file. */
+/** Renames a file. */
 import { useMutation } from '../../api/mutation.js'
 import { Dialog } from '../../parts/dialog.js'
 import { Form } from '../../parts/form.js'
@@ -8,7 +8,7 @@ import type { EditedFile } from './edited-file.js'
 
 interface RenameProps {
   readonly edited: EditedFile
-  /** As it is called now. */
+  /** The current name. */
   readonly before: string
   readonly onClose: () => void
 }

@@ -1,4 +1,4 @@
-/** Which version of a file runs where, by what the groups that use it were at their revisions: values in, values out. */
+/** Finds which version of a file runs where, from the revisions of the groups that use it. Pure functions. */
 import type { Group, HistoryEntry, Place } from '../../../resources/vclgroup.js'
 
 interface Serving extends Pick<Group, 'name'> {
@@ -10,7 +10,7 @@ interface FileUse {
   readonly version: number
 }
 
-/** At one of its revisions. */
+/** A group at one of its revisions. */
 interface Served extends Pick<HistoryEntry, 'revision'> {
   readonly mainVCL: FileUse
   readonly includes: readonly FileUse[]
@@ -49,7 +49,7 @@ function findVersion(
   return entry && [entry.mainVCL, ...entry.includes].find(({ id }) => id === fileId)?.version
 }
 
-/** Of several caches. */
+/** The number of cache names shown. */
 const namesMost = 3
 
 /** "edge-1, edge-2, edge-3 and 40 more (shop)". */

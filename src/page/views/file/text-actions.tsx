@@ -1,4 +1,4 @@
-/** What can be done with the text in the editor: save, discard, check, compare with what runs. */
+/** Actions on the text in the editor: save, discard, check, compare with what runs. */
 import type { Group } from '../../../resources/vclgroup.js'
 import { Button, LinkButton } from '../../parts/button.js'
 import type { EditedFile } from './edited-file.js'
@@ -10,9 +10,9 @@ interface TextActionsProps {
   readonly edited: EditedFile
   readonly users: readonly Group[]
   readonly running: readonly RunningVersion[]
-  /** Null: the person may not check. */
+  /** Null: the user may not check. */
   readonly check: Check | null
-  /** The group that it is checked as part of, or `alone`. */
+  /** The group as part of which the file is checked, or `alone`. */
   readonly chosen: string
   readonly onChoose: (id: string) => void
 }
@@ -59,10 +59,10 @@ export function TextActions(props: TextActionsProps) {
   )
 }
 
-/** More are in the list of groups beside the text. */
+/** Further groups are listed beside the text. */
 const reviewedMost = 3
 
-/** Saved is not served. */
+/** Shown because a saved file is not served until it is deployed. */
 function ReviewDeploys({ groups }: { readonly groups: readonly Group[] }) {
   return groups.slice(0, reviewedMost).map(({ id, name }) => (
     <LinkButton key={id} href={`/groups/${id}/deploy`}>

@@ -1,4 +1,4 @@
-/** The text of a file in its editor: save, check, and what belongs to it. */
+/** The text of a file in its editor, with save and check. */
 import type { EditorView } from '@codemirror/view'
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
@@ -32,7 +32,7 @@ export function TextSection({ edited, file, users, versions, running }: TextSect
   const view = useRef<EditorView | null>(null)
   const [line] = useAddressField('line')
   const groupId = useSignal<string | null>(null)
-  // Until one is chosen a file is checked where it is used.
+  // By default, a file is checked as part of the first group that uses it.
   const chosen = groupId.value ?? String(users[0]?.id ?? '')
   const group = users.find(({ id }) => String(id) === chosen) ?? null
   const check = useCheck(edited, file, group)
@@ -78,7 +78,7 @@ export function TextSection({ edited, file, users, versions, running }: TextSect
   )
 }
 
-/** At the lines of the file that stands in the editor; the first one is shown when a check was asked for. */
+/** Marks problems at the lines in the editor; after a requested check, scrolls to the first one. */
 function useMarks({ result, isAsked }: Check, file: WholeFile, view: View): void {
   useEffect(() => {
     if (!view.current) return

@@ -1,4 +1,4 @@
-/** Checks a text on a cache: when it is asked for, and while it is typed, after each pause. */
+/** Checks a text on a cache: on request, and after each pause in typing. */
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Group } from '../../../resources/vclgroup.js'
@@ -10,12 +10,12 @@ import type { EditedFile } from './edited-file.js'
 import { readProblems, type Problem } from './read-problems.js'
 
 export interface Check {
-  /** Of the text as it was then; null: nothing was checked yet. */
+  /** The result for the text at the time of the check; null: nothing was checked yet. */
   readonly result: Checked | null
-  /** Of the text in the editor. */
+  /** True if the result is for the text now in the editor. */
   readonly isCurrent: boolean
   readonly isBusy: boolean
-  /** It was asked for, not typed. */
+  /** True if the user requested the check; false if typing started it. */
   readonly isAsked: boolean
   readonly run: () => void
 }
@@ -31,12 +31,12 @@ interface Answer {
 
 const nothing: Answer = { key: '', result: null, isAsked: false }
 
-/** Who may not check has no button for it, and nothing is checked for them. */
+/** Users without this permission get no button and no automatic checks. */
 export function mayCheck({ fileType }: Pick<WholeFile, 'fileType'>): boolean {
   return mayWrite('file') && mayRead('agent') && (fileType === 1 || fileType === 2)
 }
 
-/** `group`: what the file is checked as part of; null: alone. */
+/** `group`: the group as part of which the file is checked; null: alone. */
 export function useCheck(edited: EditedFile, file: WholeFile, group: Group | null): Check {
   const asked = useSignal(0)
   const answered = useRef(0)
@@ -70,7 +70,7 @@ export function problemsOf({ outcome, files }: Checked): readonly Problem[] {
   return outcome.ok ? [] : readProblems(outcome.error.errorMsg, new Set(files.keys()))
 }
 
-/** Only what the compiler refused: that no cache could be asked says nothing of the text. */
+/** Only compiler errors count: an unreachable cache proves nothing about the text. */
 function findBroken({ result }: Answer, text: string): EditedFile['broken']['value'] {
   if (!result || result.outcome.ok || result.outcome.error.status !== 422) return null
   const [first] = problemsOf(result)

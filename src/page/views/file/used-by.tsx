@@ -1,4 +1,4 @@
-/** The groups that a file is part of. */
+/** The groups that use a file. */
 import { Link } from 'wouter-preact'
 import type { Group } from '../../../resources/vclgroup.js'
 import { StateChip } from '../../parts/state-chip.js'

@@ -1,4 +1,4 @@
-/** The versions of a file, newest first: what each changed, and the way back to one. */
+/** The versions of a file, newest first: the changes of each, and a way to restore one. */
 import { useMemo } from 'preact/hooks'
 import { call } from '../../api/call.js'
 import { useMutation } from '../../api/mutation.js'

@@ -1,4 +1,4 @@
-/** The files: VCL and what it includes, with their versions and who uses them. */
+/** The files: VCL and its includes, with their versions and the groups that use them. */
 import { useMemo } from 'preact/hooks'
 import type { Group } from '../../../resources/vclgroup.js'
 import type { FleetFile } from '../../../resources/file.js'
@@ -64,7 +64,7 @@ export function View() {
   )
 }
 
-/** Empty for those who may not see groups. */
+/** Empty for users who may not read groups. */
 function useUsers(): ReadonlyMap<number, readonly string[]> {
   const groups = useList<Group>('/vclgroups', { follow: ['vclgroup'] })
   return useMemo(() => findUsers(groups.rows), [groups.rows])

@@ -1,11 +1,11 @@
-/** Which files the filters of the address show, and who uses them: values in, values out. */
+/** Filters files by the filters in the URL, and finds the groups that use them. Pure functions. */
 import type { Group } from '../../../resources/vclgroup.js'
 import type { FleetFile } from '../../../resources/file.js'
 
 export const fileTypeNames = { 1: 'Main', 2: 'Include', 3: 'Other', 4: 'Test' } as const
 
 interface FileFilter {
-  /** In lower case: the name holds it. */
+  /** Lower-case text that the name contains. */
   readonly text: string
   /** The number of a type; empty: all. */
   readonly type: string
@@ -21,7 +21,7 @@ export function filterFiles<T extends Pick<FleetFile, 'name' | 'fileType'>>(
   )
 }
 
-/** The types that there are. */
+/** The types that occur. */
 export function countTypes(
   files: readonly Pick<FleetFile, 'fileType'>[],
 ): readonly { readonly value: string; readonly title: string; readonly count: number }[] {
@@ -34,7 +34,7 @@ export function countTypes(
     .filter(({ count }) => count > 0)
 }
 
-/** By the file's id: the names of the groups that use it. */
+/** The names of the groups that use each file, by file id. */
 export function findUsers(
   groups: readonly Pick<Group, 'name' | 'mainVCL' | 'includes' | 'tests'>[],
 ): ReadonlyMap<number, readonly string[]> {

@@ -1,4 +1,4 @@
-/** A new file, with a text to begin from. */
+/** Creates a file with an initial text. */
 import { useSignal } from '@preact/signals'
 import { useLocation } from 'wouter-preact'
 import { call } from '../../api/call.js'

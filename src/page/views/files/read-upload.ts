@@ -1,12 +1,12 @@
-/** A file of this machine as the API takes it. */
+/** Reads a local file into the form that the API accepts. */
 
 export interface Upload {
   readonly source: string
-  /** The source is base64. */
+  /** True if the source is base64. */
   readonly encoded: boolean
 }
 
-/** Text where it is UTF-8 without a NUL; everything else is sent as its bytes. */
+/** UTF-8 without NUL is sent as text, everything else as base64. */
 export function readUpload(bytes: Uint8Array): Upload {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
@@ -15,7 +15,7 @@ export function readUpload(bytes: Uint8Array): Upload {
     // No UTF-8.
   }
   const parts: string[] = []
-  // A whole number of base64's groups of three, and few enough for one call.
+  // A multiple of 3 bytes (one base64 group), and few enough arguments for one call.
   for (let at = 0; at < bytes.length; at += 30_000)
     parts.push(btoa(String.fromCharCode(...bytes.subarray(at, at + 30_000))))
   return { source: parts.join(''), encoded: true }

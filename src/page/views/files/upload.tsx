@@ -1,4 +1,4 @@
-/** Files of this machine become files of the fleet, or further versions of those with their names. */
+/** Uploads local files as new files of the fleet, or as new versions of files with the same names. */
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { call } from '../../api/call.js'
@@ -12,11 +12,11 @@ import { readUpload } from './read-upload.js'
 
 type Result = { readonly words: string } | { readonly error: CallError } | null
 
-/** Base64 of more is over the API's 10 MiB. */
+/** Base64 of more bytes exceeds the API's limit of 10 MiB. */
 const bytesMost = 7_500_000
 
 interface UploadButtonProps {
-  /** Whose names are taken; null: not read yet. */
+  /** Existing files, whose names are taken; null: not read yet. */
   readonly known: readonly FleetFile[] | null
   readonly onMade: () => void
 }
@@ -34,7 +34,7 @@ export function UploadButton({ known, onMade }: UploadButtonProps) {
         aria-label="Files to upload"
         onChange={({ currentTarget }) => {
           chosen.value = [...(currentTarget.files ?? [])]
-          // The same ones again are a choice too.
+          // Lets the user choose the same files again.
           currentTarget.value = ''
         }}
       />
@@ -74,7 +74,7 @@ function Upload({ files, known, onClose }: UploadProps) {
     isBusy.value = false
   }
   useEffect(() => {
-    // Nothing of these names is there: nothing to decide.
+    // No file has one of these names: no decision is needed.
     if (!files.some((file) => findSame(file, known))) void send() // never rejects
   }, [])
 

@@ -1,9 +1,9 @@
-/** What a range is compared with: an earlier time of the same length, as in the address. Values in, values out. */
+/** The comparison of a range with an earlier one of the same length, as in the URL. Pure functions. */
 import type { Columns } from '../../charts/align-series.js'
 import type { Mark } from '../../../resources/mark.js'
 
 interface Comparison {
-  /** Seconds that it lies earlier. */
+  /** How much earlier, in seconds. */
   readonly offset: number
   /** "an hour ago". */
   readonly title: string
@@ -15,11 +15,11 @@ export const fixedComparisons = [
   { value: '7d', title: 'a week ago', offset: 604_800 },
 ] as const
 
-/** So many deploys are offered. */
+/** The number of deploys offered. */
 const deploysMost = 10
 const deployKinds: readonly string[] = ['deploy', 'rollback', 'promote', 'reload', 'undeploy']
 
-/** What may be compared with, beside what is always offered: before each deploy, the newest first. */
+/** Lists comparisons in addition to the fixed ones: before each deploy, newest first. */
 export function listDeploys(
   marks: readonly Mark[],
 ): readonly { readonly value: string; readonly mark: Mark }[] {
@@ -29,12 +29,12 @@ export function listDeploys(
     .map((mark) => ({ value: String(Math.floor(Date.parse(mark.at) / 1000)), mark }))
 }
 
-/** `word`: of the address; a number is the moment of a deploy. Null: nothing is compared. */
+/** `word`: from the URL; a number is the time of a deploy. Null: no comparison. */
 export function readComparison(word: string, toSeconds: number): Comparison | null {
   const fixed = fixedComparisons.find(({ value }) => value === word)
   if (fixed) return fixed
   const moment = /^\d{9,11}$/.test(word) ? Number(word) : toSeconds
-  // What lies before it then ends where the range ends.
+  // The period before the deploy is aligned with the end of the range.
   return moment < toSeconds ? { offset: toSeconds - moment, title: 'before the deploy' } : null
 }
 

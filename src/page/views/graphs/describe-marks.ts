@@ -1,4 +1,4 @@
-/** What happened, in words, as lists and charts show it. Values in, values out. */
+/** Describes events in words, for lists and charts. Pure functions. */
 import type { ChartMark } from '../../charts/chart-mark.js'
 import type { Mark, MarkKind } from '../../../resources/mark.js'
 import type { Outage } from './find-outages.js'
@@ -17,7 +17,7 @@ const titles: Readonly<Record<MarkKind, string>> = {
 }
 
 export interface Happening extends ChartMark {
-  /** Where to read more; null: nowhere. */
+  /** Link to details; null: none. */
   readonly href: string | null
 }
 
@@ -35,12 +35,12 @@ export function describeMark({ at, kind, failed, revision, object, account }: Ma
   }
 }
 
-/** Without deploys of other groups than these; null: of all. */
+/** Drops deploys of groups other than these; null: keeps all. */
 export function keepGroups(marks: readonly Mark[], ids: ReadonlySet<number> | null) {
   return marks.filter(({ object: { type, id } }) => type !== 'vclgroup' || (ids?.has(id) ?? true))
 }
 
-/** A while is shaded where at least half of the caches were gone; of fewer it is a moment like others. */
+/** An outage of at least half of the caches is shaded as a period; a smaller one is marked as a moment. */
 export function describeOutage({ from, to, measured, of }: Outage): Happening {
   const caches = of === 1 ? 'cache' : 'caches'
   const isOfMost = measured * 2 <= of

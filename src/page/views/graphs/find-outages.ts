@@ -1,21 +1,21 @@
-/** When fewer caches were measured than before: from how many there were in each row. Values in, values out. */
+/** Finds times when fewer caches were measured than before, from the number of caches in each row. Pure functions. */
 import type { Point } from '../../charts/align-series.js'
 
 export interface Outage {
   /** Seconds since 1970. */
   readonly from: number
   readonly to: number
-  /** The fewest that were measured then, and how many there were before. */
+  /** The lowest number of caches measured, and the number before. */
   readonly measured: number
   readonly of: number
 }
 
-/** The newest ones. */
+/** The newest outages are kept. */
 const outagesMost = 20
-/** A row may come a little late: from here on one is missing. */
+/** Rows may be slightly late; from this multiple of the step on, a row is missing. */
 const gapFrom = 1.5
 
-/** An outage ends when as many as before are measured again; one that goes on ends with the rows. */
+/** An outage ends when as many caches as before are measured again; an ongoing one ends with the last row. */
 export function findOutages(heard: readonly Point[]): readonly Outage[] {
   const found: Outage[] = []
   let level = 0
@@ -40,7 +40,7 @@ interface Covered {
   readonly value: number
 }
 
-/** The time of each row, and where there is none, of nothing. */
+/** Covers the time of each row, and each gap with a count of zero. */
 function coverTime(heard: readonly Point[]): readonly Covered[] {
   const step = shortestStep(heard)
   return heard.flatMap(({ time, value }, at) => {

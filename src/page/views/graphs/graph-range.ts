@@ -1,4 +1,4 @@
-/** How far back the graphs go, as in the address: `6h`, or two times that somebody zoomed to. Values in, values out. */
+/** The time range of the graphs, as in the URL: `6h`, or the start and end of a zoom. Pure functions. */
 import type { Subject } from './subject.js'
 
 export const spans = [
@@ -21,7 +21,7 @@ export type GraphRange =
 const shortestSeconds = 30
 const longestSeconds = 2 * 365 * 86_400
 
-/** An hour unless it is a range. */
+/** Returns one hour if `word` is not a range. */
 export function readRange(word: string): GraphRange {
   const zoomed = /^(\d{1,11})-(\d{1,11})$/.exec(word)
   if (zoomed) {
@@ -31,7 +31,7 @@ export function readRange(word: string): GraphRange {
   return { isLive: true, span: spans.find(({ value }) => value === word) ?? spans[1] }
 }
 
-/** Two times as in the address, at least some rows apart. */
+/** Formats a zoom for the URL, at least a few rows long. */
 export function formatZoom(from: number, to: number): string {
   const more = Math.max(0, Math.ceil((shortestSeconds - (to - from)) / 2))
   return `${from - more}-${to + more}`
@@ -45,7 +45,7 @@ export const rangeKeys = [
 ] as const
 type RangeKey = (typeof rangeKeys)[number]['key']
 
-/** The range that a key leads to, as in the address; null: no further. */
+/** Returns the range that a key moves to, as in the URL; null: no further. */
 export function moveRange(range: GraphRange, key: RangeKey, nowSeconds: number): string | null {
   if (!range.isLive) return moveZoom(range, key, nowSeconds)
   if (key === 'ArrowRight') return null
@@ -61,7 +61,7 @@ interface Zoom {
   readonly to: number
 }
 
-/** Arrows go on by a quarter; a shorter or longer range keeps its middle. Neither the future nor what is too old is shown. */
+/** Arrow keys move by a quarter; zooming keeps the middle. Never shows the future or times that are too old. */
 function moveZoom({ from, to }: Zoom, key: RangeKey, nowSeconds: number): string | null {
   const least = Math.max(0, Math.min(from, nowSeconds - longestSeconds))
   const most = Math.max(to, nowSeconds)
@@ -78,22 +78,22 @@ function clamp(value: number, least: number, most: number): number {
   return Math.min(most, Math.max(least, value))
 }
 
-/** Seconds until a live range is read again: a long one changes slowly, and many caches are much to add up. */
+/** Seconds until a live range is reloaded: long ranges change slowly, and summing many caches is expensive. */
 export function rereadAfter(spanSeconds: number, { kind }: Pick<Subject, 'kind'>): number {
   const least = kind === 'agents' || kind === 'vclgroups' || kind === 'domains' ? 5 : 20
   return Math.min(300, Math.max(least, spanSeconds / 360))
 }
 
-/** Air of this part of a live range is left out: nothing was measured so early. */
+/** An empty start of more than this part of a live range is cut off: nothing was measured then. */
 const airMost = 0.1
 
-/** What of a live range has rows: it begins where they do. `first`: the time of the first one. */
+/** Trims a live range to where its rows begin. `first`: the time of the first row. */
 export function trimRange(
   range: { readonly from: number; readonly to: number },
   first: number | undefined,
 ): { readonly from: number; readonly to: number } {
   const { from, to } = range
   const isAiry = first !== undefined && first - from > (to - from) * airMost
-  // Little before it, so that the first row is not the edge.
+  // Begins slightly earlier, so that the first row is not at the edge.
   return isAiry ? { from: Math.max(from, Math.floor(first - (to - first) * 0.02)), to } : range
 }

@@ -1,4 +1,4 @@
-/** The graphs of one cache or group as a part of its own view; what draws them is loaded with the first one. */
+/** The graphs of one cache or group within its own view; the drawing code is loaded with the first graph. */
 import { LoadedPart } from '../../parts/loaded-part.js'
 import type { Subject } from './subject.js'
 

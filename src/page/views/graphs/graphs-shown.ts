@@ -1,10 +1,10 @@
-/** Which graphs there are and from which counters each is made: values in, values out. */
+/** The graphs and the counters of each. Pure functions. */
 import { alignSeries, type Columns, type Point } from '../../charts/align-series.js'
 import type { Unit } from '../../charts/format-value.js'
 
 interface Line {
   readonly label: string
-  /** Their sum. */
+  /** The sum of these counters. */
   readonly of: readonly string[]
   /** Divided by the sum of these. */
   readonly by?: readonly string[]
@@ -14,11 +14,11 @@ export interface Graph {
   readonly title: string
   readonly unit: Unit
   readonly lines: readonly Line[]
-  /** They are parts of a whole. */
+  /** The lines are parts of a whole. */
   readonly isStacked?: boolean
 }
 
-/** As `/stats/{consolfunc}/…` answers it. */
+/** As returned by `/stats/{consolfunc}/…`. */
 export interface CounterSeries {
   readonly counter: string
   readonly values: readonly Point[]
@@ -27,7 +27,7 @@ export interface CounterSeries {
 const one = (label: string, ...of: readonly string[]): Line => ({ label, of })
 const hits = 'MAIN.cache_hit'
 
-/** The graphs of the API, those of two units as two. */
+/** The API's graphs; a graph with two units becomes two. */
 export const graphs: readonly Graph[] = [
   {
     title: 'Hit ratio',
@@ -92,12 +92,12 @@ export const graphs: readonly Graph[] = [
   { title: 'Objects', unit: 'count', lines: [one('Objects', 'MAIN.n_object')] },
 ]
 
-/** What is read of the API for all of them. */
+/** The counters read from the API for all graphs. */
 export const countersRead: readonly string[] = [
   ...new Set(graphs.flatMap(({ lines }) => lines.flatMap(({ of, by = [] }) => [...of, ...by]))),
 ]
 
-/** A sum is of the counters that are known at that time; a share of nothing is not known. */
+/** A sum covers the counters known at that time; a share of zero is unknown. */
 export function columnsOf({ lines }: Graph, series: readonly CounterSeries[]): Columns {
   const points = new Map(series.map(({ counter, values }) => [counter, values]))
   const sum = (names: readonly string[]): ReadonlyMap<number, number> => {

@@ -1,4 +1,4 @@
-/** What caches did: hit ratio, traffic, backends, threads and storage of all, of a group, a tag or some, from minutes to months. */
+/** Hit ratio, traffic, backends, threads and storage of all caches, a group, a tag or some caches, over minutes to months. */
 import { Empty } from '../../parts/empty.js'
 import { ViewHead } from '../../parts/view-head.js'
 import { useAddressField } from '../../shell/address.js'

@@ -1,12 +1,12 @@
-/** What happened in the range, as a list: the same as the marks in the charts. */
+/** Lists the events in the range, the same as the marks in the charts. */
 import { Link } from 'wouter-preact'
 import { Time, toIso } from '../../parts/time.js'
 import type { Happening } from './describe-marks.js'
 
 interface HappeningsProps {
-  /** The newest first. */
+  /** Newest first. */
   readonly of: readonly Happening[]
-  /** There are more than are listed. */
+  /** True if there are more events than listed. */
   readonly isCut: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Over which time, and what it is compared with. Each choice is a step in the history. */
+/** Chooses the time range and the comparison. Each choice adds an entry to the browser history. */
 import { Button } from '../../parts/button.js'
 import { Choices } from '../../parts/choices.js'
 import type { Mark } from '../../../resources/mark.js'

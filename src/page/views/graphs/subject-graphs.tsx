@@ -1,4 +1,4 @@
-/** The graphs of caches over a range: with what happened then, and beside an earlier time. The range is in the address. */
+/** Graphs of caches over a range, with its events, compared with an earlier time. The range is in the URL. */
 import { useMemo } from 'preact/hooks'
 import { Chart } from '../../charts/chart.js'
 import { alignSeries } from '../../charts/align-series.js'
@@ -65,7 +65,7 @@ function Charts({ read, marks, subject, isLive, onZoom }: ChartsProps) {
   const { series, range, heard } = read
   const happenings = useMemo(
     () => listHappenings(marks, heard),
-    // What was read is another object each time.
+    // Each read creates new objects.
     [marks, heard],
   )
   const first = useMemo(() => findFirst(read), [series])
@@ -98,12 +98,12 @@ function Charts({ read, marks, subject, isLive, onZoom }: ChartsProps) {
   )
 }
 
-/** Of a group it is not known how many were measured. */
+/** The number of measured caches is unknown for a group. */
 function isSeveral({ kind, ids }: Subject): boolean {
   return kind === 'fleet' || kind === 'tags' || (kind === 'agents' && ids.length > 1)
 }
 
-/** The newest first. */
+/** Newest first. */
 function listHappenings({ marks }: Marks, heard: ReadSeries['heard']): readonly Happening[] {
   return [...marks.map(describeMark), ...findOutages(heard).map(describeOutage)].sort(
     (a, b) => b.at - a.at,
@@ -147,7 +147,7 @@ function GraphChart({ graph, read, ...rest }: SharedProps & { readonly graph: Gr
   )
 }
 
-/** Of the requests of a group or a domain, as its caches logged them; nothing where no log was read. */
+/** Charts of the requests of a group or domain, from the logs of its caches; empty if no log was read. */
 function TrafficCharts(shared: SharedProps) {
   const known = new Set(shared.read.series.map(({ counter }) => counter))
   const shown = trafficGraphs.filter(({ lines }) =>

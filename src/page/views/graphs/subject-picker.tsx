@@ -1,4 +1,4 @@
-/** Whose graphs are shown: all caches, a group, a tag or some caches, by name, kept in the address. */
+/** Chooses the subject of the graphs by name: all caches, a group, a tag or some caches. Kept in the URL. */
 import { useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import type { PermissionType } from '../../../resources/permission.js'
@@ -19,7 +19,7 @@ export function SubjectPicker({ subject, choose }: SubjectPickerProps) {
   const options = useOptions(kind)
   const rows = options.value ?? []
   const known = useMemo(() => new Map(rows.map((row) => [row.id, row.name])), [rows])
-  // A kind without a choice yet begins with its first one.
+  // A kind without a choice yet starts with its first object.
   const chosenKind = useSignal<SubjectKind | null>(null)
   const shownKind = chosenKind.value ?? kind
   return (
@@ -64,14 +64,14 @@ const needs: Readonly<Record<SubjectKind, PermissionType>> = {
   ...{ fleet: 'agent', agents: 'agent', vclgroups: 'vclgroup', domains: 'domain', tags: 'tag' },
 }
 
-/** Those that the person may see graphs of. */
+/** Returns the kinds whose graphs the user may see. */
 export function listKinds() {
   return subjectKinds.filter(
     ({ value }) => mayRead(needs[value]) && (value !== 'tags' || mayRead('agent')),
   )
 }
 
-/** A domain is called by its fqdn. */
+/** Domains have an fqdn instead of a name. */
 interface Listed {
   readonly id: number
   readonly name?: string

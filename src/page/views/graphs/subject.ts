@@ -1,4 +1,4 @@
-/** Whose graphs are shown: all caches, a group, a domain, those with a tag, or some; in the address `vclgroups/3`, `agents/5,6`. */
+/** The subject of graphs: all caches, a group, a domain, a tag, or some caches; in the URL `vclgroups/3`, `agents/5,6`. */
 
 export const subjectKinds = [
   { value: 'fleet', title: 'All caches' },
@@ -11,15 +11,15 @@ export type SubjectKind = (typeof subjectKinds)[number]['value']
 
 export interface Subject {
   readonly kind: SubjectKind
-  /** One of a group, domain or tag; none of all caches. */
+  /** One id for a group, domain or tag; none for all caches. */
   readonly ids: readonly number[]
 }
 
 export const fleet: Subject = { kind: 'fleet', ids: [] }
-/** The API sums no more of them. */
+/** The API sums at most this many caches. */
 export const cachesMost = 100
 
-/** Null: it names none. */
+/** Null: `word` names no subject. */
 export function readSubject(word: string): Subject | null {
   const [kind, list = ''] = word.split('/')
   if (word === 'fleet') return fleet
@@ -39,7 +39,7 @@ interface Seconds {
   readonly to: number
 }
 
-/** The call for a graph of its requests; null: it has none of its own. */
+/** Returns the API path for a graph of the subject's requests; null: it has no requests of its own. */
 export function trafficPath(
   { kind, ids }: Subject,
   { from, to }: Seconds,
@@ -49,7 +49,7 @@ export function trafficPath(
   return `/${kind}/${ids[0] ?? 0}/graph/${graph}/AVERAGE/${from}/${to}`
 }
 
-/** The call for the counters of its caches; null: they serve others as well, and it is none of their sum. */
+/** Returns the API path for the counters of its caches; null: the caches serve others too, so their sum is meaningless. */
 export function seriesPath(
   { kind, ids }: Subject,
   { from, to }: Seconds,
@@ -62,7 +62,7 @@ export function seriesPath(
   return `${ofGroup}/stats/AVERAGE/${from}/${to}?${words}`
 }
 
-/** The call for what happened then. */
+/** Returns the API path for the events in the range. */
 export function marksPath({ kind, ids }: Subject, { from, to }: Seconds): string {
   const [id = 0] = ids
   const query =
@@ -74,7 +74,7 @@ export function marksPath({ kind, ids }: Subject, { from, to }: Seconds): string
   return `/marks/${from}/${to}${query}`
 }
 
-/** Why there may be nothing to show. */
+/** Explains why there may be no data. */
 export function explainNothing({ kind }: Subject): string {
   if (kind === 'vclgroups')
     return 'The group is not on any cache now, or its caches were offline. Deploy it, or choose another range.'

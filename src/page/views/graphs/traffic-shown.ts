@@ -1,10 +1,10 @@
-/** The graphs of the requests of a group or a domain, as the API names and answers them: values in, values out. */
+/** The graphs of the requests of a group or domain, as the API names and returns them. Pure functions. */
 import type { CounterSeries, Graph } from './graphs-shown.js'
 
-/** Of `/graph/{name}/…`: each is a call. */
+/** Names for `/graph/{name}/…`; each is a separate call. */
 export const trafficRead = ['status', 'hitratio', 'firstbyte', 'bytes'] as const
 
-/** The usual one first: it has the calmest colour, and those of errors the warmest. */
+/** The usual class comes first and gets the calmest colour; errors get the warmest. */
 const classes = [2, 1, 3, 4, 5].map((digit) => `${digit}xx`)
 
 export const trafficGraphs: readonly Graph[] = [
@@ -35,10 +35,10 @@ export const trafficGraphs: readonly Graph[] = [
   },
 ]
 
-/** As `/graph/{name}/…` answers it: a row has its time, and its members by key. */
+/** As returned by `/graph/{name}/…`: each row has a time and its members by key. */
 export type GraphRows = readonly Readonly<Record<string, number>>[]
 
-/** A series for each member that some row has. */
+/** Returns one series for each member that occurs in a row. */
 export function toSeries(rows: GraphRows): readonly CounterSeries[] {
   const points = new Map<string, { time: number; value: number }[]>()
   for (const { time = 0, ...members } of rows)

@@ -1,4 +1,4 @@
-/** What happened in the range that is shown. */
+/** The events in the shown range. */
 import { useMemo } from 'preact/hooks'
 import { useAnswer } from '../../api/answer.js'
 import { call } from '../../api/call.js'
@@ -10,10 +10,10 @@ import { keepGroups } from './describe-marks.js'
 import { marksPath, type Subject } from './subject.js'
 
 const none: Marks = { marks: [], more: false }
-/** Seconds: a live range is read again with its series, and what happened not more often than so. */
+/** Seconds: for a live range, events are reloaded with the series but no more often than this. */
 const everySeconds = 15
 
-/** Null: nothing is shown yet. Without an answer nothing is marked. */
+/** `range` is null if nothing is shown yet. If the call fails, there are no marks. */
 export function useMarks(
   subject: Subject,
   range: { readonly from: number; readonly to: number } | null,
@@ -21,7 +21,7 @@ export function useMarks(
   const path =
     range &&
     marksPath(subject, { from: range.from, to: Math.ceil(range.to / everySeconds) * everySeconds })
-  // The beginning of a live range moves with each reading.
+  // The start of a live range moves with each read.
   const key = path === null ? null : path.replace(/\/\d+\//, `/${roundDown(range?.from ?? 0)}/`)
   const read = useAnswer<Marks>(key, none, async (signal, before) => {
     if (path === null) return none
@@ -32,7 +32,7 @@ export function useMarks(
   return useMemo(() => ({ ...read, marks: keepGroups(read.marks, groups) }), [read, groups])
 }
 
-/** Which answer for a domain: deploys of others are none of its; null: all count. */
+/** The groups that serve a domain: deploys of other groups do not concern it; null: all groups count. */
 function useGroups({ kind, ids: [id = 0] }: Subject): ReadonlySet<number> | null {
   const isAsked = kind === 'domains' && mayRead('vclgroup')
   const path = `/vclgroups?domains.id=${id}`

@@ -1,4 +1,4 @@
-/** The counters of caches over a range, and of an earlier time to compare with; a live range is read again as it moves. */
+/** The counters of caches over a range and over an earlier one for comparison; a live range is reloaded as it moves. */
 import type { Point } from '../../charts/align-series.js'
 import { useAnswer } from '../../api/answer.js'
 import { call } from '../../api/call.js'
@@ -16,11 +16,11 @@ interface Seconds {
 
 export interface ReadSeries {
   readonly series: readonly CounterSeries[]
-  /** How many caches were measured in each row; empty where that is not known. */
+  /** The number of caches measured in each row; empty if unknown. */
   readonly heard: readonly Point[]
-  /** What was read, seconds since 1970; null: nothing yet. */
+  /** The range that was read, seconds since 1970; null: nothing yet. */
   readonly range: Seconds | null
-  /** Of the earlier time, at its own times; null: nothing is compared. */
+  /** The series of the earlier range, with its own times; null: no comparison. */
   readonly before: Before | null
   readonly error: CallError | null
 }
@@ -31,7 +31,7 @@ interface Before {
   readonly series: readonly CounterSeries[]
 }
 
-/** `compared`: as in the address. */
+/** `compared`: as in the URL. */
 export function useSeries(subject: Subject, range: GraphRange, compared: string): ReadSeries {
   const word = formatSubject(subject)
   const ask = async (signal: AbortSignal, before: SubjectSeries): Promise<SubjectSeries> => {
@@ -42,7 +42,7 @@ export function useSeries(subject: Subject, range: GraphRange, compared: string)
   const repeatMs = range.isLive ? rereadAfter(range.span.seconds, subject) * 1000 : undefined
   const key = JSON.stringify([word, range, compared])
   const read = useAnswer<SubjectSeries>(key, nothing, ask, { repeatMs })
-  // Another range takes the place of the one before when it is there; another subject's series go at once.
+  // Series of the old range stay until the new range is loaded; series of another subject are dropped at once.
   return read.subject === word ? read : nothing
 }
 
@@ -56,7 +56,7 @@ function toTimes(range: GraphRange): Seconds {
   return { from: to - range.span.seconds, to }
 }
 
-/** Of its requests; what cannot be read is left out: the counters are there still. */
+/** Reads the series of its requests. Failed reads are left out, since the counters can still be shown. */
 export async function readTraffic(
   subject: Subject,
   seconds: Seconds,

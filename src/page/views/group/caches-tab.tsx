@@ -1,4 +1,4 @@
-/** The caches of a deploy: what would change on each and why, how far each is, and what failed where. */
+/** The caches of a deploy: the change on each and its reason, the progress of each, and the failures. */
 import { placeStateName } from '../../../resources/place-state.js'
 import type { Group } from '../../../resources/vclgroup.js'
 import { cacheColumn } from '../../parts/cache-column.js'
@@ -40,13 +40,13 @@ export function CachesTab({ group, verbs, plan }: CachesTabProps) {
 }
 
 interface Row extends PlannedPlace {
-  /** Null: it is not there. */
+  /** Null: the group is not placed on this cache. */
   readonly step: Step | null
-  /** The agent's state where that says more. */
+  /** The agent's state where that is more informative. */
   readonly shown: string
 }
 
-/** What failed first, then those that are away, then as they are planned. */
+/** Failed caches first, then absent ones, then in the order of the plan. */
 function useRows(group: Group, verbs: Verbs, places: readonly PlannedPlace[]): readonly Row[] {
   const ill = useIllAgents()
   const held = new Map(group.agentStates.map((place) => [place.agent.id, place]))
@@ -62,7 +62,7 @@ function useRows(group: Group, verbs: Verbs, places: readonly PlannedPlace[]): r
   return rows.sort((a, b) => rank(a) - rank(b))
 }
 
-/** Few, however many caches there are; and whole, however narrow it is. */
+/** Few rows regardless of the number of caches, and complete text at any width. */
 function Reasons({ places }: { readonly places: readonly PlannedPlace[] }) {
   return (
     <ul class="plain-list group-reasons">
@@ -84,7 +84,7 @@ function DeploymentChanges({ group: { wish, deployments }, plan }: Omit<CachesTa
   return <NameChanges label="Deployments" before={names} after={after} none="" />
 }
 
-/** Nothing where any may have it, before and after. */
+/** Renders nothing if the permitted releases do not change. */
 function ReleaseChanges({ group: { wish, releases } }: { readonly group: Group }) {
   const [before, after] = [wish?.releases ?? [], releases ?? []]
   if (!wish || before.join('\n') === after.join('\n')) return null

@@ -1,4 +1,4 @@
-/** Ends a deploy that is on its way, beside the call that waits for it. */
+/** Cancels a running deploy while another call waits for its result. */
 import type { Group } from '../../../resources/vclgroup.js'
 import { call } from '../../api/call.js'
 import { useMutation } from '../../api/mutation.js'

@@ -1,18 +1,18 @@
-/** What mends a problem of a group, seen from its own page: values in, values out. */
+/** Chooses the action that fixes a problem of a group, for the group's own page. Pure functions. */
 import type { Problem } from '../../../resources/problem.js'
 import { locateObject } from '../overview/locate-object.js'
 
-/** The last deploy failed as a whole, and changed nothing; where caches refused it they are named. */
+/** True if the last deploy failed as a whole and changed nothing; a refusal by caches would name those caches. */
 export function isFailedDeploy({ code, objects }: Pick<Problem, 'code' | 'objects'>): boolean {
   return code === 'load-failed' && objects.every(({ type }) => type !== 'agent')
 }
 
-/** Null: nothing that can be pressed. */
+/** Null: there is no button to offer. */
 export function chooseMend(
   { id, console }: { readonly id: number; readonly console: boolean },
   { code, objects }: Pick<Problem, 'code' | 'objects'>,
 ): 'rollback' | { readonly title: string; readonly href: string } | null {
-  // Caches refused it: they serve another revision than the others.
+  // Caches that refused the deploy serve a different revision than the others.
   const isFailed = isFailedDeploy({ code, objects })
   if (code === 'load-failed' && !isFailed) return 'rollback'
   if (isFailed && !console) return { title: 'Review deploy', href: `/groups/${id}/deploy` }

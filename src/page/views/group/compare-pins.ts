@@ -1,4 +1,4 @@
-/** What differs between two sets of files at their versions, and between two sets of names: values in, values out. */
+/** Compares two sets of files with their versions, and two sets of names. Pure functions. */
 import type { Group, Pin, Pins } from '../../../resources/vclgroup.js'
 import type { FleetFile } from '../../../resources/file.js'
 
@@ -6,13 +6,13 @@ export interface FileChange {
   readonly id: number
   readonly name: string
   readonly isMain: boolean
-  /** Null: it was not there. */
+  /** Null: the file is new. */
   readonly from: number | null
-  /** Null: it is removed. */
+  /** Null: the file is removed. */
   readonly to: number | null
 }
 
-/** Main files first. `before` is null where nothing was deployed yet. */
+/** Main files first. `before` is null if nothing was deployed yet. */
 export function compareFiles(before: Pins | null, after: Pins | null): readonly FileChange[] {
   const changes = new Map<string, FileChange>()
   const key = (isMain: boolean, id: number): string => `${isMain ? 'main' : 'include'} ${id}`
@@ -37,7 +37,7 @@ export function isChanged({ from, to }: FileChange): boolean {
   return from !== to
 }
 
-/** What the next deploy would pin; null: a version is not known (yet). */
+/** Returns what the next deploy would pin; null if a version is not known (yet). */
 export function pinGroup(
   { mainVCL, includes }: Pick<Group, 'mainVCL' | 'includes'>,
   files: readonly Pick<FleetFile, 'id' | 'version'>[],

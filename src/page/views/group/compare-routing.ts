@@ -1,13 +1,13 @@
-/** How the routing VCL changes, caches with the same change together: values in, values out. */
+/** Compares routing VCLs and groups the caches with the same change. Pure functions. */
 import type { AgentRouting } from '../../../resources/vclgroup.js'
 
 interface RoutingChange {
-  /** The lines that go, then those that come, with their signs. */
+  /** The removed lines, then the added ones, with their signs. */
   readonly diff: string
   readonly agents: readonly string[]
 }
 
-/** A cache that is in one of the two only routed nothing before, or routes nothing then. */
+/** A cache in only one of the two lists has no routing on the other side. */
 export function compareRouting(
   now: readonly AgentRouting[],
   next: readonly AgentRouting[],
@@ -24,7 +24,7 @@ export function compareRouting(
   return [...agents].map(([diff, names]) => ({ diff, agents: names }))
 }
 
-/** Each line of a routing VCL that matters stands in it once: a name, and where it leads. */
+/** Each relevant line of a routing VCL occurs once: a name and its target. */
 function compareLines(now: string, next: string): string {
   const before = linesOf(now)
   const after = linesOf(next)

@@ -1,4 +1,4 @@
-/** The places in a group's files that a compiler's text names, each a link to the line. */
+/** Links to the lines of a group's files that the compiler's output names. */
 import type { Group } from '../../../resources/vclgroup.js'
 import { mayRead } from '../../session/rights.js'
 import { ProblemList } from '../file/problem-list.js'
@@ -11,7 +11,7 @@ export function CompileErrors({ group, text }: { readonly group: Group; readonly
       file ? [[file.name, file.id]] : [],
     ),
   )
-  // Where in the line matters to the editor only.
+  // Only the editor needs the position within the line.
   const lines = new Map(
     readProblems(text, new Set(files.keys())).map((one) => [
       `${one.file} ${one.line} ${one.message}`,

@@ -1,4 +1,4 @@
-/** What a deploy would do, or how far it is, with its buttons: stays in sight while the details are scrolled. */
+/** Summary or progress of a deploy with its buttons; remains visible while the details scroll. */
 import { useSignal, type Signal } from '@preact/signals'
 import type { GivenPolicy } from '../../../resources/rollout.js'
 import type { Group, HistoryEntry } from '../../../resources/vclgroup.js'

@@ -1,4 +1,4 @@
-/** For ten minutes after a deploy: what it did to hits and failed fetches of its caches, and the way back. */
+/** For ten minutes after a deploy: its effect on hits and failed fetches of its caches, and the rollback. */
 import type { Group, HistoryEntry } from '../../../resources/vclgroup.js'
 import { useAnswer } from '../../api/answer.js'
 import { call } from '../../api/call.js'
@@ -27,7 +27,7 @@ interface DeployResultProps {
   readonly history: readonly HistoryEntry[]
 }
 
-/** Rows of the archive are not made more often. */
+/** The archive adds rows no more often than this. */
 const rereadMs = 10_000
 
 export function DeployResult({ group, verbs, history }: DeployResultProps) {
@@ -99,7 +99,7 @@ const shown: readonly {
   { of: 'errors', title: 'Errors (5xx)', unit: 'share' },
   { of: 'firstByte', title: '95 % begin within', unit: 'milliseconds' },
 ]
-/** Without the logs of its caches they are left out. */
+/** Omitted if the logs of the group's caches are not read. */
 const logged: readonly (keyof Figures)[] = ['errors', 'firstByte']
 
 interface FigureTableProps {

@@ -1,11 +1,11 @@
-/** A line that opens: what is below it is made when it is first shown. */
+/** An expandable line; its content is rendered when it is first opened. */
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { Icon } from '../../parts/icon.js'
 
 interface DetailsProps {
   readonly line: ComponentChildren
-  /** At first. */
+  /** The initial state. */
   readonly isOpen: boolean
   readonly children: () => ComponentChildren
 }

@@ -1,4 +1,4 @@
-/** The files of a deploy beside those of another: which are new, which changed and how, which go. */
+/** Compares the files of two deploys: which are new, changed (with the diff) or removed. */
 import type { Pins } from '../../../resources/vclgroup.js'
 import { useObject } from '../../api/object.js'
 import { DiffText } from '../../parts/diff-text.js'
@@ -8,7 +8,7 @@ import { compareFiles, isChanged, type FileChange } from './compare-pins.js'
 import { Details } from './details.js'
 
 interface FileChangesProps {
-  /** Null: nothing was there. */
+  /** Null: nothing was deployed before. */
   readonly before: Pins | null
   readonly after: Pins
 }
@@ -25,7 +25,7 @@ export function FileChanges({ before, after }: FileChangesProps) {
   )
 }
 
-/** With its versions: what changes while it is looked at opens. */
+/** Includes the versions, so that a file that changes while shown is expanded. */
 function keyOf({ isMain, id, from, to }: FileChange): string {
   return `${isMain ? 'main' : 'include'} ${id} ${from ?? ''} ${to ?? ''}`
 }
@@ -76,7 +76,7 @@ function Difference({ id, name, from, to }: DifferenceProps) {
   const path = `/files/${id}/diff?from=${from}&to=${to}`
   const { value, error, reload } = useObject<{ readonly diff: string }>(path)
   if (error) return <ErrorNote error={error} onRetry={reload} />
-  // As high as a small change, so that little moves when it comes.
+  // As high as a small diff, so that the layout hardly moves when the diff arrives.
   if (!value) return <div class="group-waiting" />
   return <DiffText text={value.diff} label={`What changes in ${name}`} />
 }

@@ -1,4 +1,4 @@
-/** The files of a deploy beside those that are deployed. */
+/** Compares the files of the next deploy with the deployed ones. */
 import type { Group, Pins } from '../../../resources/vclgroup.js'
 import { FileChanges } from './file-changes.js'
 

@@ -1,4 +1,4 @@
-/** What can be done to the whole of a group. */
+/** Actions on a whole group. */
 import type { Group } from '../../../resources/vclgroup.js'
 import { Button, LinkButton } from '../../parts/button.js'
 import { confirmDestruction } from '../../parts/confirm.js'
@@ -17,9 +17,9 @@ interface GroupActionsProps {
   readonly etag: string | null
   readonly verbs: Verbs
   readonly reload: () => void
-  /** The part that is shown: it may have a main button of its own. */
+  /** The section shown, which may have its own main button. */
   readonly section: string
-  /** A rollout runs, which is aborted, not cancelled. */
+  /** True while a rollout runs: a rollout is aborted, not cancelled. */
   readonly isRolledOut: boolean
 }
 

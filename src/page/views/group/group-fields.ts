@@ -1,13 +1,13 @@
-/** What people change of a group, as its form holds it and as the API takes it: values in, values out. */
+/** The editable fields of a group, as the form holds them and as the API accepts them. Pure functions. */
 import type { GivenPolicy } from '../../../resources/rollout.js'
 import type { Group } from '../../../resources/vclgroup.js'
 import { splitWords } from '../../parts/split-words.js'
 
 export interface GroupFields {
   readonly name: string
-  /** Ids; of the main VCL one at most. */
+  /** Ids; at most one main VCL. */
   readonly main: readonly number[]
-  /** Empty: the newest at each deploy. */
+  /** Empty: each deploy uses the newest version. */
   readonly version: string
   readonly includes: readonly number[]
   readonly tests: readonly number[]
@@ -15,9 +15,9 @@ export interface GroupFields {
   readonly domains: readonly number[]
   readonly deployments: readonly number[]
   readonly keepOnFailure: boolean
-  /** With blanks between; empty: any. */
+  /** Separated by blanks; empty: any release. */
   readonly releases: string
-  /** Null: all at once. */
+  /** Null: all caches at once. */
   readonly rollout: GivenPolicy | null
 }
 
@@ -53,14 +53,14 @@ export function readGroupFields(group: Group | null): GroupFields {
   }
 }
 
-/** Which kinds of objects may be referred to. */
+/** Which types of objects the user may reference. */
 export interface Choosable {
   readonly file: boolean
   readonly domain: boolean
   readonly deployment: boolean
 }
 
-/** What may not be read cannot be chosen, and stays as it is. */
+/** Objects that the user may not read cannot be chosen; their fields stay unchanged. */
 export function toGroupBody(fields: GroupFields, may: Choosable): object {
   const { name, keepOnFailure, main, version, includes, domains, deployments } = fields
   const { tests, requireTests, rollout } = fields

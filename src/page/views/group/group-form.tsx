@@ -1,4 +1,4 @@
-/** Creates or changes a group. Nothing is deployed by that. */
+/** Creates or changes a group without deploying it. */
 import { useSignal, type Signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { call } from '../../api/call.js'
@@ -22,7 +22,7 @@ import { usePolicyForm } from './rollout/use-policy-form.js'
 import { readGroupFields, toGroupBody, type Choosable, type GroupFields } from './group-fields.js'
 
 export interface GroupFormProps {
-  /** As it was when the form was opened, lest what others save meanwhile is written over; null: a new one. */
+  /** The group when the form was opened, to avoid overwriting changes saved by others since; null: a new group. */
   readonly before: { readonly group: Group; readonly etag: string | null } | null
   readonly onSaved: (group: Group, etag: string | null) => void
   readonly onClose: () => void
@@ -100,7 +100,7 @@ const noMain: CallError = {
   errorMsg: `${mainName} is required: choose the file that caches compile`,
 }
 
-/** Of a new one: who creates it. */
+/** A new group is owned by its creator's organization. */
 function findOwner(group: Group | null): Owner {
   return group ? group.organization : (readWho()?.organization ?? null)
 }
@@ -205,7 +205,7 @@ function VersionField({
   readonly file: number
   readonly value: FileFieldsProps['version']
 }) {
-  // Another file has other versions.
+  // Versions belong to one file: reset when another is chosen.
   useEffect(
     () => () => {
       value.value = ''

@@ -1,4 +1,4 @@
-/** What is wrong with a group, and the one button that mends it or leads there. */
+/** The problems of a group, each with a button that fixes it or leads to the fix. */
 import type { Problem } from '../../../resources/problem.js'
 import type { Group } from '../../../resources/vclgroup.js'
 import { LinkButton } from '../../parts/button.js'
@@ -8,7 +8,7 @@ import { chooseMend, isFailedDeploy } from './choose-mend.js'
 
 interface GroupProblemsProps {
   readonly group: Group
-  /** Below stands the whole text of the deploy that failed. */
+  /** True if the full error of the failed deploy is shown below. */
   readonly showsFailure: boolean
 }
 

@@ -1,4 +1,4 @@
-/** One group: what it is, what a deploy would change, how a deploy goes, what happened before. */
+/** One group: its details, the changes of the next deploy, the progress of a deploy, and the history. */
 import type { Group } from '../../../resources/vclgroup.js'
 import { Link } from 'wouter-preact'
 import { useObject } from '../../api/object.js'
@@ -78,7 +78,7 @@ function Beside({ group, verbs }: Pick<SectionProps, 'group' | 'verbs'>) {
   )
 }
 
-/** Where nothing was deployed before, a deploy that fails leaves the group Inactive: its history alone shows it. */
+/** A failed first deploy leaves the group Inactive, so only its history shows the failure. */
 function FailedDeploy({ group, verbs }: Pick<SectionProps, 'group' | 'verbs'>) {
   const newest = useHistory(group, verbs).value?.[0]
   return newest && isFailed(newest) ? (

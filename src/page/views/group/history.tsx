@@ -1,4 +1,4 @@
-/** What happened to a group, newest first, and the way back. */
+/** The history of a group, newest first, with rollback. */
 import type { Group, HistoryEntry } from '../../../resources/vclgroup.js'
 import { Button } from '../../parts/button.js'
 import { agoColumn } from '../../parts/columns.js'
@@ -13,7 +13,7 @@ import { findReason, nameResult } from './read-result.js'
 import { useHistory } from './use-history.js'
 import type { Verbs } from './use-verbs.js'
 
-/** A number for each, stable as newer ones come. */
+/** The id of an entry stays the same as newer entries arrive. */
 type Row = HistoryEntry & { readonly id: number }
 
 export function History({ group, verbs }: { readonly group: Group; readonly verbs: Verbs }) {

@@ -1,4 +1,4 @@
-/** What a deploy would do, in a line, and why it cannot succeed: values in, values out. */
+/** Summarizes a deploy in one line and finds the reasons why it cannot succeed. Pure functions. */
 import type { Group } from '../../../resources/vclgroup.js'
 import type { CallError } from '../../api/http.js'
 import { formatCount } from '../../parts/quantity.js'
@@ -9,20 +9,20 @@ import { countPlanned, type PlannedPlace } from './plan-places.js'
 export type CompileCheck =
   | { readonly state: 'unknown' }
   | { readonly state: 'checking' }
-  /** `isOnEach`: on every cache that fits, else on one of each release. */
+  /** `isOnEach`: checked on every matching cache, else on one of each release. */
   | {
       readonly state: 'compiles'
       readonly on: number
       readonly isOnEach: boolean
-      /** What a deploy would leave undone. */
+      /** What a deploy would not do. */
       readonly warnings: readonly string[]
     }
-  /** `isTested`: it compiles, and a test of it fails. */
+  /** `isTested`: the VCL compiles, but a test of it fails. */
   | { readonly state: 'fails'; readonly error: CallError; readonly isTested: boolean }
-  /** Something else was in the way. */
+  /** The check failed for another reason. */
   | { readonly state: 'unchecked'; readonly error: CallError }
 
-/** Of a check that was refused: is the VCL, or the placement, to blame, so that a deploy would be refused too? */
+/** Judges whether the VCL or the placement caused the refusal of a check, so that a deploy would be refused too. */
 export function judgeRefusal(error: CallError, tests: Group['tests']): CompileCheck {
   const isVcl = error.status === 422
   const isPlacement = error.status === 409
@@ -33,7 +33,7 @@ export function judgeRefusal(error: CallError, tests: Group['tests']): CompileCh
 
 interface DeployPlan {
   readonly group: Pick<Group, 'mainVCL' | 'deployments'>
-  /** Of `files` null: not for this person. */
+  /** `files` is null if the user may not read them. */
   readonly changed: { readonly files: number | null; readonly domains: number }
   readonly places: readonly PlannedPlace[]
   readonly shortage: string | null
@@ -80,13 +80,13 @@ function describeCheck(check: CompileCheck): string {
     : `compiles on ${countOf(check.on, 'cache')}, one of each release`
 }
 
-/** What a deploy would wait for, when it would be made later by itself (503); null: it would not. */
+/** Returns what the deploy would wait for before it starts by itself (503); null if it would not wait. */
 export function findWaiting({ shortage, check }: Pick<DeployPlan, 'shortage' | 'check'>) {
   const waits = check.state === 'unchecked' && check.error.status === 503
   return shortage !== null && waits ? startSentence(shortage) : null
 }
 
-/** Empty: it may be tried. */
+/** Empty: a deploy may be attempted. */
 export function findHindrances(plan: Omit<DeployPlan, 'changed'>): readonly string[] {
   const { group, shortage, check } = plan
   if (group.mainVCL === null) return ['The group has no main VCL. Edit it to choose one.']

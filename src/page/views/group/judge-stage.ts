@@ -1,17 +1,17 @@
-/** Which tags a stage of a group could go to, and where it would go with those that are chosen: values in, values out. */
+/** Lists the tags that a stage of a group could use, and the caches that the chosen tags select. Pure functions. */
 import type { Agent } from '../../../resources/agent.js'
 import { agentStates } from '../../../resources/agent-state.js'
 import type { PlacementReason } from '../../../resources/vclgroup.js'
 import { formatNames } from '../../parts/format-names.js'
 import { formatCount } from '../../parts/quantity.js'
 
-/** Of a cache that runs; the others do not count. */
+/** A running cache; others are ignored. */
 export interface StageCache {
   readonly id: number
   readonly name: string
   /** The ids of its tags. */
   readonly tags: ReadonlySet<number>
-  /** Why it cannot take the stage; null: it can. */
+  /** Why the cache cannot take the stage; null: it can. */
   readonly refusal: string | null
 }
 
@@ -34,11 +34,11 @@ interface TagOption {
   readonly id: number
   readonly name: string
   readonly note: string
-  /** No choice of further tags would make it work. */
+  /** True if no choice of further tags would make the stage possible. */
   readonly disabled: boolean
 }
 
-/** A tag could work if a cache that has it, and those that are chosen, could take the stage. `caches` null: not known. */
+/** A tag can work if a cache with it and the chosen tags can take the stage. `caches` null: not known. */
 export function listStageTags(
   tags: readonly { readonly id: number; readonly name: string }[],
   caches: readonly StageCache[] | null,
@@ -58,7 +58,7 @@ export function listStageTags(
   return options.sort((a, b) => Number(a.disabled) - Number(b.disabled))
 }
 
-/** Where a stage with these tags goes; `hindrance`: why it cannot, null where it can. */
+/** Returns where a stage with these tags is placed; `hindrance`: why it cannot be placed, null if it can. */
 export function judgeStage(
   caches: readonly StageCache[] | null,
   chosen: readonly number[],

@@ -1,4 +1,4 @@
-/** Whether this person may change a group here; one of the console is changed there. */
+/** Whether the user may change a group here; groups of the console are changed only in the console. */
 import type { Group } from '../../../resources/vclgroup.js'
 import { mayWrite } from '../../session/rights.js'
 

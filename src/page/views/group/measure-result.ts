@@ -1,18 +1,18 @@
-/** What a deploy did to the figures of its caches: before, after, and whether that is worse. Values in, values out. */
+/** The effect of a deploy on its caches' figures: before, after, and whether they got worse. Pure functions. */
 import type { HistoryEntry } from '../../../resources/vclgroup.js'
 
-/** How long before and after a deploy is compared. */
+/** The time before and after a deploy that is compared. */
 export const watchedSeconds = 600
 
 const [hits, misses] = ['MAIN.cache_hit', 'MAIN.cache_miss']
 const [requests, failed] = ['MAIN.client_req', 'MAIN.fetch_failed']
 export const countersWatched = [hits, misses, requests, failed] as const
 
-/** Of `/graph/{name}/AVERAGE/…`: the status of answers, and the time to their first byte. */
+/** Names for `/graph/{name}/AVERAGE/…`: status of responses and time to first byte. */
 export const trafficWatched = ['status', 'firstbyte'] as const
 const classes = [1, 2, 3, 4, 5].map((digit) => `status_${digit}xx`)
 
-/** As `/stats/AVERAGE/…` and `/graph/…` answer it: events per second in each row, or milliseconds. */
+/** As returned by `/stats/AVERAGE/…` and `/graph/…`: events per second in each row, or milliseconds. */
 export interface WatchedSeries {
   readonly counter: string
   /** `time`: the end of the row, seconds since 1970. */
@@ -20,14 +20,14 @@ export interface WatchedSeries {
 }
 
 export interface Figures {
-  /** Null: nothing was looked up, or measured. */
+  /** Null: no lookups, or nothing measured. */
   readonly hitRatio: number | null
   /** Per second. */
   readonly requests: number | null
   readonly failedFetches: number | null
-  /** 5xx of all answers to the group's requests. Null: none, or no log of the caches was read. */
+  /** Share of 5xx among all responses of the group. Null: no responses, or no log of the caches was read. */
   readonly errors: number | null
-  /** Milliseconds within which 95 % of them began. */
+  /** 95th percentile of the time to first byte, in milliseconds. */
   readonly firstByte: number | null
 }
 
@@ -36,7 +36,7 @@ interface Compared {
   readonly after: Figures
 }
 
-/** A row in which the deploy itself lies is neither. */
+/** The row that contains the deploy itself counts for neither side. */
 export function compareFigures(series: readonly WatchedSeries[], deployedAt: number): Compared {
   const step = findStep(series)
   return {
@@ -45,7 +45,7 @@ export function compareFigures(series: readonly WatchedSeries[], deployedAt: num
   }
 }
 
-/** Rows lie at equal distances, but for gaps. */
+/** Rows are equally spaced, except for gaps. */
 function findStep(series: readonly WatchedSeries[]): number {
   const distances = series.flatMap(({ values }) =>
     values.slice(1).map(({ time }, at) => time - (values[at]?.time ?? 0)),
@@ -72,15 +72,15 @@ function toFigures(series: readonly WatchedSeries[], isWanted: (time: number) =>
   }
 }
 
-/** Of all lookups. */
+/** As a share of all lookups. */
 const hitRatioDrop = 0.1
 const failedFactor = 2
-/** Fewer of the requests are noise. */
+/** A smaller share of the requests is noise. */
 const failedShareLeast = 0.001
-/** Less is as good as at once. */
+/** Anything less counts as immediate. */
 const firstByteLeastMs = 5
 
-/** Which figures are clearly worse than before. */
+/** Returns the figures that are clearly worse than before. */
 export function findWorse({ before, after }: Compared): ReadonlySet<keyof Figures> {
   const worse = new Set<keyof Figures>()
   if (before.hitRatio !== null && after.hitRatio !== null)
@@ -97,9 +97,9 @@ export function findWorse({ before, after }: Compared): ReadonlySet<keyof Figure
 
 const watchedActions = ['deploy', 'promote', 'rollback', 'reload']
 
-/** The newest change of what serves, if it is that recent; `history`: newest first. */
+/** Returns the newest change of the active revision if it is recent enough; `history`: newest first. */
 export function findRecent(history: readonly HistoryEntry[], nowMs: number): HistoryEntry | null {
-  // A stage notes the revision of its time.
+  // Entries of a stage carry the revision that was active then.
   const newest = history.find(({ revision, action }) => revision !== null && !/stage$/.test(action))
   if (!newest || !watchedActions.includes(newest.action)) return null
   return nowMs - Date.parse(newest.at) < watchedSeconds * 1000 ? newest : null

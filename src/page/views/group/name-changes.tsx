@@ -1,4 +1,4 @@
-/** Domains or deployments of a deploy beside those of another. */
+/** Compares the domains or deployments of two deploys. */
 import { compareNames } from './compare-pins.js'
 
 const signs = { added: '+', removed: '−', kept: '' } as const

@@ -1,7 +1,7 @@
-/** The names of the deployments that a deploy pinned, which the API answers by id: values in, values out. */
+/** Names the deployments that a deploy pinned; the API returns only their ids. Pure function. */
 import type { Group, PlacementReason, DesiredRelease } from '../../../resources/vclgroup.js'
 
-/** The reasons of a placement name those that any agent fits; another is called by its id. */
+/** Placement reasons name each deployment that matches an agent; others are shown by id. */
 export function nameDeployments(
   wish: Pick<DesiredRelease, 'deployments'>,
   known: Group['deployments'],

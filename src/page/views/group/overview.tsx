@@ -1,4 +1,4 @@
-/** What a group is, and how it is on its caches. */
+/** The details of a group and its state on its caches. */
 import { Link } from 'wouter-preact'
 import type { Group, HistoryEntry, Pins } from '../../../resources/vclgroup.js'
 import { useObject } from '../../api/object.js'
@@ -22,7 +22,7 @@ export function Overview({ group, verbs }: { readonly group: Group; readonly ver
     id: group.id,
   })
   const next = useNextPins(group)
-  // All together: what comes later would move what is being read.
+  // Shown all together: parts that arrive later would move the text being read.
   if (!next.isKnown || (!history.value && !history.error)) return <Loading />
   const newest = history.value?.[0]
   return (
@@ -53,7 +53,7 @@ interface LastFailureProps {
   readonly group: Group
 }
 
-/** A deploy that failed changed nothing: only the history shows it. */
+/** A failed deploy changes nothing, so only the history shows it. */
 function LastFailure({ entry, group }: LastFailureProps) {
   const { action, at, account, result } = entry
   return (

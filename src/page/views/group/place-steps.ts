@@ -1,16 +1,16 @@
-/** How far a deploy is on each cache, and what failed where: values in, values out. */
+/** The progress of a deploy on each cache, and its failures. Pure functions. */
 import type { AgentState } from '../../../resources/agent-state.js'
 import { placeStateName } from '../../../resources/place-state.js'
 import type { Group, Place } from '../../../resources/vclgroup.js'
 
-/** Of a deploy in its first phase all load; in its second all switch. */
+/** In the first phase of a deploy all caches load; in the second all switch. */
 export type Step = 'loading' | 'loaded' | 'switching' | Place['state']
 
 type GroupProgress = Pick<Group, 'stateName' | 'revision' | 'agentStates'>
 
 /**
- * `revisionBefore` is the group's when its deploy began, null when it is not known: then a running deploy shows by the
- * places alone.
+ * `revisionBefore` is the group's revision when its deploy began. Null if unknown: a running deploy is then recognized
+ * by the places alone.
  */
 export function stepOf(place: Place, group: GroupProgress, revisionBefore: number | null): Step {
   if (place.state === 'failed') return 'failed'
@@ -24,18 +24,18 @@ export function stepOf(place: Place, group: GroupProgress, revisionBefore: numbe
 }
 
 interface Progress {
-  /** Caches that are through the step that is on its way. */
+  /** Caches that completed the current step. */
   readonly done: number
   readonly all: number
   readonly failed: number
-  /** Caches whose agents cannot do it now; they are never done. */
+  /** Caches whose agents cannot act now; they are never counted as done. */
   readonly away: number
   readonly verb: 'loaded' | 'switched'
 }
 
 /**
- * Null: nothing to show, or not yet: the requested deploy has not begun as far as is known. `ill`: the agents that are
- * in trouble.
+ * Returns null if there is nothing to show (yet): the requested deploy is not known to have begun. `ill`: agents with
+ * problems.
  */
 export function measureProgress(
   group: GroupProgress,

@@ -1,4 +1,4 @@
-/** The caches of a group: how far each is, and what failed where. */
+/** The caches of a group: the progress and failures of each. */
 import type { Group, Place } from '../../../resources/vclgroup.js'
 import { agentStates, type AgentState } from '../../../resources/agent-state.js'
 import { placeStateName } from '../../../resources/place-state.js'
@@ -16,7 +16,7 @@ export interface PlaceRow extends Place {
   readonly id: number
   readonly step: Step
   readonly agentState: AgentState
-  /** The step, or the agent's state where that says more. */
+  /** The step, or the agent's state where that is more informative. */
   readonly shown: string
 }
 

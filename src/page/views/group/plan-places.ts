@@ -1,4 +1,4 @@
-/** Where a deploy would put a group, with the reasons: values in, values out. */
+/** Where a deploy would place a group, and why. Pure functions. */
 import type { ForeseenPlacements, PlacementReason } from '../../../resources/vclgroup.js'
 
 type ForeseenPlace = Omit<ForeseenPlacements['agents'][number], 'replaces'>
@@ -6,7 +6,7 @@ type ForeseenPlace = Omit<ForeseenPlacements['agents'][number], 'replaces'>
 export type PlaceChange = 'added' | 'no change' | 'waiting' | 'removed' | 'not placed'
 
 export interface PlannedPlace {
-  /** Of the agent. */
+  /** The agent's id. */
   readonly id: number
   readonly name: string
   readonly change: PlaceChange
@@ -14,12 +14,12 @@ export interface PlannedPlace {
   readonly reason: string
 }
 
-/** What is out of the ordinary first. */
+/** Unusual changes first. */
 const order: readonly PlaceChange[] = ['removed', 'waiting', 'added', 'no change', 'not placed']
 
 /**
- * `preview`: of the group as it is now; `reasons`: why the others are not chosen, by what is deployed. Without
- * `preview` (not allowed) the reasons alone.
+ * `preview`: for the group as it is now; `reasons`: why the other agents are not chosen, as of the last deploy. Without
+ * `preview` (not permitted) only the reasons are used.
  */
 export function planPlaces(
   preview: { readonly agents: readonly ForeseenPlace[] } | null,
@@ -65,7 +65,7 @@ interface AlikePlaces extends Pick<PlannedPlace, 'change' | 'reason'> {
   readonly count: number
 }
 
-/** Each distinct reason once, with how many caches it is about. */
+/** Each distinct reason once, with the number of caches it applies to. */
 export function groupReasons(places: readonly PlannedPlace[]): readonly AlikePlaces[] {
   const alike = new Map<string, AlikePlaces>()
   for (const { change, reason } of places) {

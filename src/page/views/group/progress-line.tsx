@@ -1,4 +1,4 @@
-/** How far what is done to a group is, as long as it is on its way. */
+/** The progress of an action on a group while it runs. */
 import type { Group } from '../../../resources/vclgroup.js'
 import { useIllAgents } from '../../parts/use-ill-agents.js'
 import { measureProgress } from './place-steps.js'
@@ -18,7 +18,7 @@ export function ProgressLine({ group, verbs }: { readonly group: Group; readonly
   const { isBusy, last } = verbs
   const ill = useIllAgents()
   if (!isBusy && group.stateName !== 'Deploying') return null
-  // By others' hand it is not known what it is.
+  // If another user started it, the action is unknown.
   const { name, revisionBefore } = last ?? { name: 'deploy', revisionBefore: null }
   const progress = name === 'undeploy' ? null : measureProgress(group, revisionBefore, ill)
   if (!progress) return <p role="status">{doing[name]}…</p>

@@ -1,4 +1,4 @@
-/** Files that the chosen main VCL includes, directly and through others, and that the group does not have yet. */
+/** Files that the chosen main VCL includes, directly or indirectly, and that the group does not have yet. */
 import type { Signal } from '@preact/signals'
 import { useAnswer } from '../../api/answer.js'
 import { call } from '../../api/call.js'
@@ -9,7 +9,7 @@ import { gatherIncludes } from '../file/check.js'
 
 interface ProposedIncludesProps {
   readonly main: FleetFile
-  /** Empty: the newest. */
+  /** Empty: the newest version. */
   readonly version: string
   readonly includes: Signal<readonly number[]>
 }

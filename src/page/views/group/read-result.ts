@@ -1,7 +1,7 @@
-/** The result of an entry of a group's history, as the API tells it. Values in, values out. */
+/** Reads the result of a history entry of a group, as the API reports it. Pure functions. */
 import { startSentence } from '../../parts/start-sentence.js'
 
-/** Of a rollout that went back: with the reason behind it. */
+/** Prefix of the result of a rolled-back rollout; the reason follows. */
 const rolledBack = 'rolled back: '
 
 export function nameResult(result: string): 'ok' | 'failed' | 'rolled back' {
@@ -9,7 +9,7 @@ export function nameResult(result: string): 'ok' | 'failed' | 'rolled back' {
   return result.startsWith(rolledBack) ? 'rolled back' : 'failed'
 }
 
-/** In a line; null: it needs none. */
+/** Returns the reason in one line; null if none is needed. */
 export function findReason(result: string): string | null {
   if (result === 'ok') return null
   const reason = result.startsWith(rolledBack) ? result.slice(rolledBack.length) : result

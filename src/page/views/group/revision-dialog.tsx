@@ -1,4 +1,4 @@
-/** One entry of a group's history: what it was, what failed, and what going back to it would change. */
+/** One entry of a group's history: its content, its failures, and what a rollback to it would change. */
 import type { Group, HistoryEntry } from '../../../resources/vclgroup.js'
 import { Button } from '../../parts/button.js'
 import { Dialog } from '../../parts/dialog.js'

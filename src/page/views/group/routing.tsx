@@ -1,4 +1,4 @@
-/** The generated VCL that hands requests to a group by their host, on each cache where it stands; and what a deploy would change in it. */
+/** The generated VCL that routes requests to a group by host, on each cache that has it, and what a deploy would change in it. */
 import type { AgentRouting, Group } from '../../../resources/vclgroup.js'
 import { useObject } from '../../api/object.js'
 import { DiffText } from '../../parts/diff-text.js'

@@ -1,4 +1,4 @@
-/** Stages other files of a group: on which caches, for which domains; offered is what can work. */
+/** Stages other files of a group for chosen domains on chosen caches; offers only choices that can work. */
 import { useSignal, type Signal } from '@preact/signals'
 import type { Agent } from '../../../resources/agent.js'
 import type { Domain } from '../../../resources/domain.js'
@@ -73,7 +73,7 @@ export function StageForm({ group, verbs }: StageFormProps) {
   )
 }
 
-/** The caches that run, and which of them could take the stage with these domains. */
+/** The running caches, and which of them could take the stage with these domains. */
 function useFitting(group: Group, domains: readonly number[]) {
   const mayKnow = mayRead('agent')
   const agents = useList<Agent>(mayKnow ? '/agents' : null, { follow: ['agent'], isWhole: true })

@@ -1,4 +1,4 @@
-/** Other files of a group on a few caches, to be tried before all get them. */
+/** A stage: other files of a group on a few caches, for a trial before all caches get them. */
 import type { Group, Staged } from '../../../resources/vclgroup.js'
 import { Button } from '../../parts/button.js'
 import { confirmDestruction } from '../../parts/confirm.js'

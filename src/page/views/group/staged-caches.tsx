@@ -1,4 +1,4 @@
-/** The caches of a stage: how far each is, and what it counts now. */
+/** The caches of a stage: the progress and current counters of each. */
 import type { Place } from '../../../resources/vclgroup.js'
 import { agoColumn } from '../../parts/columns.js'
 import { FailureNotes } from '../../parts/failure-notes.js'
@@ -8,7 +8,7 @@ import { HitRatio, RequestRate, SampleRows } from '../caches/rows-sampled.js'
 import { placeColumns, usePlaceRows, type PlaceRow } from './places.js'
 
 export function StagedCaches({ places }: { readonly places: readonly Place[] }) {
-  // A stage is not loaded in the phases of a deploy.
+  // Stages do not use the phases of a deploy.
   const rows = usePlaceRows(places, ({ state }) => state)
   if (rows.length === 0) return <p class="quiet">Not on any cache.</p>
   return (

@@ -1,4 +1,4 @@
-/** Asks real caches whether a group would compile as it would be deployed: when its workspace opens, and when that changes. */
+/** Checks on real caches that a group compiles as it would be deployed: when its workspace opens and after changes. */
 import { useSignal } from '@preact/signals'
 import type { Group } from '../../../resources/vclgroup.js'
 import { useAnswer } from '../../api/answer.js'
@@ -6,31 +6,31 @@ import { call } from '../../api/call.js'
 import { judgeRefusal, type CompileCheck } from './judge-plan.js'
 import type { NextPins } from './use-next-pins.js'
 
-/** A larger fleet is asked for one cache of each release: the same text on the same release has the same answer. */
+/** Larger fleets check one cache of each release: the same text on the same release has the same result. */
 const eachMost = 50
-/** Several files are often saved one after the other. */
+/** Several files are often saved in quick succession. */
 const settleMs = 400
 
 interface CompileChecking {
   readonly check: CompileCheck
-  /** Once more, on every cache that fits. */
+  /** Checks again, on every matching cache. */
   readonly checkEach: () => void
 }
 
 interface Reach {
-  /** How many would get it. */
+  /** The number of caches that would get the group. */
   readonly caches: number
-  /** There are too few: whether it would be refused or wait is asked in the same way. */
+  /** Too few caches match: the same check shows whether a deploy would be refused or wait. */
   readonly isShort: boolean
 }
 
-/** `next`: the files that it would pin; null while they are not known. */
+/** `next`: the files that a deploy would pin; null while unknown. */
 export function useCompileCheck(
   group: Group,
   next: NextPins,
   { caches, isShort }: Reach,
 ): CompileChecking {
-  /** Counts the times that somebody asked. */
+  /** The number of checks that the user requested. */
   const asked = useSignal(0)
   const { id, mainVCL, includes, tests, domains, deployments, releases } = group
   const isOnEach = caches <= eachMost || asked.value > 0
@@ -67,7 +67,7 @@ interface Validated {
 }
 
 interface Answer {
-  /** What it is about. */
+  /** Identifies what was checked. */
   readonly key: string | null
   readonly check: CompileCheck
 }

@@ -1,4 +1,4 @@
-/** What a deploy of a group as it is now would do: its files, where it would go and why, and whether it compiles. */
+/** The plan of a deploy of a group as it is now: its files, its placements with reasons, and whether it compiles. */
 import { useEffect, useRef } from 'preact/hooks'
 import type { Group, PlacementReason, Pins } from '../../../resources/vclgroup.js'
 import type { CallError } from '../../api/http.js'
@@ -12,9 +12,9 @@ import { usePlacementPreview } from './use-placement-preview.js'
 import { useSettled } from './use-settled.js'
 
 export interface DeployPlan {
-  /** False: it is still being read. */
+  /** False while it is being read. */
   readonly isKnown: boolean
-  /** Null: not for this person. */
+  /** Null: the user may not read the files. */
   readonly next: Pins | null
   readonly filesChanged: number
   readonly places: readonly PlannedPlace[]
@@ -22,9 +22,9 @@ export interface DeployPlan {
   readonly check: CompileCheck
   readonly checkEach: () => void
   readonly summary: string
-  /** Why it cannot succeed; empty: it may be tried. */
+  /** Why a deploy cannot succeed; empty: it may be attempted. */
   readonly hindrances: readonly string[]
-  /** What it would wait for; null: it would be made at once. */
+  /** What the deploy would wait for; null: it would start at once. */
   readonly waiting: string | null
   readonly error: CallError | null
   readonly reload: () => void
@@ -59,7 +59,7 @@ export function useDeployPlan(group: Group): DeployPlan {
   }
 }
 
-/** `asked`: what the preview is of. */
+/** `asked`: the request that the preview belongs to. */
 function useReasons(group: Group, asked: string | null) {
   const path = group.console ? null : `/vclgroups/${group.id}/placement`
   const reasons = useObject<readonly PlacementReason[]>(path)

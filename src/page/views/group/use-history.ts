@@ -1,4 +1,4 @@
-/** What happened to a group, newest first. */
+/** The history of a group, newest first. */
 import { useEffect } from 'preact/hooks'
 import type { Group, HistoryEntry } from '../../../resources/vclgroup.js'
 import { useObject, type LoadedObject } from '../../api/object.js'
@@ -12,7 +12,7 @@ export function useHistory(
     follow: 'vclgroup',
     id,
   })
-  // A refusal leaves no other trace.
+  // A refused action shows up only in the history.
   useEffect(history.reload, [isBusy])
   return history
 }

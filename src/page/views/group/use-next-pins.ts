@@ -1,4 +1,4 @@
-/** The files of a group at the versions that its next deploy would pin. */
+/** The files of a group with the versions that its next deploy would pin. */
 import type { Group, Pins } from '../../../resources/vclgroup.js'
 import type { FleetFile } from '../../../resources/file.js'
 import { useObject } from '../../api/object.js'
@@ -6,11 +6,11 @@ import { mayRead } from '../../session/rights.js'
 import { pinGroup } from './compare-pins.js'
 
 export interface NextPins {
-  /** Null: not for this person. */
+  /** Null: the user may not read the files. */
   readonly pins: Pins | null
-  /** False: on its way. */
+  /** False while loading. */
   readonly isKnown: boolean
-  /** Of its tests, which are run in their newest. */
+  /** Versions of the group's tests, which always run in the newest version. */
   readonly testVersions: readonly number[]
 }
 

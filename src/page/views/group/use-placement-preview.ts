@@ -1,4 +1,4 @@
-/** Asks where a group would be placed if it were deployed as it is now. Nothing is kept or changed by that. */
+/** Previews where a group would be placed if it were deployed as it is now. Stores and changes nothing. */
 import { useAnswer } from '../../api/answer.js'
 import { call } from '../../api/call.js'
 import type { Deployment } from '../../../resources/deployment.js'
@@ -10,33 +10,33 @@ import { mayRead, readWho } from '../../session/rights.js'
 import { useSettled } from './use-settled.js'
 
 interface Foreseen {
-  /** Null: not known yet, or not allowed. */
+  /** Null: not known yet, or not permitted. */
   readonly value: ForeseenPlacements | null
   readonly error: CallError | null
 }
 
 interface PlacementPreview extends Foreseen {
-  /** False: it is on its way. */
+  /** False while loading. */
   readonly isKnown: boolean
-  /** What was asked; null: nothing yet. */
+  /** The request sent; null: none yet. */
   readonly asked: string | null
 }
 
 export function usePlacementPreview(group: Group): PlacementPreview {
   const { agentStates, organization, revision } = group
   const ids = group.deployments.map(({ id }) => id)
-  // The API answers for groups of the caller's own organization only.
+  // The API previews only groups of the caller's own organization.
   const isOwn = readWho()?.organization?.id === organization?.id
   const isAsked = isOwn && mayRead('deployment') && ids.length > 0
   const deployments = useObject<readonly Deployment[]>(
     isAsked ? `/deployments?id=${ids.join(',')}` : null,
-    // Somebody may edit their limits.
+    // The limits of deployments may be edited meanwhile.
     { follow: 'deployment', concerns: (data) => ids.includes(data.id) },
   )
   useSettled(group, deployments.reload)
   const ill = useIllAgents()
   const body = deployments.value && toPlan(group, deployments.value)
-  // Read again when any of it changed, when places did, and when their agents went or came.
+  // Read again when the group or its places change, and when their agents connect or disconnect.
   const places = agentStates.map(({ agent: { id } }) => [id, ill.get(id)])
   const key = body ? JSON.stringify([body, places, revision]) : null
   const answer = useAnswer<Foreseen>(key, nothing, async (signal) => {

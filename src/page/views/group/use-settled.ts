@@ -1,4 +1,4 @@
-/** What concerns a whole fleet is read again when a deploy has progressed, not for each cache. */
+/** Reloads fleet-wide data when a deploy has progressed, instead of once per cache. */
 import { useEffect } from 'preact/hooks'
 import type { Group } from '../../../resources/vclgroup.js'
 

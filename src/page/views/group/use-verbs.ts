@@ -1,4 +1,4 @@
-/** What is done to a group (`PUT /vclgroups/{id}/…`): one at a time, and how far it is. */
+/** Runs actions on a group (`PUT /vclgroups/{id}/…`), one at a time, and tracks the current one. */
 import { useSignal } from '@preact/signals'
 import { call } from '../../api/call.js'
 import { useMutation, type Mutation } from '../../api/mutation.js'
@@ -13,14 +13,14 @@ interface VerbRequest {
   readonly name: VerbName
   readonly query?: Readonly<Record<string, string>>
   readonly body?: unknown
-  /** Said when it is done. */
+  /** Message shown on success. */
   readonly done: string
 }
 
 export interface Verbs extends Omit<Mutation, 'run'> {
-  /** What the last one left undone. */
+  /** What the last action did not do. */
   readonly warnings: readonly string[]
-  /** The one that is on its way, or was last. */
+  /** The running action, else the last one. */
   readonly last: { readonly name: VerbName; readonly revisionBefore: number } | null
   readonly act: (group: Group, request: VerbRequest) => void
   readonly rollBack: (group: Group, revision: number | null) => void
@@ -55,9 +55,9 @@ export function useVerbs(reload: () => void): Verbs {
       },
     )
     void work.then(() => {
-      // Who left it so knows why.
+      // A user who left an action this way knows the reason.
       if (isLeft) mutation.forget()
-      // What was refused is in the group and its history too.
+      // A refusal is also recorded in the group and its history.
       reload()
     })
   }
@@ -71,7 +71,7 @@ export function useVerbs(reload: () => void): Verbs {
 
 type Done = Group & { readonly warnings?: readonly string[] }
 
-/** A deploy that finds too few caches is refused, and kept until enough fit. */
+/** A deploy that matches too few caches is refused, but stays pending until enough match. */
 async function readPending<Refused>(
   { id }: Group,
   refused: Refused,
@@ -80,7 +80,7 @@ async function readPending<Refused>(
   return now.ok && now.value.wish?.pending === true ? now : refused
 }
 
-/** The wait was over before it. */
+/** True if the deploy continues after the wait for it ended. */
 function isGoingOn(after: Group, { revision }: Group): boolean {
   const { stateName, wish } = after
   const isRolledOut = readRolloutId(after) !== null && after.revision === revision

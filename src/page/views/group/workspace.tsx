@@ -1,4 +1,4 @@
-/** Deploying a group: what a deploy would do and its buttons always in sight, the details below, and how it went. */
+/** Deploys a group: the plan and its buttons always visible, the details below, and the result. */
 import { useEffect } from 'preact/hooks'
 import type { Group } from '../../../resources/vclgroup.js'
 import { Button } from '../../parts/button.js'
@@ -36,7 +36,7 @@ export function Workspace({ group, verbs, rollouts, reload }: WorkspaceProps) {
   const [tab, setTab] = useAddressField('tab')
   const { next } = plan
   const rollout = findShown(rollouts.known, now.value)
-  // What was refused was about other files.
+  // The last refusal applied to other files.
   useEffect(verbs.forget, [JSON.stringify(next)])
   if (group.console)
     return (
@@ -114,7 +114,7 @@ function Tab({ name, ...props }: TabProps & { readonly name: string }) {
   return <FilesTab group={props.group} next={props.plan.next} />
 }
 
-/** What was, or would be, left undone by a deploy that is taken. */
+/** What an accepted deploy did not do, or would not do. */
 function Warnings({ verbs, plan: { check } }: Pick<TabProps, 'verbs' | 'plan'>) {
   const expected = check.state === 'compiles' ? check.warnings : []
   return [...new Set([...verbs.warnings, ...expected])].map((text) => (
@@ -124,7 +124,7 @@ function Warnings({ verbs, plan: { check } }: Pick<TabProps, 'verbs' | 'plan'>) 
   ))
 }
 
-/** Why a deploy was refused, or would be; below the buttons, which stay under the pointer. */
+/** Why a deploy was or would be refused; below the buttons, so that they do not move. */
 function Outcome({ group, verbs, plan }: Omit<TabProps, 'rollouts'>) {
   const { check } = plan
   const refused =

@@ -1,12 +1,12 @@
-/** Which groups the filters of the address show, and how far each is: values in, values out. */
+/** Filters groups by the filters in the URL, and counts the progress of each. Pure functions. */
 import type { AgentState } from '../../../resources/agent-state.js'
 import { placeStateName } from '../../../resources/place-state.js'
 import type { Group } from '../../../resources/vclgroup.js'
 
 interface GroupFilter {
-  /** In lower case: name, files, domains or deployments hold it. */
+  /** Lower-case text that the name, files, domains or deployments contain. */
   readonly text: string
-  /** Empty: all. */
+  /** Empty: all states. */
   readonly state: string
 }
 
@@ -35,7 +35,7 @@ function wordsOf({ name, mainVCL, includes, domains, deployments }: Filtered): r
   ]
 }
 
-/** `applied` of `all` caches have what the group wants of them; one that is Down or otherwise `ill` has not. */
+/** `applied` of `all` caches have applied the group's desired state; caches that are Down or otherwise `ill` do not count. */
 export function countPlaces(
   { agentStates }: Pick<Group, 'agentStates'>,
   ill: ReadonlyMap<number, AgentState>,

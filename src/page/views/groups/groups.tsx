@@ -1,4 +1,4 @@
-/** All VCL groups: their state, and on how many caches they are. */
+/** All VCL groups: their state, and the number of their caches. */
 import { useMemo } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
 import type { AgentState } from '../../../resources/agent-state.js'
@@ -113,7 +113,7 @@ const furtherColumns: readonly Column<Group>[] = [
   },
 ]
 
-/** Inactive alone is calm: what is wrong stands beside it, on phones instead of it, and whole when the pointer rests on it. */
+/** The problem is shown beside the state, on phones instead of it; the full text is the tooltip. */
 function GroupState({ group: { stateName, problems } }: { readonly group: Group }) {
   const problem = nameProblem(problems)
   if (!problem) return <StateChip state={stateName} />

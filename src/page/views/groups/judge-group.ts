@@ -1,15 +1,15 @@
-/** What is wrong with a group, in two words, and how much: values in, values out. */
+/** Names the problem of a group in two words, with its severity. Pure functions. */
 import type { Group } from '../../../resources/vclgroup.js'
 import { severities, worstSeverity, type Problem } from '../../../resources/problem.js'
 import type { Tone } from '../../parts/tone-of-state.js'
 
 type Ill = Pick<Group, 'state' | 'problems'>
 
-/** Of the worst problem, which comes first: `load-failed` as "load failed"; null: all is well. */
+/** Names the worst problem, which comes first: `load-failed` as "load failed"; null: no problems. */
 export function nameProblem([worst]: readonly Problem[]): {
   readonly name: string
   readonly tone: Tone
-  /** With its remedy. */
+  /** Includes the remedy. */
   readonly message: string
 } | null {
   if (!worst) return null
@@ -21,7 +21,7 @@ export function nameProblem([worst]: readonly Problem[]): {
   }
 }
 
-/** The worst problem, then the state: the lowest is the worst. */
+/** Ranks by the worst problem, then by state; lowest is worst. */
 export function rankGroup({ state, problems }: Ill): number {
   return (severities.error - worstSeverity(problems)) * 10 + state
 }

@@ -1,4 +1,4 @@
-/** An invalidation: content, target, times, warnings, and how many caches are done. */
+/** An invalidation: content, target, times, warnings, and the number of caches that are done. */
 import type { Invalidation } from '../../../resources/invalidation.js'
 import { Facts } from '../../parts/facts.js'
 import { Time } from '../../parts/time.js'

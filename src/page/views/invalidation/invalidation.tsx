@@ -1,4 +1,4 @@
-/** One ban or purge: how far it is, what became of it on each cache, and what can be done about it. */
+/** One ban or purge: its progress, its result on each cache, and the available actions. */
 import { call } from '../../api/call.js'
 import { useMutation, type Mutation } from '../../api/mutation.js'
 import type { Invalidation } from '../../../resources/invalidation.js'

@@ -1,4 +1,4 @@
-/** What the API would do with an invalidation as it is now (docs/behaviour.md, Invalidations). */
+/** Lists the actions that the API accepts for an invalidation in its current state (docs/behaviour.md, Invalidations). */
 import type { Invalidation } from '../../../resources/invalidation.js'
 
 interface AvailableActions {

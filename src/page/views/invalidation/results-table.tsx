@@ -1,4 +1,4 @@
-/** What became of an invalidation on each cache. */
+/** The result of an invalidation on each cache. */
 import { useMemo } from 'preact/hooks'
 import type { InvalidationResult } from '../../../resources/invalidation.js'
 import { agoColumn } from '../../parts/columns.js'
@@ -30,7 +30,7 @@ export function ResultsTable({ results }: { readonly results: readonly Invalidat
   )
 }
 
-/** What needs attention first. */
+/** Results that need attention first. */
 const order = ['failed', 'expired', 'pending', 'cancelled', 'done']
 
 const why: Column<Row> = {
@@ -40,7 +40,7 @@ const why: Column<Row> = {
   sortBy: ({ error }) => error,
 }
 
-/** Why something failed takes no room where nothing did. */
+/** Omits the column of reasons if nothing failed. */
 function listColumns(rows: readonly Row[]): readonly Column<Row>[] {
   return [
     { title: 'Cache', show: ({ agent }) => agent.name, sortBy: ({ agent }) => agent.name },

@@ -1,14 +1,14 @@
-/** From what was typed to the body of the call, and from its refusal back to the place in the text. Values in, values out. */
+/** Converts the typed text to the request body, and locates a refusal in the text. Pure functions. */
 
 import type { TextRange } from '../../parts/text-range.js'
 
 export type TargetKind = 'vclGroup' | 'domains' | 'tags' | 'agents' | 'all'
 
-/** What is cleared: single URLs, all below a path, a whole site, or what an expression matches. */
+/** What is cleared: single URLs, everything below a path, a whole site, or objects that match an expression. */
 export const scopes = ['url', 'prefix', 'site', 'expression'] as const
 export type Scope = (typeof scopes)[number]
 
-/** Of the address, where a ban or purge is also called so. */
+/** Parses the scope in the URL, which may also be `ban` or `purge`. */
 export function readScope(word: string): Scope {
   if (word === 'ban') return 'expression'
   return scopes.find((one) => one === word) ?? 'url'
@@ -16,13 +16,13 @@ export function readScope(word: string): Scope {
 
 export interface Draft {
   readonly scope: Scope
-  /** Expressions, URLs, paths with their site, or sites, one a line. */
+  /** Expressions, URLs, paths with their site, or sites, one per line. */
   readonly text: string
   readonly kind: TargetKind
   readonly ids: readonly number[]
-  /** Of a purge. */
+  /** For a purge. */
   readonly method: string
-  /** Of a purge: `Name: value`, one a line. */
+  /** For a purge: `Name: value`, one per line. */
   readonly headers: string
   /** Seconds. */
   readonly ttl: number
@@ -39,7 +39,7 @@ export interface InvalidationBody {
   readonly ttl: number
 }
 
-/** Null: there is nothing to send yet. */
+/** Null: nothing to send yet. */
 export function composeBody(draft: Draft): InvalidationBody | null {
   const { scope, kind, ids, ttl } = draft
   const lines = findLines(draft.text).map(({ words }) => words)
@@ -63,7 +63,7 @@ export function composeBody(draft: Draft): InvalidationBody | null {
   }
 }
 
-/** The expressions of a ban; empty while a line names no site. */
+/** Returns the expressions of a ban; empty while a line names no site. */
 export function toExpressions({ scope, text }: Pick<Draft, 'scope' | 'text'>): readonly string[] {
   const lines = findLines(text).map(({ words }) => words)
   if (scope === 'expression') return lines
@@ -75,16 +75,16 @@ export function toExpressions({ scope, text }: Pick<Draft, 'scope' | 'text'>): r
   })
 }
 
-/** The first line that names no site; null: each does, or needs none. */
+/** Returns the first line that names no site; null: every line does, or needs none. */
 export function findNoSite({ scope, text }: Pick<Draft, 'scope' | 'text'>): string | null {
   if (scope !== 'site' && scope !== 'prefix') return null
   return findLines(text).find(({ words }) => !readSite(words))?.words ?? null
 }
 
-/** Browsers disagree on what else is a host. */
+/** Browsers disagree on other forms of host. */
 const hostForm = /^(?:[\w-]+(?:\.[\w-]+)*|\[[\da-f:.]+\])$/i
 
-/** `https://www.example.com/img/`, or without the scheme; null: it is none. */
+/** Parses `https://www.example.com/img/`, or without the scheme; null: not a site. */
 function readSite(words: string): { readonly host: string; readonly path: string } | null {
   const address = /^https?:\/\//i.test(words) ? words : `https://${words}`
   if (!URL.canParse(address)) return null
@@ -92,12 +92,12 @@ function readSite(words: string): { readonly host: string; readonly path: string
   return hostForm.test(hostname) ? { host: hostname, path: `${pathname}${search}` } : null
 }
 
-/** For a regular expression inside of quotes, where a backslash would need another. */
+/** Escapes text for a regular expression in quotes, where a backslash would itself need escaping. */
 function quote(words: string): string {
   return words.replace(/[.*+?()|{}$[]/g, '[$&]').replace(/[\\^"]/g, '.')
 }
 
-/** A line without a colon is a name without a value, which the API refuses by its name. */
+/** A line without a colon becomes a name without a value; the API's refusal names it. */
 function readHeaders({ headers }: Pick<Draft, 'headers'>): Readonly<Record<string, string>> {
   return Object.fromEntries(
     findLines(headers).map(({ words }) => {
@@ -107,24 +107,24 @@ function readHeaders({ headers }: Pick<Draft, 'headers'>): Readonly<Record<strin
   )
 }
 
-/** The place of the error in the text; null: the message names none. */
+/** Returns the location of the error in the text; null: the message names none. */
 export function findMark({ text }: Pick<Draft, 'text'>, errorMsg: string): TextRange | null {
   return findWord(text, errorMsg) ?? findUrl(text, errorMsg)
 }
 
-/** `expression, position 12: …`, of several `expressions[1]: expression, position 12: …`. */
+/** Parses `expression, position 12: …`, or with several expressions `expressions[1]: expression, position 12: …`. */
 function findWord(text: string, errorMsg: string): TextRange | null {
   const found = /^(?:expressions\[(\d+)\]: )?expression, position (\d+): /.exec(errorMsg)
   const line = found && findLines(text)[Number(found[1] ?? 0)]
   if (!line) return null
-  // The API counts characters, not halves of them.
+  // The API counts characters, not UTF-16 code units.
   const before = Array.from(line.words).slice(0, Number(found[2]) - 1)
   const at = before.join('').length
   const [word = ''] = /^(?:"(?:[^"\\]|\\.)*"|[^ "]+|.)?/u.exec(line.words.slice(at)) ?? []
   return { from: line.from + at, to: line.from + at + word.length }
 }
 
-/** `urls: "the URL, or its beginning…": …`. */
+/** Parses `urls: "the URL, or its beginning…": …`. */
 function findUrl(text: string, errorMsg: string): TextRange | null {
   const shown = /^urls: "((?:[^"\\]|\\.)*)": /.exec(errorMsg)?.[1]
   const line = findLines(text).find(({ words }) => {
@@ -137,13 +137,13 @@ function findUrl(text: string, errorMsg: string): TextRange | null {
 }
 
 interface Line {
-  /** Without blanks around them. */
+  /** Trimmed. */
   readonly words: string
-  /** Where they begin in the text. */
+  /** The offset of `words` in the text. */
   readonly from: number
 }
 
-/** Without the empty ones. */
+/** Splits text into lines, without empty ones. */
 function findLines(text: string): readonly Line[] {
   return [...text.matchAll(/[^\n]+/g)].flatMap(({ 0: line, index }) => {
     const words = line.trim()
@@ -151,7 +151,7 @@ function findLines(text: string): readonly Line[] {
   })
 }
 
-/** What empties whole caches is confirmed: all of the fleet, or a ban that matches every object. */
+/** True if the user must confirm, because whole caches are emptied: all of the fleet, or a ban that matches every object. */
 export function coversEverything(
   { target }: Pick<InvalidationBody, 'target'>,
   warnings: readonly string[],
@@ -159,7 +159,7 @@ export function coversEverything(
   return 'all' in target || warnings.some((warning) => warning.includes('matches every object'))
 }
 
-/** Of the address: `1,2,3`; what is no id is left out. */
+/** Parses ids in the URL, such as `1,2,3`; invalid ids are ignored. */
 export function readIds(text: string): readonly number[] {
   return text.split(',').flatMap((word) => (/^[1-9]\d{0,15}$/.test(word) ? [Number(word)] : []))
 }

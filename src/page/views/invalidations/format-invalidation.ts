@@ -1,12 +1,12 @@
-/** An invalidation in the words of lists and heads, and which of them the filters show: values in, values out. */
+/** Formats invalidations for lists and heads, and filters them. Pure functions. */
 import type { InvalidationTarget, ListedInvalidation } from '../../../resources/invalidation.js'
 
-/** As its number names it. */
+/** Names an invalidation by its number. */
 export function formatTitle({ id, type }: Pick<ListedInvalidation, 'id' | 'type'>): string {
   return `${type === 'ban' ? 'Ban' : 'Purge'} ${id}`
 }
 
-/** The first expression or URL, and how many more. */
+/** Returns the first expression or URL, and the number of others. */
 export function formatContent({
   expressions,
   urls,
@@ -38,9 +38,9 @@ function formatNames(one: string, several: string, names: readonly string[]): st
 }
 
 interface InvalidationFilter {
-  /** In lower case; searched in content, target and account. */
+  /** Lower-case text, searched in content, target and account. */
   readonly text: string
-  /** Empty: all. */
+  /** Empty: all states. */
   readonly state: string
   readonly type: string
 }
@@ -60,10 +60,10 @@ export function filterInvalidations(
   )
 }
 
-/** What goes on first, what is done last. */
+/** Ongoing states first, completed ones last. */
 const states = ['Running', 'Retrying', 'Waiting', 'Failed', 'Cancelled', 'Completed']
 
-/** The states that there are. */
+/** Returns the states that occur. */
 export function countStates(rows: readonly Pick<ListedInvalidation, 'stateName'>[]) {
   return states
     .map((state) => ({

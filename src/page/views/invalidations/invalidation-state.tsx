@@ -1,4 +1,4 @@
-/** The state of an invalidation; Running is work on its way here, not what is well. */
+/** The state of an invalidation; here Running means work in progress, not a healthy state. */
 import type { ListedInvalidation } from '../../../resources/invalidation.js'
 import { StateChip } from '../../parts/state-chip.js'
 

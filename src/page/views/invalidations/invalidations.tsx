@@ -1,4 +1,4 @@
-/** Bans and purges, the newest first: what they remove, how far they are. */
+/** Bans and purges, newest first: their content and progress. */
 import type { ListedInvalidation } from '../../../resources/invalidation.js'
 import { useList } from '../../api/list.js'
 import { LinkButton } from '../../parts/button.js'

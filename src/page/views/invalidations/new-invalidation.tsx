@@ -1,4 +1,4 @@
-/** Clears caches: what goes and where, whom it would reach, and one more question before everything goes. */
+/** Form that clears caches: content, target, preview, and a confirmation before everything is removed. */
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
@@ -104,7 +104,7 @@ function NewInvalidation() {
 type Inputs = ReturnType<typeof useInputs>
 
 function useInputs() {
-  // Of caches or a group that were chosen elsewhere.
+  // Preselects caches or a group chosen in another view.
   const agents = readIds(useAddressField('agents')[0])
   const groups = readIds(useAddressField('vclGroup')[0]).slice(0, 1)
   const isOfGroup = groups.length > 0 && mayRead('vclgroup')
@@ -133,16 +133,16 @@ function readDraft(scope: Scope, inputs: Inputs): Draft {
 }
 
 interface ContentFieldsProps {
-  /** The API's name of the text. */
+  /** The API's name for the text. */
   readonly name: string
   readonly draft: Draft
   readonly inputs: Inputs
   readonly preview: Preview
-  /** Why it was refused. */
+  /** The refusal. */
   readonly error: CallError | null
 }
 
-/** What is removed: expressions, or URLs with their method and headers. */
+/** The content to remove: expressions, or URLs with their method and headers. */
 function ContentFields({ name, draft, inputs, preview, error }: ContentFieldsProps) {
   const errors = { error, advice: preview.error }
   const wrong = error ?? (preview.isCurrent ? preview.error : null)
@@ -170,7 +170,7 @@ const texts = {
   },
 } as const
 
-/** Of a path or site: the expression that is sent, or what is no address. */
+/** For a path or site: the expression that will be sent, or the invalid line. */
 function SiteNote({ draft }: { readonly draft: Draft }) {
   if (draft.scope === 'expression') return null
   const wrong = findNoSite(draft)
@@ -241,7 +241,7 @@ const ttls = [
   { value: '2592000', title: '30 days' },
 ]
 
-/** Null: not confirmed. The preview is read again: what is shown may be from before the last letter. */
+/** Null: not confirmed. Reads the preview again, because the one shown may predate the last keystroke. */
 async function makeInvalidation(
   body: InvalidationBody,
   verb: string,

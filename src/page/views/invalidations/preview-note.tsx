@@ -1,4 +1,4 @@
-/** Below the fields while they are filled: the caches that it would reach, warnings, errors. */
+/** Below the fields while the user fills them in: the affected caches, warnings, errors. */
 import type { InvalidationPreview } from '../../../resources/invalidation.js'
 import { startSentence } from '../../parts/start-sentence.js'
 import type { Preview } from './use-preview.js'
@@ -7,7 +7,7 @@ interface PreviewNoteProps {
   readonly preview: Preview
   /** The error is shown at its field. */
   readonly isShownAtField: boolean
-  /** There is something to preview. */
+  /** True if there is something to preview. */
   readonly isReady: boolean
 }
 

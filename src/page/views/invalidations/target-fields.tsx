@@ -1,4 +1,4 @@
-/** Where an invalidation goes: a group, domains, tags, caches or all, as far as the person may see them. */
+/** Chooses the target of an invalidation: a group, domains, tags, caches or all, limited to what the user may read. */
 import type { Signal } from '@preact/signals'
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { useList } from '../../api/list.js'
@@ -16,7 +16,7 @@ interface Kind {
   readonly path: string
 }
 
-/** `all` is none of them. */
+/** All kinds except `all`. */
 const kinds: readonly Kind[] = [
   { value: 'vclGroup', title: 'A group', needs: 'vclgroup', path: '/vclgroups' },
   { value: 'domains', title: 'Domains', needs: 'domain', path: '/domains' },
@@ -28,7 +28,7 @@ function listKinds(): readonly Kind[] {
   return kinds.filter(({ needs }) => mayRead(needs))
 }
 
-/** The smallest that the person may choose. */
+/** Returns the smallest kind that the user may choose. */
 export function firstKind(): TargetKind {
   return listKinds()[0]?.value ?? 'all'
 }
@@ -43,7 +43,7 @@ export function TargetFields({ kind, ids }: TargetFieldsProps) {
   const chosen = seen.find(({ value }) => value === kind.value)
   const before = useRef(kind.value)
   useLayoutEffect(() => {
-    // Ids of one kind are nothing to another.
+    // Ids of one kind are meaningless for another.
     if (before.current !== kind.value) ids.value = []
     before.current = kind.value
   }, [kind.value])
@@ -62,7 +62,7 @@ export function TargetFields({ kind, ids }: TargetFieldsProps) {
 interface Named {
   readonly id: number
   readonly name?: string
-  /** Domains have this instead. */
+  /** Domains have an fqdn instead of a name. */
   readonly fqdn?: string
 }
 

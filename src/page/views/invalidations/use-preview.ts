@@ -1,4 +1,4 @@
-/** The preview of an invalidation while it is written: which caches it would reach, its warnings, its errors. */
+/** The preview of an invalidation while it is edited: the affected caches, warnings and errors. */
 import { useAnswer } from '../../api/answer.js'
 import { call } from '../../api/call.js'
 import type { CallError } from '../../api/http.js'
@@ -8,7 +8,7 @@ import type { InvalidationBody } from './compose-invalidation.js'
 export interface Preview {
   readonly value: InvalidationPreview | null
   readonly error: CallError | null
-  /** False: it is of what was written before. */
+  /** False: the preview belongs to an earlier state of the form. */
   readonly isCurrent: boolean
 }
 
@@ -29,7 +29,7 @@ export function usePreview(body: InvalidationBody | null): Preview {
 }
 
 interface Answer extends Omit<Preview, 'isCurrent'> {
-  /** What was asked. */
+  /** Identifies the request. */
   readonly key: string | null
 }
 

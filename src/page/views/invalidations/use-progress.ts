@@ -1,4 +1,4 @@
-/** Polls how many caches are done while the view is visible: events report only the begin and the end. */
+/** Polls the number of finished caches while the view is visible: events report only the start and the end. */
 import { useEffect } from 'preact/hooks'
 
 export function useProgress(isOpen: boolean, everyMs: number, reload: () => void): void {

@@ -1,4 +1,4 @@
-/** What the fields of the log choose becomes the API's selectors, its query, and what is said where that is refused. */
+/** Converts the log's fields to the API's selectors and query, and locates refusals. */
 import type { CallError } from '../../api/http.js'
 import {
   handlings,
@@ -7,7 +7,7 @@ import {
 } from '../../../resources/logged-transaction.js'
 import type { TextRange } from '../../parts/text-range.js'
 
-/** As the address has them; empty: all. */
+/** As in the URL; empty: all. */
 export interface LogFilter {
   readonly vclGroup: string
   readonly agents: string
@@ -15,9 +15,9 @@ export interface LogFilter {
   readonly domain: string
   readonly status: string
   readonly handling: string
-  /** What its URL contains. */
+  /** Text that the request's URL contains. */
   readonly url: string
-  /** A query of the cache's log, vsl-query(7), beside the fields. */
+  /** A vsl-query(7) in addition to the fields. */
   readonly query: string
 }
 
@@ -32,14 +32,14 @@ export function readHandling({ handling }: Pick<LogFilter, 'handling'>): Handlin
   return handlings.find((one) => one === handling) ?? null
 }
 
-/** Of `/logs` and `/top`. */
+/** Returns the parameters of `/logs` and `/top`. */
 export function selectTraffic(filter: LogFilter): URLSearchParams {
   const { vclGroup, agents, tags, domain } = filter
   const words = { vclGroup, agents, tags, domain, q: composeQuery(filter) }
   return new URLSearchParams(Object.entries(words).filter(([, word]) => word !== ''))
 }
 
-/** The person's own query stands first, so that positions in it can be told. */
+/** The user's own query comes first, so that positions in it can be located. */
 export function composeQuery(filter: LogFilter): string {
   const own = filter.query.trim()
   const tests = listTests(filter)
@@ -61,7 +61,7 @@ function quote(text: string): string {
   return `"${text.replace(/["\\]/g, '\\$&')}"`
 }
 
-/** The query finds requests by any of their records, as of parts of a page: what is shown is what the fields say. */
+/** The query matches any record of a request, also of parts of a page; this checks the request itself against the fields. */
 export function fits(request: LoggedRequest, filter: LogFilter): boolean {
   const [status, handling] = [readStatusClass(filter), readHandling(filter)]
   return (
@@ -72,11 +72,11 @@ export function fits(request: LoggedRequest, filter: LogFilter): boolean {
 
 interface Refusal {
   readonly error: CallError
-  /** In the person's own query; null: elsewhere. */
+  /** In the user's own query; null: elsewhere. */
   readonly mark: TextRange | null
 }
 
-/** Positions of the API count characters of the whole query from 1. */
+/** The API counts positions in characters of the whole query, from 1. */
 export function locateRefusal(error: CallError, filter: LogFilter): Refusal {
   const [start, position] = /^q, position (\d+)/.exec(error.errorMsg) ?? []
   if (start === undefined) return { error, mark: null }

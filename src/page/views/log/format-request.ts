@@ -1,4 +1,4 @@
-/** A request of the log as people read it. Its texts are those of clients: no character of them acts. */
+/** Formats a logged request. Its texts come from clients, so control characters are made harmless. */
 import type { LoggedRequest } from '../../../resources/logged-transaction.js'
 import { toPrintableLine } from '../../../cli/printable-text.js'
 import { unknown } from '../../parts/quantity.js'
@@ -11,7 +11,7 @@ const clock = new Intl.DateTimeFormat(undefined, {
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
 const duration = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 })
 
-/** In this machine's zone, with milliseconds. */
+/** In the browser's time zone, with milliseconds. */
 export function formatClock(at: string): string {
   return clock.format(new Date(at))
 }

@@ -1,4 +1,4 @@
-/** The head of the log's two parts: whose requests, which of them, and the query itself. All of it is in the address. */
+/** The head of both parts of the log: the caches or group, the filters and the query. All of it is kept in the URL. */
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect, useMemo } from 'preact/hooks'
 import { useSearch } from 'wouter-preact'
@@ -31,7 +31,7 @@ export function useLogFilter(): LogFilter {
 
 interface LogHeadProps {
   readonly filter: LogFilter
-  /** What was refused. */
+  /** The refusal of the last call. */
   readonly error: CallError | null
 }
 
@@ -71,7 +71,7 @@ interface NamesProps {
 }
 
 interface Named extends Reference {
-  /** Of a domain, which has no name. */
+  /** Domains have an fqdn instead of a name. */
   readonly fqdn?: string
 }
 
@@ -175,7 +175,7 @@ function QueryField({ filter, error }: LogHeadProps) {
   )
 }
 
-/** A text counts with Enter or on leaving: each letter would begin another stream. */
+/** Text applies on Enter or blur: otherwise each letter would start a new stream. */
 function useTyped(field: keyof LogFilter) {
   const [word, setWord] = useAddressField(field)
   const typed = useSignal(word)

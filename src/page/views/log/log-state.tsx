@@ -1,4 +1,4 @@
-/** Whether the log is read, and what of it is missing. */
+/** Whether the log is being read, and what is missing from it. */
 import { Link } from 'wouter-preact'
 import { Button } from '../../parts/button.js'
 import { formatCount } from '../../parts/quantity.js'
@@ -15,7 +15,7 @@ const words: Readonly<Record<LogPhase['kind'], readonly [state: string, tone: To
   ended: ['Ended', 'bad'],
 }
 
-/** Told one by one. */
+/** The number shown individually. */
 const endedMost = 3
 
 interface LogStateProps {

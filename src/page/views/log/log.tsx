@@ -1,4 +1,4 @@
-/** The live log: requests of many caches as they are answered, the newest first. */
+/** The live log: requests to many caches as they complete, newest first. */
 import { useSignal } from '@preact/signals'
 import { ErrorNote } from '../../parts/error-note.js'
 import { isAbout } from '../../parts/is-about.js'

@@ -1,4 +1,4 @@
-/** Reads the stream of the log (`GET /logs`): taken up again when it breaks, until it is left or the coordinator says that it is over. */
+/** Reads the log stream (`GET /logs`); reconnects when it breaks, until the view is left or the coordinator ends it. */
 import { readStreamEvents } from '../../../cli/event-stream.js'
 import type { LoggedRequest } from '../../../resources/logged-transaction.js'
 import { send } from '../../api/call.js'
@@ -6,7 +6,7 @@ import { isTransient } from '../../api/connection.js'
 import { readOutcome, refuse, type CallError } from '../../api/http.js'
 import { pauseAfterFailure, readTexts, standsAfterMs } from '../../api/stream.js'
 
-/** `broken`: it is taken up again by itself. */
+/** `broken`: the stream reconnects automatically. */
 export type LogPhase =
   | { readonly kind: 'connecting' | 'live' | 'paused' }
   | { readonly kind: 'broken' | 'ended'; readonly error: CallError }
@@ -15,13 +15,13 @@ interface LogListener {
   readonly onPhase: (phase: LogPhase) => void
   readonly onRequest: (request: LoggedRequest) => void
   readonly onDropped: (count: number) => void
-  /** No more comes of this cache. */
+  /** Called when a cache sends no more requests. */
   readonly onEnded: (agentId: number, reason: string) => void
 }
 
 const broken = refuse('The stream broke off.')
 
-/** Until `signal`, or what cannot go on. Never rejects. */
+/** Runs until `signal` aborts or the stream cannot continue. Never rejects. */
 export async function keepLog(
   words: string,
   signal: AbortSignal,
@@ -68,16 +68,16 @@ async function readRefusal(answer: Response | CallError): Promise<CallError | nu
   return outcome.ok ? null : outcome.error
 }
 
-/** Answers what the stream's end means by now; null: nothing new. */
+/** Returns the reason for which the stream would end now; null: no change. */
 function hand(event: string | undefined, text: string, listener: LogListener): LogEnd | null {
   if (event === undefined) return null
   const data: unknown = JSON.parse(text)
-  // What the API's document promises of each.
+  // The API's document guarantees these shapes.
   if (event === 'transaction') listener.onRequest(data as LoggedRequest)
   if (event === 'dropped') listener.onDropped((data as { readonly dropped: number }).dropped)
   if (event !== 'ended') return null
   const { agent, reason } = data as { readonly agent: number | null; readonly reason: string }
-  // After its time, or a coordinator that stops, it is begun anew.
+  // After its time limit or a stop of the coordinator, the stream restarts.
   if (agent === null) return { kind: 'broken', error: refuse(`The log ended: ${reason}`) }
   listener.onEnded(agent, reason)
   return { kind: 'ended', error: refuse(reason) }

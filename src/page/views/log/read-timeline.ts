@@ -1,14 +1,14 @@
-/** The records of a request in the order in which people think of it: received, hash, lookup, fetch, deliver; each with its time. */
+/** Orders the records of a request as steps: received, hash, lookup, fetch, deliver; each with its time. */
 import type { LoggedPart, LogRecord } from '../../../resources/logged-transaction.js'
 
 export interface Step {
   readonly title: string
-  /** Since the request was received, by the last time that the step has; null: it has none. */
+  /** Time since the request was received, from the last timestamp in the step; null: it has none. */
   readonly endsAtMs: number | null
   readonly records: readonly LogRecord[]
 }
 
-/** Parts of a part, such as those of a page, follow where it waited for them; others behind it. */
+/** Subrequests, such as parts of a page, follow where their parent waited for them; others follow after it. */
 export function readTimeline(parts: readonly LoggedPart[]): readonly Step[] {
   const begin = parts[0] === undefined ? null : readTimes(parts[0].records)[0]
   const xids = new Set(parts.map(({ xid }) => xid))
@@ -57,7 +57,7 @@ const prefixes: Readonly<Record<string, string>> = {
   bgfetch: 'In the background: ',
 }
 
-/** The step that begins with it. */
+/** Returns the title of the step that begins with this record. */
 function titleRequest({ tag, text }: LogRecord): string | null {
   if (tag === 'VCL_call' && text === 'HASH') return 'Hash'
   if (['Hit', 'HitMiss', 'HitPass'].includes(tag)) return 'Lookup'
@@ -72,7 +72,7 @@ function titleFetch({ tag, text }: LogRecord): string | null {
   return tag === 'Timestamp' && text.startsWith('BerespBody:') ? 'Body' : null
 }
 
-/** Milliseconds since 1970, of `Start: 1700000000.123456 0.000000 0.000000`. */
+/** Milliseconds since 1970, from `Start: 1700000000.123456 0.000000 0.000000`. */
 function readTimes(records: readonly LogRecord[]): readonly number[] {
   return records.flatMap(({ tag, text }) => {
     const seconds = tag === 'Timestamp' ? Number(text.split(' ')[1]) : Number.NaN

@@ -62,7 +62,7 @@ export function RequestDialog({ request, onClose }: RequestDialogProps) {
   )
 }
 
-/** The whole URL stands below. */
+/** The full URL is shown below. */
 const titleMost = 80
 
 function GroupName({ of: { id, name } }: { readonly of: NonNullable<LogLine['vclGroup']> }) {

@@ -1,4 +1,4 @@
-/** A request as its cache logged it, step by step. */
+/** The steps of a request as logged by its cache. */
 import { formatCount } from '../../parts/quantity.js'
 import type { LoggedPart } from '../../../resources/logged-transaction.js'
 import { formatMs, formatText } from './format-request.js'

@@ -1,4 +1,4 @@
-/** What is most frequent in the traffic of the chosen caches, counted for some seconds. */
+/** The most frequent values in the traffic of the chosen caches, counted for some seconds. */
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { TopEntry, TopKind } from '../../../resources/logged-transaction.js'

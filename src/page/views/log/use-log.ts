@@ -5,46 +5,46 @@ import type { LoggedRequest } from '../../../resources/logged-transaction.js'
 import { keepLog, type LogPhase } from './read-log.js'
 
 export interface LogLine extends LoggedRequest {
-  /** Of this view: each line has another. */
+  /** Unique within this view. */
   readonly id: number
 }
 
-/** What was read by now. */
+/** What was read so far. */
 interface LogRead {
-  /** The newest first. */
+  /** Newest first. */
   readonly lines: readonly LogLine[]
-  /** Lines that the caches or the coordinator left out. */
+  /** Lines that the caches or the coordinator dropped. */
   readonly dropped: number
-  /** Caches of which no more comes: why. */
+  /** Caches that send no more lines, with the reason. */
   readonly ended: ReadonlyMap<number, string>
 }
 
-/** Those before are forgotten. Whole records are a hundred times as long. */
+/** Older lines are dropped. Full records are a hundred times as long. */
 const linesMost = { plain: 2_000, detailed: 200 }
-/** Lines come by the thousand: they are drawn together. */
+/** Lines arrive by the thousand, so they are drawn in batches. */
 const gatherMs = 250
 
 const nothing: LogRead = { lines: [], dropped: 0, ended: new Map() }
 
 export interface LogShown extends LogRead {
   readonly phase: LogPhase
-  /** So many lines are kept. */
+  /** The number of lines kept. */
   readonly most: number
 }
 
 interface LogOptions {
-  /** Of `/logs`. */
+  /** The parameters of `/logs`. */
   readonly words: string
-  /** Of what is read already. */
+  /** Filters the requests that were read. */
   readonly isShown: (request: LoggedRequest) => boolean
-  /** Another one begins anew. */
+  /** A new key clears the log and restarts it. */
   readonly key: string
   readonly isPaused: boolean
-  /** With the whole record of each. */
+  /** Reads the full record of each request. */
   readonly isDetailed: boolean
 }
 
-/** While it is paused nothing is read, and what was stays. */
+/** While paused, nothing is read and the lines stay. */
 export function useLog({ words, isShown, key, isPaused, isDetailed }: LogOptions): LogShown {
   const most = isDetailed ? linesMost.detailed : linesMost.plain
   const shown = useSignal(nothing)
@@ -74,7 +74,7 @@ export function useLog({ words, isShown, key, isPaused, isDetailed }: LogOptions
       onRequest: (request) => {
         if (!isShown(request)) return
         came.push({ ...request, id: ++lastId.current })
-        // A window that is not seen draws seldom.
+        // A hidden window draws rarely.
         if (came.length > 2 * most) came = came.slice(-most)
         gathering ??= setTimeout(show, gatherMs)
       },

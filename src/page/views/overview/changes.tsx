@@ -1,4 +1,4 @@
-/** Who changed what last, in words. */
+/** The latest changes in words, with their authors. */
 import { useSignal } from '@preact/signals'
 import { Link } from 'wouter-preact'
 import type { OverviewChange } from '../../../resources/overview.js'
@@ -35,7 +35,7 @@ export function Changes({ changes }: { readonly changes: readonly OverviewChange
   )
 }
 
-/** The name in it leads to the object. */
+/** The object's name in the text is a link to the object. */
 function Words({ change: { text, object } }: { readonly change: OverviewChange }) {
   const place = object && locateObject(object)
   const parts = object && splitAtName(text, object.name)

@@ -1,4 +1,4 @@
-/** The one button beside a problem: what mends it, as far as the person may do it; else the way to what is ill. */
+/** Chooses the button beside a problem: the fix if the user may apply it, else a link to the affected object. */
 import type { OverviewProblem } from '../../../resources/overview.js'
 import type { PermissionType } from '../../../resources/permission.js'
 import { locateProblem } from './locate-object.js'
@@ -9,7 +9,7 @@ type ProblemAction =
 
 type Subject = Pick<OverviewProblem, 'code' | 'object' | 'objects' | 'remedy'>
 
-/** Null: it is shown nowhere. */
+/** Null: the object has no view. */
 export function chooseAction(
   { code, object, objects, remedy }: Subject,
   mayWrite: (type: PermissionType) => boolean,
@@ -17,11 +17,11 @@ export function chooseAction(
   const place = locateProblem({ object, objects })
   if (!place) return null
   const { type, id } = object
-  // While it is still tried there is nothing to retry.
+  // While attempts continue, there is nothing to retry.
   if (type === 'invalidation' && /\bretry\b/.test(remedy) && mayWrite('invalidation'))
     return { kind: 'retry', title: 'Retry', path: `/invalidations/${id}/retry` }
-  // A deploy that failed as a whole changed nothing; here some caches serve another revision than the others. Groups of the
-  // console are not rolled back, and their remedy is another.
+  // A deploy that failed as a whole changed nothing; here some caches serve a different revision. Groups of the console are
+  // not rolled back and have a different remedy.
   const isRefused = code === 'load-failed' && objects.some((one) => one.type === 'agent')
   const canGoBack = isRefused && /\brollback\b/.test(remedy)
   if (canGoBack && type === 'vclgroup' && mayWrite('vclgroup'))
@@ -31,7 +31,7 @@ export function chooseAction(
   return { kind: 'open', title: isAllowed ? verb.title : 'Open', href: place.href }
 }
 
-/** What is pressed where the button leads. */
+/** The action to take in the view that the button opens. */
 const openingVerbs: Readonly<
   Partial<
     Record<OverviewProblem['code'], { readonly needs: PermissionType; readonly title: string }>

@@ -1,12 +1,12 @@
-/** Which revision a group goes back to: the newest that put something else on its caches than what is there now. */
+/** Finds the revision for a rollback: the newest that deployed something different from what is there now. */
 import type { HistoryEntry } from '../../../resources/vclgroup.js'
 
 type Entry = Pick<HistoryEntry, 'revision' | 'account' | 'action' | 'mainVCL' | 'includes'>
 
-/** They note the revision of that time and make none. */
+/** These entries carry the current revision and create none. */
 const withoutRevision = ['undeploy', 'stage', 'delstage']
 
-/** `history`: the newest first. Null: there is none. */
+/** `history`: newest first. Null: no such revision. */
 export function findRollback<T extends Entry>(
   history: readonly T[],
 ): (T & { readonly revision: number }) | null {

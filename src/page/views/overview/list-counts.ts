@@ -1,4 +1,4 @@
-/** States with how many are in them: the worst first, and those that none is in left out. */
+/** Lists states with their counts, worst first, without empty ones. */
 import { toneOfState, type Tone } from '../../parts/tone-of-state.js'
 
 export interface Count {
@@ -19,7 +19,7 @@ function rankOf(name: string): number {
   return worstFirst.indexOf(toneOfState(name))
 }
 
-/** Somebody is in a state that is not good. */
+/** Returns true if any object is in a state that is not good. */
 export function isAnyIll(counts: Readonly<Record<string, number>> | null): boolean {
   return listCounts(counts ?? {}).some(({ name }) => ['bad', 'warn'].includes(toneOfState(name)))
 }

@@ -1,10 +1,10 @@
-/** Where an object of any type is shown; null: nowhere by itself. */
+/** Returns the view of an object of any type; null: it has no view of its own. */
 import type { OverviewProblem } from '../../../resources/overview.js'
 
 const places = {
   agent: { home: '/caches', icon: 'cache' },
   vclgroup: { home: '/groups', icon: 'group' },
-  /** By the id of its group. */
+  /** Identified by the id of its group. */
   stage: { home: '/groups', icon: 'group', section: '/stage' },
   deployment: { home: '/deployments', icon: 'deployment' },
   domain: { home: '/domains', icon: 'domain' },
@@ -38,7 +38,7 @@ export function locateObject({
   return { href: `${home}/${id}${section}`, icon }
 }
 
-/** A rollout is shown where its group, which its problems name, is deployed. */
+/** A rollout is shown in the deploy view of its group, which its problems name. */
 export function locateProblem({
   object,
   objects,

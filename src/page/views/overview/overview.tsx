@@ -1,4 +1,4 @@
-/** The start: what is wrong and what mends it, what the fleet serves, who changed what. */
+/** The start page: problems and their fixes, the traffic of the fleet, and recent changes. */
 import type { Overview } from '../../../resources/overview.js'
 import { Empty } from '../../parts/empty.js'
 import { LoadStatus } from '../../parts/load-status.js'

@@ -1,4 +1,4 @@
-/** What mends a problem in one press, or leads there. */
+/** A button that fixes a problem in one click, or leads to the fix. */
 import { call } from '../../api/call.js'
 import { useMutation } from '../../api/mutation.js'
 import type { OverviewProblem } from '../../../resources/overview.js'
@@ -41,7 +41,7 @@ async function retry(path: string, name: string): Promise<void> {
   notifyOutcome(await call('PUT', path), `${name} is sent again.`)
 }
 
-/** Where it leads is known before it is asked. */
+/** Finds the target revision before asking for confirmation. */
 async function rollBack(path: string, name: string): Promise<void> {
   const history = await call<readonly HistoryEntry[]>('GET', `${path}/history`)
   if (!history.ok) {

@@ -1,4 +1,4 @@
-/** What is wrong, the worst first: where, why, since when, and the button that mends it. */
+/** Problems, worst first: object, reason, start time, and the button that fixes each. */
 import { useSignal } from '@preact/signals'
 import { Link } from 'wouter-preact'
 import type { Overview, OverviewProblem } from '../../../resources/overview.js'
@@ -10,7 +10,7 @@ import { locateProblem } from './locate-object.js'
 import { ProblemButton } from './problem-button.js'
 import { ShowMore } from './show-more.js'
 
-/** Of more the rest is behind a button: below stand figures that help to judge them. */
+/** Further problems are behind a button, because the figures below help to judge them. */
 const firstShown = 6
 
 interface ProblemsProps {
@@ -80,7 +80,7 @@ function Problem({ problem }: { readonly problem: OverviewProblem }) {
   )
 }
 
-/** Commands stand between backticks. */
+/** Commands are enclosed in backticks. */
 function Remedy({ text }: { readonly text: string }) {
   return (
     <>{text.split('`').map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : part))}</>
@@ -88,7 +88,7 @@ function Remedy({ text }: { readonly text: string }) {
 }
 
 function AllIsWell({ overview: { agents, groups } }: { readonly overview: Overview }) {
-  // What has just gone is told as a problem some seconds later.
+  // A cache that just went down is reported as a problem only seconds later.
   if (isAnyIll(agents) || isAnyIll(groups)) return null
   const isEmpty = Object.values(agents ?? {}).every((count) => count === 0)
   const isDeployed = (groups?.Active ?? 0) > 0

@@ -1,4 +1,4 @@
-/** From an overview to its three small charts, and the marks in them. Values in, values out. */
+/** Builds the three small charts of an overview and their marks. Pure functions. */
 import type { Mark } from '../../../resources/mark.js'
 import type { Figures, Overview, OverviewProblem } from '../../../resources/overview.js'
 import type { ProblemCode } from '../../../resources/problem.js'
@@ -14,7 +14,7 @@ export interface TrendKind {
   readonly title: string
   readonly unit: Unit
   readonly colour: string
-  /** More of it is: */
+  /** What an increase means. */
   readonly isMore: 'good' | 'bad' | 'neutral'
 }
 
@@ -37,7 +37,7 @@ export const trendKinds: readonly TrendKind[] = [
   },
 ]
 
-/** Steps are at equal distances: a longer one is a gap. */
+/** Steps are equally spaced: a longer one is a gap. */
 const gapFrom = 1.5
 
 export function readTrend(
@@ -56,19 +56,19 @@ export function readTrend(
   })
 }
 
-/** What a chart reaches up to: all of a share, a little more than the highest of others. */
+/** Returns the top of a chart: 1 for a share, else slightly more than the highest value. */
 export function findMost(points: readonly TrendPoint[], unit: Unit): number {
   if (unit === 'share') return 1
   const highest = points.reduce((most, { value }) => Math.max(most, value ?? 0), 0)
   return highest === 0 ? 1 : highest * 1.15
 }
 
-/** Nothing of a group, or too little of it, is served. */
+/** Problems in which a group is not served, or by too few caches. */
 const outageCodes: readonly string[] = ['all-backends-sick', 'below-min'] satisfies ProblemCode[]
-/** Seconds: caches that go within this time are one mark. */
+/** Seconds: caches that go down within this time share one mark. */
 const togetherSeconds = 60
 
-/** What happened, and outages of whole groups, which go on, as whiles. One cache that is away is a moment like others. */
+/** Returns events as moments, and ongoing outages of whole groups as periods. The loss of one cache is a moment. */
 export function listMarks(
   marks: readonly Mark[],
   problems: readonly OverviewProblem[],
@@ -86,7 +86,7 @@ export function listMarks(
   ]
 }
 
-/** Together they are one ground. */
+/** Joins all outages into one shaded period. */
 function joinOutages(
   problems: readonly OverviewProblem[],
   nowSeconds: number,
@@ -99,7 +99,7 @@ function joinOutages(
   return [{ at, until: nowSeconds, tone: 'outage', text: countMore(text, problems.length - 1) }]
 }
 
-/** Hundreds of caches that go at once would be as many on top of each other. */
+/** Joins the marks of caches that go down together: hundreds would overlap. */
 function joinMoments(moments: readonly ChartMark[]): readonly ChartMark[] {
   const joined: { first: ChartMark; more: number }[] = []
   for (const moment of moments.toSorted((a, b) => a.at - b.at)) {
@@ -120,12 +120,12 @@ export interface Comparison {
   readonly tone: 'good' | 'bad' | 'neutral'
 }
 
-/** Less than that is nothing to speak of: a share of what it was. */
+/** The smallest change worth mentioning, as a share of the earlier value. */
 const notable = 0.02
-/** Of failures, a second. */
+/** The same for failures, per second. */
 const notableRate = 0.01
 
-/** Null: one of them is not known. */
+/** Returns null if one of the values is unknown. */
 export function compareFigures(
   kind: Pick<TrendKind, 'name' | 'isMore'>,
   now: Figures,

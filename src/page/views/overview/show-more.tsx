@@ -1,11 +1,11 @@
-/** The button below the first rows of a list: shows all of them, and fewer again. */
+/** The button below the first rows of a list that expands and collapses the list. */
 import type { Signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { Button } from '../../parts/button.js'
 
 interface ShowMoreProps {
   readonly isWhole: Signal<boolean>
-  /** How many are behind it. */
+  /** The number of hidden rows. */
   readonly more: number
   readonly children?: ComponentChildren
 }

@@ -1,4 +1,4 @@
-/** A sentence around the name in it; null: the name is not there. The last one: verbs stand before it. */
+/** Splits a sentence around a name; null: it does not occur. Uses the last occurrence, since verbs precede the name. */
 export function splitAtName(
   text: string,
   name: string,

@@ -1,4 +1,4 @@
-/** How many caches, groups and backends are how: a bar and the words, each a link to its list. */
+/** The numbers of caches, groups and backends in each state: a bar and words, each a link to its list. */
 import { Link } from 'wouter-preact'
 import type { Overview } from '../../../resources/overview.js'
 import { Icon, type IconName } from '../../parts/icon.js'

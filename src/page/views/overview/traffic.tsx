@@ -1,4 +1,4 @@
-/** What the fleet serves: a number, what it was an hour ago, and its course with what happened meanwhile. */
+/** The traffic of the fleet: the current figure, the figure an hour ago, and a chart with the events in between. */
 import { useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import type { Figures, Overview } from '../../../resources/overview.js'

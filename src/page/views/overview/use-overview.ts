@@ -1,4 +1,4 @@
-/** The overview, as new as events make it; its figures have none and are read again and again. */
+/** The overview, reloaded on events; its figures cause no events and are polled. */
 import { useEffect } from 'preact/hooks'
 import { overviewPath, type Overview } from '../../../resources/overview.js'
 import { subscribeToEvents } from '../../api/live.js'
@@ -6,9 +6,9 @@ import type { LiveType } from '../../api/live-event.js'
 import { useObject, type LoadedObject } from '../../api/object.js'
 
 const types: readonly LiveType[] = ['problem', 'agent', 'deployment', 'backend', 'apilog']
-/** Whatever comes meanwhile: thousands of caches may change at once. */
+/** The minimum time between reloads: thousands of caches may change at once. */
 const restMs = 2_000
-/** As often as samples come. */
+/** The interval of samples. */
 const figuresMs = 10_000
 const courseMs = 2_000
 
@@ -16,7 +16,7 @@ export function useOverview(): LoadedObject<Overview> {
   const shown = useObject<Overview>(overviewPath)
   const { reload, value } = shown
   useEffect(() => followOverview(reload), [reload])
-  // The first who asks is not kept waiting for the course of thousands of caches; it is known soon.
+  // The first response does not wait for the history of thousands of caches, which is ready soon after.
   const isComing = value?.lastHour?.length === 0
   useEffect(() => {
     if (!isComing) return
@@ -28,7 +28,7 @@ export function useOverview(): LoadedObject<Overview> {
   return shown
 }
 
-/** Answers how to stop. */
+/** Returns the function that stops following. */
 function followOverview(reload: () => void): () => void {
   let readAt = Date.now()
   let waiting: ReturnType<typeof setTimeout> | undefined
@@ -50,5 +50,5 @@ function followOverview(reload: () => void): () => void {
   }
 }
 
-/** Events of one change come together. */
+/** The events of one change arrive together. */
 const gatherMs = 300

@@ -1,4 +1,4 @@
-/** The caches and the groups that do worst: fetches that fail, then what is not answered from the cache. */
+/** The worst caches and groups: by failed fetches, then by requests not served from the cache. */
 import { Link } from 'wouter-preact'
 import type { Overview, WorstObject } from '../../../resources/overview.js'
 import { formatValue } from '../../charts/format-value.js'

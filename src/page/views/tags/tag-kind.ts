@@ -1,4 +1,4 @@
-/** What is the same of all tags. */
+/** Properties common to all tags. */
 import { tag } from '../../../resources/tag.js'
 import type { NamedKind } from '../../parts/named-object.js'
 

@@ -1,4 +1,4 @@
-/** One tag: the caches that bear it and the deployments that ask for it. */
+/** One tag: the caches that have it and the deployments that require it. */
 import type { Tag } from '../../../resources/tag.js'
 import { NamedObject } from '../../parts/named-object.js'
 import { UsedBy } from '../../parts/used-by.js'

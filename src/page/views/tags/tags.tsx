@@ -1,4 +1,4 @@
-/** Tags: the words that deployments choose caches by. */
+/** Tags: words by which deployments select caches. */
 import { useList } from '../../api/list.js'
 import { tag, type Tag } from '../../../resources/tag.js'
 import { agoColumn, textColumn } from '../../parts/columns.js'

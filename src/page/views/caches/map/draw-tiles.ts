@@ -1,17 +1,17 @@
-/** The tiles of the map on a canvas: one path for each colour, so that ten thousand are a few milliseconds. */
+/** Draws the tiles of the map on a canvas: one path for each colour, so that ten thousand take a few milliseconds. */
 import { placeIn, type Layout } from './layout-tiles.js'
 
 export type Health = 'well' | 'warning' | 'error' | 'still'
 
 export interface Tile {
   readonly health: Health
-  /** Of its place, 0 to 1. */
+  /** Share of its place, 0 to 1. */
   readonly size: number
 }
 
-/** Of a tile's side. */
+/** Corner radius as a share of a tile's side. */
 const roundShare = 0.1
-/** Between two tiles, in pixels: less where they are small. */
+/** The gap between two tiles, in pixels: smaller for small tiles. */
 const gapOf = (cell: number): number => (cell >= 16 ? 3 : cell >= 11 ? 2 : 1)
 
 export function drawTiles(

@@ -1,7 +1,7 @@
 /**
- * The fleet at a glance: a tile for each cache, those with the same tags together. Tiles are on a canvas; one link lies over the
- * tile under the pointer, or where the keys have led, so that it is opened and read aloud as any other link is. The list
- * beside it has the same in words.
+ * The fleet at a glance: one tile per cache, grouped by tags. Tiles are drawn on a canvas; one link covers the tile under the
+ * pointer or selected by keys, so that it opens and is read aloud like any other link. The list beside it shows the same in
+ * words.
  */
 import { useSignal, type Signal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
@@ -18,7 +18,7 @@ import { TileLink } from './tile-link.js'
 
 interface FleetMapProps {
   readonly agents: readonly Agent[]
-  /** Null: not known. */
+  /** Null: unknown. */
   readonly rates: ReadonlyMap<number, Rates> | null
 }
 
@@ -108,7 +108,7 @@ function Plane({ groups, ordered, tiles, layout, rates }: PlaneProps) {
   )
 }
 
-/** Drawn anew when something of it is another; never while it is scrolled or pointed at. */
+/** Redrawn only when its data changes, never on scrolling or pointing. */
 function Canvas({ tiles, layout }: Pick<PlaneProps, 'tiles' | 'layout'>) {
   const place = useRef<HTMLCanvasElement>(null)
   const scheme = useScheme()
@@ -120,7 +120,7 @@ function Canvas({ tiles, layout }: Pick<PlaneProps, 'tiles' | 'layout'>) {
   return <canvas class="map-canvas" ref={place} aria-hidden="true" />
 }
 
-/** Changes with the colours of the page. */
+/** Changes with the page's colour scheme. */
 function useScheme(): string {
   const isDark = useSignal(dark.matches)
   useEffect(() => {

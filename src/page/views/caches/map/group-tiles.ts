@@ -1,4 +1,4 @@
-/** Which caches stand together on the map: those with the same tags. Values in, values out. */
+/** Groups the caches of the map by their tags. Pure functions. */
 import type { Agent } from '../../../../resources/agent.js'
 
 type Tagged = { readonly tags: readonly Pick<Agent['tags'][number], 'name'>[] }
@@ -8,12 +8,12 @@ export interface TileGroup<T> {
   readonly agents: readonly T[]
 }
 
-/** More could not be told apart: the smallest of them are one. */
+/** More groups could not be distinguished: the smallest are merged into one. */
 const groupsMost = 40
 
 /**
- * Each cache is in one group. A tag that all bear says nothing, and one that a single cache bears makes no group; the largest
- * groups are first.
+ * Each cache is in one group. Tags on all caches are ignored, and a tag on a single cache makes no group. The largest groups
+ * come first.
  */
 export function groupByTags<T extends Tagged>(agents: readonly T[]): readonly TileGroup<T>[] {
   const counts = new Map<string, number>()

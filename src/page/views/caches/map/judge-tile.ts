@@ -1,11 +1,11 @@
-/** How a cache looks on the map: colour by its health, size by its requests. Values in, values out. */
+/** The appearance of a cache on the map: colour by health, size by requests. Pure functions. */
 import { agentStates } from '../../../../resources/agent-state.js'
 import { severities } from '../../../../resources/problem.js'
 import { findReason, type Ill } from '../judge-cache.js'
 import type { Rates } from '../sort-caches.js'
 import type { Health, Tile } from './draw-tiles.js'
 
-/** Of a cache without requests: it is still found. */
+/** The size of a cache without requests, which remains visible. */
 const leastSize = 0.45
 
 export function judgeHealth(agent: Ill): Health {
@@ -14,7 +14,7 @@ export function judgeHealth(agent: Ill): Health {
   return agent.state === agentStates.ReadOnly ? 'still' : 'well'
 }
 
-/** What is ill has its whole place: it often has no requests, and must be seen first. Without rates all have. */
+/** Caches with problems get full size: they often have no requests, but must stand out. Without rates all get full size. */
 export function toTiles(
   agents: readonly (Ill & { readonly id: number })[],
   rates: ReadonlyMap<number, Rates> | null,

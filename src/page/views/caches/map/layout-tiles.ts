@@ -1,18 +1,18 @@
-/** Where each tile of the map stands: values in, values out. All lengths in pixels. */
+/** Computes the position of each tile of the map. Pure functions. All lengths in pixels. */
 
 export interface Section {
   readonly left: number
   readonly top: number
-  /** Of its title too. */
+  /** Includes the title. */
   readonly width: number
   readonly columns: number
-  /** Of all tiles, the first and how many. */
+  /** The index of the first tile among all tiles, and the number of tiles. */
   readonly from: number
   readonly count: number
 }
 
 export interface Layout {
-  /** The side of a tile with the gap behind it. */
+  /** The side of a tile including the gap after it. */
   readonly cell: number
   readonly height: number
   readonly sections: readonly Section[]
@@ -20,11 +20,11 @@ export interface Layout {
 
 const titleHeight = 22
 const gap = 14
-/** A title has room for some letters. */
+/** Leaves room for some letters of a title. */
 const sectionWidthLeast = 84
 const cells = [64, 56, 48, 40, 34, 30, 26, 22, 20, 18, 16, 14, 12, 11, 10, 9, 8] as const
 
-/** The largest tiles with which all fits; where none do the smallest, and the map is scrolled. */
+/** Uses the largest tiles that fit; if none fit, the smallest, and the map scrolls. */
 export function layoutTiles(counts: readonly number[], width: number, height: number): Layout {
   const layouts = cells.map((cell) => () => layoutAt(cell, counts, width, height))
   for (const make of layouts) {
@@ -34,7 +34,7 @@ export function layoutTiles(counts: readonly number[], width: number, height: nu
   return layoutAt(cells[cells.length - 1] ?? 8, counts, width, height)
 }
 
-/** Groups side by side as far as there is room, each about as broad as the map itself. */
+/** Places groups side by side while there is room, each with about the aspect ratio of the map. */
 function layoutAt(cell: number, counts: readonly number[], width: number, height: number): Layout {
   const most = Math.max(1, Math.floor(width / cell))
   const aspect = Math.max(1, width / Math.max(1, height))
@@ -64,14 +64,14 @@ export interface Place {
   readonly top: number
 }
 
-/** Null: there is no such tile. */
+/** Null: no such tile. */
 export function findPlace({ sections, cell }: Layout, index: number): Place | null {
   const section = sections.find(({ from, count }) => index >= from && index < from + count)
   if (!section) return null
   return placeIn(section, cell, index - section.from)
 }
 
-/** Of the tile that is so far behind the first one of its section. */
+/** Returns the place of the tile at this index within its section. */
 export function placeIn({ left, top, columns }: Section, cell: number, at: number): Place {
   return {
     left: left + (at % columns) * cell,
@@ -79,7 +79,7 @@ export function placeIn({ left, top, columns }: Section, cell: number, at: numbe
   }
 }
 
-/** The tile at a point; null: none. */
+/** Returns the index of the tile at a point; null: none. */
 export function findTile({ sections, cell }: Layout, x: number, y: number): number | null {
   for (const { left, top, columns, from, count } of sections) {
     const column = Math.floor((x - left) / cell)
@@ -90,7 +90,7 @@ export function findTile({ sections, cell }: Layout, x: number, y: number): numb
   return null
 }
 
-/** Where a key leads from a tile; null: it moves nothing. */
+/** Returns the tile that a key moves to; null: the key does not move. */
 export function nextTile(layout: Layout, index: number, key: string): number | null {
   const last = layout.sections.reduce((sum, { count }) => sum + count, 0) - 1
   const here = layout.sections.find(({ from, count }) => index >= from && index < from + count)

@@ -1,4 +1,4 @@
-/** What the colours of the map mean, and how many of each there are. Its swatches are where the canvas reads the colours. */
+/** The meaning of the map's colours, with the count of each. The canvas reads the colours from its swatches. */
 import { formatCount } from '../../../parts/quantity.js'
 import type { Health } from './draw-tiles.js'
 
@@ -29,7 +29,7 @@ export function Legend({ counts, hasSizes }: LegendProps) {
   )
 }
 
-/** As they are now: the theme and the connection change them. */
+/** Reads the current colours: the theme and the connection change them. */
 export function readColours(): Readonly<Record<Health, string>> {
   const read = (health: Health): string => {
     const swatch = document.querySelector(`.map-swatch[data-health="${health}"]`)

@@ -1,4 +1,4 @@
-/** The one tile of the map that is pointed at or focused: a link to its cache, and what is to be known of it. */
+/** The tile of the map under the pointer or focus: a link to its cache, with a tooltip. */
 import { useSignal, useSignalEffect, type Signal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 import { Link } from 'wouter-preact'
@@ -24,7 +24,7 @@ export function TileLink({ agents, rates, layout, active, isPointed }: TileLinkP
   const agent = agents[index]
   const tile = findPlace(layout, index)
   useSignalEffect(() => {
-    // The keys led to another tile: it is scrolled to and read aloud.
+    // A key selected another tile: focus scrolls to it and has it read aloud.
     if (active.value >= 0 && isFocused.peek()) place.current?.querySelector('a')?.focus()
   })
   if (!agent || !tile) return null
@@ -65,7 +65,7 @@ interface TooltipProps {
   readonly top: number
 }
 
-/** Pixels: what it may take, to decide on which side of its tile it stands. */
+/** The maximum size in pixels, to decide on which side of its tile the tooltip is placed. */
 const [tooltipWidth, tooltipHeight] = [272, 132]
 
 function Tooltip({ agent, rates, layout, left, top }: TooltipProps) {

@@ -1,9 +1,9 @@
-/** What of a group's requests is drawn beside its gates, over which time and with which marks. Values in, values out. */
+/** Chooses the graphs of a group's requests, the time range and the marks drawn beside its gates. Pure functions. */
 import type { Rollout } from '../../../../resources/rollout.js'
 import type { ChartMark } from '../../../charts/chart-mark.js'
 import type { Graph } from '../../graphs/graphs-shown.js'
 
-/** Of `/graph/{name}/…`: what `graphsOfGates` are made of. */
+/** Names for `/graph/{name}/…`: the data of `graphsOfGates`. */
 export const trafficOfGates = ['status', 'hitratio', 'firstbyte'] as const
 
 export const graphsOfGates: readonly Graph[] = [
@@ -27,7 +27,7 @@ export const graphsOfGates: readonly Graph[] = [
   },
 ]
 
-/** As the gates compare: seconds before it began. */
+/** Seconds before the start, as the gates compare them. */
 const beforeSeconds = 600
 
 /** Seconds since 1970. */
@@ -37,7 +37,7 @@ export function findTime({ startedAt, endedAt }: Rollout, nowMs: number) {
   return { from: began - beforeSeconds, to: Math.max(ended, began + 1) }
 }
 
-/** Where each wave begins, and where it went back. */
+/** Marks the start of each wave, and the rollback. */
 export function markWaves({ waves, endedAt, stateName }: Rollout): readonly ChartMark[] {
   const begun = waves.flatMap(({ startedAt }, at): ChartMark[] =>
     startedAt === null

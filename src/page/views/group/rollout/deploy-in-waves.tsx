@@ -1,4 +1,4 @@
-/** A deploy in waves of its own, in place of the group's policy. */
+/** Deploys with its own waves instead of the group's policy. */
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { GivenPolicy } from '../../../../resources/rollout.js'
@@ -22,7 +22,7 @@ export function DeployInWaves({ group, verbs, deploy }: DeployInWavesProps) {
   const form = usePolicyForm(group.rollout)
   const { error } = verbs
   const isRefused = error?.status === 400 && isAbout(error, 'rollout')
-  // What is wrong with it is told where it was written.
+  // Errors are shown at their inputs, so the form reopens.
   useEffect(() => {
     if (isRefused) isOpen.value = true
   }, [error])

@@ -1,4 +1,4 @@
-/** What a rollout is at, in words, and what may be said to it. Values in, values out. */
+/** Describes the state of a rollout in words and lists its possible actions. Pure functions. */
 import {
   agentInWaveStates,
   rolloutStates,
@@ -9,7 +9,7 @@ import {
 import { formatValue, type Unit } from '../../../charts/format-value.js'
 import { unknown } from '../../../parts/quantity.js'
 
-/** `RolledBack` as people read it. */
+/** Returns a state name such as `RolledBack` as words. */
 export function wordOfState(name: string): string {
   const words = name.replaceAll(/([a-z])([A-Z])/g, '$1 $2')
   return words.slice(0, 1) + words.slice(1).toLowerCase()
@@ -31,7 +31,7 @@ type Bake = Pick<Rollout, 'bakedSeconds'> & {
   readonly policy: Pick<Rollout['policy'], 'bake' | 'maxBake'>
 }
 
-/** How long it has been observed of how long it is to be. */
+/** The time observed so far, of the time required. */
 export function describeBake({ bakedSeconds, policy }: Bake): string {
   const { bake = 0, maxBake = bake } = policy
   if (bakedSeconds < bake || maxBake <= bake)
@@ -39,14 +39,14 @@ export function describeBake({ bakedSeconds, policy }: Bake): string {
   return `Observed for ${bakedSeconds} s: prolonged to at most ${maxBake} s, since a gate is inconclusive`
 }
 
-/** Of 1. */
+/** From 0 to 1. */
 export function measureBake({ bakedSeconds, policy }: Bake): number {
   const { bake = 0, maxBake = bake } = policy
   const whole = bakedSeconds < bake ? bake : maxBake
   return whole <= 0 ? 1 : Math.min(1, bakedSeconds / whole)
 }
 
-/** How the wave with this place is: the verdict once it has ended. */
+/** The state of the wave at this index; its verdict once it has ended. */
 export function judgeWave(
   rollout: Pick<Rollout, 'wave' | 'waves' | 'stateName' | 'endedAt'>,
   at: number,
@@ -58,7 +58,7 @@ export function judgeWave(
   return at === wave - 1 ? wordOfState(stateName).toLowerCase() : 'ended'
 }
 
-/** In the order in which an agent goes through them. */
+/** In the order in which an agent passes through the states. */
 export function countStates(agents: readonly AgentInWave[]) {
   return agentInWaveStates
     .map((state) => ({ state, count: agents.filter((one) => one.state === state).length }))
@@ -67,7 +67,7 @@ export function countStates(agents: readonly AgentInWave[]) {
 
 export type RolloutVerb = 'pause' | 'resume' | 'advance' | 'abort'
 
-/** What the API would take now. */
+/** The actions that the API would accept now. */
 export function listVerbs({ state }: Pick<Rollout, 'state'>): readonly RolloutVerb[] {
   const { Switching, Baking, Paused } = rolloutStates
   if (state === Switching) return ['pause', 'abort']
@@ -77,7 +77,7 @@ export function listVerbs({ state }: Pick<Rollout, 'state'>): readonly RolloutVe
 
 interface GateKind {
   readonly title: string
-  /** Null: it has no figures. */
+  /** Null: the gate has no figures. */
   readonly unit: Unit | null
 }
 
@@ -92,7 +92,7 @@ const gateKinds: Readonly<Record<string, GateKind>> = {
   webhook: { title: 'Webhook', unit: null },
 }
 
-/** One that this page does not know bears its name in the API. */
+/** Unknown gates keep their API name. */
 export function nameGate(name: string): string {
   return gateKinds[name]?.title ?? name
 }
@@ -100,20 +100,20 @@ export function nameGate(name: string): string {
 export function formatFigure(name: string, value: number | null): string {
   const unit = gateKinds[name]?.unit ?? null
   if (value === null || unit === null) return unknown
-  // Beside each other parts of a millisecond say nothing.
+  // In a comparison, fractions of a millisecond are meaningless.
   return formatValue(unit, unit === 'milliseconds' && value >= 10 ? Math.round(value) : value)
 }
 
-/** Those that fail first, then those that say nothing; else as in the policy. */
+/** Failed gates first, then inconclusive ones; otherwise in the order of the policy. */
 export function sortGates(gates: readonly GateResult[]): readonly GateResult[] {
   const ranks = ['fail', 'inconclusive', 'pass']
   return gates.toSorted((a, b) => ranks.indexOf(a.verdict) - ranks.indexOf(b.verdict))
 }
 
-/** So long the end of a rollout is shown as what happens now, ms. */
+/** How long an ended rollout is still shown as current, in ms. */
 const recentMs = 600_000
 
-/** What the deploy tab shows: the one that runs, or that has just ended; `known`: the newest first. */
+/** Returns the rollout for the deploy tab: the running or just ended one; `known`: newest first. */
 export function findShown(known: readonly Rollout[], nowMs: number): Rollout | null {
   const [newest] = known
   if (!newest) return null

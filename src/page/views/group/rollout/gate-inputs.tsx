@@ -99,7 +99,7 @@ function OneGate({ row, at, error, owner, remove }: OneGateProps) {
   )
 }
 
-/** How an error names an input of a gate: in the schema's words, or in those of the rules behind it. */
+/** Returns the name an error uses for a gate's input: the schema's path, or the label used by the rules behind it. */
 function findPlace(error: CallError | null, gate: string, key: string): string {
   const label = `${gate}: ${key}`
   return isAbout(error, label) ? label : `${gate}.${key}`

@@ -1,4 +1,4 @@
-/** What the gates of a rollout saw beside what was before and what is elsewhere, and what they say to it. */
+/** The gates of a rollout: figures now, before and elsewhere, and the verdicts. */
 import type { GateResult } from '../../../../resources/rollout.js'
 import { startSentence } from '../../../parts/start-sentence.js'
 import { StateChip } from '../../../parts/state-chip.js'

@@ -1,11 +1,11 @@
-/** A rollout is in the way of what somebody wants of its group: says which, and offers to abort it first. */
+/** If a rollout blocks an action on its group, names the rollout and offers to abort it first. */
 import { rolloutStates, type Rollout } from '../../../../resources/rollout.js'
 import { call } from '../../../api/call.js'
 import type { CallError } from '../../../api/http.js'
 import { confirmDestruction } from '../../../parts/confirm.js'
 import { describeRollout } from './describe-rollout.js'
 
-/** Whether to ask again with `abort=true`; null: that is not the matter, or what is going back already has to be waited for. */
+/** Returns whether to retry with `abort=true`; null: no rollout blocks, or it is already rolling back and must end first. */
 export async function offerAbort({ status, rolloutId }: CallError): Promise<boolean | null> {
   if (status !== 409 || rolloutId === undefined) return null
   const found = await call<Rollout>('GET', `/rollouts/${rolloutId}`)

@@ -1,4 +1,4 @@
-/** The newest rollouts of a group: how each ended, and why. */
+/** The newest rollouts of a group: the result and reason of each. */
 import type { Rollout } from '../../../../resources/rollout.js'
 import { Button } from '../../../parts/button.js'
 import { agoColumn, stateColumn } from '../../../parts/columns.js'

@@ -1,19 +1,19 @@
-/** A policy of rollouts, as its form holds it and as the API takes it: values in, values out. */
+/** A rollout policy, as its form holds it and as the API accepts it. Pure functions. */
 import type { GateName, GateRule, GivenPolicy, WaveRule } from '../../../../resources/rollout.js'
 
 export type WaveKind = keyof WaveRule
 
 export interface WaveFields {
   readonly kind: WaveKind
-  /** Of `count` and `percent`. */
+  /** For `count` and `percent`. */
   readonly amount: string
-  /** Of `tags` and `agents`. */
+  /** For `tags` and `agents`. */
   readonly ids: readonly number[]
 }
 
 export interface GateFields {
   readonly name: GateName
-  /** By the API's names. Empty: by default. */
+  /** Keyed by the API's names. Empty: the default. */
   readonly texts: Readonly<Record<string, string>>
 }
 
@@ -30,16 +30,16 @@ interface PolicyFields {
 interface GateInput {
   readonly key: keyof GateRule
   readonly label: string
-  /** What it is when it is left empty; empty: nothing is compared with it. */
+  /** The default if left empty; empty: no comparison. */
   readonly usual: string
-  /** The API has it of 1, the form of 100. */
+  /** A fraction of 1 in the API, a percentage in the form. */
   readonly isShare?: boolean
 }
 
 const times: GateInput = { key: 'factor', label: 'Or at most, times of before', usual: '' }
 const share: GateInput = { key: 'max', label: 'At most, %', usual: '1', isShare: true }
 
-/** What each gate may be given, beside `commonInputs`. */
+/** The inputs of each gate, in addition to `commonInputs`. */
 const gateInputs: Readonly<Record<GateName, readonly GateInput[]>> = {
   errors: [share, times],
   hitRatio: [{ key: 'drop', label: 'May drop by, points', usual: '10', isShare: true }],
@@ -65,14 +65,14 @@ const commonInputs: readonly GateInput[] = [
   { key: 'for', label: 'For, seconds', usual: '10' },
   { key: 'minRequests', label: 'From requests on', usual: '100' },
 ]
-/** Gates that count no requests, though the API answers it of all. */
+/** Gates that count no requests, although the API returns `minRequests` for all gates. */
 const withoutRequests: readonly GateName[] = ['backendsHealthy', 'probe', 'webhook']
 
 export function listInputs(name: GateName): readonly GateInput[] {
   return [...gateInputs[name], ...commonInputs]
 }
 
-/** Those that mean something for this gate. */
+/** Returns the inputs that apply to this gate. */
 export function listShownInputs(name: GateName): readonly GateInput[] {
   const isCounted = !withoutRequests.includes(name)
   return listInputs(name).filter(({ key }) => key !== 'minRequests' || isCounted)
@@ -85,14 +85,14 @@ const starting: GivenPolicy = {
   gates: [{ name: 'errors' }, { name: 'backendFailures' }],
 }
 
-/** Null: what a new one begins with. */
+/** Null: the initial fields of a new policy. */
 export function readPolicyFields(policy: GivenPolicy | null): PolicyFields {
   const { waves, bake, maxBake, gates = [], ...rest } = policy ?? starting
   return {
     waves: waves.map(readWave),
     bake: toText(bake),
     maxBake: toText(maxBake),
-    // The API adds restarts to all.
+    // The API adds the restarts gate to every policy.
     gates: gates.filter(({ name }) => name !== 'restarts').map(readGate),
     onFailure: rest.onFailure ?? 'rollback',
     onInconclusive: rest.onInconclusive ?? 'continue',
@@ -125,7 +125,7 @@ function scale(value: number, factor: number): number {
   return Number((value * factor).toPrecision(12))
 }
 
-/** As the API takes it, which judges it: what is not a number is refused there, and told at its field. */
+/** Builds the API body. The API validates it: it refuses non-numbers, and the error is shown at the field. */
 export function toPolicy(fields: PolicyFields): GivenPolicy {
   const { waves, bake, maxBake, gates, onFailure, onInconclusive, banOnRollback } = fields
   const policy = {
@@ -137,7 +137,7 @@ export function toPolicy(fields: PolicyFields): GivenPolicy {
     onInconclusive,
     banOnRollback,
   }
-  return policy as GivenPolicy // judged there
+  return policy as GivenPolicy // validated by the API
 }
 
 function toWave({ kind, amount, ids }: WaveFields): object {

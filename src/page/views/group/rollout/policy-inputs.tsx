@@ -1,4 +1,4 @@
-/** The inputs of a policy: in which waves a deploy switches, how long each is watched, and what sends it back. */
+/** The inputs of a policy: the waves of a deploy, the bake time of each, and the conditions of a rollback. */
 import { bakeMost, wavesMost } from '../../../../resources/rollout.js'
 import type { Group } from '../../../../resources/vclgroup.js'
 import type { CallError } from '../../../api/http.js'
@@ -11,7 +11,7 @@ import { WaveInputs } from './wave-inputs.js'
 interface PolicyInputsProps {
   readonly form: PolicyForm
   readonly error: CallError | null
-  /** Whose tags and webhooks may be meant. */
+  /** The organization whose tags and webhooks may be used. */
   readonly owner: Group['organization']
 }
 
@@ -67,7 +67,7 @@ export function PolicyInputs({ form, error, owner }: PolicyInputsProps) {
   )
 }
 
-/** The API's names of the inputs: an error about one of them stands there. */
+/** The API's names of the inputs, to show an error at its input. */
 export function listPolicyNames({ waves, gates }: PolicyForm): readonly string[] {
   return [
     ...['rollout.bake', 'rollout.maxBake'],

@@ -1,4 +1,4 @@
-/** What may be said to a rollout that runs. */
+/** Actions on a running rollout. */
 import type { Rollout } from '../../../../resources/rollout.js'
 import { call } from '../../../api/call.js'
 import { useMutation } from '../../../api/mutation.js'
@@ -51,7 +51,7 @@ const words: Readonly<Record<RolloutVerb, { readonly title: string; readonly don
   abort: { title: 'Abort…', done: 'aborted' },
 }
 
-/** Pausing and resuming take nothing from anybody. */
+/** Pausing and resuming are harmless and need no confirmation. */
 const questions: Readonly<Partial<Record<RolloutVerb, (rollout: Rollout) => Question>>> = {
   advance: (rollout) => ({
     title: `Advance rollout ${rollout.id}?`,

@@ -1,4 +1,4 @@
-/** The figures that gates judge, of the group's requests: over the ten minutes before a rollout and its own time. */
+/** Charts of the group's request figures that gates judge: the ten minutes before a rollout and its duration. */
 import { useMemo } from 'preact/hooks'
 import { isEnded, type Rollout } from '../../../../resources/rollout.js'
 import { useAnswer } from '../../../api/answer.js'
@@ -7,7 +7,7 @@ import { columnsOf, type CounterSeries } from '../../graphs/graphs-shown.js'
 import { readTraffic } from '../../graphs/use-series.js'
 import { findTime, graphsOfGates, markWaves, trafficOfGates } from './chart-rollout.js'
 
-/** Rows of the archive are not made more often. */
+/** The archive adds rows no more often than this. */
 const rereadMs = 10_000
 const nothing: readonly CounterSeries[] = []
 

@@ -1,4 +1,4 @@
-/** One rollout: its waves, its gates, and their figures over its time. */
+/** One rollout: its waves, its gates, and their figures over its duration. */
 import type { Rollout } from '../../../../resources/rollout.js'
 import { LoadedPart } from '../../../parts/loaded-part.js'
 import { Loading } from '../../../parts/loading.js'

@@ -1,4 +1,4 @@
-/** The rollout of a group that runs or has just ended: what it is at and why, and what may be said to it. */
+/** The running or just ended rollout of a group: its state, the reason, and the possible actions. */
 import { rolloutStates, type Rollout } from '../../../../resources/rollout.js'
 import { startSentence } from '../../../parts/start-sentence.js'
 import { StateChip } from '../../../parts/state-chip.js'
@@ -50,7 +50,7 @@ export function Reason({ rollout: { reason, state } }: { readonly rollout: Rollo
   return <p class={`note tone-${isPaused ? 'warn' : 'bad'}`}>{startSentence(reason)}</p>
 }
 
-/** Who began it, and what becomes of it where a gate fails. */
+/** Who started the rollout, and what happens if a gate fails. */
 export function Course({ rollout }: { readonly rollout: Rollout }) {
   const { account, startedAt, endedAt, fromRevision, policy } = rollout
   return (

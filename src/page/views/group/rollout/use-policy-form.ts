@@ -1,4 +1,4 @@
-/** What a form of a policy holds while it is written: rows that come and go, each with its values. */
+/** The state of a policy form while it is edited: rows that can be added and removed, each with its values. */
 import { signal, type Signal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import type { GivenPolicy } from '../../../../resources/rollout.js'
@@ -37,7 +37,7 @@ export interface PolicyForm {
   readonly read: () => GivenPolicy
 }
 
-/** `start`: what is changed, read once; null: a new one. */
+/** `start`: the policy being changed, read once; null: a new one. */
 export function usePolicyForm(start: GivenPolicy | null): PolicyForm {
   return useMemo(() => makePolicyForm(start), [])
 }
@@ -68,7 +68,7 @@ function makePolicyForm(start: GivenPolicy | null): PolicyForm {
     read: () =>
       toPolicy({
         waves: waves.value.map(({ kind, amount, ids }) => ({
-          ...{ kind: kind.value as WaveKind, amount: amount.value, ids: ids.value }, // of the select
+          ...{ kind: kind.value as WaveKind, amount: amount.value, ids: ids.value }, // one of the select's options
         })),
         gates: gates.value.map(({ name, texts }) => ({ name, texts: readTexts(texts) })),
         ...{ bake: bake.value, maxBake: maxBake.value, banOnRollback: banOnRollback.value },

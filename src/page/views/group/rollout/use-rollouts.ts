@@ -1,4 +1,4 @@
-/** The newest rollouts of a group; read again as they, or what is placed for the one that runs, change. */
+/** The newest rollouts of a group; reloaded when they change, or when placements of the running one change. */
 import { useEffect } from 'preact/hooks'
 import { isEnded, rolloutStates, type Rollout } from '../../../../resources/rollout.js'
 import type { Group } from '../../../../resources/vclgroup.js'
@@ -6,32 +6,32 @@ import type { CallError } from '../../../api/http.js'
 import { useObject } from '../../../api/object.js'
 
 export interface Rollouts {
-  /** The newest first. */
+  /** Newest first. */
   readonly known: readonly Rollout[]
-  /** The one that switches waves, or back; null: none does. */
+  /** The rollout that is switching waves or rolling back; null: none. */
   readonly running: Rollout | null
   readonly error: CallError | null
   readonly reload: () => void
 }
 
 const shownMost = 20
-/** So often a coordinator writes down how far a bake is, which no event tells. */
+/** How often a coordinator stores the progress of a bake, which it does without an event. */
 const bakeWrittenMs = 2_000
 
-/** Null: the group is not read yet. */
+/** `group` is null while it is not loaded. */
 export function useRollouts(group: Group | null): Rollouts {
   const id = group?.id
   const isAsked = group !== null && !group.console
   const path = `/rollouts?vclGroup.id=${id ?? ''}&sort=id:desc&take=${shownMost}`
   const { value, error, reload } = useObject<readonly Rollout[]>(isAsked ? path : null, {
     follow: 'rollout',
-    // Its events carry it whole.
+    // Events carry the whole rollout.
     concerns: (data) => (data as Partial<Rollout>).vclGroup?.id === id,
   })
   const known = value ?? []
   const isRunning = ({ state }: Rollout) => state > rolloutStates.Loading && !isEnded(state)
   const running = known.find(isRunning) ?? null
-  // How far its agents are is told of the group.
+  // The progress of its agents arrives with the group's events.
   useEffect(() => {
     if (running) reload()
   }, [group])
@@ -51,13 +51,13 @@ function useRepeated(isWanted: boolean, act: () => void): void {
   }, [isWanted])
 }
 
-/** With its agents, which lists leave out of large ones; null: they are not read yet. */
+/** The rollout with its agents, which lists omit for large rollouts; null: not loaded yet. */
 export function useWhole(rollout: Rollout): Rollout | null {
   const { id, waves, state } = rollout
   const isLarge = waves.some(({ agents }) => agents === undefined)
   const { value, reload } = useObject<Rollout>(isLarge ? `/rollouts/${id}` : null)
   const isMoving = state === rolloutStates.Switching || state === rolloutStates.RollingBack
-  // While it bakes, or is over, its agents stay as they are.
+  // While it bakes or after it ended, its agents do not change.
   useEffect(() => {
     if (isLarge) reload()
   }, [isMoving ? rollout : state])

@@ -1,4 +1,4 @@
-/** One wave of a policy: how many caches it reaches, or which. */
+/** One wave of a policy: the number of its caches, or which caches. */
 import type { Tag } from '../../../../resources/tag.js'
 import type { Group } from '../../../../resources/vclgroup.js'
 import type { CallError } from '../../../api/http.js'
@@ -43,7 +43,7 @@ export function WaveInputs({ row, at, error, owner, remove }: WaveInputsProps) {
   )
 }
 
-/** Caches are named by the client; here such a wave is kept, or removed. */
+/** Only API clients name single caches; here such a wave can only be kept or removed. */
 function listKinds(now: string) {
   return [
     { value: 'count', title: 'a number of caches' },

@@ -1,4 +1,4 @@
-/** The waves of a rollout: how each is, and its caches. */
+/** The waves of a rollout: the state and caches of each. */
 import type { AgentInWave, Rollout, Wave } from '../../../../resources/rollout.js'
 import { cacheColumn } from '../../../parts/cache-column.js'
 import { formatNames } from '../../../parts/format-names.js'
