@@ -159,7 +159,7 @@ async function startOn(
   const leases = createLeases({ store, now: Date.now, isAlone: !bus.isShared })
   const tls = await openListenerTls(config, { store, sealing }, log)
   const service = createService(infrastructure, leases, config.settings, tls)
-  metrics.useFleetCounter(createFleetCounter(service))
+  metrics.setFleetCounter(createFleetCounter(service))
   const identity = await openIdentity(service, sealing)
   const { licenseKeyFile, adminUser: user, adminPassword: password } = config
   const licenseKey = licenseKeyFile === null ? null : await readLicenseKey(licenseKeyFile)

@@ -14,7 +14,7 @@ const pausesPerPoll = 3
 const longestPauseMs = 200
 
 interface WatchOptions {
-  /** Hints other than those of agents that trigger a poll. */
+  /** Hints that trigger a poll, instead of those about agents. */
   readonly hints?: HintSubject<unknown>
   /**
    * Number of agents that must change before another poll is likely to succeed, according to the last poll. With fewer hints the

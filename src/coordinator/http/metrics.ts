@@ -7,7 +7,7 @@ export interface Metrics {
   /** Prometheus text. */
   readonly read: () => Promise<string>
   /** From now on each reading includes the counts of the fleet. */
-  readonly useFleetCounter: (count: () => Promise<FleetCounts>) => void
+  readonly setFleetCounter: (count: () => Promise<FleetCounts>) => void
   readonly observeRequest: (request: ObservedRequest) => void
   /** Counts a finished deploy; `result` is `ok` or the kind of its error. */
   readonly observeDeploy: (result: string, durationSeconds: number) => void
@@ -106,7 +106,7 @@ export function createMetrics(
           agents.set({ state }, count)
       return registry.metrics()
     },
-    useFleetCounter: (count) => {
+    setFleetCounter: (count) => {
       countFleet = count
     },
     observeRequest: ({ api, route, status, durationSeconds }) => {

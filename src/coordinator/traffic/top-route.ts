@@ -18,7 +18,7 @@ const graceMs = 5_000
 /** The limit per organization; each top list needs a log reader on its caches. */
 const runningMost = 5
 /** Each agent returns more rows than requested, because a key that is tenth on every cache may be first overall. */
-const rowsOfAgentLeast = 1_000
+const leastRowsPerAgent = 1_000
 
 const querySchema = Type.Object(
   {
@@ -73,7 +73,7 @@ export function topRoute(service: StateService): Route {
         )
       running.set(actor.organizationId, held + 1)
       try {
-        const question = { kind: 'top', by, seconds, most: Math.max(n, rowsOfAgentLeast) } as const
+        const question = { kind: 'top', by, seconds, most: Math.max(n, leastRowsPerAgent) } as const
         const masksClients = !mayReadClients(actor)
         const counted = { ...wanted, linesPerSecond: 1, masksClients, withRecords: false }
         const asked = toAsked(selected, counted)
