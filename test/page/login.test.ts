@@ -46,9 +46,14 @@ void t.test('the page takes up a login by an identity provider', async (t) => {
   await page.getByText('There is nothing that you may see yet').waitFor()
 
   const token = { status: 401, json: { traceId: '', errorKey: 'auth', errorMsg: 'it ran out' } }
-  await page.route('**/auth/logout', (route) => route.fulfill(token), { times: 1 })
+  let logouts = 0
+  // Removed after the logout, so that the interception of requests does not change while the page sends them.
+  await page.route('**/auth/logout', (route) =>
+    ++logouts === 1 ? route.fulfill(token) : route.fallback(),
+  )
   await page.getByRole('button', { name: 'Log out' }).click()
   await field.waitFor()
+  await page.unroute('**/auth/logout')
   const left = await api.call('GET', `/sessions?organization.id=${organization.id}`)
   t.equal(left.text, '[]', 'logging out ends the session, also with a token that ran out')
 
@@ -79,6 +84,17 @@ void t.test('the page takes up a login by an identity provider', async (t) => {
     t.same(seen, ['renewed', 'logout'])
     const { text } = await api.call('GET', `/sessions?organization.id=${organization.id}`)
     t.equal(text, '[]')
+  })
+
+  await t.test('a logout that is not answered ends the session on the page', async (t) => {
+    await field.fill('red')
+    await way.click()
+    await page.getByText('There is nothing that you may see yet').waitFor()
+    await page.route('**/auth/logout', () => undefined)
+    await page.getByRole('button', { name: 'Log out' }).click()
+    await page.getByText(/The coordinator could not be reached/).waitFor()
+    await field.waitFor()
+    t.equal(await page.getByRole('button', { name: 'Log out' }).count(), 0)
   })
   t.same(wrongs, [])
 })

@@ -29,7 +29,7 @@ export interface CallOptions {
   readonly body?: unknown
   /** ETag of the object as it was read; the API answers 412 if it has changed since. */
   readonly ifMatch?: string | null
-  /** Aborted when the user leaves the view; the outcome is then unused. */
+  /** Aborted when the user leaves the view (the outcome is then unused) or after a time limit. */
   readonly signal?: AbortSignal
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -59,9 +59,9 @@ export async function sendOnce(
     if (isFromCoordinator(answer)) noteAnswer()
     else noteSilence()
     return answer
-  } catch {
-    // An aborted request does not mean that the coordinator is unreachable.
-    if (signal?.aborted !== true) noteSilence()
+  } catch (error) {
+    // A request that the page abandons does not mean that the coordinator is unreachable; one that times out does.
+    if (!(error instanceof DOMException && error.name === 'AbortError')) noteSilence()
     return noAnswer
   }
 }

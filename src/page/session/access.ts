@@ -25,6 +25,9 @@ const rememberedKey = 'cachefleet.session'
 /** Fraction of the token's lifetime after which it is renewed. */
 const renewAfter = 0.75
 const retryMs = 5_000
+/** Limits of a request that hangs, which would otherwise block the logout. An abandoned renewal may cost the session: it gets longer. */
+const renewTimeoutMs = 30_000
+const logoutTimeoutMs = 10_000
 /** Upper limit of a browser timer. */
 const longestTimerMs = 2_147_483_647
 
@@ -84,7 +87,10 @@ const notTold =
 async function endSession(): Promise<boolean> {
   for (let attempt = 1; ; attempt++) {
     const token = readAccessToken()
-    const answer = await sendOnce('POST', '/auth/logout', { token })
+    const answer = await sendOnce('POST', '/auth/logout', {
+      token,
+      signal: AbortSignal.timeout(logoutTimeoutMs),
+    })
     if (!(answer instanceof Response)) return false
     // A call with an expired token ends nothing: the session still has its cookie.
     if (answer.status !== 401) return answer.ok
@@ -105,7 +111,11 @@ async function renewLocked(stale: string | null): Promise<string | null> {
   const current = readAccessToken()
   if (current !== stale) return current
   // `keepalive`: leaving the page now would lose the answer and with it the only valid cookie.
-  const answer = await sendOnce('POST', '/auth/refresh', { token: null, keepalive: true })
+  const answer = await sendOnce('POST', '/auth/refresh', {
+    token: null,
+    keepalive: true,
+    signal: AbortSignal.timeout(renewTimeoutMs),
+  })
   const error = answer instanceof Response ? await adopt(answer) : answer
   startError.value = error
   if (error === null) return readAccessToken()
@@ -122,7 +132,10 @@ async function adopt(answer: Response): Promise<CallError | null> {
   // Computed with the coordinator's clock, since the browser's may be wrong.
   const now = Date.parse(answer.headers.get('date') ?? '') || Date.now()
   const access = { token, lifetimeMs: Math.max(1_000, accessExpire * 1000 - now) }
-  const asked = await sendOnce('GET', '/auth/whoami', { token })
+  const asked = await sendOnce('GET', '/auth/whoami', {
+    token,
+    signal: AbortSignal.timeout(renewTimeoutMs),
+  })
   if (!(asked instanceof Response)) return asked
   const who = await readOutcome<Whoami>(asked)
   if (!who.ok) return who.error
