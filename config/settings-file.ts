@@ -33,7 +33,7 @@ function parseSettings(file: string): object {
   const content: unknown = file.endsWith('.json') ? JSON.parse(text) : parseYaml(text)
   if (content === null) return {}
   if (typeof content === 'object' && !Array.isArray(content)) return content
-  throw new Error('settings by name are right, such as heartbeat: 5')
+  throw new Error('it must hold settings by name, such as heartbeat: 5')
 }
 
 /** Loaded where there is a file to read: its 70 modules would cost each daemon 6 MB and some 30 ms for nothing. */

@@ -89,7 +89,7 @@ export class ReplyDecoder {
     const start = JSON.stringify(data.toString('latin1', offset, offset + replyHeaderBytes))
     this.failure = new ManagementPortError(
       'garbled',
-      `these bytes are not a reply of a management port: ${start} (13 bytes "<status> <length>" and a body of at most ${replyLimitBytes} bytes are right)`,
+      `these bytes are not a reply of a management port: ${start} (13 bytes "<status> <length>" and a body of at most ${replyLimitBytes} bytes are expected)`,
     )
     return replies
   }

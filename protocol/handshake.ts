@@ -33,7 +33,7 @@ export async function authenticate(
     if (first.status !== cliStatus.auth)
       throw new ManagementPortError(
         'garbled',
-        `the first message has status ${first.status}; a challenge (107) or the banner (200) is right`,
+        `the first message has status ${first.status}; a challenge (107) or the banner (200) is expected`,
         { status: first.status, text: replyText(first) },
       )
     const answer = answerChallenge(first.body, await readSecret(options))

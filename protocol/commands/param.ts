@@ -55,7 +55,7 @@ export function checkParam(command: string, param: string): string {
   if (/^[a-z][a-z0-9_]{0,99}$/.test(param) && param !== 'changed') return param
   throw new ManagementPortError(
     'refused',
-    `refused before sending: ${JSON.stringify(param.slice(0, 80))} is not a parameter: lower-case letters, digits and _ are right`,
+    `refused before sending: ${JSON.stringify(param.slice(0, 80))} is not a parameter: its name has lower-case letters, digits and _ only`,
     { command },
   )
 }

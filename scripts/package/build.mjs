@@ -31,8 +31,8 @@ const possible = Object.keys(architectures).filter(
 const wanted = positionals.length > 0 ? positionals : possible
 const unknown = wanted.find((arch) => !possible.includes(arch))
 if (unknown !== undefined || wanted.length === 0) {
-  const right = possible.join(' and ') || 'without --local others'
-  process.stderr.write(`there is no package for ${unknown ?? process.arch}: ${right} are right\n`)
+  const right = possible.map((arch) => JSON.stringify(arch)).join(' or ') || 'no --local'
+  process.stderr.write(`there is no package for ${unknown ?? process.arch}: use ${right}\n`)
   process.exit(1)
 }
 

@@ -21,7 +21,7 @@ export async function trustServer(invocation: Invocation, server: Server): Promi
   const wanted = given === undefined ? undefined : readFingerprint(given)
   const isTls = server.url.startsWith('https:')
   if (wanted !== undefined && !isTls)
-    throw usageError(`--fingerprint is of a certificate: https:// is right in ${server.url}`)
+    throw usageError(`--fingerprint is of a certificate: it needs https:// in ${server.url}`)
   if (wanted !== undefined) return trustFingerprint(server, wanted)
   const { stdin, stderr } = invocation.system
   const mayAsk = isTls && server.ca === undefined && stdin.isTTY && stderr.isTTY
@@ -66,7 +66,7 @@ function readFingerprint(text: string): string {
   if (/^[0-9a-f]{64}$/i.test(digits)) return Buffer.from(digits, 'hex').toString('base64url')
   if (/^[\w-]{43}$/.test(digits)) return digits
   throw usageError(
-    '--fingerprint: the SHA-256 of the CA is right, as `cachefleetd tls show` prints it (43 characters), or as 64 hexadecimal digits',
+    '--fingerprint: it must be the SHA-256 of the CA, as `cachefleetd tls show` prints it (43 characters), or as 64 hexadecimal digits',
   )
 }
 

@@ -200,7 +200,7 @@ export const checks = {
   certificate: {
     about: "the listener's certificate is valid for some time",
     problems: {
-      unreadable: fail('{file} cannot be used: {reason}', 'a certificate in PEM is right'),
+      unreadable: fail('{file} cannot be used: {reason}', 'it must be a certificate in PEM'),
       expired: fail('{file} expired on {day}', 'renew it; cachefleetd tls renew for our own'),
       soon: warn(
         '{file} expires on {day}',

@@ -26,7 +26,7 @@ export function readEnrollWords(words: readonly string[]): EnrollWords {
   const { instance = null, 'token-file': tokenFile = null } = values
   if (instance !== null && !instanceForm.test(instance))
     throw new ConfigError(
-      '--instance: up to 31 letters, digits and dashes are right, as in -n /var/lib/varnish/NAME',
+      '--instance: it must have up to 31 letters, digits and dashes, as in -n /var/lib/varnish/NAME',
     )
   return { coordinatorUrl: url.split(',').map(toLinkUrl).join(','), instance, tokenFile }
 }
@@ -51,7 +51,7 @@ function toLinkUrl(text: string): string {
   const isPlain = url?.username === '' && url.password === '' && url.search + url.hash === ''
   if (!url || !isPlain || scheme === undefined || url.hostname === '')
     throw new ConfigError(
-      `${JSON.stringify(text)} is not the address of a coordinator; such as https://fleet.example:8002 is right`,
+      `${JSON.stringify(text)} is not the address of a coordinator; it must be like https://fleet.example:8002`,
     )
   const path = url.pathname.endsWith('/') ? url.pathname.slice(0, -1) : url.pathname
   return `${scheme}://${url.host}${path}`

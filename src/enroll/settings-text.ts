@@ -65,7 +65,7 @@ function parse(file: string, text: string | null): Document {
   const isSettings = document.contents === null || isMap(document.contents)
   if (error ?? !isSettings)
     throw new EnrollError(
-      `${file} cannot be read as settings: ${error?.message.split('\n')[0] ?? 'names with values are right'}; mend it, or move it away`,
+      `${file} cannot be read as settings: ${error?.message.split('\n')[0] ?? 'it must hold names with values'}; mend it, or move it away`,
     )
   return document
 }

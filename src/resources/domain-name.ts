@@ -24,7 +24,7 @@ export function parseDomainName(given: string, toAscii: (name: string) => string
     throw new FleetError(
       'invalid',
       'domain',
-      `fqdn: ${problem}; a host name like www.example.com is right, or *.example.com for all names below one`,
+      `fqdn: ${problem}; it must be a host name like www.example.com, or *.example.com for all names below it`,
     )
   return isWildcard ? wildcard + bare : bare
 }

@@ -53,7 +53,7 @@ export function parseListQuery(
     if (text === undefined) continue
     const key = name.toLowerCase()
     if (typeof text !== 'string' || given.has(key))
-      throw new FleetError('invalid', errorKey, `${quote(name)} is given twice; once is right`)
+      throw new FleetError('invalid', errorKey, `${quote(name)} is given twice; give it once`)
     if (key !== 'sort' && key !== 'take' && !names.has(key))
       throw new FleetError(
         'invalid',
@@ -151,7 +151,7 @@ function readPatterns(text: string, name: string, errorKey: ErrorKey): Pattern[]
     throw new FleetError(
       'invalid',
       errorKey,
-      `${quote(name)} has too many patterns; at most ${alternativesMost} are right, ` +
+      `${quote(name)} has too many patterns; at most ${alternativesMost} are allowed, ` +
         `${wildcardAlternativesMost} of them with a wildcard`,
     )
   return patterns
@@ -168,7 +168,11 @@ function readSort(
   if (field === undefined || fields[field]?.type === 'nested')
     throw new FleetError('invalid', errorKey, `"sort" cannot be by ${quote(name)}`)
   if ((direction !== 'asc' && direction !== 'desc') || more.length > 0)
-    throw new FleetError('invalid', errorKey, `"sort" is ${quote(text)}; field[:asc|desc] is right`)
+    throw new FleetError(
+      'invalid',
+      errorKey,
+      `"sort" is ${quote(text)}; it must be field[:asc|desc]`,
+    )
   return { field, descending: direction === 'desc' }
 }
 
@@ -178,7 +182,7 @@ function readTake(text: string, errorKey: ErrorKey): ListQuery['take'] {
     throw new FleetError(
       'invalid',
       errorKey,
-      `"take" is ${quote(text)}; limit[,offset] is right, the limit from 1 to ${limitMost}`,
+      `"take" is ${quote(text)}; it must be limit[,offset], the limit from 1 to ${limitMost}`,
     )
   return { limit: Number(limit), offset: Number(offset) }
 }

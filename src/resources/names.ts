@@ -44,7 +44,7 @@ export function parseOrganizationName(name: string): string {
   throw new FleetError(
     'invalid',
     'organization',
-    `name: ${name} has a meaning of its own in the address of a login (/auth/oidc/${name}); any other name is right`,
+    `name: ${name} has a meaning of its own in the address of a login (/auth/oidc/${name}); use another name`,
   )
 }
 
@@ -52,9 +52,7 @@ export function parseOrganizationName(name: string): string {
 export function findEmailProblem(email: string): string | null {
   const isPossible =
     email.length <= emailLimit && /^[^\s@]+@[^\s@]+$/u.test(email) && !refusedInNames.test(email)
-  return email === '' || isPossible
-    ? null
-    : 'an address like name@example.com, or nothing, is right'
+  return email === '' || isPossible ? null : 'it must be an address like name@example.com, or empty'
 }
 
 export function findAgentNameProblem(name: string, limit = agentNameLimit): string | null {

@@ -241,7 +241,8 @@ export const foreseenPlacements = {
         held: { kind: 'flag', description: 'The group is there already' },
         waiting: {
           kind: 'flag',
-          description: 'The agent is offline: its place waits for it until another takes it',
+          description:
+            'The agent is offline: its place is kept until it returns or another agent takes it',
         },
         reason: { ...textOrNull, description: 'Why it leaves, or waits' },
         replaces: {

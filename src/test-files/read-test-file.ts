@@ -24,7 +24,7 @@ type ReadTestFile =
 export function readTestFile(text: string): ReadTestFile {
   const bytes = Buffer.byteLength(text)
   if (bytes > testFileLimitBytes)
-    return refuse(1, `the file has ${bytes} bytes, at most ${testFileLimitBytes} are right`)
+    return refuse(1, `the file has ${bytes} bytes; at most ${testFileLimitBytes} are allowed`)
   const { documents, problems } = readYaml(text)
   if (problems.length > 0) {
     const told = problems.slice(0, problemsMost)

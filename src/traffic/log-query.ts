@@ -62,7 +62,8 @@ class QueryReader {
 
   requireEnd(): void {
     const word = this.#words[this.#next]
-    if (word) throw this.#refuse(`${shown(word)} stands where and, or, or the end is right`)
+    if (word)
+      throw this.#refuse(`${shown(word)} is not expected here; expected and, or, or the end`)
   }
 
   #readAnd(depth: number): LogQuery {

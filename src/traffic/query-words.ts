@@ -24,7 +24,7 @@ const word =
 export function splitQuery(text: string): readonly QueryWord[] {
   const bytes = Buffer.byteLength(text)
   if (bytes > queryLimitBytes)
-    throw refuseQuery(text, 0, `it has ${bytes} bytes; at most ${queryLimitBytes} are right`)
+    throw refuseQuery(text, 0, `it has ${bytes} bytes; at most ${queryLimitBytes} are allowed`)
   const found = unprintable.exec(text)
   if (found) throw refuseQuery(text, found.index, 'a control character is not allowed')
   const words: QueryWord[] = []

@@ -40,7 +40,7 @@ interface Word {
 export function parseBanExpression(text: string): readonly BanTerm[] {
   const bytes = new TextEncoder().encode(text).length
   if (bytes > expressionLimitBytes)
-    throw refusal(text, 0, `it has ${bytes} bytes, at most ${expressionLimitBytes} are right`)
+    throw refusal(text, 0, `it has ${bytes} bytes; at most ${expressionLimitBytes} are allowed`)
   const found = unprintable.exec(text)
   if (found) throw refusal(text, found.index, `the character ${describe(found[0])} is not allowed`)
   const words = splitWords(text)

@@ -67,7 +67,7 @@ export function parseBackendHealth(word: string): BackendHealth | null {
 export function findParamProblem(name: string, value: string | null): string | null {
   // `changed` is a keyword of `param.show`.
   if (!paramNamePattern.test(name) || name === 'changed')
-    return `${JSON.stringify(name.slice(0, 80))} is not a parameter: lower-case letters, digits and _ are right`
+    return `${JSON.stringify(name.slice(0, 80))} is not a parameter: its name has lower-case letters, digits and _ only`
   if (value === null) return null
   if (value.length > paramValueLimitCharacters)
     return `value has ${value.length} characters, at most ${paramValueLimitCharacters}`
@@ -75,7 +75,7 @@ export function findParamProblem(name: string, value: string | null): string | n
   const odd = /[^\w .,:+/%-]/u.exec(value)?.[0]
   return odd === undefined
     ? null
-    : `value holds ${odd}, which none of a parameter does: letters, digits, blanks and .,:+/%_- are right`
+    : `value holds ${odd}; only letters, digits, blanks and .,:+/%_- are allowed in parameters`
 }
 
 /** The group that owns one of our VCLs; null for the idle and the routing VCL, which no group owns. */

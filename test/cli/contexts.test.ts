@@ -98,7 +98,7 @@ void t.test('the own password', async (t) => {
     t.match(wrong, { code: exitCodes.denied, out: '' })
     t.match(wrong.err, /^cachefleet: [^\n]+\(trace \w+\)\n$/)
     const short = await cli('password --password-stdin', `${password}\nshort\n`)
-    t.match(short, { code: exitCodes.refused, err: /12 to \d+ are right/ })
+    t.match(short, { code: exitCodes.refused, err: /it must have 12 to \d+/ })
     const one = await cli('password --password-stdin', `${password}\n`)
     t.match(one, { code: exitCodes.usage, err: /line 2 of standard input/ })
     t.match(await cli('password'), { code: exitCodes.usage, err: /--password-stdin/ })

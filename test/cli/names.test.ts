@@ -74,10 +74,7 @@ void t.test('names stand for ids', async (t) => {
 
 void t.test('a parameter that the API names is told as the flag that it is here', (t) => {
   const said = (message: string) => nameFlags(message)
-  t.equal(
-    said('in use; ?force=true makes it all the same'),
-    'in use; --force makes it all the same',
-  )
+  t.equal(said('in use; ?force=true makes it anyway'), 'in use; --force makes it anyway')
   t.equal(said('(?waitMore=60s)'), '(--wait-more 60s)')
   t.equal(said('say ?agents=all.'), 'say --agents all.')
   const own = 'urls[0]: https://shop.example/?page=1&force=true is too long'

@@ -52,12 +52,12 @@ void t.test('a login at a coordinator with a CA of its own', async (t) => {
     })
     t.match(await logIn(environment, '--fingerprint', 'short'), {
       code: exitCodes.usage,
-      err: /--fingerprint: the SHA-256 of the CA is right/,
+      err: /--fingerprint: it must be the SHA-256 of the CA/,
     })
     const plain = ['login', '--server', `http://127.0.0.1:${port}`, '--user', 'x']
     t.match(await call([...plain, '--fingerprint', fingerprint], { environment }), {
       code: exitCodes.usage,
-      err: /https:\/\/ is right/,
+      err: /it needs https:\/\//,
     })
     await t.rejects(readFile(sessionFile(environment)), { code: 'ENOENT' })
   })

@@ -53,7 +53,7 @@ export async function checkFrozenRollout(
     })
     t.match(await regular.call('PUT', `${rollout}/${verb}?force=true`), {
       status: 403,
-      text: /only an administrator forces it/,
+      text: /only an administrator can override it/,
     })
   }
   t.match(await read(), { stateName: 'Paused', wave: 1 })

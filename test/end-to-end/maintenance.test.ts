@@ -232,7 +232,7 @@ async function checkFreeze(t: Test, { api, base, daemon }: CoordinatorProcess): 
     t.match(await administrator.act(group, verb), { status: 409, text: /frozen until .*the sale/ })
   t.match(await regular.act(group, 'deploy', '?force=true'), {
     status: 403,
-    text: /only an administrator forces it/,
+    text: /only an administrator can override it/,
   })
   t.equal((await administrator.act(group, 'validate')).status, 200, 'what changes nothing goes on')
   t.equal((await administrator.act(group, 'deploy', '?force=true')).status, 200)

@@ -63,7 +63,7 @@ async function checkChanges(t: Test, coordinators: 1 | 2): Promise<void> {
       harness,
       `/vclgroups/${two.id}/placement?replace=true`,
     )
-    t.match(row, { chosen: true, reason: 'it takes the place of group "one" there' })
+    t.match(row, { chosen: true, reason: 'it replaces group "one" there' })
     await underTraffic(t, harness, ['one-first', 'two-first'], async () => {
       expectDone(await harness.api.act(two.id, 'deploy', '?replace=true'))
     })

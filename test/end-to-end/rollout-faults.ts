@@ -113,7 +113,7 @@ export async function checkAgentAway(t: Test, fleet: Fleet): Promise<void> {
   const first = await untilBaking(fleet, id)
   await first.agent.kill()
   await untilAgent(first, 'Down')
-  const blind = /no agent that has switched is there/
+  const blind = /no agent that has switched is running/
   const seen = await eventually('its gates see nobody', async () => {
     const rollout = await fleet.read(id)
     if (rollout.gates.every(({ reason }) => blind.test(reason ?? ''))) return rollout

@@ -158,7 +158,7 @@ void t.test('rollouts', { timeout: 300_000 }, async (t) => {
     t.equal(code, 0, out + err)
     receiver.answer = () => undefined
     const unheard = await rollOut(fine('unheard'), { ...asking, bake: 1, onInconclusive: 'pause' })
-    t.match((await untilPaused(unheard)).reason, /no answer has come yet/)
+    t.match((await untilPaused(unheard)).reason, /no answer has arrived yet/)
     await api.call('PUT', `/rollouts/${unheard}/abort`)
     await untilEnded(unheard)
     await untilAll('asked')

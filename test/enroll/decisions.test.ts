@@ -135,7 +135,10 @@ void t.test('settings that a file has stay, its comments too', (t) => {
       /f enrols at wss:\/\/other already/,
     )
   t.throws(() => addSettings('f', 'a: [', { values, defaults: {} }), /f cannot be read as settings/)
-  t.throws(() => addSettings('f', '- a\n', { values, defaults: {} }), /names with values are right/)
+  t.throws(
+    () => addSettings('f', '- a\n', { values, defaults: {} }),
+    /it must hold names with values/,
+  )
   t.end()
 })
 

@@ -156,7 +156,7 @@ async function showRouting({ page, api }: Harness): Promise<void> {
   await parts.getByRole('button', { name: 'Caches 2' }).click()
   await page.getByText('2 added').waitFor()
   await page.getByText('1 not placed').waitFor()
-  await page.getByText('the deployments it fits have their max').first().waitFor()
+  await page.getByText('the deployments that it fits have reached their max').first().waitFor()
   const pair = await findId(api, '/deployments?name=pair')
   await api.call('PUT', `/deployments/${pair}`, { max: 3 })
   await page.getByText('1 file changes, 1 domain changes, 3 caches now').waitFor()

@@ -90,7 +90,7 @@ export async function writePolicy(t: Test, { page, api }: Harness): Promise<void
   await dialog.getByRole('button', { name: '+ Hit ratio' }).click()
   await dialog.getByLabel('May drop by, points').fill('120')
   await dialog.getByRole('button', { name: 'Save' }).press('Enter')
-  await dialog.getByText('rollout.gates[2]: drop is 1.2; 0 to 1 is right').waitFor()
+  await dialog.getByText('rollout.gates[2]: drop is 1.2; it must be from 0 to 1').waitFor()
   t.equal(await dialog.getByRole('alert').count(), 0, 'it is told once')
   await keepScreenshot(page, 'rollout-policy')
   t.same(await findBarriers(page), [])

@@ -112,7 +112,7 @@ void t.test('what is wrong is told with its line, all at once', (t) => {
 
 void t.test('a file has bounds in bytes and in steps', (t) => {
   const big = `# ${'x'.repeat(testFileLimitBytes)}`
-  t.match(problemsOf(big)[0], /^line 1: the file has \d+ bytes, at most 65536 are right$/)
+  t.match(problemsOf(big)[0], /^line 1: the file has \d+ bytes; at most 65536 are allowed$/)
   const loop = 'steps: [{repeat: 1000, steps: [{repeat: 1000, steps: [{advance: 1}]}]}]'
   t.match(problemsOf(loop)[0], /after repetition there are 1000000 steps; 1000 are the most$/)
   const deep = `{a: ${'['.repeat(20_000)}`

@@ -39,7 +39,7 @@ void t.test('what is not a query is refused at its position', (t) => {
     ['RespStatus > many', 'q, position 14: > compares numbers; "many" is none'],
     [
       'RespStatus == 200 ReqURL',
-      'q, position 19: "ReqURL" stands where and, or, or the end is right',
+      'q, position 19: "ReqURL" is not expected here; expected and, or, or the end',
     ],
     ['(Hit', 'q, position 5: ) is missing'],
     ['ReqURL ~ "a', 'q, position 10: this quote is not closed'],
@@ -48,7 +48,10 @@ void t.test('what is not a query is refused at its position', (t) => {
     ['Hit; rm', 'q, position 4: ";" is not a part of a query'],
     ['vxid,Hit == 1', 'q, position 10: vxid stands alone before its operator'],
     [`${'('.repeat(21)}Hit${')'.repeat(21)}`, 'q, position 22: brackets are nested deeper than 20'],
-    [`ReqURL eq "${'a'.repeat(1024)}"`, 'q, position 1: it has 1036 bytes; at most 1024 are right'],
+    [
+      `ReqURL eq "${'a'.repeat(1024)}"`,
+      'q, position 1: it has 1036 bytes; at most 1024 are allowed',
+    ],
   ] as const
   for (const [text, message] of refusals)
     t.throws(() => parseLogQuery(text), { kind: 'invalid', errorKey: 'log', message })

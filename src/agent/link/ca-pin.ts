@@ -56,7 +56,7 @@ async function readKept(file: string): Promise<string | null> {
     return text
   } catch (cause) {
     throw new Error(
-      `${file} holds no certificate; a join token of the coordinator, and no such file, are right`,
+      `${file} holds no certificate; remove it and enrol with a new join token of the coordinator`,
       { cause },
     )
   }

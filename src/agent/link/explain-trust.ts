@@ -23,10 +23,10 @@ export function explainTrust(
     return `${whose} ${what} by the clock of this host, which says ${now.toISOString()}: set the clock, or renew the certificate`
   }
   if (!unknownMaker.has(code)) return undefined
-  if (caFile !== null) return `${whose} is not by the CA in ${caFile} (--coordinator-ca)`
+  if (caFile !== null) return `${whose} is not issued by the CA in ${caFile} (--coordinator-ca)`
   if (isPinned)
-    return `${whose} is not by the CA that this agent keeps in ${pin?.file ?? ''}: for another coordinator, or a proxy that ends TLS, a new join token or --coordinator-ca is right; without that file the system's authorities count`
-  return `${whose} is by nobody whom this host trusts: a join token that was made now names the coordinator's CA (it begins with cf1.), or name a file with that CA in --coordinator-ca`
+    return `${whose} is not issued by the CA that this agent keeps in ${pin?.file ?? ''}: for another coordinator, or a proxy that terminates TLS, use a new join token or --coordinator-ca; without that file the system's authorities are trusted`
+  return `${whose} is not issued by a CA that this host trusts: a new join token names the coordinator's CA (it begins with cf1.), or name a file with that CA in --coordinator-ca`
 }
 
 function readNames(error: unknown): string {

@@ -74,7 +74,7 @@ async function requireNew(folder: string): Promise<void> {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
     throw usageError(`${folder} cannot be used: ${String(error)}`)
   })
-  if (names.length > 0) throw usageError(`${folder} is not empty; a new folder is right`)
+  if (names.length > 0) throw usageError(`${folder} is not empty; name a new folder`)
 }
 
 interface Chosen {

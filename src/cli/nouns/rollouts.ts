@@ -12,9 +12,9 @@ const rollout = toNounParts(resource, {
 
 const summaries = {
   pause: 'pauses it: its waves stay as they are',
-  resume: 'resumes what is paused: its wave bakes anew',
+  resume: 'resumes a paused rollout: its wave bakes again',
   advance: 'ends the bake, or a pause, as passed: the next wave begins',
-  abort: 'aborts it: all agents go back to the release before',
+  abort: 'aborts it: all agents go back to the previous release',
 } as const
 
 /** While the organization is frozen, only an administrator may use these. */

@@ -60,6 +60,6 @@ export class TestReader {
 }
 
 function tooLarge(bytes: number) {
-  const message = `the file has ${bytes} bytes, at most ${testFileLimitBytes} are right`
+  const message = `the file has ${bytes} bytes; at most ${testFileLimitBytes} are allowed`
   return { line: 1, message } as const
 }

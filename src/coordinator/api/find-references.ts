@@ -41,7 +41,7 @@ export function requireOwner(
     throw new FleetError(
       'forbidden',
       errorKey,
-      'this is shared by all organizations; only the system administrator changes it',
+      'this is shared by all organizations; only the system administrator can change it',
     )
 }
 

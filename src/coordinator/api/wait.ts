@@ -16,7 +16,7 @@ export function readWait(wait = String(waitSecondsDefault)): number {
     throw new FleetError(
       'invalid',
       'deploy',
-      `wait is ${JSON.stringify(wait.slice(0, 80))}; whole seconds from 0 to ${waitSecondsMost} are right, like 60s`,
+      `wait is ${JSON.stringify(wait.slice(0, 80))}; it must be whole seconds from 0 to ${waitSecondsMost}, like 60s`,
     )
   return Number(seconds) * 1000
 }

@@ -2,7 +2,7 @@
 import type { ServedVcl } from '../../messages/backend-health.js'
 import { groupOfVcl } from '../../vcl/engine-settings.js'
 
-export interface ServedRow {
+interface ServedRow {
   readonly agentId: number
   readonly vcl: string
   readonly backends: string
@@ -10,7 +10,7 @@ export interface ServedRow {
   readonly omittedSick: number
 }
 
-export interface SickRow {
+interface SickRow {
   readonly agentId: number
   readonly vcl: string
   readonly backend: string

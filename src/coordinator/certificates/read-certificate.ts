@@ -28,7 +28,7 @@ export function readCertificate(
 ): ReadCertificate {
   const certificates = readChain(given.chain)
   const [leaf] = certificates
-  if (leaf === undefined) throw refused('chain', 'it has no certificate; PEM is right')
+  if (leaf === undefined) throw refused('chain', 'it has no certificate; it must be in PEM')
   for (const [at, one] of certificates.entries()) requireUsable(one, at, now)
   requireOrder(certificates)
   const key = readKey(given.key)
@@ -54,15 +54,15 @@ export function fileText(chain: string, key: string): string {
 function readChain(text: string): readonly X509Certificate[] {
   const bytes = Buffer.byteLength(text)
   if (bytes > chainMost.bytes)
-    throw refused('chain', `it has ${bytes} bytes, at most ${chainMost.bytes} are right`)
+    throw refused('chain', `it has ${bytes} bytes, at most ${chainMost.bytes} are allowed`)
   const blocks = splitPem(text)
   const other = blocks.find(({ label }) => label !== 'CERTIFICATE')
   if (other)
-    throw refused('chain', `it holds a ${other.label.slice(0, 40)}; only certificates are right`)
+    throw refused('chain', `it holds a ${other.label.slice(0, 40)}; only certificates are allowed`)
   if (blocks.length > chainMost.certificates)
     throw refused(
       'chain',
-      `it has ${blocks.length} certificates, at most ${chainMost.certificates} are right`,
+      `it has ${blocks.length} certificates, at most ${chainMost.certificates} are allowed`,
     )
   return blocks.map(({ text: pem }, at) => {
     try {
@@ -84,7 +84,7 @@ function requireUsable(one: X509Certificate, at: number, now: number): void {
   if ((asymmetricKeyType === 'rsa' || asymmetricKeyType === 'rsa-pss') && bits < rsaBitsLeast)
     throw refused(
       'chain',
-      `${which} has an RSA key of ${bits} bits, at least ${rsaBitsLeast} are right`,
+      `${which} has an RSA key of ${bits} bits, at least ${rsaBitsLeast} are required`,
     )
 }
 

@@ -106,7 +106,7 @@ export function createLicensing(service: StateService, key: KeyObject | null): L
       const trimmed = text.trim()
       const license = await verify(trimmed, key)
       if (judge(license, 0).kind === 'expired')
-        throw refusal('this license has expired, and its grace with it; a newer one is right')
+        throw refusal('this license and its grace period have expired; a newer one is needed')
       await writeSetting(store.queries, settingName, trimmed)
       remembered.clear()
       return read()
@@ -127,7 +127,7 @@ async function verify(text: string, key: KeyObject): Promise<License> {
   } catch (error) {
     if (error instanceof FleetError) throw error
     throw refusal(
-      'this is not a license: a compact JWS, signed with the key of --license-key, is right',
+      'this is not a license; it must be a compact JWS, signed with the key of --license-key',
     )
   }
   const license = readLicense(payload)

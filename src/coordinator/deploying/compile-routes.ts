@@ -93,6 +93,6 @@ function toLooseFile(key: string, file: Static<typeof looseFileSchema>): LooseFi
   throw new FleetError(
     'invalid',
     errorKey,
-    `${key}: the id of a file is right, or the name and source of a text`,
+    `${key}: it must be the id of a file, or the name and source of a text`,
   )
 }

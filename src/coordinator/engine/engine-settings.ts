@@ -97,12 +97,12 @@ export async function setBackendHealth(
   const health = parseBackendHealth(request.health)
   if (health === null)
     throw invalid(
-      `health is ${JSON.stringify(request.health.slice(0, 80))}; healthy, sick or auto is right`,
+      `health is ${JSON.stringify(request.health.slice(0, 80))}; it must be healthy, sick or auto`,
     )
   const selection = parseBackendSelection(name)
   if (selection === null)
     throw invalid(
-      `${JSON.stringify(name.slice(0, 80))} is not a backend: its name in VCL, or <group id>.<name>, is right; patterns are not taken`,
+      `${JSON.stringify(name.slice(0, 80))} is not a backend: use its name in VCL, or <group id>.<name>; patterns are not allowed`,
     )
   requireChangeable(agent)
   const { backend, groupId } = selection

@@ -104,7 +104,7 @@ function toSelection(name: string): string {
 
 function takeWords(caller: Caller, words: readonly string[], usage: string): void {
   if (words.length !== usage.split(' ').length - 1)
-    throw new FleetError('invalid', 'agent', `command: ${usage} is right`)
+    throw new FleetError('invalid', 'agent', `command: it must be ${usage}`)
   if (!mayWrite(caller.actor, 'agent'))
     throw new FleetError(
       'forbidden',

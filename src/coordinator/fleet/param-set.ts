@@ -19,10 +19,10 @@ const paramsLengthMost = 16_384
 export function findParamValuesProblem(params: ParamValues): string | null {
   const entries = Object.entries(params)
   if (entries.length > paramsMost)
-    return `params has ${entries.length} parameters, at most ${paramsMost} are right`
+    return `params has ${entries.length} parameters; at most ${paramsMost} are allowed`
   const length = entries.reduce((sum, [name, value]) => sum + name.length + value.length, 0)
   if (length > paramsLengthMost)
-    return `params has ${length} characters, at most ${paramsLengthMost} are right; make several sets`
+    return `params has ${length} characters; at most ${paramsLengthMost} are allowed; make several sets`
   for (const [name, value] of entries) {
     if (!isSettableParameter(name)) return `params: ${name} may not be changed by anyone`
     const problem = findParamProblem(name, value)

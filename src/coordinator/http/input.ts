@@ -107,7 +107,7 @@ function dropIgnored(body: object, { shape, ignored, objectId, refuse }: TopLeve
       kept.push([key, value])
       continue
     }
-    if (seen.has(lower)) refuse(`${key} is given twice, in other case; once is right`)
+    if (seen.has(lower)) refuse(`${key} is given twice, in different case; give it once`)
     seen.add(lower)
     if (lower === 'id' && objectId !== null && value !== objectId)
       refuse(`id is another than that of the path (${objectId}); leave it out`)
@@ -149,7 +149,8 @@ function canonicalizeObject(value: object, shape: Shape, place: Place): object {
       if (ignoresUnknownKeys) continue
       return refuse(`${at} is not known here; ${knownKeys(shape)}`)
     }
-    if (seen.has(name)) refuse(`${join(path, name)} is given twice, in other case; once is right`)
+    if (seen.has(name))
+      refuse(`${join(path, name)} is given twice, in different case; give it once`)
     seen.add(name)
     result.push([name, canonicalize(item, inner, { ...place, path: at })])
   }

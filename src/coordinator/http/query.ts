@@ -27,7 +27,7 @@ export function prepareQuery(schema: TObject | undefined, errorKey: ErrorKey): R
         if (!open) throw unknownParameter(name, types, errorKey)
         given.set(name, value)
       } else if (typeof value !== 'string' || given.has(known.name)) {
-        throw new FleetError('invalid', errorKey, `${shorten(name)} is given twice; once is right`)
+        throw new FleetError('invalid', errorKey, `${shorten(name)} is given twice; give it once`)
       } else given.set(known.name, convert(value, known.type))
     }
     // `__proto__` is treated like any other name.

@@ -70,6 +70,6 @@ function notYours(): FleetError {
   return new FleetError(
     'forbidden',
     'account',
-    'only the system administrator chooses organizations; within your own /users does',
+    'only the system administrator can assign organizations; use /users for the users of your own',
   )
 }

@@ -150,7 +150,7 @@ async function requireNoMore(
     throw new FleetError(
       'forbidden',
       'account',
-      'this account may do more than you: setting its password needs permission to write perm',
+      'this account has permissions that you lack: setting its password needs write permission on perm',
     )
 }
 
@@ -168,7 +168,7 @@ export async function requireSole(
     throw new FleetError(
       'forbidden',
       'account',
-      'this account is of several organizations: only the system administrator changes it',
+      'this account belongs to several organizations: only the system administrator can change it',
     )
 }
 
@@ -178,7 +178,7 @@ function requireAuthorityOfSystem(actor: Actor, { systemAdministrator }: Account
   throw new FleetError(
     'forbidden',
     'account',
-    'this account is a system administrator: changing it needs permission to write perm',
+    'this account is a system administrator: changing it needs write permission on perm',
   )
 }
 

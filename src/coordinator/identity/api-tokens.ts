@@ -74,6 +74,6 @@ function checkExpiry(expireSeconds: number, nowMs: number): void {
   throw new FleetError(
     'invalid',
     'session',
-    `expire is ${expireSeconds}; seconds since 1970 are right, in the future and at most a year away (${nowSeconds + yearSeconds})`,
+    `expire is ${expireSeconds}; it must be in seconds since 1970, in the future and at most a year away (${nowSeconds + yearSeconds})`,
   )
 }

@@ -174,7 +174,11 @@ function readOwnCookie(headers: IncomingHttpHeaders): string | undefined {
   const cookie = readCookie(headers, cookieName)
   const origin = headers['sec-fetch-site']
   if (cookie !== undefined && origin !== undefined && origin !== 'same-origin')
-    throw new FleetError('forbidden', errorKey, 'the cookie counts only on pages of this service')
+    throw new FleetError(
+      'forbidden',
+      errorKey,
+      'the cookie is accepted only from pages of this service',
+    )
   return cookie
 }
 

@@ -66,7 +66,7 @@ async function findActor(
   if (reading.kind === 'forged') {
     limits.check(null, sourceAddress)
     limits.countFailure(null, sourceAddress)
-    throw unauthenticated('the access token is none of this service')
+    throw unauthenticated('the access token was not issued by this service')
   }
   const session = await findSession(store.queries, reading.token.sessionId)
   if (!session || !maySessionLive(session))

@@ -48,7 +48,7 @@ export function refuseFrozen(frozen: Frozen, errorKey: ErrorKey = 'deploy'): Fle
   return new FleetError(
     'conflict',
     errorKey,
-    `${describeFreeze(frozen)}; ?force=true of an administrator does it all the same`,
+    `${describeFreeze(frozen)}; an administrator can override it with ?force=true`,
   )
 }
 

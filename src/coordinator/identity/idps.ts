@@ -52,7 +52,7 @@ export async function createIdp(
   const { queries } = service.store
   const owner = await chooseOwner(queries, actor, organization, 'idp')
   if (owner === null)
-    throw refused('organization', 'it is missing: the system administrator says which by {id}')
+    throw refused('organization', 'it is missing; the system administrator has to give it as {id}')
   requireAuthority(actor, mergeFields(identity, wanted))
   try {
     const id = await identity.sealing.write(service.store, (changes) => {
@@ -62,7 +62,11 @@ export async function createIdp(
     return await idpReading.readAgain(service, actor, id)
   } catch (error) {
     if (!isUniqueViolation(error)) throw error
-    throw new FleetError('conflict', 'idp', 'the organization has an identity provider; change it')
+    throw new FleetError(
+      'conflict',
+      'idp',
+      'the organization already has an identity provider; update that one',
+    )
   }
 }
 
@@ -100,9 +104,9 @@ function toIdpRow({ sealedClientSecret, ...fields }: IdpFields) {
 function mergeFields(identity: Identity, change: IdpChange, before?: IdpFields): IdpFields {
   const { baseURL, clientID, clientSecret, scopes, roleClaim } = change
   if (clientID !== undefined && !clientForm.test(clientID))
-    throw refused('clientID', '1 to 1024 printable ASCII characters are right')
+    throw refused('clientID', 'it must have 1 to 1024 printable ASCII characters')
   if (roleClaim && !claimForm.test(roleClaim))
-    throw refused('roleClaim', 'at most 255 printable ASCII characters are right')
+    throw refused('roleClaim', 'it must have at most 255 printable ASCII characters')
   const given = {
     ...change,
     ...(baseURL !== undefined && { baseURL: parseBaseUrl(baseURL) }),
@@ -119,14 +123,20 @@ function mergeFields(identity: Identity, change: IdpChange, before?: IdpFields):
 function sealGiven({ sealing }: Identity, secret: string | null): string | null {
   if (secret === null) return null
   if (!clientForm.test(secret))
-    throw refused('clientSecret', '1 to 1024 printable ASCII characters are right; null: none')
+    throw refused(
+      'clientSecret',
+      'it must have 1 to 1024 printable ASCII characters, or be null for none',
+    )
   return sealClientSecret(sealing, secret)
 }
 
 function readScopes(given: string | readonly string[]): readonly string[] {
   const scopes = [...new Set(typeof given === 'string' ? given.split(' ').filter(Boolean) : given)]
   if (scopes.length > scopesMost || !scopes.every((scope) => scopeForm.test(scope)))
-    throw refused('scopes', `at most ${scopesMost} words such as openid, profile are right`)
+    throw refused(
+      'scopes',
+      `it must be a list of at most ${scopesMost} words such as openid, profile`,
+    )
   return scopes
 }
 
@@ -139,7 +149,7 @@ function requireAuthority(actor: Actor, { roleClaim }: IdpFields): void {
   throw new FleetError(
     'forbidden',
     'idp',
-    'roleClaim lets the provider make administrators: setting up such a one needs permission to write perm',
+    'roleClaim lets the provider make administrators: setting it needs write permission on perm',
   )
 }
 

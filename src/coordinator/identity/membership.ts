@@ -79,7 +79,7 @@ export async function requireAuthority(
   throw new FleetError(
     'forbidden',
     errorKey,
-    'this account is an administrator: changing it needs permission to write perm',
+    'this account is an administrator: changing it needs write permission on perm',
   )
 }
 

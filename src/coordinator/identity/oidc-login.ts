@@ -120,8 +120,7 @@ export async function exchangeCode(
   const { code, sourceAddress, note } = given
   return limited(identity, sourceAddress, async () => {
     const membership = await takeLoginCode(service.store.queries, digestToken(code), service.now())
-    if (!membership)
-      throw refuse('the code is none of this service, was used or is older than 60 s')
+    if (!membership) throw refuse('the code is unknown, already used or older than 60 s')
     note({ organization: membership.organizationId })
     return enter(identity, membership)
   })
@@ -158,10 +157,10 @@ async function readPending(
   { cookie, parameters }: LoginAnswer,
 ): Promise<Pending> {
   if (cookie === undefined)
-    throw refuse('this browser began no login here; begin again, at the same address')
+    throw refuse('this browser did not start a login here; start again at the same address')
   const pending = await unseal(sealing, cookie)
   if (!pending || pending.expiresAt <= service.now())
-    throw refuse('the login was begun too long ago; begin again')
+    throw refuse('the login was started too long ago; start again')
   const states = parameters.getAll('state')
   const isSame =
     states.length === 1 &&
@@ -169,7 +168,7 @@ async function readPending(
       Buffer.from(digestToken(states[0] ?? '')),
       Buffer.from(digestToken(pending.state)),
     )
-  if (!isSame) throw refuse('this is the answer to another login; begin again')
+  if (!isSame) throw refuse('this callback belongs to another login; start again')
   return pending
 }
 

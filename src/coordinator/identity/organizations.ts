@@ -168,7 +168,7 @@ function merge(change: object, before?: OrganizationFields): OrganizationFields 
     throw new FleetError(
       'invalid',
       'organization',
-      `refreshTTL is ${fields.refreshTtlSeconds} s; at least accessTTL (${fields.accessTtlSeconds} s) is right`,
+      `refreshTTL is ${fields.refreshTtlSeconds} s; it must be at least accessTTL (${fields.accessTtlSeconds} s)`,
     )
   return { ...fields, quotas: keepGiven(quotas) }
 }

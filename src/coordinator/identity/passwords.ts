@@ -64,6 +64,6 @@ export function checkNewPassword(
     throw new FleetError(
       'invalid',
       errorKey,
-      `${key} has ${length} ${length === 1 ? 'character' : 'characters'}; ${passwordLeast} to ${passwordMost} are right`,
+      `${key} has ${length} ${length === 1 ? 'character' : 'characters'}; it must have ${passwordLeast} to ${passwordMost}`,
     )
 }

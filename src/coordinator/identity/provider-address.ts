@@ -39,7 +39,7 @@ export function parseBaseUrl(text: string): string {
 export function findUrlProblem({ protocol, hostname }: URL): string | null {
   const host = plainHost(hostname)
   if (protocol !== 'https:' && protocol !== 'http:')
-    return `${protocol} is not spoken; https is right, or http on loopback`
+    return `${protocol} is not supported; use https, or http on loopback`
   if (metadataNames.has(host.replace(/\.$/, ''))) return notCalled
   if (isIP(host) !== 0) return findAddressProblem(host, protocol)
   const isLoopback = /^(?:.+\.)?localhost\.?$/.test(host)
@@ -57,8 +57,8 @@ export function plainHost(hostname: string): string {
   return hostname.replace(/^\[|\]$/g, '').toLowerCase()
 }
 
-const notCalled = 'link-local, metadata and other special addresses are not called'
-const httpsNeeded = 'http is for loopback only; https is right'
+const notCalled = 'link-local, metadata and other special addresses are not allowed'
+const httpsNeeded = 'http is allowed on loopback only; use https'
 
 function refused(problem: string): FleetError {
   return new FleetError('invalid', 'idp', `baseURL: ${problem}`)

@@ -124,7 +124,9 @@ function refuseEndpoints(configuration: Configuration): void {
   const { authorization_endpoint, token_endpoint } = configuration.serverMetadata()
   for (const endpoint of [authorization_endpoint, token_endpoint]) {
     if (endpoint === undefined || !URL.canParse(endpoint))
-      throw new ProviderFault('it tells no authorization or no token endpoint')
+      throw new ProviderFault(
+        'its discovery document lacks a valid authorization or token endpoint',
+      )
     const problem = findUrlProblem(new URL(endpoint))
     if (problem !== null) throw new ProviderFault(`one of its endpoints: ${problem}`)
   }
@@ -183,7 +185,7 @@ async function finishLogin(
   if (!proven) throw new ProviderFault('it answers without an ID token')
   const { iss: issuer, sub: subject } = proven
   // All whom the provider does not name would be one account; the library checks only that it is a text.
-  if (subject === '') throw new Error('the ID token names nobody')
+  if (subject === '') throw new Error('the ID token has an empty subject')
   const isWhole =
     'preferred_username' in proven &&
     (provider.roleClaim === '' || findClaim(proven, provider.roleClaim) !== undefined)
@@ -237,7 +239,7 @@ function describeFault(
     return new FleetError(
       'unavailable',
       'auth',
-      'the identity provider cannot be used now; the log says why by the trace id',
+      'the identity provider cannot be used now; the log has the reason under the trace id',
     )
   const reason = error instanceof library.ResponseBodyError ? `: ${printable(error.error)}` : ''
   return new FleetError('invalid', 'auth', `the login was not confirmed by the provider${reason}`)

@@ -54,7 +54,7 @@ function toText(body: unknown): string | Uint8Array | undefined {
   if (body === undefined || body === null) return undefined
   if (typeof body === 'string' || body instanceof Uint8Array) return body
   if (body instanceof URLSearchParams) return body.toString()
-  throw new ProviderFault('a body of this form is not sent')
+  throw new ProviderFault('request bodies of this type are not supported')
 }
 
 interface Sending {
@@ -89,7 +89,8 @@ function wordOf(error: Error): string {
 async function readAnswer(message: IncomingMessage): Promise<Response> {
   const { statusCode: status = 0 } = message
   if (status >= 300 && status < 400) throw new ProviderFault('it answers with a redirect')
-  if (status < 200 || status > 599) throw new ProviderFault('it answers what is not an answer')
+  if (status < 200 || status > 599)
+    throw new ProviderFault('its response has an invalid status code')
   const chunks: Buffer[] = []
   let sizeBytes = 0
   for await (const chunk of message as AsyncIterable<Buffer>) {

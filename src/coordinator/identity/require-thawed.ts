@@ -40,7 +40,7 @@ export async function requireThawed<Query>(
     throw new FleetError(
       'forbidden',
       errorKey,
-      `${describeFreeze(frozen)}; only an administrator forces it`,
+      `${describeFreeze(frozen)}; only an administrator can override it`,
     )
   note({ warning: `forced on group ${JSON.stringify(name)}, though ${describeFreeze(frozen)}` })
   // It is about the freeze, where nobody is replaced.

@@ -28,6 +28,6 @@ function refused(): FleetError {
   return new FleetError(
     'invalid',
     'auth',
-    'return: http://127.0.0.1:<port>/… or an address of this service is right',
+    'return: it must be http://127.0.0.1:<port>/… or an address of this service',
   )
 }

@@ -17,7 +17,7 @@ export async function readSecretKey(file: string): Promise<SecretKey | undefined
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     if (isErrno(error, 'ENOENT')) return undefined
     const why = error instanceof Error ? error.message : String(error)
-    const message = `--secret-key-file: ${file} cannot be read: ${why}; a file of this user is right`
+    const message = `--secret-key-file: ${file} cannot be read: ${why}; the file must belong to this user`
     throw new FleetError('invalid', 'store', message, { cause: error })
   })
   if (text === undefined) return undefined
@@ -26,7 +26,7 @@ export async function readSecretKey(file: string): Promise<SecretKey | undefined
   throw new FleetError(
     'invalid',
     'store',
-    `--secret-key-file: ${file} does not hold a secret key: ${keyBytes} bytes in base64url are right`,
+    `--secret-key-file: ${file} does not hold a secret key (${keyBytes} bytes in base64url)`,
   )
 }
 

@@ -94,7 +94,7 @@ export async function refreshSession(
   if (sessionId === undefined) {
     limits.check(null, sourceAddress)
     limits.countFailure(null, sourceAddress)
-    throw unauthenticated('the refresh token is none of this service')
+    throw unauthenticated('the refresh token was not issued by this service')
   }
   const session = await findSession(queries, sessionId)
   if (session) note({ organization: session.organizationId, account: session.account.name })

@@ -83,7 +83,7 @@ export function organizationMissing(errorKey: 'user' | 'permission'): FleetError
   return new FleetError(
     'invalid',
     errorKey,
-    'organization is missing; the system administrator says which by {id}',
+    'organization is missing; the system administrator has to give it as {id}',
   )
 }
 

@@ -168,7 +168,7 @@ function requireFewBans(content: InvalidationContent, members: readonly SetMembe
   const bans = groups * content.expressions.length
   if (bans > bansPerAgentMost)
     throw invalid(
-      `it would be ${bans} bans on one agent, ${groups} for each expression; at most ${bansPerAgentMost} are right`,
+      `it would be ${bans} bans on one agent, ${groups} for each expression; at most ${bansPerAgentMost} are allowed`,
     )
 }
 
@@ -202,7 +202,7 @@ function parseContent(request: InvalidationRequest): InvalidationContent {
   const content = request.type === 'ban' ? parseBan(request) : parsePurge(request)
   const bytes = Buffer.byteLength(JSON.stringify(content))
   if (bytes > contentLimitBytes)
-    throw invalid(`it has ${bytes} bytes, at most ${contentLimitBytes} are right; make several`)
+    throw invalid(`it has ${bytes} bytes, at most ${contentLimitBytes} are allowed; make several`)
   return content
 }
 
@@ -247,13 +247,13 @@ function parsePurge(request: InvalidationRequest): InvalidationContent {
 
 function requireMembers(key: string, members: readonly string[]): void {
   if (members.length === 0 || members.length > memberLimit)
-    throw invalid(`${key} has ${members.length} members; 1 to ${memberLimit} are right`)
+    throw invalid(`${key} has ${members.length} members; it must have 1 to ${memberLimit}`)
 }
 
 function parseTtl(ttl: number | null | undefined): number {
   if (ttl == null) return defaultTtlSeconds
   if (Number.isSafeInteger(ttl) && ttl > 0 && ttl <= ttlLimitSeconds) return ttl
-  throw invalid(`ttl is ${ttl}; whole seconds from 1 to ${ttlLimitSeconds} are right`)
+  throw invalid(`ttl is ${ttl}; it must be whole seconds from 1 to ${ttlLimitSeconds}`)
 }
 
 async function listWarnings(

@@ -144,7 +144,7 @@ function readTarget(actor: Actor, target: Static<typeof targetSchema>) {
     throw new FleetError(
       'invalid',
       errorKey,
-      `target has ${keys.length} keys; exactly one of vclGroup, domains, tags, agents and all is right`,
+      `target has ${keys.length} keys; it must have exactly one of vclGroup, domains, tags, agents and all`,
     )
   for (const key of keys) {
     const type = typesReferred[key]

@@ -21,7 +21,10 @@ const hostForm = /^(?:[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_.])?|\[[0-9a-f:.]+\])(?::[
 /** Throws FleetError 'invalid'. */
 export function parsePurgeUrl(text: string): PurgeUrl {
   if (text.length > urlLimitCharacters)
-    throw refusal(text, `it has ${text.length} characters, at most ${urlLimitCharacters} are right`)
+    throw refusal(
+      text,
+      `it has ${text.length} characters, at most ${urlLimitCharacters} are allowed`,
+    )
   if (!/^[!-~]*$/.test(text))
     throw refusal(
       text,
@@ -83,7 +86,7 @@ const reserved =
 export function parsePurgeMethod(method: string): string {
   if (methodForm.test(method) && method !== 'CONNECT') return method
   throw invalid(
-    `method ${shown(method)}: capital letters, digits, dash and underscore are right, as PURGE`,
+    `method ${shown(method)}: it must be of capital letters, digits, dashes and underscores, like PURGE`,
   )
 }
 
@@ -93,7 +96,7 @@ export function parsePurgeHeaders(
 ): Readonly<Record<string, string>> {
   const names = Object.keys(headers)
   if (names.length > headersLimit)
-    throw invalid(`headers has ${names.length} members, at most ${headersLimit} are right`)
+    throw invalid(`headers has ${names.length} members, at most ${headersLimit} are allowed`)
   for (const [name, value] of Object.entries(headers)) {
     if (!headerNameForm.test(name)) throw invalid(`headers: ${shown(name)} is not a header name`)
     if (reserved.test(name)) throw invalid(`headers: ${name} is set by cachefleet itself`)

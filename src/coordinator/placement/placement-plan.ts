@@ -164,7 +164,7 @@ function findByName(deployments: readonly NamedDeployment[], name: string): Name
   throw new FleetError(
     'invalid',
     'vclgroup',
-    `deployments: ${JSON.stringify(name)} is named by a group and not among them`,
+    `deployments: ${JSON.stringify(name)} is used by a group but not in the plan`,
   )
 }
 

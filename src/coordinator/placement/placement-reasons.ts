@@ -74,7 +74,7 @@ export function explainPlacement(
 /** Of a holder that is away, Down or Locked. */
 export function waitingReason(agent: Pick<IndexedAgent, 'state'> | undefined): string {
   const state = agentStateName(agent?.state ?? agentStates.Down)
-  return `the agent is ${state}; its place waits for it until another takes it`
+  return `the agent is ${state}; its place is kept until it returns or another agent takes it`
 }
 
 /** Undefined where nobody makes way. */
@@ -84,7 +84,7 @@ function describeTaking(
 ): string | undefined {
   if (replaced === undefined) return undefined
   const names = replaced.map(({ holder }) => JSON.stringify(nameOf?.(holder) ?? String(holder)))
-  return `it takes the place of group ${names.join(' and ')} there`
+  return `it replaces group ${names.join(' and ')} there`
 }
 
 function describeStay(
@@ -94,7 +94,7 @@ function describeStay(
 ): string {
   if (draining === true) return moving.has(id) ? movingReason : stayingReason
   if (failed?.has(id) === true)
-    return 'what is deployed failed there: it serves its old VCL, and another may fill its place'
+    return 'the deployed VCL failed there: it serves its old VCL, and another agent may take its place'
   return state === agentStates.Down
     ? 'the agent went Down with most of the fleet; its place stays until it returns or the group is deployed again'
     : 'it keeps its place'
@@ -102,8 +102,8 @@ function describeStay(
 
 /** Null: it fits no deployment. */
 function describeRefusal(input: PlacementInput, agent: IndexedAgent, fits: boolean): string | null {
-  if (input.exclude?.has(agent.id) === true) return 'it is passed over in this deploy'
+  if (input.exclude?.has(agent.id) === true) return 'it is excluded from this deploy'
   if (!fits) return null
   if (agent.state !== agentStates.Running) return `the agent is ${agentStateName(agent.state)}`
-  return findConflict(input, agent) ?? 'the deployments it fits have their max'
+  return findConflict(input, agent) ?? 'the deployments that it fits have reached their max'
 }

@@ -148,7 +148,7 @@ function findHolders(
   for (const place of placed.toSorted((a, b) => a.position - b.position || a.agentId - b.agentId)) {
     if (exclude?.has(place.agentId) === true) continue
     const agent = agents.byId.get(place.agentId)
-    const reason = agent ? findReasonToLeave(input, agent) : 'the agent is no more'
+    const reason = agent ? findReasonToLeave(input, agent) : 'the agent was deleted'
     if (reason !== null) leaving.set(place.agentId, reason)
     else if (agent) holders.push({ place, agent })
   }
@@ -320,7 +320,7 @@ export const unfitReason = 'it no longer has the tags of a deployment'
 const drainedReason = 'the agent is drained, and others serve in its place'
 
 /** Why an agent leaves that would fit. */
-export const fullReason = 'its deployment has its max'
+export const fullReason = 'its deployment has reached its max'
 
 function reasonToGo({ input, slots }: PlacementWork, place: Place): string {
   const agent = input.agents.byId.get(place.agentId)

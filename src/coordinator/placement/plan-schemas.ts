@@ -23,11 +23,11 @@ const plannedDeploymentSchema = Type.Object(
       {
         minItems: 1,
         maxItems: referencesMost,
-        description: 'Without an id: to be created, nobody has it',
+        description: 'Without an id: a new one, which no agent has',
       },
     ),
   },
-  { ...closed, description: 'As it is to be; without an id it is to be created' },
+  { ...closed, description: 'The planned deployment; without an id a new one' },
 )
 
 const plannedGroupSchema = Type.Object(
@@ -37,7 +37,7 @@ const plannedGroupSchema = Type.Object(
     domains: Type.Array(Type.String(), { maxItems: referencesMost, description: 'Names, not ids' }),
     deployments: Type.Array(Type.String(), {
       maxItems: referencesMost,
-      description: 'Names of the deployments beside',
+      description: 'Names of deployments in this plan',
     }),
     releases: Type.Optional(
       orNull(
@@ -52,7 +52,7 @@ const plannedGroupSchema = Type.Object(
       orNull(Type.Boolean({ description: 'Deployed with replace=true; false unless given' })),
     ),
   },
-  { ...closed, description: 'As it is to be deployed; without an id it is to be created' },
+  { ...closed, description: 'The planned group; without an id a new one' },
 )
 
 export const planSchema = Type.Object(
@@ -63,7 +63,7 @@ export const planSchema = Type.Object(
       orNull(
         Type.Array(Type.Object({ id: idSchema }, closed), {
           maxItems: objectsMost,
-          description: 'Groups that leave their agents before',
+          description: 'Groups that are undeployed first',
         }),
       ),
     ),

@@ -43,7 +43,7 @@ export async function judgeReplacing(
   ])
   const moving = others.filter(({ id }) => busy.has(id))
   if (moving.length > 0)
-    return `a deploy is changing ${nameGroups(moving)}, whose places this one would take; deploy it again when that has ended`
+    return `a deploy is changing ${nameGroups(moving)}, whose places this one would take; deploy again when that has ended`
   if (force) return undefined
   const before = await findShort(queries, others, { agents, decision })
   takeOverPlacements(agents, group, decision)
@@ -53,7 +53,7 @@ export async function judgeReplacing(
   )
   return fallen.length === 0
     ? undefined
-    : `by taking their places this deploy brings ${nameGroups(fallen)} below min; ?force=true deploys it all the same`
+    : `taking their places would leave ${nameGroups(fallen)} below min; ?force=true deploys anyway`
 }
 
 /** So that whoever is placed next sees what the switch makes of it. */

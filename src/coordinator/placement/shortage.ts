@@ -80,4 +80,4 @@ function describeHeld(
 }
 
 /** No agent can ever match, so no pending deploy is kept, and a deploy to no agent is not a success. */
-const noDeployments = 'the group has no deployments; give it one, and it is placed by its tags'
+const noDeployments = 'the group has no deployments; add one to place it by tags'

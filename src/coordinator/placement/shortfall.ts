@@ -94,6 +94,6 @@ function describeShortfall(
   return new FleetError(
     'conflict',
     errorKey,
-    `by this change a deployed group falls below its min: ${names}; ?force=true makes it all the same`,
+    `this change would take a deployed group below its min: ${names}; ?force=true makes it anyway`,
   )
 }

@@ -215,5 +215,5 @@ function reasonOfAll(
   // A root group is alone there: whatever failed is its own.
   const isAlone = (candidate ?? current)?.fqdns === null
   const first = isAlone ? report.failures[0]?.error : undefined
-  return report.error ?? first ?? 'the cache did not take it over; its last attempt tells why'
+  return report.error ?? first ?? 'the cache did not switch to it; its last attempt has the reason'
 }

@@ -14,7 +14,7 @@ interface RolloutCommand {
   readonly isForced: boolean
 }
 
-/** Throws 'conflict' where that cannot be. */
+/** Throws 'conflict' if its state does not allow that. */
 export async function changeRollout(
   service: StateService,
   context: Context,

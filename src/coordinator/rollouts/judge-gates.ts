@@ -124,7 +124,7 @@ function judgeAll(
   there: readonly DigestedAgent[],
   { since, before, control, newest, at }: Beside & { readonly newest: readonly Seconds[] },
 ): JudgedGate {
-  if (there.length === 0) return inconclusive(gate.name, 'no agent that has switched is there')
+  if (there.length === 0) return inconclusive(gate.name, 'no agent that has switched is running')
   if (!isRatio(gate)) return judgeState(gate, there, at)
   const seen = { since, before, newest: addUp(newest), agents: there.length }
   return judgeRatio(gate, seen, control)
@@ -150,13 +150,14 @@ function judgeState(gate: GateRule, agents: readonly DigestedAgent[], at: number
 }
 
 function judgeWebhook(answer: WebhookAnswer | null): JudgedGate {
-  return { ...blank('webhook'), ...(answer ?? { reason: 'no answer has come yet' }) }
+  return { ...blank('webhook'), ...(answer ?? { reason: 'no answer has arrived yet' }) }
 }
 
 function judgeHealthy({ name, min = 1 }: GateRule, agents: readonly ObservedAgent[]): JudgedGate {
   const counts = agents.map(({ healthyBackends }) => healthyBackends)
   const known = counts.filter((count) => count !== null)
-  if (known.length === 0) return inconclusive(name, 'nobody told how its backends are')
+  if (known.length === 0)
+    return inconclusive(name, 'no agent has reported the health of its backends')
   const observed = Math.min(...known)
   return over(name, { observed, limit: min, isOver: observed < min })
 }
@@ -174,8 +175,9 @@ function judgeProbe(gate: GateRule, agents: readonly ObservedAgent[], at: number
       verdict: 'fail',
       reason: `${failed.agent.name}: ${failed.probe.reason ?? ''}`,
     }
-  if (wrong?.probe) return inconclusive(name, wrong.probe.reason ?? 'it was wrong')
-  if (seen.some(({ probe }) => probe === null)) return inconclusive(name, 'no probe has come')
+  if (wrong?.probe) return inconclusive(name, wrong.probe.reason ?? 'the probe failed')
+  if (seen.some(({ probe }) => probe === null))
+    return inconclusive(name, 'no result of a probe has arrived')
   return { ...blank(name), verdict: 'pass' }
 }
 

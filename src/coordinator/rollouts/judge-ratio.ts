@@ -32,7 +32,7 @@ export function judgeRatio(gate: RatioGate, seen: SeenSeconds, control: Seconds)
   const { since, before, newest, agents } = seen
   const measure = measures[name]
   if (since.figures === null && measure.needsLog)
-    return inconclusive(name, 'the log of the cache is not read there')
+    return inconclusive(name, 'the log of the cache is not read')
   const count = measure.count(since, gate)
   if (count < minRequests)
     return inconclusive(name, `${Math.floor(count)} of ${minRequests} ${measure.things}`)
@@ -65,8 +65,8 @@ function judgeLimit(gate: RatioGate, { newest, observed, limit, agents }: Measur
   const whole = measure.whole(newest)
   if (isOver && !(isLong && isBeyondChance(observed, limit, whole))) {
     const reason = isLong
-      ? `out of its limit by no more than chance, in ${Math.round(whole ?? 0)} ${measure.things}`
-      : 'out of its limit, not yet for long enough'
+      ? `beyond its limit by no more than chance, in ${Math.round(whole ?? 0)} ${measure.things}`
+      : 'beyond its limit, but not for long enough yet'
     return { ...inconclusive(name, reason), limit }
   }
   return over(name, { observed, limit, isOver })

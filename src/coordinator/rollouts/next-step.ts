@@ -125,7 +125,11 @@ function judgeBake(rollout: RolloutCourse, seen: RolloutSeen): RolloutStep {
   if (isInconclusive && policy.onInconclusive === 'pause')
     return { do: 'pause', verdict, reason: `inconclusive: ${why ?? 'a gate'}` }
   if (wave < waves.length && waves[wave - 1]?.holds === true)
-    return { do: 'pause', verdict, reason: 'the named agents serve it; advance it for the rest' }
+    return {
+      do: 'pause',
+      verdict,
+      reason: 'the named agents serve it; advance it to go on with the others',
+    }
   return { do: wave < waves.length ? 'next' : 'succeed', verdict }
 }
 
@@ -154,21 +158,21 @@ export function judgeVerb(verb: RolloutVerb, rollout: SaidTo): Said {
   const { Loading, RollingBack } = rolloutStates
   const { state } = rollout
   if (state > RollingBack) return { refused: 'it has ended' }
-  if (state === RollingBack) return { refused: 'it is going back already' }
+  if (state === RollingBack) return { refused: 'it is already rolling back' }
   if (state === Loading)
-    return { refused: 'it is loading; cancel of the VCL group ends a deploy that is loading' }
+    return { refused: 'it is still loading; cancel the deploy of the VCL group instead' }
   return verbs[verb](rollout)
 }
 
 const isPaused = ({ state }: SaidTo): boolean => state === rolloutStates.Paused
 
 const verbs: Readonly<Record<RolloutVerb, (rollout: SaidTo) => Said>> = {
-  pause: (rollout) => (isPaused(rollout) ? { refused: 'it is paused already' } : 'pause'),
+  pause: (rollout) => (isPaused(rollout) ? { refused: 'it is already paused' } : 'pause'),
   resume: (rollout) => (isPaused(rollout) ? 'bakeAnew' : { refused: 'it is not paused' }),
   abort: () => 'rollBack',
   advance: ({ state, wave, waves }) => {
     if (state === rolloutStates.Switching)
-      return { refused: 'its wave is still switching; a bake or a pause can be ended' }
+      return { refused: 'its wave is still switching; only a bake or a pause can be advanced' }
     return wave < waves.length ? 'next' : 'succeed'
   },
 }

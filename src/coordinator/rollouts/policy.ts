@@ -44,7 +44,7 @@ export function completePolicy(given: GivenPolicy, owner: PolicyOwner): RolloutP
   const { bake = defaultBakeSeconds, gates = usualGates } = given
   const { maxBake = bake } = given
   if (maxBake < bake)
-    throw refuse(`maxBake is ${maxBake}, less than bake, which is ${bake}; at least that is right`)
+    throw refuse(`maxBake is ${maxBake}; it must be at least bake, which is ${bake}`)
   requireGrowing(given.waves, refuse)
   const named = gates.map((gate, at) =>
     completeGate(gate, owner, (what) => refuse(`gates[${at}]: ${what}`)),
@@ -68,14 +68,14 @@ function requireGrowing(waves: readonly WaveRule[], refuse: (what: string) => Fl
     const keys = Object.keys(wave)
     if (keys.length !== 1)
       throw refuse(
-        `waves[${at}] has ${keys.length} keys; exactly one of count, percent, tags and agents is right`,
+        `waves[${at}] has ${keys.length} keys; it must have exactly one of count, percent, tags and agents`,
       )
     for (const key of ['count', 'percent'] as const) {
       const total = wave[key]
       if (total === undefined) continue
       if (total <= last[key])
         throw refuse(
-          `waves[${at}].${key} is ${total}; it is a total and grows, so more than ${last[key]} is right`,
+          `waves[${at}].${key} is ${total}; it is a total, so it must be more than ${last[key]}`,
         )
       last[key] = total
     }
@@ -94,12 +94,12 @@ function completeGate(
   )
   if (odd !== undefined)
     throw refuse(
-      `${odd} is not for ${name}${right.length === 0 ? '' : `; right would be ${right.join(', ')}`}`,
+      `${odd} does not apply to ${name}${right.length === 0 ? '' : `, which has ${right.join(', ')}`}`,
     )
   if (gate.max !== undefined && gate.factor !== undefined)
-    throw refuse('max and factor are both given; one of them is right')
+    throw refuse('max and factor are both given; give only one of them')
   if (gate.maxMs !== undefined && gate.factor !== undefined)
-    throw refuse('maxMs and factor are both given; one of them is right')
+    throw refuse('maxMs and factor are both given; give only one of them')
   requireWithin(gate, refuse)
   const { for: forSeconds = defaultForSeconds, minRequests = defaultMinRequests } = gate
   const whole = { ...gate, for: forSeconds, minRequests }
@@ -143,7 +143,7 @@ function requireWithin(gate: GateRule, refuse: (what: string) => FleetError): vo
   for (const [key, [least, most]] of Object.entries(bounds)) {
     const value = gate[key as keyof typeof bounds]
     if (value !== undefined && !(value >= least && value <= most))
-      throw refuse(`${key} is ${value}; ${least} to ${most} is right`)
+      throw refuse(`${key} is ${value}; it must be from ${least} to ${most}`)
   }
 }
 
@@ -152,19 +152,19 @@ function completeProbe(
   { fqdns, refuse }: Filling,
 ) {
   if (path === undefined || !/^\/[\x21-\x7e]*$/.test(path))
-    throw refuse('path is what a probe gets: a slash and printable ASCII, as /health')
+    throw refuse('path must begin with a slash and be printable ASCII, such as /health')
   const chosen = host ?? fqdns.find((fqdn) => !fqdn.startsWith('*.'))
   if (chosen === undefined)
-    throw refuse('host is missing; a name that the group answers for is right')
+    throw refuse('host is missing; it must be a name that the group answers for')
   if (fqdns.length > 0 && !fqdns.some((fqdn) => answersFor(fqdn, chosen)))
-    throw refuse(`host is ${JSON.stringify(chosen)}; a name that the group answers for is right`)
+    throw refuse(`host is ${JSON.stringify(chosen)}; it must be a name that the group answers for`)
   if (!/^[A-Za-z0-9.:[\]_-]{1,255}$/.test(chosen))
-    throw refuse(`host is ${JSON.stringify(chosen)}, which is no host`)
+    throw refuse(`host is ${JSON.stringify(chosen)}, which is not a host`)
   return { path, host: chosen, status, every }
 }
 
 function requireWebhook({ webhook }: GateRule, { refuse }: Filling) {
-  if (webhook === undefined) throw refuse('webhook is missing; {id} of the one to ask is right')
+  if (webhook === undefined) throw refuse('webhook is missing; give the webhook to ask as {id}')
   return { webhook }
 }
 

@@ -24,12 +24,12 @@ interface VerbOfRollout {
 
 const verbs: Readonly<Record<RolloutVerb, VerbOfRollout>> = {
   pause: { summary: 'Pauses it: its waves stay as they are', isThawed: false },
-  resume: { summary: 'Resumes what is paused: its wave bakes anew', isThawed: true },
+  resume: { summary: 'Resumes a paused rollout: its wave bakes again', isThawed: true },
   advance: {
-    summary: 'Ends the bake, or a pause, as passed: the next wave begins, or it has succeeded',
+    summary: 'Ends the bake, or a pause, as passed: the next wave begins, or the rollout succeeds',
     isThawed: true,
   },
-  abort: { summary: 'Aborts it: all agents go back to the release before', isThawed: false },
+  abort: { summary: 'Aborts it: all agents go back to the previous release', isThawed: false },
 }
 
 const forceQuery = Type.Object(forceKey, { additionalProperties: false })
@@ -57,7 +57,7 @@ export function rolloutRoutes(service: StateService): readonly Route[] {
         method: 'PUT',
         path: `/rollouts/{id}/${verb}`,
         operationId: `${verb}Rollout`,
-        summary: `${summary}; 409 where that cannot be`,
+        summary: `${summary}; 409 if its state does not allow that`,
         errorKey: 'rollout',
         permission: { type: 'vclgroup', access: 'write' },
         ...(isThawed && { query: forceQuery }),

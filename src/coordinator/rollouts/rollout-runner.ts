@@ -43,7 +43,7 @@ export function startRolloutRunner(
     hints: [rolloutsChangedSubject, agentChangedSubject],
     gatherMs,
     log,
-    trouble: 'rollouts cannot be moved on',
+    trouble: 'running rollouts cannot be checked',
     everyMs: idleMs,
     retryMs: pollEveryMs,
     pass: async ({ context, nextIn }) => {
@@ -86,7 +86,7 @@ async function checkAll(service: StateService, context: Context, tools: Tools): 
   for (const rollout of running)
     await checkRollout(service, context, rollout, tools).catch((error: unknown) => {
       // Others go on; this one is looked at again.
-      context.log.error({ err: error, rollout: rollout.id }, 'a rollout cannot be moved on')
+      context.log.error({ err: error, rollout: rollout.id }, 'a rollout cannot be checked')
     })
   return running.length
 }

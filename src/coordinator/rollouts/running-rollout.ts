@@ -23,8 +23,8 @@ export async function requireNoRollout(
     'conflict',
     errorKey,
     isGoingBack
-      ? `rollout ${id} of this group is going back; try again when all of its agents are back`
-      : `rollout ${id} of this group runs; ?abort=true aborts it first, or wait for its end`,
+      ? `rollout ${id} of this group is rolling back; try again when all of its agents are back`
+      : `rollout ${id} of this group is running; wait for its end, or abort it first with ?abort=true`,
     { rolloutId: id },
   )
 }
@@ -44,9 +44,14 @@ export async function waitForRollout(
   })
   if (!ended) return false
   if (ended.state === rolloutStates.Succeeded) return true
-  throw new FleetError('uncompilable', 'deploy', `rollout ${id} went back: ${ended.reason ?? ''}`, {
-    rolloutId: id,
-  })
+  throw new FleetError(
+    'uncompilable',
+    'deploy',
+    `rollout ${id} did not succeed: ${ended.reason ?? ''}`,
+    {
+      rolloutId: id,
+    },
+  )
 }
 
 /** Waits at most until then for all of its agents to be back; whoever is away goes back by itself. */

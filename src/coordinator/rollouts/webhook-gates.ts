@@ -96,9 +96,15 @@ export function createWebhookGates(askWebhook: AskWebhook, log: Logger): Webhook
     try {
       gate.answer = await askWebhook(question, stopping.signal)
     } catch (error) {
-      gate.answer = { verdict: 'inconclusive', reason: 'the webhook could not be asked' }
+      gate.answer = {
+        verdict: 'inconclusive',
+        reason: 'the request to the webhook could not be sent',
+      }
       if (!stopping.signal.aborted)
-        log.error({ err: error, rollout: question.rollout.id }, 'a webhook cannot be asked')
+        log.error(
+          { err: error, rollout: question.rollout.id },
+          'the request to a webhook cannot be sent',
+        )
     } finally {
       gate.isUnderWay = false
     }

@@ -79,7 +79,11 @@ async function findCaches(
   { agents, tags }: { readonly agents?: string; readonly tags?: string },
 ): Promise<readonly AskedCache[]> {
   if (agents !== undefined && tags !== undefined)
-    throw new FleetError('invalid', errorKey, 'agents and tags are given; one of them is right')
+    throw new FleetError(
+      'invalid',
+      errorKey,
+      'agents and tags are both given; give only one of them',
+    )
   if (agents !== undefined) {
     const ids = readIds(agents, agentIds)
     const caches = await askCaches(service, actor, ids)

@@ -48,7 +48,7 @@ async function requireEmpty(to: Target): Promise<void> {
     throw new FleetError(
       'conflict',
       'store',
-      `the target is not empty, it has the table ${rows.map(({ name }) => name).join(', ')}: an empty database is right; nothing was copied`,
+      `the target is not empty, it has the table ${rows.map(({ name }) => name).join(', ')}. Use an empty database; nothing was copied`,
     )
 }
 

@@ -210,7 +210,7 @@ async function requireUnicode(queries: Transaction<Tables>): Promise<void> {
     throw new FleetError(
       'unavailable',
       'store',
-      `the store's database has the encoding ${encoding}; UTF8 is right ` +
+      `the store's database has the encoding ${encoding}; it must be UTF8 ` +
         `(create database … encoding 'UTF8' template template0)`,
     )
 }

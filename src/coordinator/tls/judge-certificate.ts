@@ -56,11 +56,12 @@ export function findRenewalReason(
   { ca, names, now }: Judged,
 ): string | null {
   if (certificate === null) return 'there is none'
-  if (!certificate.checkIssued(ca) || !certificate.verify(ca.publicKey)) return 'another CA made it'
+  if (!certificate.checkIssued(ca) || !certificate.verify(ca.publicKey))
+    return 'another CA issued it'
   const end = Date.parse(certificate.validTo)
   // None lives longer than its CA.
-  if (end - now < renewBeforeMs && end < Date.parse(ca.validTo)) return 'it ends soon'
-  if (Date.parse(certificate.validFrom) > now) return 'its time has not begun'
+  if (end - now < renewBeforeMs && end < Date.parse(ca.validTo)) return 'it expires soon'
+  if (Date.parse(certificate.validFrom) > now) return 'it is not valid yet'
   const missing = names.find((name) => !isNamed(certificate, name))
   return missing === undefined ? null : `it does not name ${missing}`
 }

@@ -73,7 +73,7 @@ function parseCa(text: string, where: string): Issued {
     return { key, certificate }
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
-    const message = `${where} does not hold the coordinators' CA: ${why}; a file from a backup is right, or none: then another CA is made, and agents need new join tokens`
+    const message = `${where} does not hold the coordinators' CA: ${why}; restore the file from a backup, or remove it: then another CA is made, and agents need new join tokens`
     throw new FleetError('invalid', 'store', message, { cause })
   }
 }

@@ -50,7 +50,7 @@ export async function openOwnTls(config: OwnTlsConfig): Promise<OwnTls> {
     const kept = readServerCertificate(text)
     const reason = findRenewalReason(kept, { ca: issuer, names, now: now() })
     if (reason === null && text !== null) return text
-    log.info({ reason, names }, 'makes a certificate for the listener')
+    log.info({ reason, names }, 'issuing a certificate for the listener')
     return writeServerCertificate(stateDir, ca, names, now())
   }
   let served = await renew()

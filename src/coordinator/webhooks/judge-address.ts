@@ -28,7 +28,7 @@ const refusals = {
   private: 'its address is in a private network, which --webhook-networks does not allow',
   special: 'its address is link-local, a metadata service or another special one',
 } as const
-export const httpRefusal = 'https is right; http is for what --webhook-networks allows'
+export const httpRefusal = 'use https; http is only for networks that --webhook-networks allows'
 
 type Range = keyof typeof refusals
 

@@ -32,7 +32,7 @@ export function findUrlProblem(
 ): string | null {
   const host = plainHost(hostname)
   if (protocol !== 'https:' && protocol !== 'http:')
-    return `${protocol} is not spoken; https is right`
+    return `${protocol} is not supported; use https`
   if (metadataNames.has(host.replace(/\.$/, ''))) return 'it names a metadata service'
   if (isIP(host) !== 0) return findTargetProblem(host, protocol, rules)
   const mayBePlain = rules.isAdministrators || rules.hasNetworks

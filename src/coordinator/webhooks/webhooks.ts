@@ -212,6 +212,6 @@ function readSecret(secret: string): string {
   throw new FleetError(
     'invalid',
     'webhook',
-    'secret: 16 to 255 printable ASCII characters without blanks are right',
+    'secret: it must have 16 to 255 printable ASCII characters without blanks',
   )
 }

@@ -9,7 +9,7 @@ interface PickOption {
   readonly id: number
   readonly name: string
   /** What choosing it means, or why it cannot be chosen. */
-  readonly note?: string
+  readonly note?: string | null
   readonly disabled?: boolean
 }
 

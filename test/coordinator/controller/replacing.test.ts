@@ -53,7 +53,7 @@ void t.test('a deploy that replaces part of a group', async (t) => {
   t.match(plan, { groups: [{ shortage: null, agents: [{ agent: { id: agentId }, replaces }] }] })
   t.match(await client.expect(400, 'PUT', `${at}/deploy?force=true`), { errorMsg: /replace=true/ })
   t.match(await client.expect(409, 'PUT', `${at}/deploy?wait=0&replace=true`), {
-    errorMsg: /brings group "site" below min; \?force=true/,
+    errorMsg: /would leave group "site" below min; \?force=true/,
   })
   const places = () => readPlacements(queries, { agentIds: [agentId] })
   t.match(await places(), [{ groupId: group['id'], replacedBy: null }], 'nothing was kept')

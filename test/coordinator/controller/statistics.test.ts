@@ -270,7 +270,7 @@ void t.test('sums of all caches, of those with a tag, and of some', async (t) =>
     [400, '?tags=99', /tags: 99 was not found/],
     [400, '?agents=1,', /agents is ids, at most 100, joined by commas/],
     [400, `?agents=${many}`, /at most 100/],
-    [400, '?agents=1&tags=1', /one of them is right/],
+    [400, '?agents=1&tags=1', /give only one of them/],
     [404, '?counters=no_such', /no_such was not found/],
   ] as const) {
     const answer = await client.send('GET', `/stats/AVERAGE/${range}${query}`)

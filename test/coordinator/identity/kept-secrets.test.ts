@@ -64,7 +64,7 @@ void t.test(
 
     await t.rejects(ensureFirstAdministrator(c.service, options), {
       kind: 'invalid',
-      message: 'CACHEFLEET_ADMIN_PASSWORD has 5 characters; 12 to 1024 are right',
+      message: 'CACHEFLEET_ADMIN_PASSWORD has 5 characters; it must have 12 to 1024',
     })
   },
 )

@@ -44,7 +44,7 @@ void t.test('the answer of a provider counts in the browser that began, once', a
 
   const one = await reachCallback(tenants)
   const two = await reachCallback(tenants, 's-2')
-  refuse(await createBrowser().open(one.url), /this browser began no login/)
+  refuse(await createBrowser().open(one.url), /this browser did not start a login/)
   refuse(await two.browser.open(one.url), /another login/)
 
   const changed = new URL(one.url)
@@ -64,7 +64,7 @@ void t.test('the answer of a provider counts in the browser that began, once', a
 
   const kept = { cookie: `cachefleet_oidc=${cookie}` }
   t.equal((await one.browser.open(one.url)).status, 200)
-  refuse(await one.browser.open(one.url), /began no login/)
+  refuse(await one.browser.open(one.url), /did not start a login/)
   refuse(await createBrowser().open(one.url, kept), /finished before/)
 
   await eventually('a failed login is in the api log, though it is a GET', async () =>

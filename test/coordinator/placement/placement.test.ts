@@ -79,7 +79,7 @@ void t.test('who is placed stays, also Failing; a Down, ReadOnly or Locked one m
   )
   t.same(agentIds(mass.keep), [1], 'after a mass outage places stay')
   const gone = place([agent(2)], {}, { placed })
-  t.match(gone.remove, [{ agentId: 1, reason: 'the agent is no more' }])
+  t.match(gone.remove, [{ agentId: 1, reason: 'the agent was deleted' }])
   t.end()
 })
 
@@ -149,7 +149,10 @@ void t.test('when max shrinks, the last to come is the first to leave', (t) => {
   const decision = place([agent(1, held), agent(2, held), agent(3, held)], { max: 1 }, { placed })
 
   t.same(agentIds(decision.keep), [3])
-  t.match(decision.remove, [{ agentId: 2 }, { agentId: 1, reason: 'its deployment has its max' }])
+  t.match(decision.remove, [
+    { agentId: 2 },
+    { agentId: 1, reason: 'its deployment has reached its max' },
+  ])
   t.end()
 })
 

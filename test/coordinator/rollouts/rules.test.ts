@@ -78,9 +78,9 @@ void t.test('a policy is completed, and what is wrong is named', (t) => {
     [{ waves: [{ count: 1, percent: 1 }] }, /waves\[0\] has 2 keys/],
     [{ bake: 10, maxBake: 5 }, /maxBake is 5, less than bake/],
     [{ gates: [{ name: 'errors', max: 0.1, factor: 2 }] }, /gates\[0\]: max and factor/],
-    [{ gates: [{ name: 'errors', drop: 0.1 }] }, /drop is not for errors/],
+    [{ gates: [{ name: 'errors', drop: 0.1 }] }, /drop does not apply to errors/],
     [{ gates: [{ name: 'errors', max: 5 }] }, /max is 5; 0 to 1/],
-    [{ gates: [{ name: 'probe', path: 'x' }] }, /path is what a probe gets/],
+    [{ gates: [{ name: 'probe', path: 'x' }] }, /path must begin with a slash/],
   ]
   for (const [given, message] of wrong)
     t.throws(() => completePolicy({ waves: [{ count: 1 }], ...given }, root), { message })

@@ -63,7 +63,7 @@ void t.test('its newest answer decides the gate, and of none it is inconclusive'
     { verdict: 'pass', reason: null },
     { verdict: 'fail', reason: 'the shop is slow' },
   ] as const
-  t.match(judge(), { verdict: 'inconclusive', why: 'webhook on all: no answer has come yet' })
+  t.match(judge(), { verdict: 'inconclusive', why: 'webhook on all: no answer has arrived yet' })
   t.match(judge(pass, null), { verdict: 'inconclusive' })
   t.same(judge(pass, pass), { verdict: 'pass', why: null })
   t.match(judge(pass, fail), { verdict: 'fail', why: 'webhook on all: the shop is slow' })

@@ -208,7 +208,10 @@ void t.test('refuses a database that is not Unicode, and says no password', asyn
   )
   const latin = (await server.url()).replace(/\/[^/]*$/, '/latin').replace('unused', 'hunter2')
 
-  await t.rejects(openStore(latin, log), { kind: 'unavailable', message: /LATIN1; UTF8 is right/ })
+  await t.rejects(openStore(latin, log), {
+    kind: 'unavailable',
+    message: /LATIN1; it must be UTF8/,
+  })
   for (const url of [
     latin.replace('/latin', '/nowhere'),
     'postgres://u:hunter2@[',

@@ -38,10 +38,10 @@ void t.test('a certificate is renewed in its last thirty days, and not before', 
     findRenewalReason(made, { ca: issuer, names: named, now })
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 90 * day }), (after) => {
-      t.equal(judge(start + after), after > 60 * day ? 'it ends soon' : null)
+      t.equal(judge(start + after), after > 60 * day ? 'it expires soon' : null)
     }),
   )
-  t.equal(judge(start - 2 * day), 'its time has not begun')
+  t.equal(judge(start - 2 * day), 'it is not valid yet')
   t.end()
 })
 
@@ -57,7 +57,7 @@ void t.test('a certificate is renewed when it lacks a name or is of another CA',
   t.equal(judge(['a']), null, 'a name too many does no harm')
   t.equal(judge(['a', 'c']), 'it does not name c')
   t.equal(judge(['a', '192.0.2.1']), 'it does not name 192.0.2.1')
-  t.equal(judge(['a'], new X509Certificate(issueCa(start).certificate)), 'another CA made it')
+  t.equal(judge(['a'], new X509Certificate(issueCa(start).certificate)), 'another CA issued it')
   t.equal(findRenewalReason(null, { ca: issuer, names: [], now: start }), 'there is none')
   t.end()
 })
@@ -198,7 +198,7 @@ void t.test('a CA that cannot be read is not replaced', async (t) => {
   await writeFile(join(stateDir, 'ca.pem'), 'broken')
   await t.rejects(openCa(stateDir, null, start), {
     kind: 'invalid',
-    message: /ca\.pem does not hold the coordinators' CA: .*a file from a backup is right/,
+    message: /ca\.pem does not hold the coordinators' CA: .*restore the file from a backup/,
   })
   t.equal(await readFile(join(stateDir, 'ca.pem'), 'utf8'), 'broken')
 })

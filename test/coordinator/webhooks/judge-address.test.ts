@@ -136,7 +136,7 @@ void t.test('an address tells what is wrong with it, and is read back without it
     ['ftp://hooks.example/a', /ftp: is not spoken/],
     ['https://a:b@hooks.example/', /a name or a password/],
     ['https://hooks.example/#a', /fragment/],
-    ['http://hooks.example/', /https is right/],
+    ['http://hooks.example/', /use https/],
     ['https://169.254.169.254/latest', /metadata/],
     ['https://metadata.google.internal./', /metadata/],
     ['https://2130706433/', /private/],
