@@ -1,4 +1,4 @@
-/** The forms that settings may have, as convict formats: each says what would be right. */
+/** The formats of settings, for convict; each describes valid values. */
 import { isIP } from 'node:net'
 import convict from 'convict'
 
@@ -7,17 +7,17 @@ export interface HostPort {
   readonly port: number
 }
 
-/** Letters, digits, dash; 52 leave room for `-sim-00001` within the 63 that the link accepts (docs/behaviour.md, Names). */
+/** Letters, digits, dashes; 52 leave room for `-sim-00001` within the 63 that the agent link accepts (docs/behaviour.md, Names). */
 const agentName = /^[A-Za-z0-9-]{1,52}$/
-/** Of one agent, on its link. */
+/** Per agent, as the agent link accepts. */
 const tagsMost = 256
-/** Names of objects have 255 characters; a tag, a deployment and files are named after the group. */
+/** Object names have at most 255 characters; a tag, a deployment and files are named after the group. */
 const groupNameMost = 200
 
 const forms: Readonly<Record<string, { read: (text: string) => unknown; valid: string }>> = {
   flag: { read: readFlag, valid: 'true or false' },
   'host-port': {
-    // Stays text: convict would look for settings inside an object.
+    // Stays text, because convict would search an object for settings.
     read: (text) => (readHostPort(text) ? text : undefined),
     valid: 'HOST:PORT, such as 127.0.0.1:8002 or [::1]:8002',
   },
@@ -90,7 +90,7 @@ function readApis(text: string): readonly string[] | undefined {
   return names.every((name) => apis.includes(name)) ? [...new Set(names)] : undefined
 }
 
-/** Registers the forms, and those of these that are ranges of whole numbers, as `1..3600`. */
+/** Registers the formats above, and those in `used` that are ranges of whole numbers, such as `1..3600`. */
 export function addFormats(used: readonly unknown[]): void {
   for (const [name, form] of Object.entries(forms)) addFormat(name, form.read, form.valid)
   for (const range of used) {
@@ -107,9 +107,9 @@ export function addFormats(used: readonly unknown[]): void {
 function addFormat(name: string, read: (text: string) => unknown, valid: string): void {
   convict.addFormat({
     name,
-    // A text that cannot be read stays text, so that validate can name it.
+    // A text that cannot be parsed stays text, so that validate can report it.
     coerce: (value: unknown) => (typeof value === 'string' ? (read(value) ?? value) : value),
-    // What was read already, and defaults, are numbers, flags or lists: tried in their text form.
+    // Parsed values and defaults are numbers, flags or lists: they are checked in their text form.
     validate: (value: unknown) => {
       if (value !== null && read(printValue(value)) === undefined)
         throw new Error(`must be ${valid}`)
@@ -117,7 +117,7 @@ function addFormat(name: string, read: (text: string) => unknown, valid: string)
   })
 }
 
-/** A value in the form that a flag or a variable would have. */
+/** Returns a value in the form of a flag or variable. */
 export function printValue(value: unknown): string {
   if (Array.isArray(value)) return value.join(',')
   return typeof value === 'string' ? value : JSON.stringify(value)
@@ -129,7 +129,7 @@ function readFlag(text: string): boolean | undefined {
   return undefined
 }
 
-/** Reads HOST:PORT, the host in brackets when it is an IPv6 address. */
+/** Parses HOST:PORT; an IPv6 host is in brackets. */
 export function readHostPort(text: string): HostPort | undefined {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:\s[\]]+)):(\d{1,5})$/.exec(text)
   const host = match?.[1] ?? match?.[2]
@@ -137,7 +137,7 @@ export function readHostPort(text: string): HostPort | undefined {
   return host !== undefined && port <= 65535 ? { host, port } : undefined
 }
 
-/** Reads such as `20s,512MiB`. */
+/** Parses limits such as `20s,512MiB`. */
 export function readCompileLimits(
   text: string,
 ): { readonly cpuMs: number; readonly memoryBytes: number } | undefined {
@@ -147,7 +147,7 @@ export function readCompileLimits(
   return isValid ? { cpuMs: seconds * 1000, memoryBytes: mebibytes * 1024 * 1024 } : undefined
 }
 
-/** The origin of an http or https URL that is nothing more. */
+/** Returns the origin of an http or https URL that has no other parts. */
 function readWebOrigin(text: string): string | undefined {
   if (!URL.canParse(text)) return undefined
   const { protocol, origin, href } = new URL(text)
@@ -162,13 +162,13 @@ function readList(text: string): readonly string[] {
     .filter((member) => member !== '')
 }
 
-/** As the agent link takes them (docs/behaviour.md, Names); a coordinator would refuse the agent for ever. */
+/** As the agent link accepts them (docs/behaviour.md, Names); with others a coordinator would always refuse the agent. */
 function readTags(text: string): readonly string[] | undefined {
   const tags = readList(text)
   return tags.length <= tagsMost && tags.every((tag) => isName(tag, 255)) ? tags : undefined
 }
 
-/** In characters, not UTF-16 units. */
+/** The limit counts characters, not UTF-16 units. */
 function isName(text: string, charactersMost: number): boolean {
   const isPrintable = /^[^\0-\x1f\x7f-\x9f\u2028\u2029\p{Surrogate}]+$/u.test(text)
   return isPrintable && new RegExp(`^[^]{1,${charactersMost}}$`, 'u').test(text)
@@ -180,13 +180,13 @@ function isNetwork(text: string): boolean {
   return prefix === undefined ? bits > 0 : Number(prefix) <= bits
 }
 
-/** As a certificate names it; a wildcard stands for one label, the first. */
+/** As in a certificate; a wildcard is one label, the first. */
 function isHost(text: string): boolean {
   const isName = /^(?:\*\.)?(?:[\w-]{1,63}\.)*[\w-]{1,63}$/.test(text) && text.length <= 253
   return isName || isIP(text) !== 0
 }
 
-/** Separated by commas, each with a host. */
+/** Returns whether the text is a comma-separated list of such URLs, each with a host. */
 function areUrls(text: string, protocols: readonly string[]): boolean {
   return text.split(',').every((one) => {
     if (!URL.canParse(one)) return false

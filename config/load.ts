@@ -11,7 +11,7 @@ import { findSecretFlags } from './secret-flags.js'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Bad configuration: the daemon exits with 78. */
+/** Invalid configuration: the daemon exits with 78. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
@@ -20,9 +20,9 @@ export type Loaded =
   | {
       readonly kind: 'run'
       readonly settings: Settings
-      /** Nobody said where: it is the user's own. */
+      /** The state directory is the user's default, because none was set. */
       readonly isOwnStateDir: boolean
-      /** Flags whose value holds a password. */
+      /** Flags whose value contains a password. */
       readonly secretFlags: readonly string[]
     }
   | { readonly kind: 'print'; readonly text: string }
@@ -31,7 +31,7 @@ export type Loaded =
 
 const switches = ['help', 'version', 'check-config', 'print-config'] as const
 
-/** `arguments_` without the program's name. Throws ConfigError naming the setting and what would be valid. */
+/** `arguments_` without the program's name. Throws ConfigError with the setting and its valid values. */
 export function loadConfig(arguments_: readonly string[], environment: Environment): Loaded {
   // An empty variable counts as unset.
   const env = Object.fromEntries(
@@ -81,7 +81,7 @@ export function describeSettings(environment: Environment): string {
 
 type Flags = Partial<Record<(typeof switches)[number], boolean>> & {
   readonly config?: string
-  /** By flag, without the dashes. */
+  /** Keyed by flag, without the dashes. */
   readonly values: Readonly<Record<string, string>>
 }
 
@@ -114,7 +114,7 @@ function readFlags(arguments_: readonly string[], schema: Schema): Flags {
   }
 }
 
-/** convict reads variables as they are, but numbers in flags: --name 1e3 would be 1000. */
+/** Passes flags as variables: convict reads those as text, but would turn --name 1e3 into 1000. */
 function nameByVariable(flags: Flags['values'], schema: Schema): Record<string, string> {
   const given: Record<string, string> = {}
   for (const { arg, env } of Object.values(schema)) {
@@ -132,7 +132,7 @@ function createConvict(schema: Schema, env: Record<string, string>) {
   }
 }
 
-/** Answers the names of the settings that the file has. */
+/** Returns the names of the settings in the file. */
 function loadFile(
   config: convict.Config<RawSettings>,
   file: string,
@@ -209,7 +209,7 @@ function defaultStateDir(env: Environment): string {
   return join(env['XDG_STATE_HOME'] ?? join(homedir(), '.local', 'state'), 'cachefleet')
 }
 
-/** The host's name, other characters as `-`. */
+/** The host's name, with other characters replaced by `-`. */
 function defaultName(): string {
   return (
     hostname()

@@ -1,11 +1,11 @@
 /**
- * Every setting of the daemon: meaning, unit, form, default, variable and flag (docs/behaviour.md, Settings). `cachefleetd
+ * Every setting of the daemon: meaning, unit, format, default, variable and flag (docs/behaviour.md, Settings). `cachefleetd
  * --help` prints this table.
  */
 import type convict from 'convict'
 import type { HostPort } from './formats.js'
 
-/** Set when the schema is made, because they depend on where the daemon runs. */
+/** Defaults that depend on the host, set when the schema is created. */
 interface HostDefaults {
   readonly stateDir: string
   readonly name: string
@@ -68,7 +68,7 @@ export interface Settings {
   readonly adminPassword: string | null
 }
 
-/** As convict keeps them: addresses are text. */
+/** As convict stores them: addresses are text. */
 export type RawSettings = {
   readonly [K in keyof Settings]: Settings[K] extends HostPort
     ? string
@@ -79,11 +79,11 @@ export type RawSettings = {
 type SettingSchema = convict.SchemaObj & { readonly unit?: string }
 export type Schema = { readonly [K in keyof Settings]: SettingSchema }
 
-/** A setting but for what its name tells. */
+/** A setting without its flag and variable, which are derived from its name. */
 interface Description extends Pick<SettingSchema, 'doc' | 'format' | 'default' | 'unit'> {
-  /** Not printed; without a flag, for no secret is ever a flag's value. */
+  /** Not printed, and has no flag: secrets are never passed as flags. */
   readonly isSecret?: true
-  /** May hold a password, and is not printed then. */
+  /** May contain a password, so it is not printed. */
   readonly sensitive?: true
 }
 
@@ -116,7 +116,7 @@ function setting(
   initial: unknown,
   more: Pick<Description, 'unit' | 'sensitive'> = {},
 ): Description {
-  // One of our formats, or a list of words.
+  // One of the formats in formats.ts, or a list of words.
   return { doc, format: format as convict.SchemaObj['format'], default: initial, ...more }
 }
 

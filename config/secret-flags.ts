@@ -1,10 +1,10 @@
 /**
- * Flags that reveal a password: everybody on the host can read the arguments of a process. `--store` and `--bus` take whole
- * URLs, so such a flag works, with a warning.
+ * Finds flags that reveal a password: every user on the host can read the arguments of a process. `--store` and `--bus` take
+ * complete URLs, so such a flag works, with a warning.
  */
 import type { Schema } from './schema.js'
 
-/** `values` by flag, without the dashes. Answers names of flags: `--store`. */
+/** `values`: by flag, without the dashes. Returns names of flags, such as `--store`. */
 export function findSecretFlags(
   values: Readonly<Record<string, string>>,
   schema: Schema,
@@ -17,7 +17,7 @@ export function findSecretFlags(
     .map(({ arg }) => `--${String(arg)}`)
 }
 
-/** Before the host, or in a parameter. A lone user is a name to PostgreSQL, and a token to NATS. */
+/** Before the host, or in a parameter. A user without a password is only a name for PostgreSQL, but a token for NATS. */
 function holdsSecret(value: string): boolean {
   const [, protocol = '', credentials = ''] = /^(\w+):\/\/(.*)@/.exec(value) ?? []
   if (/[?&]password=/.test(value)) return true

@@ -1,10 +1,10 @@
-/** A file of settings, JSON or YAML. Its values get the form of a flag or a variable, so that all three are read alike. */
+/** Reads a settings file, JSON or YAML. Its values get the form of flags and variables, so that all three are parsed alike. */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type * as Yaml from 'yaml'
 import type { Schema } from './schema.js'
 
-/** By the names of the schema; what is null is left out. Throws what is wrong, in words. */
+/** Returns values by the names of the schema, without null values. Throws an Error that describes the fault. */
 export function readSettingsFile(file: string, schema: Schema): Readonly<Record<string, string>> {
   const names = nameSettings(schema)
   const values: Record<string, string> = {}
@@ -18,7 +18,7 @@ export function readSettingsFile(file: string, schema: Schema): Readonly<Record<
   return values
 }
 
-/** A setting also answers to the name of its flag. */
+/** Maps both the name of a setting and that of its flag to the setting. */
 function nameSettings(schema: Schema): ReadonlyMap<string, string> {
   const names = Object.entries(schema).map(([name, { arg }]) => [
     [name, name],
@@ -27,7 +27,7 @@ function nameSettings(schema: Schema): ReadonlyMap<string, string> {
   return new Map(names.flat() as [string, string][])
 }
 
-/** YAML unless its name ends in `.json`: a JSON text is YAML, too. */
+/** Files are YAML unless their name ends in `.json`; JSON text is valid YAML, too. */
 function parseSettings(file: string): object {
   const text = readFileSync(file, 'utf8')
   const content: unknown = file.endsWith('.json') ? JSON.parse(text) : parseYaml(text)
@@ -36,9 +36,9 @@ function parseSettings(file: string): object {
   throw new Error('it must hold settings by name, such as heartbeat: 5')
 }
 
-/** Loaded where there is a file to read: its 70 modules would cost each daemon 6 MB and some 30 ms for nothing. */
+/** Loads the YAML parser only when a file is read: its 70 modules would cost every daemon 6 MB and about 30 ms. */
 function parseYaml(text: string): unknown {
-  const yaml = createRequire(import.meta.url)('yaml') as typeof Yaml // what the package declares of itself
+  const yaml = createRequire(import.meta.url)('yaml') as typeof Yaml // the package's own types
   return yaml.parse(text)
 }
 

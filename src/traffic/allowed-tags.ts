@@ -1,6 +1,6 @@
-/** Tags of the cache's log that say nothing of other sites on the same cache (docs/behaviour.md, Live log). */
+/** Log tags that reveal nothing about other sites on the same cache (docs/behaviour.md, Live log). */
 
-/** What organizations may ask for, and what details consist of. */
+/** Organizations may query these, and detailed records contain only these. */
 export const allowedTags = [
   ...['ReqMethod', 'ReqURL', 'ReqProtocol', 'ReqHeader', 'RespStatus', 'RespReason', 'RespHeader'],
   ...['BerespStatus', 'BerespHeader', 'Timestamp', 'Hit', 'HitMiss', 'HitPass', 'VCL_call'],

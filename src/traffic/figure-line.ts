@@ -1,4 +1,4 @@
-/** The shortest line of the cache's log tool that tells what figures are made of (log-line.ts says how its fields are told apart). */
+/** Parses the shortest line of the log tool with everything that figures need (log-line.ts describes how fields are separated). */
 import type { Observed } from './figures.js'
 import { toHandling } from './log-line.js'
 
@@ -17,7 +17,7 @@ interface FigureLine {
   readonly seen: Observed
 }
 
-/** Null: it is not a line of this format. */
+/** Null if it is not a line of this format. */
 export function parseFigureLine(text: string): FigureLine | null {
   const parts = text.split('\t')
   if (parts.length !== fields.length) return null
@@ -29,7 +29,7 @@ export function parseFigureLine(text: string): FigureLine | null {
   return { host, seen: { status, handling: toHandling(handling), bytes: bytes ?? 0, firstByteMs } }
 }
 
-/** Null for `-` and for nothing. */
+/** Null for `-` and for an empty field. */
 function toAmount(field = ''): number | null {
   const value = Number(field)
   return field !== '' && Number.isFinite(value) && value >= 0 ? value : null

@@ -1,15 +1,15 @@
 /**
- * Figures of a cache's traffic by group and domain, summed over a span: counts that add up over caches and spans, so that hit
- * ratios and percentiles are of sums (docs/behaviour.md, Live log).
+ * Traffic figures of a cache by group and domain, summed over a time span. Counts can be added over caches and spans, so that hit
+ * ratios and percentiles are computed from sums (docs/behaviour.md, Live log).
  */
 import type { Handling } from '../resources/logged-transaction.js'
 
-/** Upper bounds in milliseconds; what took longer is in the last, `ttfb_more`. */
+/** Upper bounds in milliseconds; slower requests are counted in `ttfb_more`. */
 const firstByteBoundsMs = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000] as const
 const slowest = 'ttfb_more'
 const byHandling = { hit: 'hits', miss: 'misses', pass: 'passes', synth: 'synths' } as const
 
-/** Of one request. */
+/** One request. */
 export interface Observed {
   readonly status: number
   readonly handling: Handling
@@ -17,7 +17,7 @@ export interface Observed {
   readonly firstByteMs: number | null
 }
 
-/** Series of one cache are bounded: domains beyond these are `other` of their group, groups beyond these have none. */
+/** Limits of a cache's series: further domains count as `other` of their group, further groups have no series. */
 const domainsMost = 100
 export const groupsMost = 40
 const otherDomains = 'other'
@@ -27,17 +27,17 @@ type Counts = Map<string, number>
 
 export class FigureSums {
   readonly #groups = new Map<string, Counts>()
-  /** By group and name: another group may have had it before, of another organization. */
+  /** Keyed by group and name, because another organization's group may have had the domain before. */
   readonly #domains = new Map<string, Counts>()
   #lines = 0
 
-  /** `fqdn`: the configured domain; null: a root group's. */
+  /** `fqdn`: the configured domain; null for a root group. */
   add(groupId: number, fqdn: string | null, seen: Observed): void {
     this.#lines += 1
     const group = String(groupId)
     if (!this.#groups.has(group) && this.#groups.size >= groupsMost) return
     const counts = takeCounts(this.#groups, group)
-    // Where requests are known, so are errors, though there were none.
+    // A group with requests always has the error series, even at zero.
     counts.set(errors, counts.get(errors) ?? 0)
     addTo(counts, seen)
     if (fqdn === null) return
@@ -46,30 +46,30 @@ export class FigureSums {
     addTo(takeCounts(this.#domains, hasOwn ? domain : `${group}:${otherDomains}`), seen)
   }
 
-  /** What was not of any group: it counts in the sample only. */
+  /** Counts a line of no group, which matters only for the scale of the sample. */
   skip(): void {
     this.#lines += 1
   }
 
-  /** Since the last `take`. */
+  /** Lines since the last `take`. */
   get lines(): number {
     return this.#lines
   }
 
-  /** Per second, where a line stands for `scale` requests; and begins anew. */
+  /** Returns rates per second, where a line represents `scale` requests, and resets the counts. */
   take({ scale, seconds }: { readonly scale: number; readonly seconds: number }): Counts {
     const rates: Counts = new Map()
     for (const [subject, counts] of this.#subjects())
       for (const [figure, count] of counts) {
         rates.set(`${subject}.${figure}`, (count * scale) / seconds)
-        // A name stays, at zero, while the agent runs: a series without requests is no gap.
+        // A name stays, at zero, while the agent runs, so that a series without requests has no gap.
         counts.set(figure, 0)
       }
     this.#lines = 0
     return rates
   }
 
-  /** Without the groups that left and the domains that are no more. */
+  /** Drops groups and domains that are no longer served. */
   keepOnly(isThere: (subject: string) => boolean): void {
     for (const group of this.#groups.keys())
       if (!isThere(`GROUP.${group}`)) this.#groups.delete(group)
@@ -106,8 +106,8 @@ export function nameFirstByte(firstByteMs: number): string {
 }
 
 /**
- * The time that `share` of the requests did not exceed, in milliseconds; null without requests. `counts`: by the bounds and the
- * slowest. Between two bounds it is linear; beyond the last it is the last.
+ * Returns the time in milliseconds that `share` of the requests did not exceed; null without requests. `counts`: in the order of
+ * `firstByteSeries`. The time is interpolated linearly between two bounds; beyond the last bound it is that bound.
  */
 export function findPercentile(counts: readonly number[], share: number): number | null {
   const total = counts.reduce((sum, count) => sum + count, 0)
@@ -124,29 +124,29 @@ export function findPercentile(counts: readonly number[], share: number): number
   return firstByteBoundsMs.at(-1) ?? null
 }
 
-/** Series of the histogram, in the order of `findPercentile`. */
+/** Series of the histogram, in the order that `findPercentile` expects. */
 export const firstByteSeries = [...firstByteBoundsMs.map((bound) => `ttfb_${bound}`), slowest]
 
-/** Series of the classes of statuses. */
+/** Series of the status classes. */
 export const statusSeries = [1, 2, 3, 4, 5].map((digit) => `status_${digit}xx`)
 
-/** What is shown where nobody names figures. */
+/** Shown when the caller names no figures. */
 export const usualFigures = ['requests', ...Object.values(byHandling), ...statusSeries, 'bytes']
 
 export const figureNames = [...usualFigures, ...firstByteSeries]
 
 export type Sample = 1 | 10 | 100 | 1000
 
-/** Sampled lines a second that are expected at most are `most`: one of so many transactions. */
+/** Returns the smallest N, up to 1000, for which one of N transactions gives at most `most` expected lines per second. */
 export function chooseSample(requestsPerSecond: number, most: number): Sample {
   const fitting = ([1, 10, 100] as const).find((one) => requestsPerSecond / one <= most)
   return fitting ?? 1000
 }
 
-/** A rate has to fall so far below the bound before more of the log is read, so that none goes to and fro. */
+/** The rate must be below the bound by this factor before more of the log is read, to avoid switching back and forth. */
 const room = 1.5
 
-/** The sample that follows on `sample`; null: none was read yet. */
+/** Returns the sample to read after `sample`; null: none was read yet. */
 export function followSample(sample: Sample | null, requestsPerSecond: number, most: number) {
   const fitting = chooseSample(requestsPerSecond, most)
   if (sample === null || fitting >= sample) return fitting
@@ -156,23 +156,23 @@ export function followSample(sample: Sample | null, requestsPerSecond: number, m
 interface Read {
   readonly sample: Sample
   readonly lines: number
-  /** What the cache counted meanwhile; null: not known, since it restarted. */
+  /** Requests that the cache counted meanwhile; null if unknown because it restarted. */
   readonly requests: number | null
-  /** So many lines the tool writes in this time, whatever comes. */
+  /** The tool prints at most this many lines in the time. */
   readonly linesMost: number
 }
 
-/** For how many requests a line stands. */
+/** Returns how many requests a line represents. */
 export function chooseScale({ sample, lines, requests, linesMost }: Read): number {
   if (requests === null) return sample
-  // All are read: those that are late, as on a busy host, come with the next ones.
+  // All lines are read; late ones, as on a busy host, count in the next reading.
   if (sample === 1 && requests <= linesMost) return 1
   return lines === 0 ? 0 : requests / lines
 }
 
 /**
- * Queries the transactions of one of `sample`: by the last digits of the microsecond at which they began, so that each is as
- * likely as any other (varnish-cache, cache_req_fsm.c: `Timestamp: Start: 1700000000.123456 …`).
+ * Returns a query for one of `sample` transactions, by the last digits of the microsecond at which they began, so that each is
+ * equally likely (varnish-cache, cache_req_fsm.c: `Timestamp: Start: 1700000000.123456 …`).
  */
 export function sampleQuery(sample: Sample): string | null {
   const digits = { 1: '', 10: '7', 100: '37', 1000: '137' }[sample]

@@ -1,4 +1,4 @@
-/** Whether a reader may ask this of the log: nothing masked is found out by asking, and no host pays for it (docs/behaviour.md, Live log). */
+/** Refuses log queries that would reveal masked values or burden a cache's host (docs/behaviour.md, Live log). */
 import { FleetError } from '../errors.js'
 import { matchesGlob } from '../resources/glob.js'
 import { allowedTags } from './allowed-tags.js'
@@ -7,7 +7,7 @@ import { holdsUrl, isMaskedHeader, type Masking } from './masking.js'
 import { findExpressionProblem } from './repeated-parts.js'
 import { refuseQuery } from './query-words.js'
 
-/** Of all releases (vsl_tags_http.h, vsl_tags.h): records that hold headers, client addresses, URLs. */
+/** Tags of records with headers, client addresses or URLs, in all releases (vsl_tags_http.h, vsl_tags.h). */
 const headerTags = [
   ...['Req', 'Resp', 'Bereq', 'Beresp', 'Obj'].flatMap((side) => [`${side}Header`, `${side}Unset`]),
   ...['ReqLost', 'RespLost', 'BereqLost', 'BerespLost', 'ObjLost', 'LostHeader'],
@@ -16,7 +16,7 @@ const headerTags = [
 const addressTags = ['ReqStart', 'SessOpen', 'Proxy', 'ProxyGarbage', 'VCL_acl', 'Debug']
 const urlTags = ['ReqURL', 'BereqURL', 'Hash', 'H2RxHdr', 'Debug']
 
-/** Throws FleetError 'invalid' that names the position. `isBound`: an organization's reader. */
+/** Throws FleetError 'invalid' with the position. `isBound`: the reader belongs to an organization. */
 export function judgeLogQuery(
   text: string,
   query: LogQuery,
@@ -37,7 +37,7 @@ function findBoundProblem({ tags, comparison }: LogTest): string | null {
   return findExpressionProblem(comparison.operand)
 }
 
-/** That a header is there is shown, so it may be asked for; its value may not be compared. */
+/** The presence of a masked header is shown, so it may be queried; its value may not be compared. */
 function findMaskedProblem({ tags, prefix, comparison }: LogTest, masking: Masking): string | null {
   if (comparison === null) return null
   const isAnyOf = (names: readonly string[]): boolean =>
@@ -57,7 +57,7 @@ function findMaskedProblem({ tags, prefix, comparison }: LogTest, masking: Maski
   return null
 }
 
-/** The tools read tags in either case. */
+/** The tools ignore the case of tags. */
 function isSameTag(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase()
 }

@@ -1,23 +1,23 @@
 /**
- * One line of the cache's own log tool for each transaction: `-F` with fields that tabs separate. On every release from 6.0 on
- * it writes quotes, backslashes, control and high bytes of what clients sent as `\"`, `\\`, `\t`, `\n`, `\xHH`, so that a tab or
- * a line feed is always the format's own (measured; `-j` writes raw bytes).
+ * Parses the lines of the cache's own log tool, one per transaction: `-F` with tab-separated fields. Every release since 6.0 escapes
+ * quotes, backslashes, control and high bytes sent by clients as `\"`, `\\`, `\t`, `\n`, `\xHH`, so that a tab or a line feed
+ * always belongs to the format (measured; `-j` writes raw bytes).
  */
 import { handlings, type Handling } from '../resources/logged-transaction.js'
 import { maskClient, maskUrl, type Masking } from './masking.js'
 
-/** Of a request; `b` lines are the fetches of it, which the tool writes behind it (`-b -c -g request`). */
+/** Fields of a request; `b` lines are its fetches, which the tool prints after it (`-b -c -g request`). */
 const fieldFormats = {
   side: '%{Varnish:side}x',
   vxid: '%{Varnish:vxid}x',
-  /** Of a fetch: the request that it was made for. */
+  /** For a fetch: the request that caused it. */
   parent: '%{VSL:Begin[2]}x',
-  /** Why it was made: `esi` is a part of a page. */
+  /** Why it was made; `esi`: for a part of a page. */
   reason: '%{VSL:Begin[3]}x',
   startedAtSeconds: '%{VSL:Timestamp:Start[1]}x',
   method: '%m',
   url: '%{VSL:ReqURL}x',
-  /** As the client sent it: VCL may write another one later. */
+  /** As the client sent it; VCL may change it later. */
   host: '%{VSL:ReqHeader:Host}x',
   status: '%s',
   bytes: '%O',
@@ -33,7 +33,7 @@ export type LogLine = Readonly<Record<LineField, string>>
 const lineFields = Object.keys(fieldFormats) as readonly LineField[] // its own keys
 export const lineFormat = lineFields.map((name) => fieldFormats[name]).join('\\t')
 
-/** Null: it is not a line of this format. */
+/** Null if it is not a line of this format. */
 export function parseLogLine(text: string): LogLine | null {
   const parts = text.split('\t')
   if (parts.length !== lineFields.length) return null
@@ -52,7 +52,7 @@ const escapes: Readonly<Record<string, string>> = {
   0: '\0',
 }
 
-/** What the client sent. What is not UTF-8 keeps its `\xHH`. */
+/** Returns what the client sent; bytes that are not UTF-8 stay escaped as `\xHH`. */
 export function decodeField(text: string): string {
   if (!text.includes('\\')) return text
   return text.replace(/(?:\\x[0-9a-f]{2})+|\\(.)/gi, (whole, one: string | undefined) => {
@@ -75,16 +75,16 @@ export interface Transaction {
   readonly ttfbMs: number | null
   readonly durationMs: number | null
   readonly handling: Handling
-  /** `-`: none was asked. */
+  /** `-`: no backend was used. */
   readonly backend: string
   readonly xid: number
   readonly client: string
 }
 
-/** Longer ones are cut, so that a message has a bound. */
+/** Longer texts are cut, to limit the size of messages. */
 export const logTextLimitCharacters = 2048
 
-/** Null: numbers that are none, as of a transaction that the tool did not see whole. `backend`: of its last fetch. */
+/** Null if a number is malformed, as in a transaction that the tool saw only partly. `backend`: of its last fetch. */
 export function toTransaction(
   line: LogLine,
   backend: string,
@@ -110,7 +110,7 @@ export function toTransaction(
   }
 }
 
-/** 7.x tells hit-for-miss and hit-for-pass apart, 6.0 calls what is made on the spot an error. */
+/** 7.x reports hit-for-miss and hit-for-pass separately; 6.0 reports synthetic responses as `error`. */
 export function toHandling(word: string): Handling {
   if (word === 'hitmiss') return 'miss'
   if (word === 'hitpass') return 'pass'
@@ -126,7 +126,7 @@ function toCount(field: string): number | null {
   return field !== '' && Number.isFinite(value) && value >= 0 ? value : null
 }
 
-/** To a hundredth of a millisecond. */
+/** Rounds to a hundredth of a millisecond. */
 function toMs(field: string, factor: number): number | null {
   const value = toCount(field)
   return value === null ? null : Math.round(value * factor * 100) / 100

@@ -1,6 +1,6 @@
 /**
- * Queries of the cache's log, vsl-query(7): parsed to a tree and printed anew, so that the cache's tool gets what was judged and
- * nothing else. Left out of the language: comments, several lines, and tags that are only a beginning of their name.
+ * Log queries, vsl-query(7): parsed into a tree and printed again, so that the cache's tool gets exactly what was judged. Comments,
+ * several lines, and abbreviated tags are not supported.
  */
 import { refuseQuery, splitQuery, type QueryWord } from './query-words.js'
 
@@ -9,7 +9,7 @@ export type LogQuery =
   | { readonly kind: 'not'; readonly of: LogQuery }
   | LogTest
 
-/** True when one record of the transaction is as it says. */
+/** True if at least one record of the transaction matches. */
 export interface LogTest {
   readonly kind: 'test'
   readonly level: string | null
@@ -31,12 +31,12 @@ interface LogComparison {
 const numberOperators = ['==', '!=', '<=', '>=', '<', '>'] as const
 const textOperators = ['eq', 'ne', '~', '!~'] as const
 const operators = [...numberOperators, ...textOperators] as const
-/** Brackets within each other, which the tool reads by recursion. */
+/** Depth of nested parentheses, which the tool parses recursively. */
 const depthMost = 20
 const tagName = /^(?:\*?[A-Za-z_]+|[A-Za-z_]+\*|\*)$/
 const numberText = /^-?\d{1,15}(?:\.\d{0,9})?$/
 
-/** Throws FleetError 'invalid' that names the position. */
+/** Throws FleetError 'invalid' with the position. */
 export function parseLogQuery(text: string): LogQuery {
   const reader = new QueryReader(text, splitQuery(text))
   const query = reader.readOr(0)
@@ -155,7 +155,7 @@ class QueryReader {
     if (!this.#take(mark)) throw this.#refuse(`${mark} is missing`)
   }
 
-  /** At the next word, or at one that was read already. */
+  /** Refuses at the next word, or `back` words before it. */
   #refuse(reason: string, back = 0) {
     const at = this.#words[this.#next - back]?.at ?? this.#text.length
     return refuseQuery(this.#text, at, reason)
@@ -166,7 +166,7 @@ function isBareVxid({ level, tags, prefix, field }: Omit<LogTest, 'kind' | 'comp
   return tags.length === 1 && level === null && prefix === null && field === null
 }
 
-/** The same meaning in one form: what is compared with stands in quotes unless it is a number. */
+/** Prints the query in canonical form: operands are quoted unless their operator compares numbers. */
 export function printLogQuery(query: LogQuery): string {
   switch (query.kind) {
     case 'and':

@@ -1,23 +1,23 @@
-/** What whole records of a request say: which request it was, whose, and what of them leaves the host. */
+/** Evaluates the whole records of a request: which request it was, whose, and which records may leave the host. */
 import type { LoggedPart } from '../resources/logged-transaction.js'
 import { allowedTags } from './allowed-tags.js'
 import type { LogLine } from './log-line.js'
 import { maskHeader, maskUrl, type Masking } from './masking.js'
 import { findText, type RecordGroup } from './record-groups.js'
 
-/** What is read to know of which request and group a part is; not shown. */
+/** Read to determine the request and group of a part; not shown. */
 const innerTags = ['Begin', 'ReqStart', 'VCL_use', 'BackendOpen', 'PipeAcct']
 export const recordTags = [...innerTags, ...allowedTags].join(',')
 
-/** Of one record that is shown. */
+/** Limit of one shown record. */
 const textLimitCharacters = 2_048
 
-/** The request that was answered: the last one that VCL restarted, if it did. Null: none is in it. */
+/** Returns the request that was answered: the last one if VCL restarted it. Null if the group has no request. */
 export function findAnswered({ parts }: RecordGroup): LoggedPart | null {
   return parts.findLast(({ kind, reason }) => kind === 'request' && reason !== 'esi') ?? null
 }
 
-/** What lines of the other tool tell of a request, of its records: as that tool takes them. */
+/** Builds the line that the other tool prints for a request, choosing among its records as that tool does. */
 export function toLogLine(answered: LoggedPart, parts: readonly LoggedPart[]): LogLine {
   const first = (tag: string, field?: number): string => findText(answered, tag, field) ?? ''
   const time = (name: string, field: number): string => {
@@ -58,8 +58,8 @@ function readHandling({ records }: LoggedPart): string {
 }
 
 /**
- * Only parts that VCL with such a name answered: a page has parts of others' sites. What no VCL answered by itself belongs to what it
- * was made for.
+ * Keeps only the parts that VCL with a matching name answered, because a page may include parts of other owners' sites. A part
+ * without its own VCL belongs to the part that caused it.
  */
 export function keepParts(
   parts: readonly LoggedPart[],
@@ -74,7 +74,7 @@ export function keepParts(
   })
 }
 
-/** As it leaves the host. */
+/** Returns the part as it may leave the host. */
 export function toShown(part: LoggedPart, masking: Masking): LoggedPart {
   const records = part.records.flatMap(({ tag, text }) =>
     allowedTags.some((one) => one === tag)

@@ -1,19 +1,19 @@
-/** What leaves a host of its traffic: nothing secret, and client addresses only for readers who may see them (docs/behaviour.md, Live log). */
+/** Masks secrets before traffic data leaves a host, and client addresses unless the reader may see them (docs/behaviour.md, Live log). */
 import { isIPv4, isIPv6 } from 'node:net'
 
 export interface Masking {
-  /** In lower case, beside those that always are: `--mask-headers`. */
+  /** Headers masked in addition to the fixed ones, in lower case: `--mask-headers`. */
   readonly headers: readonly string[]
   /** `--mask-query`. */
   readonly masksQuery: boolean
-  /** The reader has not the permission type `logclient`. */
+  /** The reader lacks the permission type `logclient`. */
   readonly masksClients: boolean
 }
 
 const maskedValue = '[masked]'
 const secretHeaders = ['cookie', 'set-cookie', 'authorization', 'proxy-authorization']
 const secretPrefix = 'x-cachefleet-'
-/** Proxies write the client's address into them. */
+/** Headers in which proxies pass the client's address. */
 const addressHeaders = [
   ...['x-forwarded-for', 'forwarded', 'x-real-ip', 'true-client-ip', 'x-client-ip'],
   ...['cf-connecting-ip', 'fastly-client-ip'],
@@ -25,14 +25,14 @@ export function isMaskedHeader(name: string, { headers, masksClients }: Masking)
   return headers.includes(lower) || (masksClients && addressHeaders.includes(lower))
 }
 
-/** Their query strings are those of `--mask-query`, too. */
+/** `--mask-query` applies to the query strings in these, too. */
 const urlHeaders = ['referer', 'location', 'content-location']
 
 export function holdsUrl(name: string): boolean {
   return urlHeaders.includes(name.toLowerCase())
 }
 
-/** Of `name: value`. */
+/** `header`: `name: value`. */
 export function maskHeader(header: string, masking: Masking): string {
   const colon = header.indexOf(':')
   const name = colon < 0 ? header : header.slice(0, colon)
@@ -46,7 +46,7 @@ export function maskUrl(url: string, { masksQuery }: Masking): string {
   return at < 0 ? url : `${url.slice(0, at + 1)}${maskedValue}`
 }
 
-/** `192.0.2.0`, `2001:db8:1::`; what is not an address is masked whole. */
+/** Returns such as `192.0.2.0` or `2001:db8:1::`; a text that is not an address is masked completely. */
 export function maskClient(address: string, { masksClients }: Masking): string {
   if (!masksClients) return address
   if (isIPv4(address)) return `${address.slice(0, address.lastIndexOf('.'))}.0`
@@ -55,7 +55,7 @@ export function maskClient(address: string, { masksClients }: Masking): string {
   return isIPv6(address) ? cutToSite(address) : maskedValue
 }
 
-/** The first 48 bits, as they are written. */
+/** Keeps the first 48 bits, in their given notation. */
 function cutToSite(address: string): string {
   const [before = '', after] = address.split('::')
   const front = before === '' ? [] : before.split(':')

@@ -1,6 +1,6 @@
 /**
- * The words of a query of the cache's log, as its own tools read them (vxp_lexer.c, the same from 6.0 to 9.0): fixed tokens,
- * words of `a-z A-Z 0-9 + - _ . *`, and texts in either quote, in which a backslash stands for the next character.
+ * Splits a log query into words as the cache's own tools do (vxp_lexer.c, the same from 6.0 to 9.0): fixed tokens, words of
+ * `a-z A-Z 0-9 + - _ . *`, and texts in single or double quotes, in which a backslash escapes the next character.
  */
 import { FleetError } from '../errors.js'
 
@@ -15,12 +15,12 @@ export interface QueryWord {
 /** docs/behaviour.md, Live log. */
 export const queryLimitBytes = 1024
 
-// C0, DEL, C1 and half a surrogate pair: a line feed begins another query, and nothing else of them is typed.
+// C0, DEL, C1, line separators and lone surrogates: a line feed begins another query, and users type none of the others.
 const unprintable = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]|\p{Surrogate}/u
 const word =
   / +|(==|!=|<=|>=|!~|[<>~(){}[\],:])|"((?:[^"\\]|\\.)*)("?)|'((?:[^'\\]|\\.)*)('?)|([\w+.*-]+)|./gu
 
-/** Throws FleetError 'invalid' that names the position, in characters from 1. */
+/** Throws FleetError 'invalid' with the position, in characters from 1. */
 export function splitQuery(text: string): readonly QueryWord[] {
   const bytes = Buffer.byteLength(text)
   if (bytes > queryLimitBytes)

@@ -1,17 +1,17 @@
 /**
- * Whole records of requests, as the cache's log tool prints them grouped by request (`varnishlog -g request`): a head for each part
- * (`*   << Request  >> 2`), its records (`-   ReqURL         /a`), and an empty line behind the last. VCL writes into the log, too:
- * the tool leaves out records with a line feed, which could pass for others (`-X`).
+ * Parses whole records of requests, as the cache's log tool prints them by request (`varnishlog -g request`): a header for each part
+ * (`*   << Request  >> 2`), its records (`-   ReqURL         /a`), and an empty line after the last. VCL can write to the log, too:
+ * the tool omits records with a line feed, which could pass for other records (`-X`).
  */
 import type { LoggedPart, LogRecord } from '../resources/logged-transaction.js'
 
 export interface RecordGroup {
   readonly parts: readonly LoggedPart[]
-  /** Records beyond the bound. */
+  /** Number of records beyond the limits. */
   readonly leftOut: number
 }
 
-/** Of one request: what is more is counted. */
+/** Limits of one request; further records are only counted. */
 const recordsMost = 1_000
 const partsMost = 200
 const charactersMost = 128 * 1024
@@ -23,7 +23,7 @@ interface OpenPart extends LoggedPart {
 export class RecordGroups {
   readonly #onGroup: (group: RecordGroup) => void
   #parts: OpenPart[] = []
-  /** Null: it is of no part that is kept. */
+  /** Null: records that follow belong to no kept part. */
   #current: OpenPart | null = null
   #records = 0
   #characters = 0
@@ -33,7 +33,7 @@ export class RecordGroups {
     this.#onGroup = onGroup
   }
 
-  /** What is none of these lines is passed over. */
+  /** Ignores lines of any other form. */
   read(line: string): void {
     if (line === '') this.#end()
     else if (line.startsWith('*')) this.#begin(line)
@@ -71,13 +71,13 @@ export class RecordGroups {
   }
 }
 
-/** `req 32770 restart`: what it was made for, and why. */
+/** Reads such as `req 32770 restart`: the part that caused it, and why. */
 function readBegin(part: LoggedPart): LoggedPart {
   const [, parent, reason = ''] = findText(part, 'Begin')?.split(' ') ?? []
   return { ...part, parentXid: Number(parent) || 0, reason }
 }
 
-/** Lines are read byte by byte. What is not UTF-8 is told as `\xHH`. */
+/** Lines have one character per byte. In a text that is not UTF-8, high bytes are shown as `\xHH`. */
 function decodeBytes(text: string): string {
   if (!/[\x80-\xff]/.test(text)) return text
   const decoded = Buffer.from(text, 'latin1').toString('utf8')
@@ -85,7 +85,7 @@ function decodeBytes(text: string): string {
   return text.replace(/[\x80-\xff]/g, (one) => `\\x${one.charCodeAt(0).toString(16)}`)
 }
 
-/** Of the first record with this tag: the whole text, or a field, counted from 0. */
+/** Returns the text of the first record with this tag, or one field of it, counted from 0. */
 export function findText({ records }: LoggedPart, tag: string, field?: number): string | undefined {
   const text = records.find((one) => one.tag === tag)?.text
   return field === undefined ? text : text?.split(' ')[field]

@@ -1,14 +1,13 @@
 /**
- * What a regular expression that others than administrators ask for may cost. The cache's tool matches by backtracking, for each
- * record of the log: a repeated part in which something repeats or has choices takes exponential time, each further
- * repetition another power.
+ * Limits the cost of regular expressions from organizations. The cache's tool matches each record of the log by backtracking:
+ * repeating a part that itself repeats or has alternatives takes exponential time, and each further repetition adds a power.
  */
 
 /** docs/behaviour.md, Live log. */
 const expressionLimitCharacters = 100
 const repetitionsMost = 4
 
-/** Why it is refused; null: it is not. */
+/** Returns why it is refused, or null. */
 export function findExpressionProblem(expression: string): string | null {
   if (expression.length > expressionLimitCharacters)
     return `a regular expression has at most ${expressionLimitCharacters} characters`
@@ -20,7 +19,7 @@ export function findExpressionProblem(expression: string): string | null {
 }
 
 function readRepetitions(expression: string): { isNested: boolean; repetitions: number } {
-  // Its structure: escaped characters and classes stand for one character each.
+  // The structure only: each escaped character or class becomes one character.
   const plain = expression.replace(/\\[^]/g, 'x').replace(/\[\^?\]?[^\]]{0,100}\]?/g, 'x')
   const repetitions = plain.match(/[*+]|\{\d/g)?.length ?? 0
   const open: number[] = []

@@ -1,11 +1,11 @@
 /**
- * The most frequent keys of a stream in bounded memory: Metwally's space-saving. What is in the stream more often than
- * 1/`capacity` of it is always kept; a count is too high by its error at most.
+ * Finds the most frequent keys of a stream in bounded memory: Metwally's space-saving. A key that makes up more than 1/`capacity` of
+ * the stream is always kept; a count is too high by at most its error.
  */
 interface CountedKey {
   readonly key: string
   readonly count: number
-  /** What was counted for other keys before this one took their place. */
+  /** Counted for other keys before this one replaced them. */
   readonly error: number
 }
 
@@ -17,11 +17,11 @@ interface Counter {
   at: number
 }
 
-/** Adding is logarithmic in the capacity. */
+/** Adding takes logarithmic time in the capacity. */
 export class SpaceSaving {
   readonly #capacity: number
   readonly #counters = new Map<string, Counter>()
-  /** The least count first. */
+  /** Lowest count first. */
   readonly #heap: Counter[] = []
 
   constructor(capacity: number) {
@@ -50,7 +50,7 @@ export class SpaceSaving {
     }
   }
 
-  /** Those with the highest counts, in this order; equal ones by key. */
+  /** Returns the keys with the highest counts, highest first; equal counts by key. */
   listTop(most: number): readonly CountedKey[] {
     return this.#heap
       .toSorted((a, b) => b.count - a.count || (a.key < b.key ? -1 : 1))
@@ -82,7 +82,7 @@ export class SpaceSaving {
   }
 }
 
-/** Of several streams: counts and errors of one key are summed. Errors of streams that do not name it are not known, so not in it. */
+/** Merges several streams: sums counts and errors by key. Errors of streams that do not list a key are unknown and not included. */
 export function mergeCounts(lists: readonly (readonly CountedKey[])[], most: number): CountedKey[] {
   const sums = new Map<string, { count: number; error: number }>()
   for (const { key, count, error } of lists.flat()) {

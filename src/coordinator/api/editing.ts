@@ -1,6 +1,6 @@
 /**
- * How a resource says that users edit its objects: what an edit changes, how an object is found and answered, and how the
- * precondition gets into the transaction that changes it.
+ * How a resource defines the edits of its objects: which keys an edit changes, how an object is found and viewed, and how the
+ * precondition is checked inside the transaction that changes it.
  */
 import type { Actor } from '../../resources/permission.js'
 import type { Edit } from '../http/route.js'
@@ -8,7 +8,7 @@ import type { StateService } from '../service.js'
 import type { Store } from '../store/store.js'
 
 interface Editable<Found> {
-  /** Of the answer. Where a PUT takes what is never answered (a password), `updated` is among them. */
+  /** Keys of the response. If a PUT accepts something that is never returned (a password), `updated` is among them. */
   readonly keys: readonly string[]
   readonly longKey?: string
   readonly find: (service: StateService, actor: Actor, id: number) => Promise<Found | undefined>
@@ -30,16 +30,16 @@ export function editing<Found>(
 }
 
 /**
- * The service for one edit: its first transaction is a decision that begins with `check`, so nothing comes between what was
- * checked and what is changed. `check` is given the service as it is inside of that transaction: it may read, by
- * `store.queries` and `store.recall`. What is written outside of a transaction is not checked.
+ * Returns the service for one edit: its first transaction is a decision that begins with `check`, so that nothing changes
+ * between the check and the edit. `check` receives the service inside that transaction and may read with `store.queries` and
+ * `store.recall`. Writes outside a transaction are not checked.
  */
 export function guardEdit(
   service: StateService,
   check: (inside: StateService) => Promise<void>,
 ): StateService {
   const { store } = service
-  // Once it is committed, what follows is of its own making.
+  // After the first commit, later changes are the edit's own.
   let isChecked = false
   const checked = (begin: Store['decide']): Store['decide'] =>
     async function checkFirst(work, options) {

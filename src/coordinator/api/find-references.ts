@@ -1,6 +1,6 @@
 /**
- * What the resources' use cases share: whose a new object is, whether a caller may change an object, whether
- * what a body refers to is there, and the two conflicts: a name that is taken, a delete of what is in use.
+ * Shared by the resources' use cases: the owner of a new object, whether a caller may change an object, whether the objects
+ * that a body refers to exist, and the two conflicts: a name that is taken, a delete of an object that is in use.
  */
 import type { Actor } from '../../resources/permission.js'
 import { FleetError, type ErrorKey } from '../../errors.js'
@@ -8,10 +8,10 @@ import { organizationExists, type NamedReference } from '../store/owner.js'
 import type { Queries } from '../store/store.js'
 import { isForeignKeyViolation, isUniqueViolation } from '../store/violation.js'
 
-/** As a body writes it: null for the system administrator's own. */
+/** The owner in a request body; null: the system administrator's own. */
 export type OwnerReference = { readonly id: number } | null | undefined
 
-/** The organization of a new object; null: the system administrator's own (docs/behaviour.md, Permissions). */
+/** Returns the organization of a new object; null: the system administrator's own (docs/behaviour.md, Permissions). */
 export async function chooseOwner(
   queries: Queries,
   actor: Actor,
@@ -31,7 +31,7 @@ export async function chooseOwner(
   return organization.id
 }
 
-/** An organization reads what is shared with it; only the system administrator changes it (docs/behaviour.md, Shared agents). */
+/** An organization may read shared objects; only the system administrator may change them (docs/behaviour.md, Shared agents). */
 export function requireOwner(
   actor: Actor,
   object: { readonly organization: NamedReference | null },
@@ -45,7 +45,7 @@ export function requireOwner(
     )
 }
 
-/** The references of a body's list, each once, all of them usable by the object's owner. Throws 'invalid' naming the key. */
+/** Returns the ids of a body's list without duplicates. Throws 'invalid' that names the key if the owner cannot use one of them. */
 export async function requireAll(
   wanted: readonly { readonly id: number }[],
   key: string,
@@ -69,7 +69,7 @@ export function notThere(key: string, ids: readonly number[], errorKey: ErrorKey
   )
 }
 
-/** Runs a write; a name that is taken is a conflict that names it. */
+/** Runs a write; throws 'conflict' with the name if it is taken. */
 export async function withUniqueName<T>(
   name: string,
   errorKey: ErrorKey,
@@ -93,12 +93,12 @@ function whereUnique(errorKey: ErrorKey): string {
     : 'in an organization'
 }
 
-/** How many users of an object an error text names. */
+/** How many users of an object an error message names. */
 export const usersNamed = 5
 
 /**
- * Deletes what nothing refers to. What was referred to between the check and the delete is refused by the foreign key.
- * Throws 'conflict' naming the users.
+ * Deletes an object that is not in use. The foreign key refuses one that came into use between the check and the delete.
+ * Throws 'conflict' that names the users.
  */
 export async function deleteUnused(
   kind: string,

@@ -1,16 +1,16 @@
-/** Ids in a query, joined by commas. */
+/** Comma-separated ids in a query parameter. */
 import { FleetError, type ErrorKey } from '../../errors.js'
 
 const idsPattern = /^[1-9]\d{0,14}(?:,[1-9]\d{0,14})*$/
 
 interface IdList {
-  /** Of the query. */
+  /** The name of the query parameter. */
   readonly name: string
   readonly most: number
   readonly errorKey: ErrorKey
 }
 
-/** Each once. Throws FleetError 'invalid'. */
+/** Returns the ids without duplicates. Throws FleetError 'invalid'. */
 export function readIds(text: string, { name, most, errorKey }: IdList): number[] {
   const ids = [...new Set(text.split(',').map(Number))]
   if (idsPattern.test(text) && ids.length <= most) return ids
@@ -21,7 +21,7 @@ export function readIds(text: string, { name, most, errorKey }: IdList): number[
   )
 }
 
-/** Throws FleetError 'invalid' for one that was not found. */
+/** Throws FleetError 'invalid' if one of the ids was not found. */
 export function requireFound(
   ids: readonly number[],
   found: ReadonlySet<number>,

@@ -1,4 +1,4 @@
-/** The list of a noun: its rows by the query of the call, with what follows from other rows. */
+/** Lists the objects of a noun: the rows that the call's query selects, with fields computed from other rows. */
 import type { SelectQueryBuilder } from 'kysely'
 import { parseListQuery, type ListFields, type ListValue } from '../../resources/list-query.js'
 import type { Actor } from '../../resources/permission.js'
@@ -14,9 +14,9 @@ import { scopeOf, type StateService } from '../service.js'
 
 export interface Listing<TB extends keyof Tables, Row extends { readonly id: number }, Listed> {
   readonly columns: ListColumns
-  /** Where a column's value depends on the caller; the same names. */
+  /** For columns whose values depend on the caller; with the same names as `columns`. */
   readonly columnsFor?: (scope: Scope) => ListColumns
-  /** What stands in no table. */
+  /** Fields that are in no table. */
   readonly computed?: {
     readonly fields: ListFields
     readonly valuesOf: (listed: Listed, field: string) => readonly ListValue[]
@@ -26,7 +26,7 @@ export interface Listing<TB extends keyof Tables, Row extends { readonly id: num
     scope: Scope,
     now: number,
   ) => SelectQueryBuilder<Tables, TB, Row>
-  /** In their order. */
+  /** Must keep the order of `rows`. */
   readonly read: (
     service: StateService,
     rows: Awaited<ReturnType<SelectQueryBuilder<Tables, TB, Row>['execute']>>,
@@ -40,7 +40,7 @@ interface Stated {
   readonly problems: readonly Problem[]
 }
 
-/** Of what has a state, by number and by name, and problems. */
+/** The computed fields of objects that have a state, as a number and a name, and problems. */
 export function byState<Listed>(stateOf: (listed: Listed) => Stated) {
   return {
     fields: stateFields,
@@ -75,7 +75,7 @@ type Listable = Pick<Listing<never, never, never>, 'columns'> & {
   readonly computed?: { readonly fields: ListFields }
 }
 
-/** What it can be filtered and sorted by. */
+/** Returns the fields by which the list can be filtered and sorted. */
 export function listFieldsOf({ columns, computed }: Listable): string[] {
   return Object.keys({ ...columns, ...computed?.fields })
 }

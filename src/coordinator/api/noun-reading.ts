@@ -1,4 +1,4 @@
-/** How the objects of a noun are read: its list, one of them, and one again after it was written. */
+/** Reads the objects of a noun: their list, a single object, and an object again after it was written. */
 import type { SelectQueryBuilder } from 'kysely'
 import type { Actor } from '../../resources/permission.js'
 import type { ErrorKey } from '../../errors.js'
@@ -11,10 +11,10 @@ import { requireFound, type Listing } from './list-objects.js'
 
 interface Source<TB extends keyof Tables, Row, Found> {
   readonly noun: ErrorKey
-  /** What this scope may see, with all that `toRecords` needs. */
+  /** Selects the rows visible in this scope, with all columns that `toRecords` needs. */
   readonly select: (queries: Queries, scope: Scope) => SelectQueryBuilder<Tables, TB, Row>
   readonly columnsFor: (scope: Scope) => ListColumns
-  /** Of some rows at a time; their order stays. */
+  /** Called with a batch of rows; must keep their order. */
   readonly toRecords: (
     rows: readonly Row[],
     queries: Queries,
@@ -25,7 +25,7 @@ interface Source<TB extends keyof Tables, Row, Found> {
 interface Reading<TB extends keyof Tables, Row extends { readonly id: number }, Found> {
   readonly listing: Listing<TB, Row, Found>
   readonly find: (queries: Queries, scope: Scope, id: number) => Promise<Found | undefined>
-  /** Of what was just written. Throws 'not-found' when somebody was faster to delete it. */
+  /** Reads an object that was just written. Throws 'not-found' if it was deleted meanwhile. */
   readonly readAgain: (service: StateService, actor: Actor, id: number) => Promise<Found>
 }
 

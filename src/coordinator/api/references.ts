@@ -1,6 +1,6 @@
 /**
- * How the resources' schemas are put together: ids, times, references (written `{id}`, answered `{id, name}`), the
- * two forms of a body (POST makes, PUT merges), and the query of a list (docs/behaviour.md, Updates).
+ * Parts of the resources' schemas: ids, times, references (written `{id}`, answered `{id, name}`), the owner of a new
+ * object, and the query of a list (docs/behaviour.md, Updates).
  */
 import {
   Type,
@@ -29,7 +29,7 @@ export function orNull<T extends TSchema>(schema: T): TUnion<[T, TNull]> {
   return Type.Union([schema, Type.Null()])
 }
 
-/** What an answer says of another object. */
+/** How a response refers to another object. */
 export const referenceSchema = Type.Object({ id: idSchema, name: Type.String() })
 
 export const organizationSchema = orNull(
@@ -39,10 +39,10 @@ export const organizationSchema = orNull(
   ),
 )
 
-/** The most references in one list of a body. */
+/** The maximum number of references in one list of a body. */
 export const referencesMost = 1_000
 
-/** What a body says of another object: its id; what else a GET of that object answers is ignored. */
+/** How a body refers to another object: by its id; the other keys of that object's GET response are ignored. */
 export function referenceTo(knownFields: readonly string[]): TObject<{ id: TInteger }> {
   const ignored = Object.fromEntries(
     knownFields.map((field) => [field, Type.Optional(Type.Unknown())]),
@@ -57,10 +57,10 @@ export function referencesTo(
   return Type.Array(referenceTo(knownFields), { maxItems: referencesMost, ...options })
 }
 
-/** The organization that a new object is for: the system administrator may choose, others may name their own. */
+/** The organization of a new object: the system administrator may choose it, other callers may only name their own. */
 export const ownerReference = Type.Optional(orNull(referenceTo(fieldNames(organization.fields))))
 
-/** A list's query: its fields, `sort` and `take`; what they hold is read by the list itself. */
+/** A list's query: its fields, `sort` and `take`; the list itself parses their values. */
 export function listQuerySchema(
   fields: readonly string[],
 ): TObject<Record<string, TOptional<TString>>> {
@@ -90,7 +90,7 @@ export function forceQuery(description: string) {
   )
 }
 
-/** A reference tells its name, so it takes read on its type (docs/behaviour.md, Permissions). */
+/** Responses show a reference's name, so referring to an object requires read on its type (docs/behaviour.md, Permissions). */
 export function requireAccess(
   actor: Actor,
   type: PermissionType,
@@ -101,7 +101,7 @@ export function requireAccess(
     throw new FleetError('forbidden', errorKey, `this needs permission to ${access} ${type}`)
 }
 
-/** Of calls that compile. */
+/** For calls that compile. */
 export const initSchema = Type.Boolean({
   description: 'Also run vcl_init, in a cache that is started for this',
 })

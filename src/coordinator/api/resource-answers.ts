@@ -1,4 +1,4 @@
-/** From a noun's record to what the API answers of it, in the order of its fields. */
+/** Converts a noun's record into the API's response, in the order of its fields. */
 import type { Answer, Fields } from '../../resources/resource.js'
 import type { StoredRecord } from '../store/resource-rows.js'
 import { toIso, toSeconds } from './times.js'
@@ -7,10 +7,10 @@ type ComputedKey<F extends Fields> = {
   [K in keyof F]: F[K] extends { computed: true } ? K : never
 }[keyof F]
 
-/** What the noun's own code finds out. */
+/** The values of computed fields, which the noun's own code provides. */
 export type Computed<F extends Fields> = Pick<Answer<F>, ComputedKey<F> & keyof Answer<F>>
 
-/** The fields are read once, not for each of the thousands of rows of a list. */
+/** Processes the fields once, not for each of the thousands of rows of a list. */
 export function answerMaker<F extends Fields>(
   fields: F,
 ): (record: StoredRecord<F>, computed: Computed<F>) => Answer<F> {
@@ -23,13 +23,13 @@ export function answerMaker<F extends Fields>(
   const always = parts.filter(({ name }) => fields[name]?.optional !== true)
   const blank = Object.fromEntries(always.map(({ name }): [string, unknown] => [name, null]))
   return (record, computed) => {
-    // To copy an object that has the keys takes half of the time of adding them one by one.
+    // Copying an object that has the keys takes half the time of adding them one by one.
     const answer = { ...blank }
     for (const { name, column, print, isComputed } of parts) {
       const value: unknown = isComputed ? Reflect.get(computed, name) : Reflect.get(record, column)
       if (value !== undefined)
         answer[name] = print && typeof value === 'number' && !isComputed ? print(value) : value
     }
-    return answer as Answer<F> // each value is that of its own field
+    return answer as Answer<F> // each value comes from its own field
   }
 }

@@ -1,4 +1,4 @@
-/** The five routes of a noun that users edit, made from its definition and its use cases. */
+/** The five routes of a noun that users can edit, built from its definition and its use cases. */
 import { Type, type Static, type TSchema, type TUnsafe } from 'typebox'
 import type { Access, Actor } from '../../resources/permission.js'
 import {
@@ -31,10 +31,10 @@ import {
 
 type Summaries = Readonly<Record<'list' | 'create' | 'get' | 'update' | 'delete', string>>
 
-/** One object of a noun, for what asks about it. */
+/** What every route for a single object needs. */
 interface Findable<Found extends object> {
   readonly resource: Resource
-  /** In the names of operations: `VclGroup`. */
+  /** Part of operation ids, such as `VclGroup`. */
   readonly title: string
   readonly find: (queries: Queries, scope: Scope, id: number) => Promise<Found | undefined>
 }
@@ -48,7 +48,7 @@ interface Readable<Found extends object, View> extends Findable<Found> {
 
 interface Removable<Found extends object> extends Findable<Found> {
   readonly summaries: Pick<Summaries, 'delete'>
-  /** Throws for what the caller only reads, as what is shared with it. */
+  /** Throws if the caller may only read the object, for example a shared one. */
   readonly requireChangeable?: (
     actor: Actor,
     found: Found,
@@ -59,13 +59,13 @@ interface Removable<Found extends object> extends Findable<Found> {
 
 interface Listable<TB extends keyof Tables, Row extends { readonly id: number }, Listed> {
   readonly resource: Resource
-  /** In the names of operations: `VclGroup`. */
+  /** Part of operation ids, such as `VclGroup`. */
   readonly title: string
   readonly summaries: Pick<Summaries, 'list'>
   readonly listing: Listing<TB, Row, Listed>
-  /** What the list needs; to read unless given. */
+  /** The access that the list requires; read by default. */
   readonly listAccess?: Access
-  /** Of one in a list. */
+  /** The schema of one object in a list. */
   readonly listed: TSchema
   readonly toListed: (listed: Listed) => object
 }
@@ -92,18 +92,18 @@ interface Editable<
   extends Listable<TB, Row, Listed>, Readable<Found, View>, Removable<Found> {
   readonly resource: Resource & { readonly fields: F }
   readonly summaries: Summaries
-  /** What a PUT changes, as it is answered; left out: the record has it so. */
+  /** Returns what a PUT changes, in the form of the response; by default the record itself has this form. */
   readonly toEdited?: (found: Found) => object
-  /** Beside what a PUT writes: what else tells one edit from another, and the key that another one tells. */
+  /** `keys` distinguish edits, beside the keys that a PUT writes; `longKey` is identified by another key. */
   readonly edited?: { readonly keys: readonly string[]; readonly longKey?: string }
-  /** Where they take more than the fields; else they are made of these. */
+  /** For bodies with more than the fields; by default they are built from the fields. */
   readonly bodies?: B
-  /** Accepted and ignored beside what nobody writes. */
+  /** Keys that are accepted and ignored, beside the read-only ones. */
   readonly ignored?: readonly string[]
-  /** Its own permission is enough to name what it refers to. */
+  /** References to other objects need no permission beyond the noun's own. */
   readonly asksNoAccess?: true
   readonly create: (service: StateService, actor: Actor, body: Static<B['create']>) => Promise<View>
-  /** What `force` allows; left out: it is not asked for. */
+  /** Describes what `force` allows; absent: PUT has no `force` parameter. */
   readonly force?: string
   readonly update: (
     service: StateService,
@@ -192,7 +192,7 @@ export function resourceRoutes<
   ]
 }
 
-/** `edit`: of what users edit. */
+/** `edit`: only for objects that users can edit. */
 export function getRoute<Found extends object, View>(
   service: StateService,
   of: Readable<Found, View>,
@@ -216,7 +216,7 @@ export function getRoute<Found extends object, View>(
   })
 }
 
-/** `edit`: of what users edit. */
+/** `edit`: only for objects that users can edit. */
 export function deleteRoute<Found extends object>(
   service: StateService,
   of: Removable<Found>,
@@ -248,7 +248,7 @@ function findChangeable<Found extends object>(service: StateService, of: Removab
   }
 }
 
-/** How one of them is edited, for other routes of the same noun. */
+/** How an object is edited; exported for other routes of the same noun. */
 export function editingOf<Found extends object>(
   service: StateService,
   of: Pick<Findable<Found>, 'resource' | 'find'> & {
@@ -270,7 +270,7 @@ function asItIs(found: object): object {
   return found
 }
 
-/** Of a noun whose objects are answered alike everywhere. `compute`: what stands in no column. */
+/** For a noun whose response is the same in all routes. `compute` returns the fields that have no column. */
 export function answeredAs<F extends Fields, Found extends StoredRecord<F>>(
   fields: F,
   compute: (found: Found) => Computed<F>,
@@ -288,7 +288,7 @@ export function answeredAs<F extends Fields, Found extends StoredRecord<F>>(
   }
 }
 
-/** An answer tells the names of what a body refers to. */
+/** Requires read on the types that a body refers to, because the response shows the referenced objects' names. */
 export function requireReferences(
   actor: Actor,
   fields: Fields,

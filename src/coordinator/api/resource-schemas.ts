@@ -1,4 +1,4 @@
-/** From a resource's fields to what its routes need: schemas of answers and bodies, read-only keys, the keys of an edit. */
+/** Derives what routes need from a resource's fields: schemas of responses and bodies (POST creates, PUT merges), the keys of edits. */
 import {
   Type,
   type Static,
@@ -32,21 +32,21 @@ import type { OwnerReference } from './find-references.js'
 
 const closed = { additionalProperties: false }
 
-/** An answer's schema keeps its properties readable: others answer parts of it. */
+/** Keeps the type of its properties, because other responses reuse some of them. */
 type AnswerSchema<F extends Fields> = TObject<{
   [K in keyof F]: TUnsafe<ValueOf<F[K]>>
 }>
 
 export function answerSchema<F extends Fields>(fields: F, options: object = {}): AnswerSchema<F> {
   const properties = Object.entries(fields).map(([name, field]) => [name, fieldSchema(field)])
-  // Each property is made of the field whose value its type is.
+  // Each property is built from the field that determines its type.
   return Type.Object(Object.fromEntries(properties) as Record<string, TSchema>, {
     ...closed,
     ...options,
   }) as unknown as AnswerSchema<F>
 }
 
-/** Of the value itself: what may be null says so around it. */
+/** The field's own schema describes the value; null and optional are wrapped around it. */
 function fieldSchema(field: Field): TSchema {
   const schema = shapeSchema(field)
   const value = field.nullable === true ? orNull(schema) : schema
@@ -57,7 +57,7 @@ type Options = Readonly<Record<string, unknown>>
 
 type Maker = (field: never, options: Options) => TSchema
 
-/** One for each kind; each is called with fields of its own kind only. */
+/** One per kind; each is called only with fields of its own kind. */
 const schemaMakers = {
   id: () => idSchema,
   name: (_, options) => Type.String(options),
@@ -132,7 +132,7 @@ type BodyValue<F extends Field> =
         : ValueOf<F>)
   | (F extends { write: { nullable: true } } ? null : never)
 
-/** The version of a versioned one. */
+/** `version` is for references to versioned objects only. */
 export interface ReferenceBody {
   readonly id: number
   readonly version?: number | null
@@ -142,7 +142,7 @@ type RequiredKey<F extends Fields> = {
   [K in keyof F]: F[K] extends { write: { required: true } } ? K : never
 }[keyof F]
 
-/** What the body of a PUT has: a key that is left out keeps its value. */
+/** The body of a PUT; an absent key keeps its value. */
 export type UpdateBody<F extends Fields> = {
   readonly [K in Exclude<WrittenKey<F>, CreateOnly<F>>]?: BodyValue<F[K]> | undefined
 }
@@ -162,16 +162,16 @@ export type GivenBody<F extends Fields> = Omit<CreateBody<F>, 'organization'>
 export function createBody<F extends Fields>(fields: F): TUnsafe<CreateBody<F>> {
   const properties = { ...createProperties(fields), organization: ownerReference }
   const schema = Type.Object(properties, closed)
-  return schema as unknown as TUnsafe<CreateBody<F>> // made of the same fields
+  return schema as unknown as TUnsafe<CreateBody<F>> // built from the same fields
 }
 
-/** Of what is not an object of its own: nobody owns it. */
+/** A body without `organization`, because what it describes has no owner. */
 export function givenBody<F extends Fields>(
   fields: F,
   options: object = {},
 ): TUnsafe<GivenBody<F>> {
   const schema = Type.Object(createProperties(fields), { ...closed, ...options })
-  return schema as unknown as TUnsafe<GivenBody<F>> // made of the same fields
+  return schema as unknown as TUnsafe<GivenBody<F>> // built from the same fields
 }
 
 function createProperties(fields: Fields): Record<string, TSchema> {
@@ -187,10 +187,10 @@ export function updateBody<F extends Fields>(fields: F): TUnsafe<UpdateBody<F>> 
     ([name, field]) => [name, Type.Optional(bodySchema(field))] as const,
   )
   const schema = Type.Object(Object.fromEntries(properties), closed)
-  return schema as unknown as TUnsafe<UpdateBody<F>> // made of the same fields
+  return schema as unknown as TUnsafe<UpdateBody<F>> // built from the same fields
 }
 
-/** With what a body takes beside the fields, as a password, or takes in another form. */
+/** Adds keys that a body has beside the fields, such as a password, or has in another form. */
 export function withOthers<Body, Others extends TProperties>(
   body: TUnsafe<Body>,
   others: Others,
@@ -219,19 +219,19 @@ function valueSchema(field: ReturnType<typeof writtenFields>[number][1]): TSchem
   return Type.Object({ ...properties, ...(field.versioned && version) }, closed)
 }
 
-/** What a reference may have beside its id: all that a GET answers of the object, and its name in an answer of another one. */
+/** Keys that a reference may have beside its id: those of the object's GET response, and `name`, as references are answered. */
 export function referenceKeys({ fields }: Resource): string[] {
   return [...fieldNames(fields), 'name']
 }
 
-/** What a PUT changes, by the keys of the answer. */
+/** Returns the keys of the response that a PUT can change. */
 export function editKeys(fields: Fields): string[] {
   return writtenFields(fields, 'update')
     .filter(([, { write }]) => write.fixed !== true)
     .map(([name]) => name)
 }
 
-/** Throws 'invalid' for a body that would change what a create decided. `answer`: of the object as it is. */
+/** Throws 'invalid' if the body would change a field that is fixed on create. `answer`: the object's current response. */
 export function requireFixed(
   { noun, fields }: Pick<Resource, 'noun' | 'fields'>,
   body: object,
@@ -244,7 +244,7 @@ export function requireFixed(
   }
 }
 
-/** Of a reference its id. */
+/** Returns the id of a reference; other values unchanged. */
 function toKey(value: unknown): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, 'id') : value
 }

@@ -1,13 +1,13 @@
-/** Times as the APIs print them. */
+/** Formats times for the APIs. */
 import { rememberAnswers } from '../../runtime/bounded-cache.js'
 
-/** Printing a time costs ten times what finding it does, and the same few times are printed again and again. */
+/** Formatting a time takes ten times as long as finding it in the cache, and the same few times are formatted repeatedly. */
 const printedTimesMost = 20_000
 
-/** Milliseconds since 1970, as the API writes times. */
+/** Converts milliseconds since 1970 to the API's format for times. */
 export const toIso = rememberAnswers(printedTimesMost, (at: number) => new Date(at).toISOString())
 
-/** Milliseconds since 1970, as the API writes the ends of tokens. */
+/** Converts milliseconds since 1970 to seconds, the API's format for the expiry of tokens. */
 export function toSeconds(at: number): number {
   return Math.floor(at / 1000)
 }

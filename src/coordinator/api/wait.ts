@@ -1,4 +1,4 @@
-/** How long a call that puts something on caches waits for them: whole seconds, optionally with an s. */
+/** How long a call that deploys to caches waits for them: whole seconds, optionally with an s. */
 import { Type } from 'typebox'
 import { FleetError } from '../../errors.js'
 
@@ -9,7 +9,7 @@ export const waitSchema = Type.String({
   description: `Whole seconds, optionally with s; 0 to ${waitSecondsMost}, default ${waitSecondsDefault}`,
 })
 
-/** `60s` or `60`. Milliseconds. Throws 'invalid'. */
+/** Parses `60s` or `60` and returns milliseconds. Throws 'invalid'. */
 export function readWait(wait = String(waitSecondsDefault)): number {
   const [, seconds] = /^(\d{1,4})s?$/.exec(wait) ?? []
   if (seconds === undefined || Number(seconds) > waitSecondsMost)

@@ -1,4 +1,4 @@
-/** Certificates with what they refer to. Keys are read one by one, sealed; no list has them. */
+/** Certificate rows with their references. Keys are read sealed, one at a time, and never in lists. */
 import { expressionBuilder } from 'kysely'
 import { named } from '../../resources/common-fields.js'
 import { certificate } from '../../resources/certificate.js'
@@ -13,16 +13,16 @@ import { within, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 import type { ReadCertificate } from './read-certificate.js'
 
-/** What agents are to have; JSON in `certificates.released` and `previous`. */
+/** A version and the deployments it is released to; JSON in `certificates.released` and `previous`. */
 export interface CertificateRelease {
   readonly sha: string
   readonly domains: readonly string[]
   readonly deploymentIds: readonly number[]
 }
 
-/** What is being loaded. */
+/** The release that agents are loading. */
 export interface CertificateCandidate extends CertificateRelease {
-  /** Whoever has not loaded it by then counts as failed. */
+  /** An agent that has not loaded it by then counts as failed. */
   readonly deadlineAt: number
 }
 
@@ -78,7 +78,7 @@ export const certificateReading = readingOf({
   },
 })
 
-/** As a column has it, which is written from such an object only. */
+/** Parses a column that is only written from such an object. */
 function parse(json: string | null): CertificateRelease | null {
   return json === null ? null : (JSON.parse(json) as CertificateRelease)
 }
@@ -119,7 +119,7 @@ export async function writeDeployments(
   await queries.insertInto('certificateDeployments').values(values).execute()
 }
 
-/** The columns of the newest version. */
+/** The columns of a version, also of the current one in `certificates`. */
 export function toVersionColumns(read: Omit<ReadCertificate, 'key'>) {
   const { chain, sha, domains, notAfter, fingerprint } = read
   return { chain, sha, domains: JSON.stringify(domains), notAfter, fingerprint }
@@ -141,7 +141,7 @@ export async function writeVersion(
 interface CertificateVersion {
   readonly sha: string
   readonly chain: string
-  /** Null: it was forgotten. */
+  /** Null: forgotten when the secret key was reset. */
   readonly sealedKey: string | null
   readonly domains: readonly string[]
   readonly notAfter: number
@@ -162,7 +162,7 @@ export async function findVersion(
   return row && { ...row, domains: JSON.parse(row.domains) as string[] } // written by writeVersion
 }
 
-/** Keys that nothing names any more are not kept. */
+/** Deletes versions, with their keys, that nothing refers to any more. */
 export async function deleteUnusedVersions(
   queries: Queries,
   { id, sha, released, previous, candidate }: CertificateRecord,
@@ -184,7 +184,7 @@ interface Progress {
   readonly deployError?: string | null
 }
 
-/** How far its deploys are. */
+/** Writes the progress of its deploys. */
 export async function writeProgress(
   queries: Queries,
   id: number,
@@ -204,7 +204,7 @@ export async function writeProgress(
     .execute()
 }
 
-/** Of all owners: those that are, or are to be, on agents. */
+/** Returns the certificates of all owners that are deployed or being deployed. */
 export async function readDeployed(queries: Queries): Promise<CertificateRecord[]> {
   const rows = await queries
     .selectFrom('certificates')
@@ -220,7 +220,7 @@ export async function readDeployed(queries: Queries): Promise<CertificateRecord[
   return found
 }
 
-/** The names of the domains of this owner. */
+/** Returns the names of this owner's domains. */
 export async function readOwnedDomains(
   queries: Queries,
   owner: number | null,

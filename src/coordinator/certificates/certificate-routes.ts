@@ -1,4 +1,4 @@
-/** `/certificates`: what caches with a TLS listener serve; its verbs put it there. */
+/** `/certificates`: certificates for caches with a TLS listener; `deploy` and `rollback` put them on the caches. */
 import { Type } from 'typebox'
 import { certificate } from '../../resources/certificate.js'
 import { newTraceId } from '../../context.js'
@@ -37,7 +37,7 @@ export function certificateRoutes(tools: CertificateTools): readonly Route[] {
       toListed: toCertificateView,
       find: certificateReading.find,
       toEdited: toCertificateFields,
-      // A new key comes with a new chain.
+      // A new key requires a new certificate, which changes the fingerprint.
       edited: { keys: ['fingerprint'] },
       bodies: certificateBodies,
       answer: certificateSchema,

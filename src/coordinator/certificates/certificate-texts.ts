@@ -1,4 +1,4 @@
-/** Chain and key as an agent's cache reads them, for the agent that is to have them; open only on their way. */
+/** Opens chain and key for an agent that should have them, in the form its cache reads. They are unsealed only to be sent. */
 import { readDesiredRows } from '../fleet/agent-rows.js'
 import type { DesiredEngine } from '../../vcl/desired-engine.js'
 import { certificateIdOf } from '../../vcl/desired-certificates.js'
@@ -8,8 +8,8 @@ import type { CertificateTools } from './certificates.js'
 import { fileText } from './read-certificate.js'
 
 /**
- * Undefined when the desired state of this agent names none of this digest. Rejects with FleetError 'unavailable' when another
- * secret key has sealed it.
+ * Returns undefined when this agent's desired state names no certificate with this digest. Rejects with FleetError 'unavailable'
+ * when another secret key sealed it.
  */
 export async function openCertificateFor(
   { service: { store }, sealing }: CertificateTools,

@@ -1,4 +1,4 @@
-/** What the API answers of certificates: never a key. */
+/** Certificates as responses show them: never with a key. */
 import { certificate } from '../../resources/certificate.js'
 import { answerMaker } from '../api/resource-answers.js'
 import { answerSchema } from '../api/resource-schemas.js'
@@ -32,14 +32,14 @@ export function toCertificateView({ record, state, stateName, problems, places }
   })
 }
 
-/** Since the last deploy that succeeded. */
+/** Returns whether it has changed since its last successful deploy. */
 function isChanged({ sha, deployments, released }: CertificateRecord): boolean {
   if (released === null) return false
   const ids = deployments.map(({ id }) => id)
   return released.sha !== sha || released.deploymentIds.join() !== ids.join()
 }
 
-/** What users edit, as it is answered. */
+/** The editable fields, as responses show them. */
 export function toCertificateFields(record: CertificateRecord) {
   const { name, chain, fingerprint, deployments } = record
   return { name, chain, fingerprint, deployments }

@@ -1,4 +1,4 @@
-/** Certificates as the API lists, reads, makes and changes them. What is written here takes effect at the next deploy. */
+/** Lists, reads, creates and changes certificates. Changes take effect at the next deploy. */
 import { Type, type Static } from 'typebox'
 import { certificate } from '../../resources/certificate.js'
 import { deploymentStates } from '../../resources/deployment.js'
@@ -35,13 +35,13 @@ import {
 } from './certificate-queries.js'
 import { findUncovered, readCertificate, type ReadCertificate } from './read-certificate.js'
 
-/** Use cases that seal. */
+/** Dependencies of the use cases that seal or open keys. */
 export interface CertificateTools {
   readonly service: StateService
   readonly sealing: Sealing
 }
 
-/** What a body has and no answer. */
+/** Accepted in requests, never returned. */
 const writtenOnly = {
   key: Type.String({
     description: 'PEM: the private key of chain; sealed at rest, never answered',
@@ -121,7 +121,7 @@ function findProblems(
   return findCertificateProblems({ ...record, state, places: facts }, nowMs)
 }
 
-/** As of a deployment, with every agent that is not passed over. */
+/** Judges like the state of a deployment, over all agents that are not passed over. */
 function judgeState(
   { released, candidate }: Pick<CertificateRecord, 'released' | 'candidate'>,
   places: CertificateView['places'],
@@ -199,7 +199,7 @@ export async function updateCertificate(
   return viewCertificate(service, await certificateReading.readAgain(service, actor, id))
 }
 
-/** Null: they stay. What a GET answered may be sent back: the chain as it is, without a key. */
+/** Null: chain and key stay. A GET response may be sent back: with the same chain and without a key. */
 function readChange(
   before: CertificateRecord,
   { chain, key }: CertificateBody,

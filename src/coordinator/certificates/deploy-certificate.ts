@@ -1,6 +1,6 @@
 /**
- * Puts a certificate on agents, or one that served before (docs/behaviour.md, Certificates). The call writes down what is to be loaded;
- * what follows is decided from rows (follow-certificates.ts), and the call waits for it.
+ * Deploys a certificate to agents, or the version that was served before (docs/behaviour.md, Certificates). The call records what
+ * agents must load; all further steps are decided from rows (follow-certificates.ts), and the call waits for them.
  */
 import { agentStates } from '../../resources/agent-state.js'
 import type { Actor } from '../../resources/permission.js'
@@ -38,14 +38,14 @@ interface DeployRequest {
   readonly actor: Actor
   readonly id: number
   readonly waitMs: number
-  /** The release before the one that serves, in place of what was given last. */
+  /** Deploys the release before the served one instead of the chain and key given last. */
   readonly isRollback: boolean
 }
 
-/** A load reads one file; whoever takes longer is not there. */
+/** A load reads one file; an agent that takes longer counts as failed. */
 const loadMs = 60_000
 
-/** Answers false while it goes on. Throws FleetError: conflict, unavailable, uncompilable (422: an agent refused it). */
+/** Returns false if it has not ended in time. Throws FleetError: conflict, unavailable, uncompilable (422: an agent refused it). */
 export async function deployCertificate(
   service: StateService,
   context: Context,
@@ -57,7 +57,7 @@ export async function deployCertificate(
   const ended = await watchAgents(
     service,
     async () => {
-      // What else there is to follow is followed in the background: of a large fleet it costs more than to look.
+      // All other work is left to the background follower: in a large fleet a pass costs more than this check.
       if (await isLoaded(service, request.id)) await followCertificates(service, context)
       return findEnd(service, request, begun)
     },
@@ -68,7 +68,7 @@ export async function deployCertificate(
   return true
 }
 
-/** Undefined while another deploy of a certificate is loading on one of the agents: one change at a time. */
+/** Returns undefined while another certificate deploy is loading on one of the agents: one change at a time. */
 async function begin(
   service: StateService,
   context: Context,
@@ -88,7 +88,7 @@ async function begin(
       if (await isOtherLoading(queries, found.id, places)) throw new Busy()
       const isEmpty = !(await hasRunning(queries, places, release.sha))
       const isLoading = places.some(({ candidateSha }) => candidateSha !== null)
-      // Nothing to load: what it says else, such as fewer deployments, counts at once; without agents it waits for them.
+      // With nothing to load, other changes, such as fewer deployments, take effect at once; without agents the release waits for them.
       if (!isEmpty && isLoading) return { agentIds: changed, release, isEmpty: false }
       await saveRelease(queries, found, release)
       const placed = await placeCertificates(queries)
@@ -110,7 +110,7 @@ async function begin(
   return outcome.release
 }
 
-/** Agents that could not load it try at once. Answers these. */
+/** Makes agents that could not load it retry at once; returns their ids. */
 async function tryAgain(queries: Queries, id: number): Promise<readonly number[]> {
   const places = await readCertificatePlaces(queries, { certificateIds: [id] })
   const failed = places.filter(({ state }) => state === 'failed')
@@ -120,7 +120,7 @@ async function tryAgain(queries: Queries, id: number): Promise<readonly number[]
   return recomposeDesired(queries, agentIds, { anew: new Set(agentIds) })
 }
 
-/** Another deploy is loading: nothing of this one is kept. */
+/** Another deploy is loading: the transaction of this one is rolled back. */
 class Busy extends Error {
   override readonly name = 'Busy'
 }
@@ -133,7 +133,7 @@ function busy(): FleetError {
   )
 }
 
-/** Throws 'conflict' also for what has expired since it was given, and for one whose key was forgotten. */
+/** Throws 'conflict' if no earlier version exists, if the version has expired since it was given, or if its key was forgotten. */
 async function chooseRelease(
   queries: Queries,
   found: CertificateRecord,
@@ -164,7 +164,7 @@ async function chooseRelease(
   return { sha, domains: version.domains, deploymentIds }
 }
 
-/** Throws 'conflict' when another certificate names one of its domains on an agent that it is for. */
+/** Throws 'conflict' when another certificate has one of its domains on an agent that should get it. */
 async function requireFree(
   queries: Queries,
   actor: Actor,
@@ -202,7 +202,7 @@ async function isOtherLoading(
   )
 }
 
-/** Whether there is an agent to wait for: one that loads it, or serves it already. */
+/** Returns whether there is a Running agent to wait for: one that should load this version, or serves it already. */
 async function hasRunning(
   queries: Queries,
   places: readonly CertificatePlace[],
@@ -216,7 +216,7 @@ async function hasRunning(
   return [...agents.values()].some(({ state }) => state === agentStates.Running)
 }
 
-/** Undefined while agents are waited for. */
+/** Returns undefined while the deploy waits for agents. */
 async function findEnd(
   { store: { queries } }: StateService,
   { id }: DeployRequest,
@@ -237,7 +237,7 @@ async function findEnd(
   return isWaiting ? undefined : { error: null }
 }
 
-/** Agents discard it; its row goes at once. */
+/** Deletes the row at once; agents discard the certificate afterwards. */
 export async function deleteCertificate(
   service: StateService,
   traceId: string,

@@ -1,6 +1,6 @@
 /**
- * Certificates follow tags, deployments and agents at once, and deploys of them go on here: loaded everywhere, then committed everywhere
- * (docs/behaviour.md, Certificates). All of it is decided from rows, so that another coordinator goes on where one ended.
+ * Adapts certificates to changed tags, deployments and agents at once, and continues their deploys: loaded everywhere, then committed
+ * everywhere (docs/behaviour.md, Certificates). Everything is decided from rows, so that another coordinator can take over.
  */
 import type { Logger } from 'pino'
 import { agentStates, type AgentState } from '../../resources/agent-state.js'
@@ -31,9 +31,9 @@ import {
 import { judgeLoading, type LoadingPlace } from './judge-loading.js'
 import { planCertificatePlaces, type CertificateAgent } from './place-certificates.js'
 
-/** Arrivals and reports within this time share a run, which reads all that is placed; a call that waits looks by itself. */
+/** Arrivals and reports within this time share one pass, which reads all places; a waiting deploy call checks on its own. */
 const gatherMs = 250
-/** A run without any hint, in case one was lost; also how exact a deadline is. */
+/** The interval of passes without a hint, in case one was lost; also the precision of deadlines. */
 const withoutHintMs = 5_000
 
 export function startCertificateFollower(service: StateService, log: Logger): HintedLoop {
@@ -52,7 +52,7 @@ export function startCertificateFollower(service: StateService, log: Logger): Hi
   })
 }
 
-/** Answers how many agents got another desired state. */
+/** Returns how many agents got a new desired state. */
 export async function followCertificates(service: StateService, context: Context): Promise<number> {
   const { queries } = service.store
   const isAny =
@@ -68,7 +68,7 @@ export async function followCertificates(service: StateService, context: Context
   return agentIds.length
 }
 
-/** Whether what loads of it has loaded, or failed. */
+/** Returns whether its loading release can be judged: it has loaded, failed, or passed its deadline. */
 export async function isLoaded(
   { store: { queries }, now }: StateService,
   id: number,
@@ -83,7 +83,7 @@ export async function isLoaded(
   return judgeLoading(await readLoading(queries, id), deadlineAt, now()).kind !== 'wait'
 }
 
-/** Brings the rows up to what is released, and agents' desired states to the rows. Under the decision lock. Answers these agents. */
+/** Updates places from releases, and desired states from places. Returns the agents changed. Call under the decision lock. */
 export async function placeCertificates(queries: Queries): Promise<readonly number[]> {
   const certificates = await readDeployed(queries)
   const tagsOf = await readTagsOf(queries, certificates)
@@ -96,7 +96,7 @@ export async function placeCertificates(queries: Queries): Promise<readonly numb
   return recomposeDesired(queries, changed)
 }
 
-/** Of each deploy that can be judged. Answers agents whose desired state changed. */
+/** Ends each deploy that can be judged. Returns the agents whose desired state changed. */
 async function endLoading(queries: Queries, now: number): Promise<readonly number[]> {
   const loading = (await readDeployed(queries)).filter(({ candidate }) => candidate !== null)
   if (loading.length === 0) return []
@@ -116,7 +116,7 @@ async function endOne(queries: Queries, one: CertificateRecord, now: number): Pr
   await deleteUnusedVersions(queries, { ...one, ...change })
 }
 
-/** What serves from now on; what served until now can be rolled back to. */
+/** Stores the release to serve from now on; the one served until now can be rolled back to. */
 export async function saveRelease(
   queries: Queries,
   found: CertificateRecord,
@@ -149,7 +149,7 @@ async function readLoading(queries: Queries, certificateId: number): Promise<Loa
   }))
 }
 
-/** The tags of each deployment that a certificate is, or is to be, released with. */
+/** Returns the tags of each deployment in a release or candidate. */
 async function readTagsOf(
   queries: Queries,
   certificates: readonly CertificateRecord[],
@@ -164,7 +164,7 @@ async function readTagsOf(
   return new Map(deployments.map(({ id, tags }) => [id, tags.map((tag) => tag.id)]))
 }
 
-/** Agents that have one of the tags. */
+/** Returns the agents that have at least one of the tags. */
 async function readBearers(
   queries: Queries,
   tagsOf: ReadonlyMap<number, readonly number[]>,

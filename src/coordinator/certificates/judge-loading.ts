@@ -1,4 +1,4 @@
-/** Whether what was loaded is committed, given up, or waited for. Pure. */
+/** Decides whether a loading certificate is committed, dropped, or waited for. Pure. */
 
 export interface LoadingPlace {
   readonly name: string
@@ -10,13 +10,13 @@ export interface LoadingPlace {
 type LoadingVerdict =
   | { readonly kind: 'wait' }
   | { readonly kind: 'commit' }
-  /** Nothing is committed anywhere; what served serves on. */
+  /** Nothing is committed anywhere; caches keep serving the current release. */
   | { readonly kind: 'drop'; readonly message: string }
 
-/** Agents that a message names. */
+/** Limit of agents named in a message. */
 const namesLimit = 20
 
-/** All that run must load it; one that is Down does not hold it up, and gets it when it returns. */
+/** All Running agents must load it; a Down agent does not delay it, and gets it when it returns. */
 export function judgeLoading(
   places: readonly LoadingPlace[],
   deadlineAt: number,

@@ -1,5 +1,5 @@
 /**
- * Which agents get a certificate: all that have the tags of one of its deployments, so that a group may move to any of them
+ * Decides which agents get a certificate: all with the tags of one of its deployments, so that a group may move to any of them
  * (docs/behaviour.md, Certificates). Pure.
  */
 import type { CertificatePlace } from '../fleet/certificate-places.js'
@@ -21,14 +21,14 @@ export interface CertificateAgent {
 
 interface PlacesInput {
   readonly certificates: readonly PlacedCertificate[]
-  /** Tags of deployments, all of them needed; those that are gone are left out. */
+  /** Tags by deployment, without deleted deployments; an agent must have all of them. */
   readonly tagsOf: ReadonlyMap<number, readonly number[]>
   readonly agents: readonly CertificateAgent[]
   readonly places: readonly CertificatePlace[]
 }
 
 interface PlacesChange {
-  /** New, or changed. */
+  /** New or changed. */
   readonly save: readonly CertificatePlace[]
   readonly remove: readonly CertificatePlace[]
 }
@@ -40,7 +40,7 @@ export function planCertificatePlaces(input: PlacesInput): PlacesChange {
   const after = new Map<string, CertificatePlace>()
   const taken = new Map<string, number>()
   const ordered = input.certificates.toSorted((a, b) => a.id - b.id)
-  // What serves has its names before what is only to be loaded.
+  // Releases claim their domains before candidates do.
   for (const phase of ['released', 'candidate'] as const)
     for (const one of ordered) {
       const wanted = one[phase]
@@ -116,7 +116,7 @@ function load(place: CertificatePlace, sha: string): CertificatePlace {
   return { ...place, reason: null, candidateSha: sha, candidateState: 'pending' }
 }
 
-/** What was reported of the same stays; what is another is wanted anew. */
+/** Returns whether the plan is unchanged; the row then keeps what the agent reported. */
 function isSame(place: CertificatePlace, before: CertificatePlace | undefined): boolean {
   return (
     before !== undefined &&
@@ -126,7 +126,7 @@ function isSame(place: CertificatePlace, before: CertificatePlace | undefined): 
   )
 }
 
-/** Of a place that changes: what is known of what stays. */
+/** Carries the reported states of the versions that stay over into a changed place. */
 function settlePlace(
   place: CertificatePlace,
   before: CertificatePlace | undefined,

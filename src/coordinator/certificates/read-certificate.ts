@@ -1,6 +1,6 @@
 /**
- * What a user gave as a certificate, read and judged before any cache sees it (docs/behaviour.md, Certificates): a cache refuses a wrong
- * key at load, and takes one that has expired. Pure.
+ * Parses and validates a user's certificate before any cache gets it (docs/behaviour.md, Certificates): a cache refuses a wrong key only
+ * at load, and accepts an expired certificate. Pure.
  */
 import { createHash, createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto'
 import { chainMost } from '../../resources/certificate.js'
@@ -8,7 +8,7 @@ import { splitPem } from '../../resources/pem.js'
 import { FleetError } from '../../errors.js'
 
 export interface ReadCertificate {
-  /** PEM, one form for one content. */
+  /** Normalized PEM: the same content gives the same text. */
   readonly chain: string
   readonly key: string
   /** SHA-256 of `fileText`. */
@@ -21,7 +21,7 @@ export interface ReadCertificate {
 
 const rsaBitsLeast = 2048
 
-/** Throws 'invalid' naming chain or key, and what is wrong with it. */
+/** Throws 'invalid' with the field, chain or key, and the reason. */
 export function readCertificate(
   given: { readonly chain: string; readonly key: string },
   now: number,
@@ -46,7 +46,7 @@ export function readCertificate(
   }
 }
 
-/** The file that an agent gives its cache. */
+/** The contents of the file that an agent gives to its cache. */
 export function fileText(chain: string, key: string): string {
   return `${chain}${key}`
 }
@@ -88,7 +88,7 @@ function requireUsable(one: X509Certificate, at: number, now: number): void {
     )
 }
 
-/** Clients follow a chain from the certificate on: each is issued by the next. */
+/** Clients verify a chain from the certificate upwards: the next one must have issued it. */
 function requireOrder(certificates: readonly X509Certificate[]): void {
   for (const [at, one] of certificates.entries()) {
     const issuer = certificates[at + 1]
@@ -110,12 +110,12 @@ function readKey(text: string): KeyObject {
   try {
     return createPrivateKey(text)
   } catch {
-    // What the library says may quote the key.
+    // The library's message may quote the key.
     throw refused('key', 'it is not a private key in PEM')
   }
 }
 
-/** DNS names of the certificate, in lower case; clients ignore its subject. */
+/** Returns the DNS names of the certificate in lower case; clients ignore its subject. */
 function readDomains(leaf: X509Certificate): readonly string[] {
   const names = (leaf.subjectAltName ?? '')
     .split(', ')
@@ -129,7 +129,7 @@ function readDomains(leaf: X509Certificate): readonly string[] {
   return [...new Set(names)]
 }
 
-/** The names that no domain covers: itself, or one with a wildcard above it. Pure. */
+/** Returns the names that no domain covers, neither the same name nor a wildcard above it. Pure. */
 export function findUncovered(
   names: readonly string[],
   fqdns: readonly string[],
@@ -143,7 +143,7 @@ export function findUncovered(
   })
 }
 
-/** From the form of OpenSSL: `Nov 24 06:00:00 2026 GMT`. */
+/** Converts from OpenSSL's format: `Nov 24 06:00:00 2026 GMT`. */
 function toIso(time: string): string {
   return new Date(time).toISOString()
 }

@@ -1,6 +1,6 @@
 /**
- * The first step of a deploy, under the decision lock: which agents load what, under which name. Candidates and the deploy's
- * row are saved, and phase one begins; or there is nothing to load; or it is refused, as the history tells.
+ * The first step of a deploy, under the decision lock: decides which agents load which VCL, under which name. It saves the
+ * candidates and the deploy's row and begins phase one, or finds nothing to load, or records a refusal in the history.
  */
 import type { Context } from '../../context.js'
 import { FleetError } from '../../errors.js'
@@ -39,8 +39,8 @@ import type { Queries } from '../store/store.js'
 import { markLeaving, promoteInPlace } from './stage.js'
 
 /**
- * `kept`: text that the group serves already keeps its name, and is not loaded again. `new`: it is compiled again. A name:
- * that of an earlier load, taken where a cache still has it.
+ * `kept`: text that the group already serves keeps its name and is not loaded again. `new`: it is compiled again. `earlier`:
+ * the name of an earlier load, used if a cache still has it.
  */
 type Naming = 'kept' | 'new' | { readonly earlier: string }
 
@@ -49,20 +49,20 @@ export interface BeginRequest {
   readonly groupId: number
   readonly action: DeployAction
   /**
-   * What it puts on caches, chosen when its turn has come: a reload or a rollback that waited for a deploy is about what that
-   * deploy made. The text may be one that is refused. Throws FleetError: not-found, conflict.
+   * Chooses the VCL when the deploy's turn comes: a reload or a rollback that waited for a deploy starts from the result of
+   * that deploy. The text may be one that is refused. Throws FleetError: not-found, conflict.
    */
   readonly choose: (
     queries: Queries,
     group: GroupRecord,
   ) => Promise<{ readonly gathered: Gathered; readonly naming: Naming }>
-  /** Where it goes, unless that is by the group's deployments. */
+  /** Chooses the agents; by default the group's deployments do. */
   readonly plan?: (queries: Queries, asked: Asked) => Promise<Planned>
-  /** It takes the places of other groups of its owner; with force also where that brings them below min. */
+  /** Set: it takes over placements of other groups of its owner; with force even if that brings them below min. */
   readonly replace?: { readonly force: boolean } | undefined
-  /** How it switches; undefined: as the group's policy says. */
+  /** How it switches; undefined: by the group's policy. */
   readonly rollout?: RolloutPolicy | null | undefined
-  /** Places that their groups leave for this one: their agents have lost the tags. */
+  /** Placements that other groups give up for this one, since their agents have lost the tags. */
   readonly freed?: readonly HeldPlacement[]
 }
 
@@ -74,7 +74,7 @@ export interface Asked extends Omit<BeginRequest, 'choose' | 'plan'> {
   readonly now: number
 }
 
-/** What is to be loaded where; or why nothing is. */
+/** What to load on which agents, or why nothing is loaded. */
 export type Planned = Plan | InPlace | Refusal
 
 interface Plan extends PlacedDecision {
@@ -82,10 +82,10 @@ interface Plan extends PlacedDecision {
   readonly revision: number
 }
 
-/** Every cache serves this already, or will. */
+/** Every cache already serves this, or will. */
 interface InPlace {
   readonly kind: 'unchanged' | 'switching'
-  /** Whose desired state changed all the same. */
+  /** Agents whose desired state changed nevertheless. */
   readonly agentIds: readonly number[]
 }
 
@@ -97,11 +97,11 @@ export interface Refusal {
 interface Loading {
   readonly kind: 'begun'
   readonly deploy: DeployRecord
-  /** Whose desired state changed. */
+  /** Agents whose desired state changed. */
   readonly agentIds: readonly number[]
 }
 
-/** Undefined while another deploy of the group runs. A refusal is answered, not thrown: what it wrote is to be kept. */
+/** Returns undefined while another deploy of the group runs. Refusals are returned, not thrown, so that their history is committed. */
 export async function tryBegin(
   service: StateService,
   context: Context,
@@ -136,7 +136,7 @@ export async function requireGroup(
   return group
 }
 
-/** By the group's deployments. */
+/** Chooses agents by the group's deployments. */
 async function planDeploy(queries: Queries, asked: Asked): Promise<Planned> {
   const { group, gathered, now } = asked
   const promoting = asked.action === 'promote'
@@ -146,7 +146,7 @@ async function planDeploy(queries: Queries, asked: Asked): Promise<Planned> {
   if (kind) return { kind, agentIds: await keepInPlace(queries, asked) }
   await keepSource(queries, gathered.source, now)
   const sources = await nameSources(queries, asked, chosen.placements)
-  // The same sources once more, where somebody failed or is to come, make no other revision.
+  // Deploying the same sources again, for agents that failed or are added, makes no new revision.
   const isNew = promoting || same === undefined
   const revision = isNew ? group.revision + 1 : group.revision
   const shortage = await findShortage(queries, group, chosen)
@@ -163,14 +163,14 @@ async function planDeploy(queries: Queries, asked: Asked): Promise<Planned> {
 }
 
 /**
- * Late agents get the desired release. A promote that fails keeps the stage, and nothing else; what a deploy was to take from
- * others, nobody takes later.
+ * Agents that become available later load the pending release. A failed promote only keeps the stage. A deploy that would
+ * take over placements does not stay pending: they must not be taken over later.
  */
 function mayStayPending({ action }: Asked, { decision }: PlacedDecision): boolean {
   return action !== 'promote' && decision.replaced.length === 0
 }
 
-/** Who is to load it, and from what that was decided. */
+/** Returns the placement decision together with its inputs. */
 export async function chooseAgents(queries: Queries, asked: Asked) {
   const { group, gathered, freed = [], replace, action } = asked
   const { id, desiredRelease } = group
@@ -186,7 +186,7 @@ export async function chooseAgents(queries: Queries, asked: Asked) {
   return { ...input, target, decision }
 }
 
-/** What a decision about a group's places is made from. */
+/** Reads the inputs of a group's placement decision. */
 export async function readPlacingInput(
   queries: Queries,
   { id, organizationId }: Pick<GroupRecord, 'id' | 'organizationId'>,
@@ -201,7 +201,7 @@ export async function readPlacingInput(
 type PlacingInput = Awaited<ReturnType<typeof readPlacingInput>>
 type ChosenAgents = Awaited<ReturnType<typeof chooseAgents>>
 
-/** Too few agents, as the owner's users may see it. */
+/** Describes a lack of agents, naming only what the owner's users may see. */
 export async function findShortage(
   queries: Queries,
   { organizationId }: Pick<GroupRecord, 'organizationId'>,
@@ -216,7 +216,7 @@ export async function findShortage(
   return describeShortages(decision, deployments, { agents: fleet, nameOf })
 }
 
-/** Names ?replace=true where that helps: agents may be held by groups of other owners besides. */
+/** Suggests ?replace=true only if it would help: groups of other owners may hold agents too. */
 export async function refuseShort(
   queries: Queries,
   { action, replace, group }: Asked,
@@ -232,7 +232,7 @@ export async function refuseShort(
   return { because, message: `${message}${remedy}` }
 }
 
-/** The present release when it would stay the same; undefined when the text must be loaded under a new name. */
+/** Returns the desired release if the deploy would not change it; otherwise undefined. */
 export function findServing({ group, gathered, naming }: Asked): Release | undefined {
   const { desiredRelease, deployPending } = group
   if (!desiredRelease || deployPending || naming === 'new') return undefined
@@ -251,7 +251,7 @@ function namesOf(domains: readonly ReleaseDomain[]): string {
   return domains.map(({ fqdn }) => fqdn).join()
 }
 
-/** Their text must have been kept. Gives it a name, a new one unless an earlier load of it counts. */
+/** Returns the release with the name of an earlier load or a new one. Call after `keepSource`. */
 async function nameSources(
   queries: Queries,
   asked: Asked,
@@ -271,7 +271,7 @@ function findName(
   const { sha } = gathered.source
   if (naming === 'new') return undefined
   if (naming === 'kept') return desiredRelease?.sha === sha ? desiredRelease.programName : undefined
-  // A name that every cache has discarded may linger there with the requests that it still serves.
+  // A discarded VCL keeps its name on a cache until its last requests end, so a name that no placement holds is not reused.
   const earlier = { name: naming.earlier, sha }
   const isLoaded = placements.some(({ current, previous }) =>
     [current, previous].some((program) => isSameLoad(program, earlier)),
@@ -279,13 +279,13 @@ function findName(
   return isLoaded ? naming.earlier : undefined
 }
 
-/** The caches serve this text already. Answers the agents whose desired state changed. */
+/** For text that the caches already serve. Returns the agents whose desired state changed. */
 async function keepInPlace(
   queries: Queries,
   { group, gathered: { mainVCL }, action, actor, now }: Asked,
 ): Promise<readonly number[]> {
   const { id, desiredRelease, revision } = group
-  // Another branch, or another commit, of a console's group.
+  // A console group may have changed its branch or commit.
   if (group.console && desiredRelease) {
     await writeDesiredRelease(queries, id, {
       sources: { ...desiredRelease, mainVCL },
@@ -326,7 +326,7 @@ async function startLoading(
   return { kind: 'begun', deploy: { ...deploy, id }, agentIds }
 }
 
-/** Before anything was placed. The history keeps it; answers what the caller gets. */
+/** Refuses a deploy before anything is placed: adds it to the history and returns the error for the caller. */
 export async function refuse(
   queries: Queries,
   asked: Pick<Asked, 'actor' | 'action' | 'group' | 'now'> & { readonly gathered: GatheredFiles },

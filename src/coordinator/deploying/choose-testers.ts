@@ -1,4 +1,4 @@
-/** Which agents may run the tests of a group: some of each release, a release of the group's caches first. */
+/** Chooses the agents that may run the tests of a group: some of each release, those with a release of the group's caches first. */
 import { agentStates } from '../../resources/agent-state.js'
 import { isOfRelease, isOfReleases, type CacheRelease } from '../../resources/cache-release.js'
 import type { GroupRecord } from '../fleet/group-queries.js'
@@ -13,7 +13,7 @@ export interface Tester {
   readonly release: CacheRelease
 }
 
-/** The group's owner's own and shared ones, Running, with the capability; `release`: only of that one. */
+/** Returns Running agents with the capability, shared or of the group's owner; with `release`, only agents of that release. */
 export async function chooseTesters(
   queries: Queries,
   { id, organizationId, releases }: Pick<GroupRecord, 'id' | 'organizationId' | 'releases'>,
@@ -34,8 +34,8 @@ function isSame(a: CacheRelease, b: CacheRelease): boolean {
 }
 
 /**
- * The first and the last of each owner and release: there are as many answers as these, however large the fleet is, and a second
- * one where the first cannot.
+ * Returns the first and the last agent of each owner and release: this bounds the result however large the fleet is, and leaves
+ * a second agent if the first cannot run the tests.
  */
 async function readTesters(queries: Queries, owner: number | null): Promise<readonly Tester[]> {
   const outermost = (which: 'min' | 'max') =>
@@ -44,7 +44,7 @@ async function readTesters(queries: Queries, owner: number | null): Promise<read
       .select((e) => e.fn[which]('id').as('id'))
       .where(visibleAgents(scopeOfOwner(owner)))
       .where('state', '=', agentStates.Running)
-      // A JSON array of words.
+      // `capabilities` is a JSON array of strings.
       .where('capabilities', 'like', '%"tests"%')
       .groupBy(['organizationId', 'engineProduct', 'engineVersion'])
   const rows = await queries

@@ -1,4 +1,4 @@
-/** A flattened text on the caches of some agents: would they take it. Nothing is placed, kept or changed there. */
+/** Checks whether the caches of some agents would compile a flattened text. Nothing is placed, kept or changed there. */
 import type { Context } from '../../context.js'
 import { FleetError, type ErrorKey } from '../../errors.js'
 import { titleOfRelease, unknownRelease, type CacheRelease } from '../../resources/cache-release.js'
@@ -10,30 +10,30 @@ import { grantSource } from '../fleet/source-grants.js'
 import { keepSource, type SourceRecord } from '../fleet/sources.js'
 import type { StateService } from '../service.js'
 
-/** One load may take 120 s, and the manager may be busy with another. */
+/** One load may take 120 s, and the cache's manager process may be busy with another. */
 const compileTimeoutMs = 150_000
-/** Agents that compile for a check at the same time. */
+/** Agents that compile at the same time for one check. */
 const compilingLimit = 50
-/** Agents that a message names. */
+/** Maximum number of agents named in a message. */
 const namesLimit = 20
 
 export interface CompilingAgent {
   readonly id: number
   readonly name: string
-  /** Of its cache. */
+  /** The release of its cache. */
   readonly release: CacheRelease
 }
 
 interface CompileOrder {
   readonly source: SourceRecord
   readonly errorKey: ErrorKey
-  /** Whose the text is; on an agent of another owner that one's budget is spent. Null: the system administrator's. */
+  /** The owner of the text, whose budget is charged on agents of other owners. Null: the system administrator. */
   readonly owner: number | null
   /** Also run vcl_init. */
   readonly init?: boolean | undefined
 }
 
-/** Throws FleetError: uncompilable with the author's file and line; as `instructAgent` where an agent did not answer. */
+/** Throws FleetError: uncompilable with the author's file and line; as `instructAgent` if an agent did not respond. */
 export async function compileOnAgents(
   service: StateService,
   context: Context,
@@ -57,7 +57,7 @@ export async function compileOnAgents(
 
 interface Compiled {
   readonly failures: readonly LoadFailure[]
-  /** Names of agents that did not answer, and why the first of them did not. */
+  /** Names of the agents that did not respond; `reason` is the error of the first one. */
   readonly silent: readonly string[]
   readonly reason: Error | null
 }
@@ -102,7 +102,7 @@ function nameSome(names: readonly string[]): string {
   return `${names.slice(0, namesLimit).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
-/** The compiler's words; null when it compiles. */
+/** Returns the compiler's error text; null if the text compiles. */
 async function compileOn(
   service: StateService,
   context: Context,

@@ -1,4 +1,4 @@
-/** `/files/compile`: would these files compile, before they are in a group or even stored. */
+/** `/files/compile` checks whether files compile before they are in a group or even stored. */
 import { Type, type Static } from 'typebox'
 import { FleetError } from '../../errors.js'
 import { route, type Route } from '../http/route.js'
@@ -23,7 +23,7 @@ const closed = { additionalProperties: false }
 const fileFields = Object.keys(wholeFileSchema.properties)
 const looseFileSchema = Type.Object(
   {
-    // What else a GET of a file answers is ignored beside its id.
+    // The other fields of a GET response are accepted next to the id and ignored.
     ...Object.fromEntries(fileFields.map((field) => [field, Type.Optional(Type.Unknown())])),
     id: Type.Optional(idSchema),
     version: Type.Optional(

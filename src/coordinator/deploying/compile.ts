@@ -1,6 +1,6 @@
 /**
- * Would files in no group (yet) compile: stored ones and texts that are kept nowhere. They are flattened, refused and compiled as
- * a deploy would do it, by agents that are asked whether their caches would take it; nothing is placed, kept or changed.
+ * Checks whether files that are not (yet) in a group compile: stored files and texts that are kept nowhere. They are flattened,
+ * refused and compiled as in a deploy, on agents whose caches compile the text; nothing is placed, kept or changed.
  */
 import { randomBytes } from 'node:crypto'
 import type { Context } from '../../context.js'
@@ -19,7 +19,7 @@ import { scopeOf, type StateService } from '../service.js'
 import { allowedModulesOf } from '../groups/deploy-sources.js'
 import { compileOnAgents, type CompilingAgent } from './compile-on-agents.js'
 
-/** A file at a version, the head unless given; or a text under the name that errors and include statements call it. */
+/** A stored file at a version (default: the head), or a text with the name that errors and include statements use. */
 export type LooseFile =
   | { readonly id: number; readonly version?: number | null | undefined }
   | { readonly name: string; readonly source: string }
@@ -27,15 +27,15 @@ export type LooseFile =
 interface CompileRequest {
   readonly mainVCL: LooseFile
   readonly includes: readonly LooseFile[]
-  /** False: as the VCL of a group with domains, which has a prologue and hands over to no label. */
+  /** False: compile as VCL of a group with domains, which gets a prologue and must not switch to a label. */
   readonly root: boolean
-  /** Undefined: one that is Running. */
+  /** Undefined: one Running agent. */
   readonly agents: readonly { readonly id: number }[] | undefined
   /** Also run vcl_init. */
   readonly init: boolean
 }
 
-/** Answers the agents where it compiled. Throws FleetError: invalid, uncompilable, unavailable, timed-out. */
+/** Returns the agents that compiled it. Throws FleetError: invalid, uncompilable, unavailable, timed-out. */
 export async function compileFiles(
   service: StateService,
   context: Context,
@@ -56,7 +56,7 @@ export async function compileFiles(
   return agents
 }
 
-/** In the order of `files`. Throws 'invalid' for what is not there, is not the caller's, or has another's name. */
+/** Returns the texts in the order of `files`. Throws 'invalid' for a file that the caller cannot find, and for a bad name. */
 async function readTexts(
   service: StateService,
   actor: Actor,
@@ -83,7 +83,7 @@ async function readTexts(
   })
 }
 
-/** By the VCL policy for `owner`. Throws 'uncompilable' with file and line, as a deploy does. */
+/** Applies the VCL policy for `owner`. Throws 'uncompilable' with file and line, as a deploy does. */
 export async function flattenTexts(
   service: StateService,
   owner: number | null,
@@ -96,7 +96,7 @@ export async function flattenTexts(
   const steps = bundleInSteps(main, byName, {
     allowedExternal: service.settings.allowedIncludes,
     modules: allowedModulesOf(service, owner),
-    // Of no group: the value is used for this one compile.
+    // There is no group: the values are used for this one compile.
     prologue: root ? undefined : { groupId: 0, cacheKey: randomBytes(16).toString('hex') },
   })
   const bundle = await runInSteps(steps)
@@ -105,7 +105,7 @@ export async function flattenTexts(
   return { sha, text, sourceMap }
 }
 
-/** By default the Running agent with the fewest groups. Agents named by the caller report themselves why they cannot compile. */
+/** Defaults to the Running agent with the fewest groups. Agents that the caller names report themselves why they cannot compile. */
 async function chooseAgents(
   service: StateService,
   actor: Actor,

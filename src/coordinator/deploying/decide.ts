@@ -1,6 +1,6 @@
 /**
- * The decision of a deploy, in one transaction: the deploy's row goes, and either candidates become current or they
- * are dropped. Whoever deletes the row has decided; a second decision changes nothing.
+ * The decision of a deploy, in one transaction: the deploy's row is deleted, and the candidates either become current or
+ * are dropped. The transaction that deletes the row decides; a second decision changes nothing.
  */
 import type { Context } from '../../context.js'
 import { FleetError } from '../../errors.js'
@@ -45,9 +45,9 @@ export type LoadVerdict =
   | {
       readonly kind: 'uncompilable' | 'unavailable' | 'conflict'
       readonly message: string
-      /** Too few agents were left, which may return: late agents get it. */
+      /** Too few agents were left, but they may return: the deploy stays pending for them. */
       readonly staysPending?: boolean
-      /** The error of each agent that refused it, in the author's lines. */
+      /** By agent that refused it, the error with the author's line numbers. */
       readonly failures?: ReadonlyMap<number, string>
     }
 
@@ -63,7 +63,7 @@ export class DeployDiscarded extends FleetError {
   }
 }
 
-/** Answers the error for the caller of the deploy; undefined when it was switched. */
+/** Returns the error for the caller of the deploy; undefined if it switches. */
 export async function decideDeploy(
   service: StateService,
   context: Context,
@@ -84,7 +84,7 @@ export async function decideDeploy(
   return new DeployDiscarded(verdict.kind, verdict.message, verdict.failures, detail)
 }
 
-/** Answers the agents whose desired state changed; undefined when the deploy was another's, or ended. */
+/** Returns the agents whose desired state changed; undefined when another coordinator owns the deploy or it has ended. */
 async function decide(
   queries: Queries,
   deploy: DeployRecord,
@@ -108,7 +108,7 @@ async function decide(
   const losers = takes ? await takeReplaced(queries, groupId, findSwitched(changes.save)) : []
   await savePlacements(queries, changes.save)
   await deletePlacements(queries, { groupId, stage }, changes.leave)
-  // Where it is not to be loaded any more the others keep their places.
+  // If it will no longer be loaded there, the other groups keep their placements.
   await releaseReplaced(queries)
   const replaced = takes ? await readReplaced(queries, groupId, losers) : []
   const by = { id: groupId, name: group.name }
@@ -127,7 +127,7 @@ interface Decided {
 
 interface Changes {
   readonly save: readonly PlacementRecord[]
-  /** Agents that the group leaves. */
+  /** Agents that the group (or its stage) leaves. */
   readonly leave: readonly number[]
   /** Agents that a promoted stage leaves. */
   readonly freed: readonly number[]
@@ -148,11 +148,11 @@ async function switchAll(
     const { candidateState, error } = placement
     if (candidateState === 'loaded') return switchPlacement(placement, revision)
     const isThere = agents.get(placement.agentId)?.state === agentStates.Running
-    // Or it said why it cannot load it: who waits for it might wait for ever.
+    // Pending with an error: the agent keeps trying and might never finish.
     const hasFailed =
       candidateState === 'failed' || (candidateState === 'pending' && error !== null)
     if (hasFailed && isThere) return failPlacement(placement, isStage || group.keepOnFailure)
-    // Still loading, or away: it switches when it has loaded (placement-following.ts).
+    // The agent is still loading or away: it switches when it has loaded (placement-following.ts).
     return { ...awaitCandidate(placement), wantedRevision: revision, state: 'wanted' }
   }
   return {
@@ -176,8 +176,8 @@ function dropAll(placements: readonly PlacementRecord[]): Changes {
 }
 
 /**
- * A stage that fails leaves the one before it; a promote that fails leaves no pending deploy, and neither does one that was to
- * take places of others: without being told to, nobody takes them later.
+ * A failed stage leaves the previous stage. A failed promote leaves no pending deploy, and neither does a deploy that would
+ * take over placements of other groups: they are only taken over on request.
  */
 async function keepWhatWas(
   queries: Queries,
@@ -195,7 +195,7 @@ async function keepWhatWas(
   await writeDesiredRelease(queries, groupId, { sources, pending: true, revision: group.revision })
 }
 
-/** What is deployed already went where it was not: nothing to report, unless others made way for it. */
+/** Adds the decision to the history, unless the deployed release only went to further agents and replaced no group. */
 async function noteDecision(
   queries: Queries,
   { deploy, group, now }: Decided,
@@ -220,21 +220,21 @@ async function noteDecision(
   await addHistory(queries, entry, deploy.id)
 }
 
-/** What is deployed already was to go where it is not: it makes no revision. */
+/** True if the deploy puts the deployed release on further agents, which makes no new revision. */
 function isRepeated({ action, revision }: DeployRecord, group: GroupRecord): boolean {
   return action !== 'stage' && revision === group.revision
 }
 
 const cancelled = 'cancelled by '
 
-/** The result of a deploy that an administrator ended. */
+/** The result of a deploy that an administrator cancelled. */
 export function describeCancel(account: string): string {
   return `${cancelled}${account}`
 }
 
 /**
- * What the caller of a deploy is answered that is no longer that of the process which ran it: an administrator ended it; or
- * another coordinator did, since this one could not prolong its lease: it slept, or the store was away.
+ * Returns the error for the caller of a deploy that this process no longer owns: an administrator cancelled it, or another
+ * coordinator ended it after this one failed to renew the lease (the process slept, or the store was unavailable).
  */
 export async function explainEnd(service: StateService, deploy: DeployRecord): Promise<FleetError> {
   const result = await findDeployResult(service.store.queries, deploy)

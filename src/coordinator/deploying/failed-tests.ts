@@ -1,16 +1,16 @@
-/** Failed tests as whoever deploys is told: file, line, step, and what the cache logged. Pure. */
+/** Describes failed tests for the user who deploys: file, line, step and the cache's log. Pure. */
 import { listFailures, type TestResult } from '../../resources/vcl-test-result.js'
 import { translateError } from '../../vcl/compiler-text.js'
 import type { SourceMap } from '../../vcl/source-map.js'
 
 interface Rest {
   readonly notRun: number
-  /** What all had together, when that was over; null: one could not begin, as what does not load. */
+  /** The time limit for all tests together, if it was exceeded; otherwise null. */
   readonly lateSeconds: number | null
 }
 
 const filesShown = 10
-/** Of all of it; a log alone has up to 200 lines. */
+/** For the whole text; one log alone has up to 200 lines. */
 const limitCharacters = 32_000
 
 export function describeFailedTests(
@@ -30,7 +30,7 @@ export function describeFailedTests(
   return text.length > limitCharacters ? `${text.slice(0, limitCharacters)}…` : text
 }
 
-/** Trouble may be the compiler's own words. */
+/** `trouble` may be the compiler's error text. */
 function describe(result: TestResult, sourceMap: SourceMap): string {
   const { file, trouble } = result
   const told = trouble === null ? null : `${file}: ${translateError(trouble, sourceMap)}`

@@ -1,4 +1,4 @@
-/** What is refused before its turn: a text that is not flat, and one whose tests fail. The history keeps it. */
+/** Refuses deploys before their turn: sources that cannot be flattened or whose tests fail. The history records the refusal. */
 import type { Context } from '../../context.js'
 import { FleetError } from '../../errors.js'
 import type { GroupRecord } from '../fleet/group-queries.js'
@@ -10,9 +10,9 @@ import { runGroupTests } from './run-tests.js'
 type Judged = Pick<BeginRequest, 'actor' | 'action'> & { readonly group: GroupRecord }
 
 export interface TestsAsked {
-  /** They are not run. */
+  /** True: do not run them. */
   readonly skip: boolean
-  /** Told why they were not, where nobody could. */
+  /** Called with the reason if no agent could run them. */
   readonly warn: (text: string) => void
 }
 

@@ -1,6 +1,6 @@
 /**
- * Phase one: the agents' loads are watched until they can be judged; agents that go away are replaced. Only when each
- * deployment has its min loaded do they switch, and nobody does once that cannot be reached.
+ * Phase one: watches the agents load until a decision is possible, and replaces agents that go away. The agents switch only
+ * if each deployment has its min loaded; none switches once that is impossible.
  */
 import { setImmediate } from 'node:timers/promises'
 import type { Context } from '../../context.js'
@@ -25,7 +25,7 @@ import { readPlacingInput } from './begin.js'
 import type { LoadVerdict } from './decide.js'
 import { markLeaving } from './stage.js'
 
-/** `failed`: the cache refused the VCL. `away`: the agent went Down, or can no longer be asked. */
+/** `failed`: the cache refused the VCL. `away`: the agent is not Running, or keeps failing for another reason than the VCL. */
 export type LoadState = 'pending' | 'loaded' | 'failed' | 'away'
 
 export interface LoadsInput {
@@ -33,17 +33,17 @@ export interface LoadsInput {
   readonly loads: readonly { readonly deploymentId: number; readonly state: LoadState }[]
   /** Since the deploy began. */
   readonly elapsedMs: number
-  /** The caller's `wait`; 0: not at all. */
+  /** The caller's `wait`; 0: the caller does not wait. */
   readonly waitMs: number
 }
 
-/** `uncompilable` and `unavailable`: nobody is to switch. */
+/** `uncompilable` and `unavailable`: no agent may switch. */
 type Judgement = 'wait' | 'switch' | 'uncompilable' | 'unavailable'
 
 const defaultWaitMs = 60_000
 const longestGraceMs = 30_000
 
-/** Agents that still load when every deployment has its min are waited for until then, in ms since the deploy began. */
+/** How long a deploy waits for agents that still load once every deployment has its min, in ms since the deploy began. */
 export function graceMs(waitMs: number): number {
   return Math.min((waitMs === 0 ? defaultWaitMs : waitMs) / 2, longestGraceMs)
 }
@@ -62,7 +62,7 @@ export function judgeLoads({ deployments, loads, elapsedMs, waitMs }: LoadsInput
   })
   const short = counts.filter(({ loaded, pending, min }) => loaded + pending < min)
   if (short.length > 0) {
-    // The VCL is what is wrong when nobody took it, or when those that went away would not have helped.
+    // The VCL is at fault if agents refused it and none loaded it, or if the agents that went away could not have reached min.
     const refused = short.some(
       ({ asked, failed, loaded, min }) => failed > 0 && (asked - failed < min || loaded === 0),
     )
@@ -73,7 +73,7 @@ export function judgeLoads({ deployments, loads, elapsedMs, waitMs }: LoadsInput
   return isComplete || elapsedMs >= graceMs(waitMs) ? 'switch' : 'wait'
 }
 
-/** A stage goes to all of its agents or to none: one refusal is enough. Who is away gets it when it is back. */
+/** A stage goes to all of its agents or to none, so one refusal fails it. Absent agents receive it when they reconnect. */
 export function judgeStageLoads(loads: readonly LoadState[]): Judgement {
   const there = loads.filter((state) => state !== 'away')
   if (there.includes('failed')) return 'uncompilable'
@@ -81,18 +81,18 @@ export function judgeStageLoads(loads: readonly LoadState[]): Judgement {
   return there.includes('pending') ? 'wait' : 'switch'
 }
 
-/** Above the 120 s that one load may take, with a queue of them on the cache's one manager thread. */
+/** More than the 120 s that one load may take, since loads queue on the cache's single manager thread. */
 const longestLoadMs = 600_000
 
 /**
- * Who is away for less does not end a deploy. An agent dials its cache again after 0.1 s (src/agent/engine/engine.ts), the
- * coordinator after 0.5 to 2 s; a busy host takes its time to answer.
+ * A shorter absence does not end a deploy. An agent reconnects to its cache after 0.1 s (src/agent/engine/engine.ts) and to
+ * the coordinator after 0.5 to 2 s; a busy host responds slowly.
  */
 const awayGraceMs = 5_000
 
 /**
- * 'stopping': the coordinator stops; the deploy's row stays and is discarded at the next start. 'ended': somebody else has
- * ended the deploy, or took it over.
+ * 'stopping': the coordinator stops; the deploy's row stays and the deploy is discarded at the next start. 'ended': another
+ * process or an administrator has ended the deploy or taken it over.
  */
 export async function followLoads(
   service: StateService,
@@ -104,7 +104,7 @@ export async function followLoads(
   const { groupId, sources } = deploy
   const deployments = await readDeploymentsOfGroup(queries, groupId, sources.deploymentIds)
   const followed = { deploy, deployments, waitMs }
-  // Each agent that goes away is replaced once; who arrives later is placed when the deploy has switched.
+  // Each agent that goes away is replaced once; agents that arrive later are placed when the deploy has switched.
   let replaced = 0
   let unavailableSinceMs: number | null = null
   let waiting: number | null = null
@@ -114,13 +114,13 @@ export async function followLoads(
       unavailableSinceMs = null
       return undefined
     }
-    // The next deploy of the group may have begun already.
+    // If this deploy has ended, the next deploy of the group may already be running.
     if (!(await holdsDeploy(queries, deploy))) return 'ended'
     const loads = await readLoads(service, followed)
     const away = loads.filter(isAway).length
     if (away > replaced) {
       replaced = away
-      // A stage is for all of its agents: nobody stands in for another.
+      // A stage goes to all agents with its tags, so there is no replacement.
       const agentIds = isStaged(deploy.sources) ? [] : await replaceAway(service, deploy, loads)
       notifyDesiredChanged(service, agentIds, context.traceId)
       if (agentIds.length > 0) return undefined
@@ -150,8 +150,8 @@ interface FollowedDeploy {
 }
 
 /**
- * One small query for the many polls at which nothing is to be done yet. Answers how many agents still load; null: there may be
- * something to be done.
+ * One small query for the many polls that find nothing to do. Returns how many agents still load; null if there may be
+ * something to do.
  */
 async function countWaiting(
   service: StateService,
@@ -194,12 +194,12 @@ function isAway({ state }: Pick<Load, 'state'>): boolean {
   return state === 'away'
 }
 
-/** It may be back in a moment. */
+/** True if the agent itself is away and may return shortly. */
 function isGone({ agent, state }: Load): boolean {
   return state === 'away' && agent.state !== agentStates.Running
 }
 
-/** The candidates of a deploy with the state of their agents. Two queries. */
+/** Reads the candidates of a deploy with the state of their agents, in two queries. */
 async function readLoads(service: StateService, followed: FollowedDeploy): Promise<Load[]> {
   const { queries } = service.store
   const { groupId, stage } = holderOf(followed.deploy)
@@ -215,7 +215,7 @@ async function readLoads(service: StateService, followed: FollowedDeploy): Promi
   })
 }
 
-/** Half of the caller's wait, so that another agent can be asked, and the caller answered, within it. */
+/** Half of the caller's wait, which leaves time to try another agent and still respond within the wait. */
 function isInGracePeriod(service: StateService, { deploy, waitMs }: FollowedDeploy): boolean {
   return service.now() - deploy.startedAt < graceMs(waitMs)
 }
@@ -229,15 +229,15 @@ function stateOfLoad(
   inGracePeriod: boolean,
 ): LoadState {
   const state = candidateState ?? 'pending'
-  // Its disk is full, or the source is not to be had: it tries on, and may never be done.
+  // The agent's disk is full, or it cannot fetch the source: it keeps trying and may never finish.
   if (state === 'pending' && hasError && !inGracePeriod) return 'away'
-  // A cache that died while loading says nothing about the VCL.
+  // A cache that died while loading proves nothing about the VCL.
   return state !== 'loaded' && agentState !== agentStates.Running ? 'away' : state
 }
 
 /**
- * An agent that goes away while loading counts as not available; another fitting one is asked. Answers those that were asked
- * in their place; empty when none fits.
+ * Replaces agents that went away while loading by other suitable agents. Returns the agents whose desired state changed;
+ * empty if no other agent is suitable.
  */
 async function replaceAway(
   service: StateService,
@@ -255,7 +255,7 @@ async function replaceAway(
     const decision = await decidePlacement(queries, {
       ...input,
       group: { id: group.id, domains: sources.domains, releases: sources.releases, promoting },
-      // Who is away keeps the row (the switch decides about it) but holds no place in this count.
+      // An absent agent keeps its row, which the switch decides about, but does not count here.
       placements: input.placements.filter(
         ({ agentId, candidate }) => candidate !== null && !away.has(agentId),
       ),
@@ -272,10 +272,10 @@ async function replaceAway(
   })
 }
 
-/** Agents that a message names. */
+/** Maximum number of agents named in a message. */
 const namesLimit = 20
 
-/** Who could not load it, and why. */
+/** Names the agents that could not load the VCL, with the reasons. */
 function describeAway(loads: readonly Load[]): string {
   const away = loads.filter(isAway)
   if (away.length === 0) return 'too few agents are left to load the VCL'
@@ -290,7 +290,7 @@ function describeAway(loads: readonly Load[]): string {
   return `${named.join('; ')}${more > 0 ? `; and ${more} more` : ''}`
 }
 
-/** What the compilers said, with the author's own file and line. */
+/** The verdict with the compilers' errors, at the author's own file and line. */
 async function describeRefused(
   service: StateService,
   deploy: DeployRecord,
@@ -309,7 +309,7 @@ async function describeRefused(
   const failures = new Map<number, string>()
   for (const { agentId, error } of failed) {
     failures.set(agentId, translateError(error, sourceMap))
-    await setImmediate() // each may have another long text
+    await setImmediate() // each error may be a different long text
   }
   return { kind: 'uncompilable', message, failures }
 }

@@ -1,6 +1,6 @@
 /**
- * Runs placement whenever agents or deployments changed, one at a time, gathering changes that come together; and runs pending
- * deploys when it finds agents for them.
+ * Reconciles placement when agents or deployments change: one run at a time, each handling all changes that arrive together.
+ * Starts pending deploys when it finds agents for them.
  */
 import type { Logger } from 'pino'
 import { startHintedLoop, type HintedLoop } from '../bus/hinted-loop.js'
@@ -23,15 +23,15 @@ import { pauseAfter } from '../../runtime/backoff.js'
 import type { BeginRequest } from './begin.js'
 import { beginDeploy, runDeploy } from './verbs.js'
 
-/** Arrivals and reports within this time share a reconcile run. */
+/** Changes that arrive within this time are handled by one reconcile run. */
 const gatherMs = 200
-/** A large fleet takes long to read: while it changes, runs take at most a tenth of the time. */
+/** Reading a large fleet takes long: while it changes, runs take at most a tenth of the time. */
 const restsPerRun = 9
 const longestRestMs = 1000
-/** A reconcile run without any hint, in case one was lost. */
+/** Interval of reconcile runs without a hint, in case one was lost. */
 const withoutHintMs = 15_000
 
-/** The actor of pending deploys that run when agents arrive. */
+/** The actor of pending deploys that start when agents arrive. */
 const placementActor: Actor = {
   accountId: 0,
   accountName: placementAccount,
@@ -46,7 +46,7 @@ export function startPlacementFollower(service: StateService, log: Logger): Hint
   const judge = createTextJudge(service, ({ organizationId }, error) => {
     log.warn({ organizationId }, `what is deployed is refused now, no more agents get it: ${error}`)
   })
-  /** After its own start a coordinator waits for the agents that come back to it (docs/behaviour.md, Mass loss). */
+  /** After its start a coordinator waits for its agents to reconnect (docs/behaviour.md, Mass loss). */
   const graceUntil = service.now() + missedHeartbeats * service.settings.heartbeatMs
   return startHintedLoop(service.bus, {
     hints: [agentChangedSubject, placementInputsSubject],
@@ -60,7 +60,7 @@ export function startPlacementFollower(service: StateService, log: Logger): Hint
         const limits = { graceUntil, lease, judge }
         return reconcile(service, context, { limits, pendingDeploys })
       })
-      // Another coordinator does it; should that one end, its lease does.
+      // Undefined: another coordinator holds the lease, which expires if that one ends.
       const againInMs = againAt === undefined ? renewEveryMs : (againAt ?? Infinity) - service.now()
       nextIn(Math.min(againInMs, withoutHintMs))
     },
@@ -72,14 +72,14 @@ interface ReconcileTools {
   readonly pendingDeploys: PendingDeploys
 }
 
-/** Answers when Down agents are to be judged again, or a freeze ends. */
+/** Returns when the next run is due (Down agents, drains, freezes, a tried pending deploy); null: not needed. */
 async function reconcile(
   service: StateService,
   context: Context,
   { limits, pendingDeploys }: ReconcileTools,
 ): Promise<number | null> {
   const frozen = await readFrozenUntil(service.store.queries, service.now())
-  // What waits for the end of a freeze has not failed: it is tried with that end.
+  // A pending deploy that waits for the end of a freeze has not failed: it is tried when the freeze ends.
   const isDue = (group: GroupRecord): boolean =>
     !frozen.has(group.organizationId ?? 0) &&
     pendingDeploys.isDue(group.id, describeRelease(group), service.now())
@@ -97,19 +97,19 @@ async function reconcile(
       tryPendingDeploy(service, context, one, pendingDeploys),
       0,
     )
-  // Who was left where he is for a deploy that did not come goes then.
+  // The next run removes placements that were kept for a pending deploy which then did not take place.
   if (tried.length > 0) return service.now() + gatherMs
   const ends = [againAt, ...frozen.values()].filter((at) => at !== null)
   return ends.length === 0 ? null : Math.min(...ends)
 }
 
-/** A changed release is tried again at once. */
+/** A release with another description is tried at once. */
 function describeRelease({ desiredRelease }: GroupRecord): string {
   const { sha, deploymentIds = [], domains = [], releases = null } = desiredRelease ?? {}
   return JSON.stringify([sha, deploymentIds, domains.map(({ fqdn }) => fqdn), releases])
 }
 
-/** A later run tries again when it is due, at the latest the one without a hint. */
+/** If it fails, a later run tries again once it is due, at the latest the next run without a hint. */
 async function tryPendingDeploy(
   service: StateService,
   context: Context,
@@ -144,7 +144,7 @@ async function runPendingDeploy(
     action: 'deploy',
     choose: async (queries, group) => {
       const { desiredRelease, deployPending } = group
-      // Checked again: the run may be long ago for a process that slept.
+      // Checked again: if the process slept, the reconcile run may be long ago.
       if (!desiredRelease || !deployPending)
         throw new FleetError('conflict', 'deploy', 'the pending deploy is no longer wanted')
       const frozen = await readFreeze(queries, group.organizationId, service.now())
@@ -170,24 +170,24 @@ interface Failed {
   readonly againAt: number
 }
 
-/** How often caches are kept busy by what may fail again. */
+/** Limits how often a deploy that may fail again keeps caches busy. */
 export const retries = { firstMs: 15_000, longestMs: 10 * 60_000 }
 
 /**
- * Pending deploys that failed: the groups to leave alone for now. A release whose VCL does not compile would
- * otherwise be loaded again with every change of the fleet, and each time keep the caches' managers busy. Kept in this process
- * only: another coordinator that takes the task over tries once more.
+ * Remembers failed pending deploys and delays their retries. Otherwise a release whose VCL does not compile would be
+ * loaded again at every change of the fleet and keep the caches' manager processes busy. Kept in this process only: a
+ * coordinator that takes over the task tries once more.
  */
 export function createPendingDeploys() {
-  /** At most one entry for each group; those of groups that are tried no longer go after a while. */
+  /** At most one entry per group; entries of groups that are no longer tried expire. */
   const failed = new Map<number, Failed>()
   return {
-    /** Whether this release is to be tried now. */
+    /** True if this release may be tried now. */
     isDue: (groupId: number, release: string, now: number): boolean => {
       const last = failed.get(groupId)
       return last?.release !== release || now >= last.againAt
     },
-    /** Answers when it is tried again, in milliseconds since 1970. */
+    /** Returns when it is tried again, in milliseconds since 1970. */
     recordFailure: (groupId: number, release: string, now: number): number => {
       const last = failed.get(groupId)
       const failures = last?.release === release ? last.failures + 1 : 1

@@ -1,6 +1,6 @@
 /**
- * What a verb of a group would change if it came now, and why it would be refused or wait: decided as the verb decides it, with
- * nothing kept or changed (docs/behaviour.md, Plans of verbs).
+ * Plans a verb of a group: what it would change now, and why it would be refused or wait. The plan is decided as the verb itself
+ * is, but nothing is kept or changed (docs/behaviour.md, Plans of verbs).
  */
 import { FleetError } from '../../errors.js'
 import { groupBy } from '../../group-by.js'
@@ -30,18 +30,18 @@ interface PlanRequest {
   readonly actor: Actor
   readonly group: GroupRecord
   readonly verb: VerbPlan['verb']
-  /** Of a rollback; null: the newest with other sources. */
+  /** The revision to roll back to; null: the newest with other sources. */
   readonly revision: number | null
   readonly replace: { readonly force: boolean } | undefined
 }
 
-/** What it would put on caches. */
+/** The VCL that the verb would put on caches. */
 interface Aim extends Pick<Asked, 'naming'> {
   readonly gathered: Gathered
   readonly revision: number | null
 }
 
-/** Where it would be. */
+/** The agents that it would be on. */
 type Outcome = Pick<VerbPlan, 'agents' | 'changes' | 'refusal'>
 
 export async function planVerb(service: StateService, request: PlanRequest): Promise<VerbPlan> {
@@ -74,12 +74,12 @@ async function planRelease(service: StateService, request: PlanRequest): Promise
   const outcome = await foresee(service, request, { ...aim, gathered })
   const fqdns = gathered.domains.map(({ fqdn }) => fqdn)
   const routing = await foreseeRouting(service, request, { agents: outcome.agents, fqdns })
-  // A rollback is how trouble ends: no test is in its way.
+  // A rollback runs no tests: they must not delay the way out of an incident.
   const tests = verb === 'rollback' || !outcome.changes ? [] : group.tests
   return { ...outcome, to, revision, routing, tests }
 }
 
-/** A refusal is a part of the plan. */
+/** Returns a FleetError instead of throwing it: a refusal is part of the plan. */
 async function tryFor<Answer>(run: () => Promise<Answer>): Promise<Answer | FleetError> {
   try {
     return await run()
@@ -89,7 +89,7 @@ async function tryFor<Answer>(run: () => Promise<Answer>): Promise<Answer | Flee
   }
 }
 
-/** Throws 'conflict' for what has to end before. */
+/** Throws 'conflict' if the verb must wait for a freeze, a rollout or another deploy to end. */
 async function requireTurn(
   { store: { queries }, now }: StateService,
   { group, verb }: PlanRequest,
@@ -126,7 +126,7 @@ async function foresee(
   { gathered, naming }: Aim & { readonly gathered: GatheredSources },
 ): Promise<Outcome> {
   const { queries } = service.store
-  const action = verb === 'undeploy' ? 'deploy' : verb // that one never comes here
+  const action = verb === 'undeploy' ? 'deploy' : verb // never called for undeploy
   const { id: groupId } = group
   const now = service.now()
   const asked: Asked = { actor, groupId, action, group, gathered, naming, replace, now }
@@ -148,7 +148,7 @@ async function foresee(
   return { agents: places, changes: true, refusal: refusal ?? null }
 }
 
-/** All of its places. */
+/** Returns all placements of the group as leaving. */
 async function foreseeLeaving(
   { store: { queries } }: StateService,
   { id, organizationId }: GroupRecord,
@@ -169,7 +169,7 @@ function toLeaving(
 
 const none: ReadonlyMap<number, string> = new Map()
 
-/** Equal changes once. A promote ends the stage, also where the group itself does not go. */
+/** Returns equal changes once. A promote ends the stage even on agents where the group is not placed. */
 async function foreseeRouting(
   service: StateService,
   { actor, group, verb }: PlanRequest,

@@ -1,7 +1,7 @@
 /**
- * Deploys that are ended before their decision by another than who runs them. An administrator cancels one. What a coordinator
- * left is discarded: by itself when it starts again, by another one of the same store when their lease is over. What was decided
- * completes by itself.
+ * Ends undecided deploys from outside the process that runs them. An administrator can cancel one. Deploys that a stopped
+ * coordinator left are discarded: by itself when it starts again, or by another coordinator of the same store when their
+ * leases expire. Decided deploys complete by themselves.
  */
 import type { Logger } from 'pino'
 import { createContext, type Context } from '../../context.js'
@@ -16,8 +16,8 @@ import { leaseMs, renewEveryMs } from '../store/leases.js'
 import { decideDeploy, describeCancel } from './decide.js'
 
 /**
- * Its row goes with the candidates in one decision, so nothing switches, whichever coordinator runs the deploy; that one finds the row
- * gone and answers its caller. Throws 'conflict' when no deploy of the group is in its first phase.
+ * One decision removes the deploy's row and its candidates, so no agent switches. The coordinator that runs the deploy finds
+ * the row gone and responds to its caller. Throws 'conflict' if no deploy of the group is in its first phase.
  */
 export async function cancelDeploy(
   service: StateService,
@@ -31,9 +31,9 @@ export async function cancelDeploy(
   const loading = await readPlacements(queries, { groupIds: [groupId] })
   const message = describeCancel(actor.accountName)
   const ended = await decideDeploy(service, context, deploy, { kind: 'conflict', message })
-  // Decided meanwhile: it switches, or was given up.
+  // The deploy was decided meanwhile: it switches or was discarded.
   if (ended?.message !== message) throw nothingLoads()
-  // Wakes whoever runs the deploy and whoever waits for its turn.
+  // Wakes the coordinator that runs the deploy and the requests that wait for its end.
   notifyAgentsChanged(
     service,
     loading.map(({ agentId }) => agentId),
@@ -47,18 +47,18 @@ function nothingLoads(): FleetError {
 }
 
 interface DeployRecovery {
-  /** One check; the loop runs one every few seconds. Never rejects. */
+  /** Runs one check, as the loop does every few seconds. Never rejects. */
   check(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Of any owner: for a coordinator that is alone, before it runs deploys of its own. */
+/** Discards deploys of every owner. For the only coordinator of a store, before it runs deploys of its own. */
 export function discardUnfinishedDeploys(service: StateService, context: Context): Promise<void> {
   return discardDeploys(service, context, Number.MAX_SAFE_INTEGER)
 }
 
 export function startDeployRecovery(service: StateService, log: Logger): DeployRecovery {
-  /** Owners could not prolong their leases either while the store was away. */
+  /** While the store was unavailable, owners could not renew their leases either. */
   let graceUntil = 0
   const trouble = 'unfinished deploys cannot be checked'
   const loop = startLoop({ log, trouble, everyMs: renewEveryMs, pass: check })

@@ -1,6 +1,6 @@
 /**
- * The generated VCL that routes to a group on each agent: as it is wanted active where the group or its stage serves, or as a
- * deploy of the group would make it now. An organization sees its own groups and names in it only.
+ * The generated VCL that routes to a group on each agent: the desired one where the group or its stage serves, or the one that
+ * a deploy of the group would make now. An organization sees only its own groups and names in it.
  */
 import { groupBy } from '../../group-by.js'
 import type { Actor } from '../../resources/permission.js'
@@ -21,7 +21,7 @@ interface AgentRouting {
 
 type Viewer = Pick<Actor, 'organizationId'>
 
-/** None for a group whose VCL is the whole VCL of its caches. */
+/** Returns none for a group whose VCL is the whole VCL of its caches. */
 export async function readGroupRouting(
   service: StateService,
   viewer: Viewer,
@@ -39,7 +39,7 @@ export async function readGroupRouting(
   })
 }
 
-/** Agents that would route nothing are left out. */
+/** Omits agents that would route nothing. */
 export async function readNextRouting(
   service: StateService,
   actor: Actor,
@@ -55,20 +55,20 @@ export async function readNextRouting(
 interface NextPlacements {
   readonly group: Pick<GroupRecord, 'id' | 'organizationId'>
   readonly agents: readonly PlannedPlacement[]
-  /** None: the VCL is the whole VCL of its caches. */
+  /** Empty: the group's VCL is the whole VCL of its caches. */
   readonly fqdns: readonly string[]
-  /** Its stage goes, too. */
+  /** True: its stage ends, too. */
   readonly endsStage?: boolean
 }
 
 interface RoutingChange {
   readonly agent: NamedReference
-  /** Null: nothing is routed. */
+  /** The routing VCL; null: nothing is routed. */
   readonly from: string | null
   readonly to: string | null
 }
 
-/** On each of the agents, as it is wanted now and as it would be then. */
+/** Returns for each agent the routing VCL that is desired now and the one that would be. */
 export async function compareRouting(
   service: StateService,
   viewer: Viewer,
@@ -90,7 +90,7 @@ export async function compareRouting(
   })
 }
 
-/** What stands on agents, by agent, as far as an organization may see it. */
+/** Returns by agent the placements that the viewer's organization may see. */
 async function readSeen(
   service: StateService,
   { organizationId: viewer }: Viewer,
@@ -123,12 +123,12 @@ async function foreseeAgents(
     releases,
   }
   const plan = { groups: [wanted], deployments: planned, undeployed: [] }
-  // Whoever looks: the group uses what its organization has.
+  // For any viewer: the group uses the objects of its own organization.
   const [foreseen] = await planPlacement(service, { ...actor, organizationId }, plan)
   return foreseen?.agents ?? []
 }
 
-/** Its label does not hang on its text. */
+/** Name and SHA-256 stay empty: the label does not depend on the text. */
 function placeNext(
   { id, organizationId }: NextPlacements['group'],
   fqdns: readonly string[],

@@ -1,4 +1,4 @@
-/** Runs the tests of a group on one agent before anything of it is loaded (docs/behaviour.md, Tests before deploys). */
+/** Runs the tests of a group on one agent before any agent loads its VCL (docs/behaviour.md, Tests before deploys). */
 import type { Context } from '../../context.js'
 import { FleetError } from '../../errors.js'
 import { runInSteps } from '../../in-steps.js'
@@ -18,24 +18,24 @@ import { describeFailedTests } from './failed-tests.js'
 import { TestQueue } from './test-queue.js'
 
 interface Tested {
-  /** As it would be loaded. */
+  /** The text as a deploy would load it. */
   readonly source: SourceRecord
   readonly domains: readonly string[]
-  /** Only on an agent of this release. */
+  /** Run them only on an agent of this release. */
   readonly release?: string | undefined
 }
 
-/** Of all tests of a group together. */
+/** For all tests of a group together. */
 const runLimitMs = 120_000
-/** For others of the host. */
+/** Wait for other tests on the agent's host. */
 const turnWaitMs = 120_000
 const answerGraceMs = 10_000
-/** That are asked when one cannot run them. */
+/** Agents that are tried until one can run the tests. */
 const testersMost = 3
 
 /**
- * Answers why they were not run, null when they passed or there are none. Throws FleetError: uncompilable when one fails, unavailable
- * where the group requires them and nobody can run them, limited, timed-out.
+ * Returns why the tests were not run; null if they passed or there are none. Throws FleetError: uncompilable if a test fails,
+ * unavailable if the group requires tests and no agent can run them, limited, timed-out.
  */
 export async function runGroupTests(
   service: StateService,
@@ -55,7 +55,7 @@ export async function runGroupTests(
 
 const queue = new TestQueue()
 
-/** Answers why nobody could. */
+/** Returns why no agent could run the tests; null if they passed. */
 async function runSomewhere(
   service: StateService,
   context: Context,
@@ -94,7 +94,7 @@ interface TestRun {
   readonly breach: string | undefined
 }
 
-/** Answers why this agent cannot run them. Throws when one fails. */
+/** Returns why this agent cannot run the tests; null if they passed. Throws if a test fails. */
 async function runAll(
   run: TestRun,
   files: readonly { readonly name: string; readonly text: string }[],
@@ -109,7 +109,7 @@ async function runAll(
     if (typeof ended === 'string') return ended
     results.push(ended)
     leftMs -= ended.durationMs
-    // What does not load fails each of them.
+    // VCL that does not load fails every test.
     if (ended.trouble !== null && ended.steps.length === 0) break
     if (service.background.signal.aborted) break
   }
@@ -131,7 +131,7 @@ async function giveSource({ service, tested: { source }, tester }: TestRun): Pro
   })
 }
 
-/** A text: why the agent cannot. */
+/** Returns the result, or as a string the reason why the agent cannot run the test. */
 async function ask(
   { service, context, group, tested, tester, breach }: TestRun,
   { limitMs, ...file }: TestOrder['file'] & Pick<TestOrder, 'limitMs'>,
@@ -160,7 +160,7 @@ async function ask(
   throw new FleetError('limited', 'deploy', reason, { retryAfterSeconds })
 }
 
-/** What the organizations' policy refuses of the system administrator's VCL; that of others was judged by it. */
+/** Returns the first breach of the organizations' VCL policy by the system administrator's VCL; other VCL was already checked. */
 async function findBreach(
   { settings }: StateService,
   { organizationId }: GroupRecord,

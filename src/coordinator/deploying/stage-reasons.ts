@@ -1,4 +1,4 @@
-/** Which agents could take a stage of a group, whatever its tags (docs/behaviour.md, Stages). Nothing is kept or changed. */
+/** Explains which agents could take a stage of a group, whatever their tags (docs/behaviour.md, Stages). Changes nothing. */
 import { agentStateName, agentStates } from '../../resources/agent-state.js'
 import type { Actor } from '../../resources/permission.js'
 import type { PlacementReason } from '../../resources/vclgroup.js'
@@ -12,7 +12,7 @@ import { readNamesOf } from '../placement/replacing.js'
 import { scopeOf, type StateService } from '../service.js'
 import { readStagedDomains, type StageFiles } from './stage.js'
 
-/** One row for each agent that the caller may see: those that are chosen could take it. `domains`: as in the stage's body. */
+/** Returns a row for each agent that the caller may see; chosen ones could take the stage. `wanted`: `domains` of the stage's body. */
 export async function explainStage(
   service: StateService,
   actor: Actor,

@@ -1,7 +1,7 @@
 /**
- * A stage: other sources of a group, tried on agents of their own before they are deployed. What is asked for, where it
- * goes, and how it ends: dropped, or promoted by a deploy of its sources. Until that deploy switches, the stage serves on; where its
- * group takes its place, both are loaded, and the routing VCL of the switch is compiled without the stage.
+ * Stages: other sources of a group, tried on separate agents before they are deployed. Reads what a stage requests, chooses its
+ * agents, and ends it: dropped, or promoted by a deploy of its sources. Until that deploy switches, the stage keeps serving; where
+ * the group takes its place, both are loaded, and the routing VCL of the switch is compiled without the stage.
  */
 import { FleetError } from '../../errors.js'
 import { programName } from '../../vcl/desired-engine.js'
@@ -33,10 +33,10 @@ import { scopeOfOwner } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 import type { Asked, Planned, Refusal } from './begin.js'
 
-/** What is left out, or null, is the group's. */
+/** Fields that are null or left out default to the group's. */
 export type StageFiles = GivenBody<typeof stage>
 
-/** Everything there and usable by the group's owner, and domains where the group has some. Throws 'invalid'. */
+/** Throws 'invalid' if an object cannot be used by the group's owner, or if the domains do not suit the group. */
 export async function readStaged(service: StateService, group: GroupRecord, request: StageFiles) {
   const { queries } = service.store
   const owner = group.organizationId
@@ -62,12 +62,12 @@ export async function readStaged(service: StateService, group: GroupRecord, requ
     mainVCL: { id: mainFileId, version: mainFileVersion },
     includes: includes.map((id) => ({ id, version: null })),
     domains: await readStagedDomains(queries, group, request.domains),
-    // Its tags say where it goes.
+    // A stage's tags select its agents.
     deployments: [],
   }
 }
 
-/** Those of the group unless it has some of its own. Throws 'invalid'. */
+/** Returns the stage's own domains, by default the group's. Throws 'invalid'. */
 export async function readStagedDomains(
   queries: Queries,
   group: GroupRecord,
@@ -92,7 +92,7 @@ export async function readStagedDomains(
   return readDomainNames(queries, ids)
 }
 
-/** Every Running agent with all of the tags is asked, or none. */
+/** Chooses every Running agent with all of the tags, or refuses. */
 export async function planStage(
   queries: Queries,
   asked: Asked,
@@ -105,7 +105,7 @@ export async function planStage(
   await keepSource(queries, gathered.source, now)
   const { source, ...files } = gathered
   const { sha } = source
-  // Text that is staged already keeps its name. One of its own always: no two labels stand for one VCL.
+  // Text that is already staged keeps its name. Stage and group never share one: no two labels refer to the same VCL.
   const name =
     before?.sources.sha === sha
       ? before.sources.programName
@@ -146,7 +146,7 @@ async function chooseAgents(
     : { because: 'unavailable', message: 'no running agent has all of the tags' }
 }
 
-/** Agents that a message names. */
+/** Maximum number of agents named in a message. */
 const namesLimit = 20
 
 function describeConflicts(
@@ -160,7 +160,7 @@ function describeConflicts(
   return `a stage goes to all running agents with its tags. ${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''}`
 }
 
-/** Throws 'conflict' when there is none. */
+/** Throws 'conflict' if there is no stage. */
 export async function requireStage(queries: Queries, groupId: number): Promise<StageRecord> {
   const stage = await findStage(queries, groupId)
   if (!stage) throw new FleetError('conflict', 'deploy', 'the group is not staged; stage it first')
@@ -173,7 +173,7 @@ interface PromoteInPlace {
   readonly now: number
 }
 
-/** The group serves these sources already: only the stage ends. Answers the agents whose desired state changed. */
+/** For sources that the group already serves: only ends the stage. Returns the agents whose desired state changed. */
 export async function promoteInPlace(
   queries: Queries,
   { group, account, now }: PromoteInPlace,
@@ -193,7 +193,7 @@ export async function promoteInPlace(
   return recomposeDesired(queries, agentIds)
 }
 
-/** Phase one of a promote: where a candidate of the group is loaded beside the stage, the stage is about to go. */
+/** Phase one of a promote: marks the stage as about to be replaced on agents that load a candidate of the group. */
 export async function markLeaving(
   queries: Queries,
   groupId: number,

@@ -1,4 +1,4 @@
-/** What a promote would put on caches, and its tests. */
+/** Gathers the sources that a promote would put on caches, and tests them. */
 import type { Context } from '../../context.js'
 import type { GroupRecord } from '../fleet/group-queries.js'
 import { flattenFiles, type Gathered } from '../groups/deploy-sources.js'
@@ -8,7 +8,7 @@ import type { Queries } from '../store/store.js'
 import { requireFlat, requireTested } from './judge-sources.js'
 import { requireStage } from './stage.js'
 
-/** Answers what was tested; null: there are no tests, or they are skipped. */
+/** Returns the SHA-256 of the tested text; null if there are no tests or they are skipped. */
 export async function testStage(
   service: StateService,
   context: Context,
@@ -30,7 +30,7 @@ export async function gatherStage(
 ): Promise<Gathered> {
   const { sources } = await requireStage(queries, group.id)
   const { domains, deployments, releases } = group
-  // The text is another one when the group got its first domains since, or lost them: the prologue comes or goes.
+  // If the group has since gained its first domains or lost its last, the prologue comes or goes and the text changes.
   if ((domains.length === 0) !== (sources.domains.length === 0))
     return flattenFiles(service, queries, group, sources)
   const deploymentIds = deployments.map(({ id }) => id)

@@ -1,4 +1,4 @@
-/** Waiting for phase two: until enough agents serve what was switched, or no longer hold it. False: it goes on. */
+/** Waits for phase two: until enough agents serve the new VCL or have removed the old one. False: time ran out before. */
 import { agentStates } from '../../resources/agent-state.js'
 import { watchAgents } from '../agents/watch-agents.js'
 import type { PlacementHolder } from '../fleet/agent-index.js'
@@ -9,14 +9,14 @@ import type { PlacementState } from '../fleet/vcl-group.js'
 import type { StateService } from '../service.js'
 
 interface SwitchInput {
-  /** Every place that the group has. `away`: its agent or cache does not answer; it goes forward when it does. */
+  /** All placements of the group. `away`: the agent is not Running; it switches when it is again. */
   readonly places: readonly { readonly state: PlacementState | 'away' }[]
-  /** 0 to 100: the share of the places that must have applied for an answer. */
+  /** 0 to 100: the share of the placements that must have applied before the caller gets its response. */
   readonly percent: number
 }
 
 /**
- * How many places have yet to apply or fail: 0 when enough have applied, or each that is not away has applied or failed.
+ * Returns how many placements must still apply or fail: 0 if enough have applied, or if all that are not away have settled.
  */
 export function countUnswitched({ places, percent }: SwitchInput): number {
   const applied = places.filter(({ state }) => state === 'applied').length
@@ -27,10 +27,10 @@ export function countUnswitched({ places, percent }: SwitchInput): number {
   return isAnybodyThere ? Math.min(unsettled, wanted) : wanted
 }
 
-/** Nobody waits longer for an agent that neither applies nor fails; it converges when it can. */
+/** Limits the wait for an agent that neither applies nor fails; the agent converges when it can. */
 const longestWaitMs = 600_000
 
-/** Until the wanted share of the placed agents has applied, or each that is there did or failed. */
+/** Waits until the wanted share of the placements has applied, or every Running agent has applied or failed. */
 export function waitForSwitch(
   service: StateService,
   holder: PlacementHolder,
@@ -51,7 +51,7 @@ function toSwitched({ state, agentState, count }: PlacementCount): SwitchInput['
   return Array.from({ length: count }, () => ({ state: isAway ? 'away' : state }))
 }
 
-/** Those of the agents that the group, or its stage, is on no longer hold what they should hold without it. */
+/** Waits until the agents that the group, or its stage, has left have applied their desired state. */
 export async function waitUntilLeft(
   service: StateService,
   { groupId, stage }: PlacementHolder,
@@ -64,7 +64,7 @@ export async function waitUntilLeft(
   return waitUntilGone(service, left, { percent: 100, untilMs })
 }
 
-/** Until the wanted share of the agents that are there holds what it should hold, which is without the group. */
+/** Waits until the wanted share of the Running agents has applied its desired state, which no longer contains the group. */
 export function waitUntilGone(
   service: StateService,
   agentIds: readonly number[],

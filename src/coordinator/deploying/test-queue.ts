@@ -1,4 +1,4 @@
-/** Runs of tests follow each other for each organization, and few may wait: each keeps a host busy for as long as it takes. */
+/** Runs tests one after the other for each organization and limits how many may wait: each run keeps a host busy. */
 import { FleetError } from '../../errors.js'
 import { Semaphore } from '../../runtime/semaphore.js'
 

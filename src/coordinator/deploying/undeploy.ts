@@ -1,6 +1,6 @@
 /**
- * Taking a group, or its stage, off all its caches. The desired release is cleared at once; caches that are away unload it when they return. Where
- * a stage goes its agents serve what they did without it; the group itself stays as it is.
+ * Removes a group, or its stage, from all its caches. The desired release is cleared at once; absent caches unload the VCL when
+ * they return. When a stage ends, its agents serve what they would without it; the group itself stays as it is.
  */
 import type { Context } from '../../context.js'
 import { FleetError } from '../../errors.js'
@@ -23,11 +23,11 @@ import { waitUntilGone } from './switch.js'
 import type { VerbRequest } from './verbs.js'
 
 interface UndeployRequest extends VerbRequest {
-  /** What goes with it, in the same decision. */
+  /** Further writes in the same transaction. */
   readonly alsoWrite?: (queries: Queries) => Promise<unknown>
 }
 
-/** Throws FleetError: not-found; conflict when a deploy of the group does not end within the wait. */
+/** Throws FleetError: not-found; conflict if a deploy of the group does not end within the wait. */
 export function undeployVclGroup(
   service: StateService,
   context: Context,
@@ -49,7 +49,7 @@ export function undeployVclGroup(
   })
 }
 
-/** Throws also 'conflict' without a stage. */
+/** Also throws 'conflict' if there is no stage. */
 export function dropStage(
   service: StateService,
   context: Context,
@@ -66,14 +66,14 @@ export function dropStage(
 
 interface Removal {
   readonly action: 'undeploy' | 'delstage'
-  /** Answers what it was, and whose; undefined: there was nothing. */
+  /** Returns the removed release and its agents; undefined if there was none. */
   readonly remove: (
     queries: Queries,
     group: GroupRecord,
   ) => Promise<{ readonly sources: Release; readonly agentIds: readonly number[] } | undefined>
 }
 
-/** When its turn has come; waits until the agents hold it no longer. */
+/** Removes it once no deploy of the group runs, then waits until the agents no longer hold it. */
 async function takeAway(
   service: StateService,
   context: Context,

@@ -1,6 +1,6 @@
 /**
- * Would a group compile as it would be deployed, on the releases that it would meet; or would what is deployed compile on
- * another release (docs/behaviour.md, Validate).
+ * Checks whether a group would compile as it would be deployed, on each cache release among the suitable agents, or whether
+ * its deployed VCL would compile on another release (docs/behaviour.md, Validate).
  */
 import type { Context } from '../../context.js'
 import { FleetError } from '../../errors.js'
@@ -25,9 +25,9 @@ import { compileOnAgents } from './compile-on-agents.js'
 import { runGroupTests } from './run-tests.js'
 
 interface ValidateRequest {
-  /** `one`, the default: one of each release among those that fit. `all`: every running agent that fits one of the deployments. */
+  /** `one` (default): one suitable agent of each release. `all`: every Running agent that suits one of the deployments. */
   readonly agents?: 'one' | 'all'
-  /** What is deployed, on the Running agents of this release, wherever it is placed: one of each that it stands for. */
+  /** Checks the deployed VCL on Running agents of this release, wherever it is placed: on one of each release that matches. */
   readonly release?: string
   /** Also run vcl_init. */
   readonly init?: boolean
@@ -35,12 +35,12 @@ interface ValidateRequest {
 }
 
 interface Validated {
-  /** On how many caches. */
+  /** Number of caches. */
   readonly compiledOn: number
   readonly warnings?: readonly string[]
 }
 
-/** The tests are run, too, where it compiles. Throws FleetError as a deploy would: uncompilable, conflict, unavailable; timed-out. */
+/** Also runs the tests if it compiles. Throws FleetError as a deploy would: uncompilable, conflict, unavailable; timed-out. */
 export async function validateVclGroup(
   service: StateService,
   context: Context,
@@ -67,7 +67,7 @@ export async function validateVclGroup(
   return { compiledOn, ...tests.toFields() }
 }
 
-/** Of a group that is not deployed what a deploy would put on caches. */
+/** For a group that is not deployed, gathers what a deploy would put on caches. */
 async function gatherDeployed(service: StateService, group: GroupRecord): Promise<Gathered> {
   const { desiredRelease } = group
   return desiredRelease === null
@@ -107,7 +107,7 @@ async function chooseFitting(
   const first = new Set([...decision.keep, ...decision.add].map(({ agentId }) => agentId))
   const running = input.fleet
     .filter(({ id, state }) => asked.has(id) && state === agentStates.Running)
-    // Those that a deploy would use.
+    // Agents that a deploy would use come first.
     .toSorted((a, b) => Number(first.has(b.id)) - Number(first.has(a.id)))
   if (running.length === 0)
     throw new FleetError('unavailable', 'deploy', 'no agent is there to compile on')

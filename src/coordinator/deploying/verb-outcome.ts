@@ -1,4 +1,4 @@
-/** What a verb tells beside the group: the rollout that it is, and why its tests were not run. */
+/** What the response of a verb contains besides the group: the rollout, and why tests were not run. */
 import { FleetError } from '../../errors.js'
 import type { GroupRecord } from '../fleet/group-queries.js'
 import type { Call } from '../http/route.js'
@@ -7,13 +7,13 @@ import type { TestsAsked } from './judge-sources.js'
 import type { VerbRequest } from './verbs.js'
 
 export interface Outcome {
-  /** 202. */
+  /** True: respond with 202. */
   readonly goesOn?: boolean
   readonly rollout?: { readonly id: number }
   readonly warnings?: readonly string[]
 }
 
-/** The answer bears the rollout that the deploy is. */
+/** Adds the rollout that the deploy has started, if any, to the response. */
 export async function runAsRollout(
   run: (onRollout: (id: number) => void) => Promise<boolean>,
 ): Promise<Outcome> {
@@ -24,7 +24,7 @@ export async function runAsRollout(
   return { goesOn: !isDone, ...(id !== undefined && { rollout: { id } }) }
 }
 
-/** And why its tests were not run. */
+/** Like `runAsRollout`; also adds why the tests were not run. */
 export async function runRelease(
   call: Parameters<typeof askTests>[0],
   run: (asked: Pick<VerbRequest, 'onRollout'> & { tests: TestsAsked }) => Promise<boolean>,
@@ -39,11 +39,11 @@ interface TestsQuery {
 }
 
 interface ReportedTests extends TestsAsked {
-  /** What the answer has beside the group. */
+  /** Additional fields of the response. */
   toFields(): { readonly warnings?: readonly string[] }
 }
 
-/** Throws 'forbidden' for whoever may not skip them. That they were skipped is in the api log. */
+/** Throws 'forbidden' if the caller may not skip the tests. Skipped tests are noted in the API log. */
 export function askTests({
   actor,
   object,

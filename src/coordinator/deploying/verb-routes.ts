@@ -1,4 +1,4 @@
-/** `/vclgroups/{id}/…`: deploy, cancel, undeploy, reload, rollback, stage, promote, delstage, validate; state, placement, routing, plan, history. */
+/** Routes under `/vclgroups/{id}/`: the verbs (deploy to validate), and reads of state, placement, routing, plan and history. */
 import { Type, type Static, type TObject, type TSchema } from 'typebox'
 import { FleetError } from '../../errors.js'
 import { stage } from '../../resources/vclgroup.js'
@@ -62,7 +62,7 @@ export function groupVerbRoutes(service: StateService): readonly Route[] {
   return [...releasingRoutes(service), ...otherRoutes(service), ...readingRoutes(service)]
 }
 
-/** They put another release on caches, maybe in waves. */
+/** Verbs that put another release on caches, possibly in waves. */
 function releasingRoutes(service: StateService): readonly Route[] {
   return [
     verb(service, 'deploy', {
@@ -168,11 +168,11 @@ type VerbRoute<Body extends TSchema, Query extends TObject> = Pick<
   'summary' | 'query' | 'body' | 'bodyOptional' | 'asksOnly'
 > &
   Partial<Pick<Route, 'permission' | 'answers'>> & {
-    /** Answers false while it goes on: 202; or what the answer has beside the group. */
+    /** Returns false (status 202) while the work goes on, or the additional fields of the response. */
     readonly run: (call: Call<Static<Body>, Static<Query>, GroupRecord>) => Promise<unknown>
   }
 
-/** Each answers the group as it is then. */
+/** Each verb responds with the group as it is afterwards. */
 function verb<Body extends TSchema, Query extends TObject>(
   service: StateService,
   name: string,
@@ -203,10 +203,10 @@ function verb<Body extends TSchema, Query extends TObject>(
   })
 }
 
-/** They change what caches serve or hold; a rollback is how trouble ends. */
+/** Verbs that a freeze refuses, since they change what caches serve or hold. A rollback is allowed: it ends incidents. */
 const thawed = new Set(['deploy', 'undeploy', 'reload', 'promote', 'stage', 'delstage'])
 
-/** Undefined: as the group's policy says. */
+/** Undefined: by the group's policy. */
 async function readPolicy(
   service: StateService,
   {
@@ -293,7 +293,7 @@ function reading<Query extends TObject>(
   })
 }
 
-/** What every verb gets of a call. */
+/** The part of a call that every verb needs. */
 function toRequest({
   actor,
   object,
@@ -303,12 +303,12 @@ function toRequest({
   return { actor, groupId: object.id, waitMs: readWait(wait), percent } satisfies VerbRequest
 }
 
-/** Undefined when there is no body. Null: the newest revision with other sources. */
+/** The body is optional. Null: the newest revision with other sources. */
 function readRevision(body: Static<typeof rollbackBody> | undefined): number | null {
   return body?.revision ?? null
 }
 
-/** Throws 'invalid' for force alone. */
+/** Throws 'invalid' for force without replace. */
 function readReplace({
   replace = false,
   force = false,

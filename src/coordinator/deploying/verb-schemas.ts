@@ -1,4 +1,4 @@
-/** What the verbs of a group are asked and answer. */
+/** Queries, bodies and responses of the verbs of a group. */
 import { Type } from 'typebox'
 import { releaseText } from '../../resources/cache-release.js'
 import { vclGroup, verbPlan } from '../../resources/vclgroup.js'
@@ -84,7 +84,7 @@ const warningsKey = {
   ),
 }
 
-/** Where a rollout has begun it says which; else the policy of the group. */
+/** `rollout` is the rollout that has begun, otherwise the policy of the group. */
 const rolledOutSchema = Type.Object(
   {
     ...groupSchema.properties,

@@ -1,13 +1,13 @@
 /**
- * The verbs that put a group, or its stage, on caches: deploy, reload, rollback, promote, stage. Each says which sources; the
- * rest is one way, in two phases: every chosen agent loads and compiles beside what serves, and only when each deployment has its
- * min loaded do they switch.
+ * The verbs that put a group, or its stage, on caches: deploy, reload, rollback, promote, stage. Each chooses the sources; the
+ * rest is the same for all, in two phases: every chosen agent loads and compiles the new VCL beside the one that serves, and the
+ * agents switch only when each deployment has its min loaded.
  *
  *   begin.ts → load.ts → decide.ts ─┬→ switch.ts → done
  *                                   └→ discarded, the old VCL serves on
  *
- * The deploy's row is written with the first phase and deleted with the decision: what a coordinator left with a row is
- * discarded, by itself or by another one (recover.ts); what has none is desired state and completes by itself.
+ * The deploy's row is written with the first phase and deleted with the decision. If a coordinator stops in between, it or
+ * another one discards the deploy (recover.ts); without a row, it is desired state and completes by itself.
  */
 import type { Context } from '../../context.js'
 import { FleetError } from '../../errors.js'
@@ -41,15 +41,15 @@ import { planStage, readStaged, type StageFiles } from './stage.js'
 import { gatherStage, testStage } from './staged-sources.js'
 import { waitForSwitch, waitUntilLeft } from './switch.js'
 
-/** What a group verb is asked. */
+/** The request that all group verbs share. */
 export interface VerbRequest {
   readonly actor: Actor
   readonly groupId: number
-  /** How long the caller waits; the work itself goes on. */
+  /** How long the caller waits; the work itself continues afterwards. */
   readonly waitMs: number
-  /** 0..100: answer once this share of the placed agents has applied. */
+  /** 0..100: respond once this share of the placed agents has applied. */
   readonly percent: number
-  /** Told when the deploy has begun and its second phase is a rollout. */
+  /** Called when the deploy has begun and its second phase is a rollout. */
   readonly onRollout?: (id: number) => void
 }
 
@@ -58,13 +58,13 @@ interface TestedRequest extends VerbRequest {
 }
 
 interface DeployRequest extends TestedRequest {
-  /** In place of the group's own files. */
+  /** Used in place of the group's own files. */
   readonly files?: ChosenFiles
   readonly replace?: BeginRequest['replace']
   readonly rollout?: BeginRequest['rollout']
 }
 
-/** Answers false while it goes on, as all verbs do. Throws FleetError: not-found, conflict, unavailable, uncompilable. */
+/** Returns false while it goes on, as all verbs do. Throws FleetError: not-found, conflict, unavailable, uncompilable. */
 export async function deployVclGroup(
   service: StateService,
   context: Context,
@@ -79,13 +79,13 @@ export async function deployVclGroup(
     await gatherSources(service, group, request.files),
   )
   await requireTested(service, context, judged, gathered)
-  // The wait is for the caches: what tests take is not of it.
+  // The wait is for the caches and does not include the tests.
   const untilMs = service.now() + request.waitMs
   const choose = () => Promise.resolve({ gathered, naming: 'kept' } as const)
   return runVerb(service, context, { ...asked, choose }, untilMs)
 }
 
-/** Compiles what the group serves once more, under a new name: names in backends are looked up anew. */
+/** Recompiles the deployed VCL under a new name, which resolves the host names of backends again. */
 export function reloadVclGroup(
   service: StateService,
   context: Context,
@@ -112,8 +112,8 @@ interface RollbackRequest extends VerbRequest {
 }
 
 /**
- * Back to an earlier revision: a deploy of the text that it had. Where a cache still holds that VCL, phase one has nothing to load
- * and the rollback is a switch. Throws 'not-found' also of the revision.
+ * Deploys the text of an earlier revision. On caches that still hold that VCL, phase one has nothing to load and the rollback is
+ * only a switch. Also throws 'not-found' for the revision.
  */
 export function rollBackVclGroup(
   service: StateService,
@@ -131,7 +131,7 @@ export function rollBackVclGroup(
   })
 }
 
-/** It moves nothing: the deployments of that time may be gone, and others are in force. */
+/** Takes the group's present deployments: those of the earlier revision may no longer exist, and a rollback moves no placements. */
 export function gatherEarlier(
   service: StateService,
   queries: Queries,
@@ -142,7 +142,7 @@ export function gatherEarlier(
   return recallSources(service, queries, group, { ...sources, ...inForce })
 }
 
-/** Which revision's sources are deployed. Throws 'not-found'. */
+/** Returns the revision whose sources a rollback deploys. Throws 'not-found'. */
 export async function findRollbackTarget(
   queries: Queries,
   { id, desiredRelease }: GroupRecord,
@@ -161,8 +161,8 @@ export async function findRollbackTarget(
 }
 
 /**
- * The staged sources become the group's: deployed with the group's own domains and deployments, and the stage ends with
- * the switch. One that fails leaves group and stage as they were. Throws 'conflict' also without a stage.
+ * Makes the staged sources the group's: deploys them with the group's own domains and deployments; the stage ends with the
+ * switch. A failed promote leaves group and stage as they were. Also throws 'conflict' if there is no stage.
  */
 export async function promoteVclGroup(
   service: StateService,
@@ -188,7 +188,7 @@ interface StageRequest extends VerbRequest {
   readonly files: StageFiles
 }
 
-/** All or nothing: every Running agent with all of the tags must load, then all switch. Throws 'invalid' also. */
+/** All or nothing: every Running agent with all of the tags must load, then all switch. Also throws 'invalid'. */
 export async function stageVclGroup(
   service: StateService,
   context: Context,
@@ -217,7 +217,7 @@ export async function stageVclGroup(
 
 type RunRequest = BeginRequest & Pick<VerbRequest, 'waitMs' | 'percent' | 'onRollout'>
 
-/** Begins when its turn has come, and waits for the end; both at most until `untilMs`. */
+/** Waits for the deploy's turn and then for its end, both at most until `untilMs`. */
 async function runVerb(
   service: StateService,
   context: Context,
@@ -235,8 +235,8 @@ async function runVerb(
 }
 
 /**
- * One deploy of a group at a time: another one is waited for until `untilMs`, then 409. Answers the deploy that now runs, or
- * 'unchanged' when every cache serves this already, 'switching' when it will.
+ * A group has one deploy at a time: waits until `untilMs` for another one to end, then throws 'conflict'. Returns the deploy that
+ * has begun, 'unchanged' if every cache already serves the sources, or 'switching' if every cache will.
  */
 export async function beginDeploy(
   service: StateService,
@@ -263,7 +263,7 @@ export async function beginDeploy(
   return deploy
 }
 
-/** The tables hold what was decided: nothing of it was kept. What is referred to may have gone since it was looked up. */
+/** Turns a violated table constraint into 'conflict'. A referenced object may have been deleted since it was read. */
 function refuseTaken(error: unknown): never {
   const isGone = isForeignKeyViolation(error)
   if (!isGone && !isUniqueViolation(error)) throw error
@@ -273,7 +273,7 @@ function refuseTaken(error: unknown): never {
   throw new FleetError('conflict', 'deploy', message)
 }
 
-/** From the first instruction to the last report; ends when every placed agent applied or failed. */
+/** Runs a deploy that has begun, until enough of the placed agents have applied or all have settled. */
 export async function runDeploy(
   service: StateService,
   context: Context,
@@ -299,7 +299,7 @@ function waitForSecondPhase(
     : waitForSwitch(service, holderOf(deploy), percent)
 }
 
-/** Phase one, for as long as this process prolongs the deploy's lease. Undefined: it was switched. */
+/** Runs phase one while this process renews the deploy's lease. Returns undefined if the deploy switches. */
 async function loadAndDecide(
   service: StateService,
   context: Context,
@@ -308,13 +308,13 @@ async function loadAndDecide(
 ): Promise<FleetError | 'stopping' | undefined> {
   const prolong = (untilMs: number) => renewDeploy(service.store.queries, deploy, untilMs)
   const pass = () => prolong(service.now() + leaseMs)
-  // When the store is away, or another took the deploy over, the decision is refused.
+  // If the store is unavailable or another coordinator took over the deploy, the decision is refused.
   const lease = startLoop({ log: null, everyMs: renewEveryMs, pass })
   try {
     const verdict = await followLoads(service, context, deploy, waitMs)
     if (verdict === 'ended') return await explainEnd(service, deploy)
     if (verdict !== 'stopping') return await decideDeploy(service, context, deploy, verdict)
-    // Another need not wait until the lease is over.
+    // Lets another coordinator take over without waiting for the lease to expire.
     await lease.close()
     await prolong(0).catch(() => undefined)
     return 'stopping'

@@ -1,4 +1,4 @@
-/** What an account tells of itself, as a body changes it. */
+/** The fields of an account that a request body can change. */
 import { account } from '../../resources/account.js'
 import { findAccountNameProblem, findEmailProblem } from '../../resources/names.js'
 import type { Written } from '../../resources/resource.js'
@@ -8,10 +8,10 @@ import { mergeWritten } from '../store/resource-rows.js'
 
 export type AccountFields = Written<typeof account.fields>
 
-/** Null: back to the default; left out: as it is. */
+/** Null resets a field to its default; an omitted key keeps its value. */
 export type AccountChange = Pick<UpdateBody<typeof account.fields>, keyof AccountFields>
 
-/** Without `before`: of a new one. Throws FleetError 'invalid' naming the key. */
+/** Without `before` the account is new. Throws FleetError 'invalid' with the key. */
 export function mergeAccount(change: AccountChange, before?: AccountFields): AccountFields {
   const fields = mergeWritten(account, change, before)
   refuse('name', findAccountNameProblem(fields.name))

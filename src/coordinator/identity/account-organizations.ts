@@ -1,4 +1,4 @@
-/** The organizations that an account is a user of, as a body writes them: the system administrator's to choose. */
+/** The organizations of an account in a request body. Only the system administrator chooses them freely. */
 import type { Actor } from '../../resources/permission.js'
 import { FleetError } from '../../errors.js'
 import type { AccountRecord } from './account-queries.js'
@@ -9,12 +9,12 @@ import { chooseOwner, requireAll, type OwnerReference } from '../api/find-refere
 import { addMember, removeMember } from './membership.js'
 
 export interface AccountOrganizations {
-  /** Of a new account: whose it is, and which it is a user of at once. */
+  /** The owner of a new account. The account becomes a user of this organization at once. */
   readonly organization?: OwnerReference
   readonly organizations?: readonly { readonly id: number }[] | null | undefined
 }
 
-/** Of a new account. Throws 'forbidden' for an organization that is not the caller's. */
+/** The owner and memberships of a new account. Throws 'forbidden' for an organization that is not the caller's. */
 export async function chooseOrganizations(
   queries: Queries,
   actor: Actor,
@@ -25,7 +25,7 @@ export async function chooseOrganizations(
   return { owner, memberOf: [...new Set([...(owner === null ? [] : [owner]), ...listed])] }
 }
 
-/** Under the decision lock. Left out: as they are. Others than the system administrator may only say what is so. */
+/** Call under the decision lock. An omitted list changes nothing. Only the system administrator may send a different list. */
 export async function replaceOrganizations(
   queries: Queries,
   actor: Actor,

@@ -1,4 +1,4 @@
-/** Who may log in: names are unique in the whole store, passwords are kept as argon2id only. */
+/** Queries of accounts. Names are unique in the whole store; passwords are stored as argon2id hashes only. */
 import { expressionBuilder, type Expression, type SqlBool } from 'kysely'
 import { account } from '../../resources/account.js'
 import { groupBy } from '../../group-by.js'
@@ -14,14 +14,14 @@ import { insertRow, updateRow } from '../store/write-rows.js'
 import type { AccountFields } from './account-fields.js'
 
 export interface AccountRecord extends StoredRecord<typeof account.fields> {
-  /** Those that the reader may see, by id. */
+  /** The organizations that the reader may see, ordered by id. */
   readonly organizations: readonly NamedReference[]
 }
 
-/** As a login needs it. */
+/** The part of an account that a login needs. */
 export interface LoginAccount {
   readonly id: number
-  /** argon2id, in its own encoding; empty: it has none and comes in by other ways. */
+  /** argon2id, in its standard encoding. Empty: the account has no password and logs in by other means. */
   readonly passwordHash: string
   readonly locked: boolean
   readonly systemAdministrator: boolean
@@ -32,11 +32,11 @@ interface NewAccount extends Partial<AccountFields> {
   readonly passwordHash: string
   readonly systemAdministrator: boolean
   readonly createdAt: number
-  /** Whose administrators make it; null or left out: the system administrator does. */
+  /** The owner. Null or omitted: the system administrator. */
   readonly organizationId?: number | null
 }
 
-/** An organization's list tells nothing of the other organizations of its accounts, not by a filter either. */
+/** An organization cannot list or filter by the other organizations of its accounts. */
 function accountColumns(scope: Scope) {
   return {
     ...listColumns(account.fields, 'accounts'),
@@ -67,7 +67,7 @@ type AccountRow = Awaited<ReturnType<ReturnType<typeof selectAccounts>['executeT
 
 const readStored = rowReader(account.fields)
 
-/** Gives the rows their organizations with one query more; the order stays. */
+/** Adds the organizations to the rows with one more query. Keeps the order. */
 async function toAccountRecords(
   rows: readonly AccountRow[],
   queries: Queries,
@@ -105,7 +105,7 @@ export async function findAccountByName(
   return row && { ...row, ...toFlags(row) }
 }
 
-/** Whoever's it is. */
+/** Ignores the visibility filter. */
 export async function findLoginAccount(
   queries: Queries,
   id: number,
@@ -130,7 +130,7 @@ export async function hasAccounts(queries: Queries): Promise<boolean> {
   )
 }
 
-/** System administrators that may log in, beside this account. */
+/** True if another system administrator exists whose account is not locked. */
 export async function hasOtherSystemAdministrator(queries: Queries, id: number): Promise<boolean> {
   const row = await queries
     .selectFrom('accounts')
@@ -142,7 +142,7 @@ export async function hasOtherSystemAdministrator(queries: Queries, id: number):
   return row !== undefined
 }
 
-/** Answers the new account's id. */
+/** Returns the new account's id. */
 export async function insertAccount(queries: Queries, made: NewAccount): Promise<number> {
   const { passwordHash, systemAdministrator, createdAt, organizationId = null, ...fields } = made
   const row = {

@@ -1,4 +1,4 @@
-/** `/accounts`: who may log in. */
+/** `/accounts`: the accounts that may log in. */
 import { Type } from 'typebox'
 import { account } from '../../resources/account.js'
 import { answeredAs, resourceRoutes } from '../api/resource-routes.js'
@@ -27,9 +27,9 @@ export function accountRoutes(identity: Identity): readonly Route[] {
       create: withOthers(createBody(account.fields), { password }),
       update: withOthers(updateBody(account.fields), { password: Type.Optional(password) }),
     },
-    // A new password changes no other key.
+    // A password change is visible in no other key.
     edited: { keys: ['updated'] },
-    // A create says whose it is; what it was made with may be sent back.
+    // Only POST reads the owner; PUT ignores it, so that clients may send the created object back.
     ignored: ['organization'],
     asksNoAccess: true,
     requireChangeable: (actor, { id }, { store }) => requireSole(store.queries, actor, id),

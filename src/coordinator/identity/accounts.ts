@@ -1,4 +1,4 @@
-/** Accounts: who may log in. An organization's administrators have those of its users that are of no other (docs/behaviour.md, Accounts). */
+/** Accounts. An organization's administrators manage the accounts that are users of no other organization (docs/behaviour.md, Accounts). */
 import { may, mayGrant, type Actor } from '../../resources/permission.js'
 import { FleetError } from '../../errors.js'
 import {
@@ -32,7 +32,7 @@ interface NewAccount extends AccountChange, AccountOrganizations {
   readonly password: string
 }
 
-/** The system administrator's is of no organization unless told; an organization's is its user at once. */
+/** A new account of an organization becomes its user at once; the system administrator's joins only the listed organizations. */
 export async function createAccount(
   { service, passwords }: Identity,
   actor: Actor,
@@ -59,7 +59,7 @@ export async function createAccount(
   return accountReading.readAgain(service, actor, id)
 }
 
-/** A new password ends the account's sessions; a lock takes their worth within 5 s. */
+/** A new password ends the account's sessions; a lock makes them invalid within 5 s. */
 export async function updateAccount(
   { service, passwords }: Identity,
   actor: Actor,
@@ -75,7 +75,7 @@ export async function updateAccount(
   const passwordHash = password === undefined ? undefined : await passwords.hash(password)
   await withUniqueName(fields.name, 'account', () =>
     store.decide(async (queries) => {
-      // Again: hashing takes its time, and what the caller may do to the account may have changed.
+      // Checked again: the caller's rights may have changed during the hashing.
       await requireMayChange(queries, actor, account, { fields, password })
       await updateAccountRow(queries, id, fields, now())
       if (passwordHash !== undefined) {
@@ -89,7 +89,7 @@ export async function updateAccount(
   return accountReading.readAgain(service, actor, id)
 }
 
-/** With its sessions and what it may do. Throws 'conflict' for the last administrator of an organization, or of all. */
+/** Throws 'conflict' for an organization's last administrator and for the last system administrator. */
 export async function deleteAccount(
   service: StateService,
   account: AccountRecord,
@@ -105,7 +105,7 @@ export async function deleteAccount(
       await requireAuthority(queries, actor, membership, 'account')
       await requireOtherAdministrator(queries, membership, 'account')
     }
-    // Its sessions and what it may do go with it.
+    // Also deletes its sessions and permissions.
     await deleteRow(queries, 'accounts', accountId)
   })
   notifyCredentialsChanged(service)
@@ -133,13 +133,13 @@ async function requireMayChange(
     const membership = { organizationId, accountId }
     await requireAuthority(queries, actor, membership, 'account')
     if (password !== undefined) await requireNoMore(queries, actor, membership)
-    // The system administrator may lock an account in an emergency, and helps the organization afterwards.
+    // In an emergency the system administrator may lock even an organization's last administrator.
     if (locks && actor.organizationId !== null)
       await requireOtherAdministrator(queries, membership, 'account')
   }
 }
 
-/** Whoever sets a password can log in with it. */
+/** The caller could log in with the password that it sets, so the account must not have more rights than the caller. */
 async function requireNoMore(
   queries: Queries,
   actor: Actor,
@@ -154,7 +154,7 @@ async function requireNoMore(
     )
 }
 
-/** Of an organization's caller: the account is a user of no other one. Throws 'forbidden'. */
+/** Throws 'forbidden' if the caller belongs to an organization and the account is a user of another one. */
 export async function requireSole(
   queries: Queries,
   actor: Actor,
@@ -172,7 +172,7 @@ export async function requireSole(
     )
 }
 
-/** An API token with less than everything does not become a system administrator by setting its password. */
+/** Prevents a restricted API token from gaining full rights by setting a system administrator's password. */
 function requireAuthorityOfSystem(actor: Actor, { systemAdministrator }: AccountRecord): void {
   if (!systemAdministrator || may(actor, 'perm', 'write')) return
   throw new FleetError(

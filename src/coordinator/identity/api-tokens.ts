@@ -1,4 +1,4 @@
-/** API tokens: long-lived access tokens for programs, with a part of their maker's rights and no refresh (docs/behaviour.md, API tokens). */
+/** API tokens: long-lived access tokens for programs, with part of their creator's rights, no refresh (docs/behaviour.md, API tokens). */
 import { randomBytes } from 'node:crypto'
 import { parseName } from '../../resources/names.js'
 import { findExcess, toGrants, type Actor, type Permission } from '../../resources/permission.js'
@@ -20,8 +20,8 @@ const yearSeconds = 365 * 24 * 3600
 const tokensMost = 1000
 
 /**
- * The only answer that has the token itself. Throws 'forbidden' for more than the maker may and for a maker that is an API
- * token itself, 'invalid' for the time, 'conflict' when the account has too many.
+ * Only this response contains the token itself. Throws 'forbidden' for rights that the caller does not have and for a caller
+ * that is itself an API token, 'invalid' for the expiry, 'conflict' if the account has too many API tokens.
  */
 export async function createApiToken(
   { service, keys }: Identity,
@@ -56,7 +56,7 @@ export async function createApiToken(
       organizationId: actor.organizationId,
       label,
       limits,
-      // Unique as the column is, and the digest of no token: there is nothing to refresh with.
+      // The column is unique. Random bytes are the digest of no token, so this session cannot be refreshed.
       refreshDigest: randomBytes(32).toString('hex'),
       createdAt,
       lastUsedAt: createdAt,

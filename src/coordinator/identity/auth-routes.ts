@@ -1,4 +1,4 @@
-/** `/auth`: from a name and a password, or a refresh token, to a pair of tokens; who one is; the end of it. */
+/** `/auth`: login, refresh, logout, `whoami` and the change of the caller's own password. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { Type } from 'typebox'
 import { may, permissionTypes, type Actor } from '../../resources/permission.js'
@@ -96,7 +96,7 @@ function tokenRoutes(identity: Identity): readonly Route[] {
   ]
 }
 
-/** Of whoever is logged in. */
+/** Routes for every logged-in caller. */
 function ownRoutes(identity: Identity): readonly Route[] {
   const { service } = identity
   return [
@@ -146,7 +146,7 @@ function ownRoutes(identity: Identity): readonly Route[] {
   ]
 }
 
-/** The body is optional: undefined when there is none. */
+/** The body is optional; a missing one is undefined. */
 function readLoginBody(
   body: { readonly org?: string | null; readonly cookie?: boolean } | undefined,
 ): { readonly org?: string | null; readonly cookie?: boolean } {
@@ -157,7 +157,7 @@ export function answerTokens(tokens: Tokens): Answer {
   return { status: 200, body: tokens }
 }
 
-/** The page's scripts never see the refresh token. */
+/** The cookie is HttpOnly, so the page's scripts never see the refresh token. */
 export function answerWithCookie({ refreshToken, ...tokens }: Tokens, secure: boolean): Answer {
   const cookie = cookieOf(refreshToken, tokens.refreshExpire, secure)
   return { status: 200, body: tokens, headers: { 'set-cookie': cookie } }
@@ -169,7 +169,7 @@ function cookieOf(value: string, expire: number, secure: boolean): string {
   return `${cookieName}=${value}; ${flags}; Expires=${new Date(expire * 1000).toUTCString()}`
 }
 
-/** SameSite takes neighbours of the same site in; browsers say where a call comes from. */
+/** SameSite=Strict admits other origins of the same site, so Sec-Fetch-Site must be `same-origin` if the browser sends it. */
 function readOwnCookie(headers: IncomingHttpHeaders): string | undefined {
   const cookie = readCookie(headers, cookieName)
   const origin = headers['sec-fetch-site']

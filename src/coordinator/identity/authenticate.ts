@@ -1,4 +1,4 @@
-/** Access token → who calls. What was found is believed for some seconds, so that a call costs no query and no signature. */
+/** Access token → actor. Results are cached for some seconds, so that most calls need no query and no signature check. */
 import { credentialsChangedSubject } from '../bus/subjects.js'
 import type { Actor } from '../../resources/permission.js'
 import { findSession, updateSession, type SessionRecord } from './session-queries.js'
@@ -10,9 +10,9 @@ import { readAccessToken } from './tokens.js'
 import { createReadCache } from '../../runtime/bounded-cache.js'
 
 export interface Authenticator {
-  /** Throws FleetError 'unauthenticated', or 'limited' when too many made-up tokens came from there. */
+  /** Throws FleetError 'unauthenticated', or 'limited' after too many forged tokens from the address. */
   authenticate(token: string, sourceAddress: string): Promise<Actor>
-  /** The same, and how long the token counts: for what goes on when the call has been answered. */
+  /** Also returns the token's expiry, for work that outlives the call. */
   recognize(token: string, sourceAddress: string): Promise<Recognized>
   close(): void
 }
@@ -23,9 +23,9 @@ interface Recognized {
   readonly expiresAtMs: number
 }
 
-/** docs/behaviour.md, Tokens: revocation acts within 5 s, also when the hint about it is lost. */
+/** docs/behaviour.md, Tokens: a revocation takes effect within 5 s, even if its notification is lost. */
 const believedMs = 4_000
-/** Of more, those that called longest ago are asked again. */
+/** Beyond this the least recently used tokens are evicted. */
 const rememberedMost = 10_000
 /** The precision of a session's `lastUsed`. */
 const touchEveryMs = 60_000
@@ -79,14 +79,14 @@ async function findActor(
   }
 }
 
-/** What it may do is read with it, so a changed permission acts as soon as an ended session. */
+/** The grants are read with the session, so a changed permission takes effect as soon as an ended session. */
 async function readActor(queries: Queries, session: SessionRecord): Promise<Actor> {
   const [actor] = await readActors(queries, [session])
   if (!actor) throw new Error('one session has one actor')
   return actor
 }
 
-/** Of sessions that live, in their order: one query. */
+/** The actors of live sessions, in the same order, with one query. */
 export async function readActors(
   queries: Queries,
   sessions: readonly SessionRecord[],
@@ -100,7 +100,7 @@ export async function readActors(
     accountName: session.account.name,
     sessionId: session.id,
     organizationId: session.organizationId,
-    role: session.role ?? 'system', // a session that lives has a role where it has an organization
+    role: session.role ?? 'system', // a live session without a role is the system administrator's
     grants:
       session.organizationId !== null && session.role === 'regular'
         ? (grants.next().value ?? {})

@@ -1,4 +1,4 @@
-/** System administrators: the one that an empty store gets, others beside it, and the way back in (docs/behaviour.md, First administrator). */
+/** System administrators: the first one of an empty store, further ones, and password recovery (docs/behaviour.md, First administrator). */
 import { randomBytes } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import type { StateService } from '../service.js'
 
 interface FirstAdministratorOptions {
   readonly stateDir: string
-  /** CACHEFLEET_ADMIN_USER and _PASSWORD; null: not given. */
+  /** CACHEFLEET_ADMIN_USER and _PASSWORD; null: not set. */
   readonly user: string | null
   readonly password: string | null
   readonly stdoutIsTerminal: boolean
@@ -20,16 +20,16 @@ interface FirstAdministratorOptions {
 
 export interface FirstAdministrator {
   readonly name: string
-  /** Holds the password; null: it was given. */
+  /** The file with the generated password; null: CACHEFLEET_ADMIN_PASSWORD was set. */
   readonly passwordFile: string | null
-  /** To be shown once, on a terminal; null: nothing to show. Never logged. */
+  /** Shown once, on a terminal; null: nothing to show. Never logged. */
   readonly passwordToShow: string | null
 }
 
 const defaultName = 'admin'
 const passwordFileName = 'admin-password'
 
-/** Answers null when there is an account already. Throws FleetError 'invalid' for a password that is too short: exit 78. */
+/** Returns null if an account already exists. Throws FleetError 'invalid' for an unfit password or name: exit 78. */
 export async function ensureFirstAdministrator(
   service: StateService,
   { stateDir, user, password, stdoutIsTerminal }: FirstAdministratorOptions,
@@ -41,7 +41,7 @@ export async function ensureFirstAdministrator(
   const name = user ?? defaultName
   const chosen = password ?? randomBytes(18).toString('base64url')
   const passwordFile = password === null ? join(stateDir, passwordFileName) : null
-  // Written first: an account whose password nobody knows would lock everybody out.
+  // Written before the account exists: otherwise a failed write would leave an account whose password is lost.
   if (passwordFile !== null) await writePassword(passwordFile, chosen)
   const passwordHash = await createPasswords().hash(chosen)
   const made = await service.store.decide(async (queries) => {
@@ -51,7 +51,7 @@ export async function ensureFirstAdministrator(
     return true
   })
   if (!made) {
-    // Another coordinator of the same store was faster.
+    // Another coordinator of the same store created the account first.
     if (passwordFile !== null) await rm(passwordFile, { force: true })
     return null
   }
@@ -63,7 +63,7 @@ export async function ensureFirstAdministrator(
 }
 
 /**
- * For `cachefleetd admin set-password NAME`, also while the daemon runs. Ends the account's sessions and removes the
+ * For `cachefleetd admin set-password NAME`; safe while the daemon runs. Ends the account's sessions and removes the
  * file of the first password. Throws FleetError 'not-found' or 'invalid'.
  */
 export async function setPassword(
@@ -80,7 +80,7 @@ export async function setPassword(
 }
 
 /**
- * For `cachefleetd admin add NAME`. Whoever may write the store may create system administrators; the API never
+ * For `cachefleetd admin add NAME`. Write access to the store is enough to create system administrators; the API never
  * creates one. Throws FleetError 'invalid', or 'conflict' for a name that is taken.
  */
 export async function addSystemAdministrator(
@@ -100,7 +100,7 @@ function checkName(name: string, key: string): void {
   if (problem !== null) throw new FleetError('invalid', 'account', `${key}: ${problem}`)
 }
 
-/** Removed before it is written, so that the mode is ours also where an old file lies. */
+/** Removes an old file first, so that the new one has mode 0600. */
 async function writePassword(file: string, password: string): Promise<void> {
   await rm(file, { force: true })
   await writeFile(file, `${password}\n`, { mode: 0o600, flag: 'wx' })

@@ -1,21 +1,21 @@
-/** Organizations whose groups are not deployed for a while (docs/behaviour.md, Freeze). */
+/** Freezes: periods in which the groups of an organization are not deployed (docs/behaviour.md, Freeze). */
 import { FleetError, type ErrorKey } from '../../errors.js'
 import type { Frozen } from '../../resources/freeze.js'
 import type { Actor } from '../../resources/permission.js'
 import type { Queries } from '../store/store.js'
 
 export interface FreezeRecord extends Frozen {
-  /** When it was written, in milliseconds since 1970. */
+  /** When the freeze was set, in milliseconds since 1970. */
   readonly since: number
 }
 
-/** Reads the column, which `organizations.ts` alone writes. Null where that time is over. */
+/** Parses the `frozen` column, which only `organizations.ts` writes. Null if the freeze has ended. */
 export function parseFreeze(json: string | null, nowMs: number): FreezeRecord | null {
   const frozen = json === null ? null : (JSON.parse(json) as FreezeRecord)
   return frozen !== null && frozen.until * 1000 > nowMs ? frozen : null
 }
 
-/** Null: what belongs to no organization, or one that is not frozen now. */
+/** Null without an organization, or if the organization is not frozen now. */
 export async function readFreeze(
   queries: Queries,
   organizationId: number | null,
@@ -30,7 +30,7 @@ export async function readFreeze(
   return parseFreeze(row?.frozen ?? null, nowMs)
 }
 
-/** Organizations that are frozen now, each with the end of it in milliseconds since 1970. */
+/** The organizations that are frozen now, each with the end of its freeze in milliseconds since 1970. */
 export async function readFrozenUntil(
   queries: Queries,
   nowMs: number,
@@ -56,7 +56,7 @@ export function describeFreeze({ until, reason }: Frozen): string {
   return `the organization is frozen until ${new Date(until * 1000).toISOString()}: ${reason}`
 }
 
-/** Of it, or of all. */
+/** True for administrators of the organization and for the system administrator. */
 export function administrates(actor: Actor, organizationId: number | null): boolean {
   if (actor.role === 'system') return true
   return actor.role === 'administrator' && actor.organizationId === organizationId

@@ -1,4 +1,4 @@
-/** What the calls about logins and tokens need beside the store: keys, limits, the hashing of passwords. */
+/** The shared dependencies of the login and token routes: service, keys, limits, password hashing, identity providers. */
 import { createLoginLimits, type LoginLimits } from './login-limits.js'
 import { createPasswords, type Passwords } from './passwords.js'
 import { createProviderClient, type ProviderClient } from './provider-client.js'
@@ -10,7 +10,7 @@ import { openSigningKeys, type SigningKeys } from './signing-keys.js'
 export interface Identity {
   readonly service: StateService
   readonly keys: SigningKeys
-  /** Makes refresh tokens recognisable. */
+  /** The MAC key of refresh tokens: distinguishes genuine tokens from forged ones. */
   readonly refreshKey: Buffer
   readonly passwords: Passwords
   readonly limits: LoginLimits
@@ -31,7 +31,7 @@ export async function openIdentity(service: StateService, sealing: Sealing): Pro
   }
 }
 
-/** Kept sealed, so that another secret key ends no session; it is what versions that did not keep it reckoned with. */
+/** Stored sealed, so that a new secret key ends no session. Earlier versions derived the same key and did not store it. */
 async function openRefreshKey(
   { store, coordinatorId }: StateService,
   sealing: Sealing,

@@ -1,15 +1,15 @@
-/** Logins by identity providers: who is whose account, states that were used, one-time codes. */
+/** Queries of identity provider logins: accounts of subjects, used states, one-time codes. */
 import type { Queries } from '../store/store.js'
 import type { Membership } from './user-queries.js'
 
-/** Who somebody is at a provider, for one organization. */
+/** A user's identity at a provider, within one organization. */
 export interface Subject {
   readonly organizationId: number
   readonly issuer: string
   readonly subject: string
 }
 
-/** Undefined: it is the first login. */
+/** Undefined at the subject's first login. */
 export async function findSubjectAccount(
   queries: Queries,
   { organizationId, issuer, subject }: Subject,
@@ -35,7 +35,7 @@ export async function insertSubject(
     .execute()
 }
 
-/** Answers false when it was used before. Forgets those whose time is over. */
+/** Returns false if the state was already used. Also deletes expired states. */
 export async function useLoginState(
   queries: Queries,
   digest: string,
@@ -50,7 +50,7 @@ export async function useLoginState(
   return numInsertedOrUpdatedRows === 1n
 }
 
-/** Forgets those whose time is over. */
+/** Also deletes expired codes. */
 export async function insertLoginCode(
   queries: Queries,
   digest: string,
@@ -64,7 +64,7 @@ export async function insertLoginCode(
     .execute()
 }
 
-/** Of several that show the same code one is answered; the others get undefined. */
+/** If several callers present the same code, one gets the membership, the others undefined. */
 export async function takeLoginCode(
   queries: Queries,
   digest: string,
@@ -79,7 +79,7 @@ export async function takeLoginCode(
   return { organizationId: row.organizationId, accountId: row.accountId }
 }
 
-/** Of logins that wait for their tokens. */
+/** Deletes the codes of logins that have not fetched their tokens yet. */
 export async function deleteLoginCodes(queries: Queries): Promise<void> {
   await queries.deleteFrom('loginCodes').execute()
 }

@@ -1,4 +1,4 @@
-/** Identity providers: where an organization's users may log in instead of here. The client secret is sealed by the caller. */
+/** Queries of identity providers, where an organization's users may log in. The caller seals the client secret. */
 import { idp } from '../../resources/idp.js'
 import type { Written } from '../../resources/resource.js'
 import { readingOf } from '../api/noun-reading.js'
@@ -7,7 +7,7 @@ import { within, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 
 interface SealedSecret {
-  /** Null: a client without one. */
+  /** Null: the client has no secret. */
   readonly sealedClientSecret: string | null
 }
 
@@ -37,7 +37,7 @@ export const idpReading = readingOf({
   toRecords: (rows) => rows.map(fromRow),
 })
 
-/** Whoever asks: a login knows no more than the organization's name. Undefined also while the organization is locked. */
+/** No visibility filter: a login has only the organization's name. Undefined also while the organization is locked. */
 export async function findIdpOfOrganization(
   queries: Queries,
   organizationName: string,

@@ -1,4 +1,4 @@
-/** `/idps`: where an organization's users log in instead of here. The client secret goes in and never out. */
+/** `/idps`: the identity providers of organizations. The client secret is write-only. */
 import { idp } from '../../resources/idp.js'
 import { answeredAs, resourceRoutes } from '../api/resource-routes.js'
 import type { Route } from '../http/route.js'
@@ -21,7 +21,7 @@ export function idpRoutes(identity: Identity): readonly Route[] {
       delete: 'Ends logging in by an identity provider; accounts that came in by it stay',
     },
     bodies: idpBodies,
-    // A new secret changes no other key.
+    // A change of the secret is visible in no other key.
     edited: { keys: ['updated'] },
     create: (service, actor, body) => createIdp({ ...identity, service }, actor, body),
     update: (service, actor, found, body) =>

@@ -1,4 +1,4 @@
-/** Identity providers: one for each organization. Who decides by roles what users may do holds what an administrator holds. */
+/** Identity providers: one per organization. Only administrators may let a provider's roles decide what users may do. */
 import { Type, type Static } from 'typebox'
 import { idp } from '../../resources/idp.js'
 import { may, type Actor } from '../../resources/permission.js'
@@ -21,7 +21,7 @@ const clientForm = /^[\x20-\x7e]{1,1024}$/
 const scopesMost = 50
 const claimForm = /^[\x20-\x7e]{0,255}$/
 
-/** What a body has in another form than the answer, or what is never answered. */
+/** Keys whose form in a request differs from the response, or which no response contains. */
 const writtenOnly = {
   clientSecret: Type.Optional(
     orNull(Type.String({ description: 'never answered; null: a client without one' })),
@@ -39,10 +39,10 @@ export const idpBodies = {
   update: withOthers(updateBody(idp.fields), writtenOnly),
 }
 
-/** Null: back to the default; left out: as it is. */
+/** Null resets a field to its default; an omitted key keeps its value. */
 type IdpChange = Static<typeof idpBodies.update>
 
-/** Throws 'conflict' when the organization has one, 'forbidden' for a role claim from whoever is not an administrator. */
+/** Throws 'conflict' if the organization already has one, 'forbidden' for a role claim unless the caller may write `perm`. */
 export async function createIdp(
   identity: Identity,
   actor: Actor,
@@ -70,7 +70,7 @@ export async function createIdp(
   }
 }
 
-/** Throws 'forbidden' as createIdp does, also for a change of what has a role claim. */
+/** Throws 'forbidden' like createIdp: for every change that leaves a role claim set. */
 export async function changeIdp(
   identity: Identity,
   actor: Actor,
@@ -83,7 +83,7 @@ export async function changeIdp(
   if (isSame(fields, before)) return before
   requireAuthority(actor, fields)
   await identity.sealing.write(service.store, async (queries) => {
-    // Its secret may have been sealed with another key since it was read.
+    // Reads again: a key rotation may have resealed the secret since `before` was read.
     const now = (await idpReading.find(queries, scopeOf(actor), id)) ?? before
     const row = toIdpRow(mergeFields(identity, change, now))
     await updateRow(queries, 'idps', id, { ...row, updatedAt: service.now() })
@@ -91,7 +91,7 @@ export async function changeIdp(
   return idpReading.readAgain(service, actor, id)
 }
 
-/** The accounts that came in by it stay, and are the same when it is made again. */
+/** Keeps the accounts of its users; a recreated provider finds them again. */
 export async function deleteIdp({ store }: StateService, { id }: IdpRecord): Promise<void> {
   await store.transaction((queries) => deleteRow(queries, 'idps', id))
 }
@@ -100,7 +100,7 @@ function toIdpRow({ sealedClientSecret, ...fields }: IdpFields) {
   return { ...toRow(idp.fields, fields), sealedClientSecret }
 }
 
-/** Without `before`: of a new one. */
+/** Without `before` the provider is new. */
 function mergeFields(identity: Identity, change: IdpChange, before?: IdpFields): IdpFields {
   const { baseURL, clientID, clientSecret, scopes, roleClaim } = change
   if (clientID !== undefined && !clientForm.test(clientID))
@@ -113,7 +113,7 @@ function mergeFields(identity: Identity, change: IdpChange, before?: IdpFields):
     ...(scopes !== undefined && { scopes: scopes && readScopes(scopes) }),
   }
   const fields = mergeWritten(idp, given, before)
-  // A stored secret is never sent to a changed address: whoever changes the address enters the secret again.
+  // A stored secret is never sent to a changed address: a caller that changes the address must send the secret again.
   const keptSecret = fields.baseUrl === before?.baseUrl ? before.sealedClientSecret : null
   const sealedClientSecret =
     clientSecret === undefined ? keptSecret : sealGiven(identity, clientSecret)

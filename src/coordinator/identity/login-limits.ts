@@ -1,7 +1,7 @@
 /**
- * Slows down guessing: only failures count, per account and source address and per source address
- * (docs/behaviour.md, Failed logins). Coordinators of one store tell each other, so that guesses spread over them count
- * together.
+ * Slows down password guessing. Only failures count, per account and source address and per source address
+ * (docs/behaviour.md, Failed logins). Coordinators of one store share their counts, so that guesses spread over several
+ * coordinators are added up.
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { loginAttemptSubject } from '../bus/subjects.js'
@@ -11,10 +11,10 @@ import type { StateService } from '../service.js'
 import { createBoundedCache } from '../../runtime/bounded-cache.js'
 
 export interface LoginLimits {
-  /** Throws FleetError 'limited' with the seconds to wait. `account` null: an authentication without a name. */
+  /** Throws FleetError 'limited' with the seconds to wait. `account` is null for an authentication without a name. */
   check(account: string | null, sourceAddress: string): void
   countFailure(account: string | null, sourceAddress: string): void
-  /** A right password: the account's failures from there are forgotten, the address's are not. */
+  /** After a correct password: clears the account's failures from this address, but not the address's own count. */
   forgive(account: string, sourceAddress: string): void
 }
 
@@ -47,7 +47,7 @@ export function createLoginLimits(
     })
   }
   const countOne = (key: string): void => {
-    // More than the larger limit are never asked for.
+    // No check needs more than the larger limit.
     const times = [...recent(key), now()].slice(-failuresOfAddress)
     failures.set(key, times)
   }
@@ -79,7 +79,7 @@ export function createLoginLimits(
   }
 }
 
-/** A digest: what users type for a name by mistake may be a password, and is as long as they like. */
+/** A digest, because a user may enter a password as the name by mistake, and names have no length limit here. */
 function keyOf(who: CallerKind, account: string | null, address: string): string {
   const text = account === null ? `${who} ${address}` : `${who} ${address} ${account}`
   return createHash('sha256').update(text).digest('base64url').slice(0, 22)

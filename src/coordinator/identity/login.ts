@@ -1,4 +1,4 @@
-/** Name and password for a session; the same answer and time whatever of them is wrong (docs/behaviour.md, Tokens). */
+/** Logins by name and password. Every wrong login gets the same response after the same time (docs/behaviour.md, Tokens). */
 import type { Actor } from '../../resources/permission.js'
 import { FleetError } from '../../errors.js'
 import {
@@ -24,7 +24,7 @@ interface LoginAttempt {
   readonly sourceAddress: string
 }
 
-/** Throws FleetError 'unauthenticated', 'limited' after too many failures, 'unavailable' under too many logins at once. */
+/** Throws FleetError 'unauthenticated', 'limited' after too many failures, 'unavailable' for too many concurrent logins. */
 export async function login(identity: Identity, attempt: LoginAttempt): Promise<Tokens> {
   const { service, passwords, limits } = identity
   const { user, password, organization, sourceAddress } = attempt
@@ -33,7 +33,7 @@ export async function login(identity: Identity, attempt: LoginAttempt): Promise<
   }
   check()
   const found = await findEntry(service, user, organization)
-  // Checked again at its turn: guesses that were sent together have failed meanwhile.
+  // `check` runs again before the hashing: concurrent guesses may have failed while this one was queued.
   const matches = await passwords.verify(found?.account.passwordHash, password, check)
   if (!found?.mayEnter || !matches) {
     limits.countFailure(user, sourceAddress)
@@ -42,7 +42,7 @@ export async function login(identity: Identity, attempt: LoginAttempt): Promise<
   limits.forgive(user, sourceAddress)
   const { account, organizationId } = found
   return startSession(identity, account.id, organizationId, async (queries) => {
-    // A password that was replaced while this one was checked has ended the account's sessions, but not this new one.
+    // A password change during the check ended the account's sessions, but would not end this new one.
     const now = await findLoginAccount(queries, account.id)
     if (now?.passwordHash !== account.passwordHash) throw wrongLogin()
   })
@@ -54,13 +54,13 @@ interface Entry {
   readonly mayEnter: boolean
 }
 
-/** Undefined: there is no such account. The same queries whatever is wrong. */
+/** Undefined: the account does not exist. The queries are the same in every case, so that timing reveals nothing. */
 async function findEntry(
   { store: { queries } }: StateService,
   user: string,
   organizationName: string | undefined,
 ): Promise<Entry | undefined> {
-  // A name with U+0000 cannot be stored, nor asked for on PostgreSQL.
+  // No stored name contains U+0000, and PostgreSQL rejects it in a query.
   const account = user.includes('\0') ? undefined : await findAccountByName(queries, user)
   if (organizationName === undefined)
     return account && { account, organizationId: null, mayEnter: maySystemEnter(account) }
@@ -72,7 +72,7 @@ function maySystemEnter({ systemAdministrator, locked }: LoginAccount): boolean 
   return systemAdministrator && !locked
 }
 
-/** `accountId` 0: of nobody, who may not. */
+/** `accountId` 0 matches no account, so `mayEnter` is false. */
 async function findMemberEntry(
   queries: Queries,
   organizationName: string,
@@ -88,7 +88,7 @@ function wrongLogin(): FleetError {
   return unauthenticated('the name, the password or the organization is wrong')
 }
 
-/** Ends all sessions of the account. Throws FleetError 'forbidden' when `old` is wrong, 'invalid' when `fresh` is short. */
+/** Ends all sessions of the account. Throws FleetError 'forbidden' if `old` is wrong, 'invalid' if `fresh` is too short. */
 export async function changeOwnPassword(
   identity: Identity,
   actor: Actor,
@@ -109,7 +109,7 @@ export async function changeOwnPassword(
   await replacePassword(service, actor.accountId, await passwords.hash(fresh))
 }
 
-/** Sets the password and ends the account's sessions, together. */
+/** Sets the password and ends the account's sessions in one transaction. */
 export async function replacePassword(
   service: StateService,
   accountId: number,

@@ -1,4 +1,4 @@
-/** Which accounts are users of which organizations: the rules that every way of changing that goes through. */
+/** The membership rules: every change of which accounts are users of an organization goes through these functions. */
 import {
   isAdministrator,
   may,
@@ -18,15 +18,15 @@ import {
 } from './user-queries.js'
 
 interface Joining {
-  /** Gives no more than it holds. Null: whoever decides is not an account, as an identity provider is. */
+  /** Grants no more than it holds. Null: an identity provider adds the member, not an account. */
   readonly actor: Actor | null
-  /** Left out: administrator for the first of the organization, regular for later ones (docs/behaviour.md, Accounts). */
+  /** Default: administrator for the organization's first user, regular for later ones (docs/behaviour.md, Accounts). */
   readonly role?: OrganizationRole
   readonly now: number
   readonly errorKey: ErrorKey
 }
 
-/** Under the decision lock. Answers the user's id, and whether it was one before: then nothing changed. */
+/** Call under the decision lock. Returns the user's id; if the account already was a user, `wasThere` is true and nothing changed. */
 export async function addMember(
   queries: Queries,
   account: { readonly id: number; readonly systemAdministrator: boolean },
@@ -57,7 +57,7 @@ export function requireGrantable(actor: Actor, role: OrganizationRole, errorKey:
   )
 }
 
-/** Under the decision lock. Its permissions and sessions there go with it; one that is none changes nothing. */
+/** Call under the decision lock. Also deletes its permissions and sessions there. Does nothing if the account is not a user. */
 export async function removeMember(
   queries: Queries,
   membership: Membership,
@@ -67,7 +67,7 @@ export async function removeMember(
   await deleteUser(queries, membership)
 }
 
-/** Whoever amounts to administrator is changed by those only who do as well (docs/behaviour.md, Accounts). */
+/** Only callers with administrator rights may change an account that has them (docs/behaviour.md, Accounts). */
 export async function requireAuthority(
   queries: Queries,
   actor: Actor,
@@ -83,7 +83,7 @@ export async function requireAuthority(
   )
 }
 
-/** Under the decision lock. Throws 'conflict' for an administrator that is the only one there that may log in. */
+/** Call under the decision lock. Throws 'conflict' for the organization's only administrator that may log in. */
 export async function requireOtherAdministrator(
   queries: Queries,
   membership: Membership,

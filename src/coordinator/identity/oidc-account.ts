@@ -1,5 +1,5 @@
 /**
- * Whose account somebody is whom a provider vouches for: keyed by provider and subject, never by a name
+ * Maps a user of an identity provider to an account, by provider and subject and never by name
  * (docs/behaviour.md, Identity providers).
  */
 import { isAdministrator, isSameGrants, type Rights } from '../../resources/permission.js'
@@ -17,12 +17,12 @@ import { addMember } from './membership.js'
 import type { ProvenIdentity, Provider } from './provider-client.js'
 import { notifyCredentialsChanged, unauthenticated } from './sessions.js'
 
-/** How often a name may be taken by somebody else in the same moment. */
+/** Attempts to create an account while concurrent calls take its name. */
 const attempts = 5
 
 /**
- * Makes the account at the first login; with a role claim, what it may do follows the provider at every login. Throws
- * FleetError 'unauthenticated' for whoever may not come in, in words that do not tell why.
+ * Creates the account at the first login. With a role claim, every login updates role and permissions from the provider.
+ * Throws FleetError 'unauthenticated' if the account may not log in; the message does not give the reason.
  */
 export async function admitIdentity(
   service: StateService,
@@ -47,7 +47,7 @@ interface Admission {
   readonly now: number
 }
 
-/** Under the decision lock. */
+/** Call under the decision lock. */
 async function admit(
   queries: Queries,
   admission: Admission,
@@ -64,7 +64,7 @@ async function admit(
   return { membership, changed: await follow(queries, membership, { rights, wanted, now }) }
 }
 
-/** Throws FleetError 'unauthenticated'. Whom an administrator has taken out comes in again when one lets it in. */
+/** Throws FleetError 'unauthenticated'. A removed user can log in only after an administrator has added it again. */
 export async function requireEntry(
   queries: Queries,
   membership: Membership,
@@ -107,7 +107,7 @@ async function findFreeName(
   throw new FleetError('conflict', 'auth', 'too many accounts have this name; rename some of them')
 }
 
-/** Answers whether something changed. The last administrator stays one (docs/behaviour.md, Accounts). */
+/** Returns whether anything changed. The last administrator keeps its role (docs/behaviour.md, Accounts). */
 async function follow(
   queries: Queries,
   membership: Membership,

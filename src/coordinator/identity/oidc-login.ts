@@ -1,6 +1,6 @@
 /**
- * A login by an identity provider, from the click to the tokens (docs/behaviour.md, Identity providers). What binds the two
- * halves is in a sealed cookie of the browser that began, so that beginning costs the store nothing.
+ * A login by an identity provider, from start to tokens (docs/behaviour.md, Identity providers). The state of a started login
+ * is in a sealed cookie of the browser, so that starting one writes nothing to the store.
  *
  *   begin ──302──▶ provider ──302──▶ finish ──▶ tokens            (an answer as JSON, or the page's cookie)
  *                                           └─302──▶ return?code= ──▶ exchange ──▶ tokens
@@ -19,33 +19,33 @@ import { parseReturnUrl } from './return-url.js'
 import { startSession, type Tokens } from './sessions.js'
 import { digestToken } from './tokens.js'
 
-/** How long a user may take at the provider. */
+/** The time limit for the user's login at the provider. */
 export const loginSeconds = 600
 /** docs/behaviour.md, Identity providers. */
 const codeMs = 60_000
 const purpose = 'logins at identity providers'
 
-/** Below the base URL; what has to be registered at the provider. */
+/** Relative to the base URL. The full URL must be registered at the provider. */
 const callbackPath = '/api/v1/auth/oidc/callback'
 
 interface LoginStart {
   readonly organization: string
-  /** Where the browser goes in the end; undefined: it gets tokens. */
+  /** Where the browser is redirected at the end; undefined: the callback responds with the tokens. */
   readonly returnTo: string | undefined
   /** `https://fleet.example.com`. */
   readonly baseUrl: string
 }
 
-/** What the cookie holds. */
+/** The content of the cookie. */
 interface Pending extends LoginChecks {
   readonly idpId: number
-  /** Of the provider's settings: changed ones need a new login. */
+  /** Of the provider's settings. If they change, the user must start a new login. */
   readonly updatedAt: number
   readonly returnTo: string | null
   readonly expiresAt: number
 }
 
-/** Throws FleetError 'not-found' without a provider, 'invalid' for `returnTo`, 'unavailable' for the provider. */
+/** Throws FleetError 'not-found' without a provider, 'invalid' for a bad `returnTo`, 'unavailable' if the provider fails. */
 export async function beginLogin(
   { service, sealing, providers }: Identity,
   context: Context,
@@ -74,12 +74,12 @@ export async function beginLogin(
 }
 
 interface LoginAnswer {
-  /** What the provider put behind the redirect URI. */
+  /** The query parameters that the provider added to the redirect URI. */
   readonly parameters: URLSearchParams
   readonly cookie: string | undefined
   readonly baseUrl: string
   readonly sourceAddress: string
-  /** Told whose login it is, as soon as that is known. */
+  /** Called with the organization of the login as soon as it is known. */
   readonly note: (about: { readonly organization: number }) => void
 }
 
@@ -87,7 +87,7 @@ type FinishedLogin =
   | { readonly kind: 'return'; readonly location: string }
   | { readonly kind: 'tokens'; readonly tokens: Tokens }
 
-/** Throws FleetError 'invalid' or 'unauthenticated' for what is refused, 'limited' after too many, 'unavailable'. */
+/** Throws FleetError 'invalid' or 'unauthenticated' for a refused login, 'limited' after too many of them, 'unavailable'. */
 export async function finishLogin(
   identity: Identity,
   context: Context,
@@ -111,7 +111,7 @@ export async function finishLogin(
   })
 }
 
-/** Throws FleetError 'invalid' for a code that is none, was used or is too old; 'limited' after too many. */
+/** Throws FleetError 'invalid' for an unknown, used or expired code, 'limited' after too many of them. */
 export async function exchangeCode(
   identity: Identity,
   given: Pick<LoginAnswer, 'sourceAddress' | 'note'> & { readonly code: string },
@@ -126,7 +126,7 @@ export async function exchangeCode(
   })
 }
 
-/** Some time may have passed since the provider said who it is. */
+/** Checks the account again: it may have been locked or removed since the provider identified the user. */
 async function enter(identity: Identity, membership: Membership): Promise<Tokens> {
   const { accountId, organizationId } = membership
   return startSession(identity, accountId, organizationId, async (queries) => {
@@ -134,7 +134,7 @@ async function enter(identity: Identity, membership: Membership): Promise<Tokens
   })
 }
 
-/** What is refused counts as a failed login from there. */
+/** Counts every refusal as a failed login from the source address. */
 async function limited<T>(
   { limits }: Identity,
   sourceAddress: string,
@@ -151,7 +151,7 @@ async function limited<T>(
   }
 }
 
-/** The browser is the one that began, and it brings the answer to what it asked. */
+/** Checks that this browser started the login and that the callback belongs to it. */
 async function readPending(
   { service, sealing }: Identity,
   { cookie, parameters }: LoginAnswer,
@@ -172,7 +172,7 @@ async function readPending(
   return pending
 }
 
-/** Undefined: nothing that we have sealed. */
+/** Undefined: this service did not seal the cookie. */
 async function unseal(sealing: Identity['sealing'], cookie: string): Promise<Pending | undefined> {
   try {
     return JSON.parse(await sealing.open(cookie, purpose)) as Pending // sealed by beginLogin only
@@ -182,7 +182,7 @@ async function unseal(sealing: Identity['sealing'], cookie: string): Promise<Pen
   }
 }
 
-/** Once, on whichever coordinator. Answers the provider that was asked. */
+/** Succeeds once per login, across all coordinators. Returns the provider of the login. */
 async function claimLogin({ service }: Identity, pending: Pending): Promise<IdpRecord> {
   const { queries } = service.store
   const { expiresAt } = pending

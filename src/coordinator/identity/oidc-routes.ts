@@ -11,7 +11,7 @@ const errorKey = 'auth'
 const cookieName = 'cachefleet_oidc'
 const cookiePath = '/api/v1/auth/oidc'
 
-/** Logged when it fails, though it is a GET: it is a failed login (docs/behaviour.md, API log). */
+/** Failures are logged although this is a GET, because they are failed logins (docs/behaviour.md, API log). */
 export const callbackOperation = 'finishOidcLogin'
 
 const beginQuery = Type.Object(
@@ -36,7 +36,7 @@ const exchangeBody = Type.Object(
   { additionalProperties: false },
 )
 
-/** `readBaseUrl`: how browsers and providers reach this service, `https://fleet.example.com`. */
+/** `readBaseUrl` returns the URL of this service for browsers and providers, such as `https://fleet.example.com`. */
 export function oidcRoutes(identity: Identity, readBaseUrl: () => string): readonly Route[] {
   return [
     route({
@@ -108,15 +108,15 @@ export function oidcRoutes(identity: Identity, readBaseUrl: () => string): reado
   ]
 }
 
-/** The code in the address is for the next page only. */
+/** Keeps the code in the URL out of the Referer header. */
 const quiet = { 'referrer-policy': 'no-referrer' }
 
-/** Behind a proxy that speaks TLS the public address tells. */
+/** Behind a proxy that terminates TLS, the public URL decides. */
 function isSecure(secure: boolean, baseUrl: string): boolean {
   return secure || baseUrl.startsWith('https:')
 }
 
-/** Lax: a strict cookie does not come along from the provider's page. */
+/** SameSite=Lax, because browsers send no Strict cookie on a redirect from the provider's page. */
 function cookieOf(value: string, seconds: number, secure: boolean): string {
   const flags = `Path=${cookiePath}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`
   return `${cookieName}=${value}; ${flags}; Max-Age=${seconds}`
@@ -133,7 +133,7 @@ function wantsPage({ accept = '' }: IncomingHttpHeaders): boolean {
   return accept.includes('text/html') && !accept.includes('application/json')
 }
 
-/** A browser without a return URL gets the page's cookie and the page. */
+/** Redirects a browser without a return URL to the page and sets the page's cookie. */
 function toPage({ headers }: Answer, over: string): Answer {
   const kept = headers?.['set-cookie'] ?? []
   return { status: 303, headers: { location: '/', 'set-cookie': [over, ...[kept].flat()] } }

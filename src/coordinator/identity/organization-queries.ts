@@ -1,4 +1,4 @@
-/** Organizations: separate owners of objects, by name (docs/behaviour.md, Organizations). */
+/** Queries of organizations, the separate owners of objects (docs/behaviour.md, Organizations). */
 import { organization } from '../../resources/organization.js'
 import { readingOf } from '../api/noun-reading.js'
 import { listColumns, rowReader, type StoredRecord } from '../store/resource-rows.js'
@@ -6,7 +6,7 @@ import { visibleOrganizations, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 
 export interface OrganizationRecord extends StoredRecord<typeof organization.fields> {
-  /** JSON of Frozen, also when that time is over. */
+  /** A FreezeRecord as JSON, kept after the freeze has ended. */
   readonly frozen: string | null
 }
 
@@ -28,7 +28,7 @@ export const organizationReading = readingOf({
   toRecords: (rows) => rows.map(fromRow),
 })
 
-/** Whoever asks. */
+/** Ignores the visibility filter. */
 export async function findOrganization(
   queries: Queries,
   id: number,
@@ -48,7 +48,7 @@ export async function findOrganizationByName(
   return row && fromRow(row)
 }
 
-/** By name; those that do not exist are left out. */
+/** Name → id. Omits names that do not exist. */
 export async function readOrganizationIds(
   queries: Queries,
   names: readonly string[],
@@ -72,7 +72,7 @@ const ownedTables = [
   'paramSets',
 ] as const
 
-/** What keeps it from being deleted: table → how many. */
+/** The owned objects that prevent its deletion, counted per table; tables without any are omitted. */
 export async function countOwned(
   queries: Queries,
   id: number,

@@ -1,4 +1,4 @@
-/** `/organizations`: separate owners of objects, made and changed by the system administrator. */
+/** `/organizations`: separate owners of objects, which the system administrator creates and changes. */
 import { Type } from 'typebox'
 import { account } from '../../resources/account.js'
 import { organization } from '../../resources/organization.js'
@@ -59,7 +59,7 @@ function editRoutes(service: StateService): readonly Route[] {
         'Changes an organization; a lock acts within 5 s, lifetimes from the next refresh. Its own administrators change frozen only',
       delete: 'Deletes an organization with its users and tokens; 409 while it owns anything else',
     },
-    // It belongs to none itself.
+    // An organization has no owner, so its create body has no `organization` key.
     bodies: { create: givenBody(organization.fields), update: updateBody(organization.fields) },
     requireChangeable: requireAdministrator,
     create: createOrganization,

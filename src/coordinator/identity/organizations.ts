@@ -1,4 +1,4 @@
-/** Organizations: made, locked and given accounts by the system administrator; others read their own (docs/behaviour.md, Organizations). */
+/** Organizations: the system administrator manages them, other callers read their own (docs/behaviour.md, Organizations). */
 import { parseOrganizationName } from '../../resources/names.js'
 import { organization } from '../../resources/organization.js'
 import type { Actor } from '../../resources/permission.js'
@@ -36,7 +36,7 @@ export async function createOrganization(
   return organizationReading.readAgain(service, actor, id)
 }
 
-/** What lives of its sessions ends within 5 s when it is locked; lifetimes count from the next login or refresh. */
+/** A lock makes its sessions invalid within 5 s. New token lifetimes apply from the next login or refresh. */
 export async function updateOrganization(
   service: StateService,
   actor: Actor,
@@ -52,12 +52,12 @@ export async function updateOrganization(
     store.transaction((queries) => updateRow(queries, 'organizations', before.id, row)),
   )
   notifyCredentialsChanged(service)
-  // A freeze that ends lets pending deploys go.
+  // Pending deploys proceed when a freeze is lifted.
   if (frozen !== before.frozen) service.bus.publish(placementInputsSubject, {})
   return organizationReading.readAgain(service, actor, before.id)
 }
 
-/** With its users, sessions and tokens; the accounts stay. Throws 'conflict' while it owns anything else. */
+/** Also deletes its users, sessions and tokens, but not the accounts. Throws 'conflict' while it owns anything else. */
 export async function deleteOrganization(
   service: StateService,
   { id }: OrganizationRecord,
@@ -82,7 +82,7 @@ export async function deleteOrganization(
   notifyCredentialsChanged(service)
 }
 
-/** The first account of an organization becomes its administrator, later ones are regular. Again changes nothing. */
+/** The organization's first account becomes its administrator, later ones are regular. Assigning a user again changes nothing. */
 export async function assignAccount(
   service: StateService,
   actor: Actor,
@@ -97,7 +97,7 @@ export async function assignAccount(
   return organizationReading.readAgain(service, actor, id)
 }
 
-/** Throws 'conflict' for the last administrator. One that is not a user changes nothing. */
+/** Throws 'conflict' for the last administrator. Does nothing if the account is not a user. */
 export async function unassignAccount(
   service: StateService,
   actor: Actor,
@@ -123,7 +123,7 @@ async function requireAccount(
   return account
 }
 
-/** Left out: as it is. Throws 'invalid' for a time that is over. */
+/** An omitted key keeps the freeze. Throws 'invalid' for a time in the past. */
 function mergeFreeze(
   wanted: Frozen | null | undefined,
   before: string | null,
@@ -143,12 +143,12 @@ function mergeFreeze(
   return JSON.stringify({ until, reason, since: present?.since ?? nowMs } satisfies FreezeRecord)
 }
 
-/** Throws 'forbidden' for whoever is neither administrator of it nor the system administrator. */
+/** Throws 'forbidden' unless the caller is an administrator of the organization or the system administrator. */
 export function requireAdministrator(actor: Actor, { id }: OrganizationRecord): void {
   if (!administrates(actor, id)) requireSystemAdministrator(actor)
 }
 
-/** Throws 'forbidden' for whoever is of an organization. */
+/** Throws 'forbidden' if the caller belongs to an organization. */
 export function requireSystemAdministrator({ organizationId }: Actor): void {
   if (organizationId !== null)
     throw new FleetError(
@@ -160,7 +160,7 @@ export function requireSystemAdministrator({ organizationId }: Actor): void {
 
 type OrganizationFields = Written<typeof organization.fields>
 
-/** Without `before`: of a new one. */
+/** Without `before` the organization is new. */
 function merge(change: object, before?: OrganizationFields): OrganizationFields {
   const { quotas, ...fields } = mergeWritten(organization, change, before)
   if (fields.name !== before?.name) parseOrganizationName(fields.name)

@@ -1,4 +1,4 @@
-/** Passwords as argon2id: few at a time, so that logins never take the machine from the other calls. */
+/** Hashes passwords with argon2id, a few at a time, so that logins never starve other calls. */
 import { availableParallelism } from 'node:os'
 import { hash, verify } from '@node-rs/argon2'
 import { FleetError, type ErrorKey } from '../../errors.js'
@@ -7,29 +7,29 @@ import { Semaphore } from '../../runtime/semaphore.js'
 export interface Passwords {
   hash(password: string): Promise<string>
   /**
-   * Without a hash, or with an empty one, the same work is done against one that no password has: an unknown name takes as long as a
+   * Without a hash, or with an empty one, it verifies against a hash that no password has, so that an unknown name takes as long as a
    * known one.
-   * `beforeWork` runs when it is this password's turn; what it throws is thrown.
+   * `beforeWork` runs when it is this password's turn; its errors are passed on.
    */
   verify(hash: string | undefined, password: string, beforeWork?: () => void): Promise<boolean>
 }
 
-/** docs/behaviour.md, Accounts. Characters. */
+/** In characters (docs/behaviour.md, Accounts). */
 const passwordLeast = 12
 const passwordMost = 1024
 
-/** argon2id is the library's default. About 12 ms of one core and 19 MiB each. */
+/** argon2id is the library's default. Each hash takes about 12 ms of one core and 19 MiB. */
 const parameters = {
   memoryCost: 19 * 1024,
   timeCost: 2,
   parallelism: 1,
 }
 const { memoryCost, timeCost, parallelism } = parameters
-/** Sixteen bytes of salt and thirty-two of hash: zeros, which nobody's password hashes to. */
+/** 16 bytes of salt and 32 bytes of hash, all zeros; no password hashes to this. */
 const noPassword = `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$${'A'.repeat(22)}$${'A'.repeat(43)}`
-/** Of the four threads that Node's file system calls use too; one core stays for all other calls. */
+/** Out of the four threads that Node also uses for file system calls; one core stays free for other calls. */
 const atOnce = Math.max(1, Math.min(2, availableParallelism() - 1))
-/** About one second of work. */
+/** Passwords that may wait: about one second of work. */
 const waitingMost = 100
 
 export function createPasswords(): Passwords {
@@ -53,7 +53,7 @@ export function createPasswords(): Passwords {
   }
 }
 
-/** Throws FleetError 'invalid' naming the key. */
+/** Throws FleetError 'invalid' that names the key. */
 export function checkNewPassword(
   password: string,
   key: string,

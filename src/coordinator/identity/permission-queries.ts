@@ -1,4 +1,4 @@
-/** What users may do beyond nothing: a row for each type, read or write as well. */
+/** The permissions of users: one row per type, for read only or for read and write. */
 import { sql } from 'kysely'
 import { permissionTypes, type Grants, type PermissionType } from '../../resources/permission.js'
 import { permission } from '../../resources/user-permission.js'
@@ -10,7 +10,7 @@ import type { Queries } from '../store/store.js'
 import { insertRow } from '../store/write-rows.js'
 import type { Membership } from './user-queries.js'
 
-/** `write` false: read only. */
+/** `write` is false for read only. */
 export type PermissionRecord = StoredRecord<typeof permission.fields>
 
 const permissionColumns = {
@@ -37,7 +37,7 @@ export const permissionReading = readingOf({
   toRecords: (rows) => rows.map(readStored),
 })
 
-/** Answers the new permission's id. The foreign key refuses whoever is not a user of the organization. */
+/** Returns the new permission's id. The foreign key refuses an account that is not a user of the organization. */
 export async function insertPermission(
   queries: Queries,
   { organizationId, accountId }: Membership,
@@ -48,7 +48,7 @@ export async function insertPermission(
   return insertRow(queries, 'permissions', row, now)
 }
 
-/** What a user may do is this and nothing else. */
+/** Replaces all permissions of a user with these. */
 export async function replacePermissions(
   queries: Queries,
   membership: Membership,

@@ -1,5 +1,5 @@
 /**
- * Permissions: what a regular user may read or write, a type at a time. Changing them needs write on `perm`
+ * Permissions: what a regular user may read or write, one type each. Changing them needs write on `perm`
  * (docs/behaviour.md, Permissions).
  */
 import type { Actor } from '../../resources/permission.js'
@@ -16,7 +16,7 @@ import { scopeOf, type StateService } from '../service.js'
 import { notifyCredentialsChanged } from './sessions.js'
 import { organizationMissing } from './users.js'
 
-/** Throws 'invalid' for an account that is not a user of the organization, 'conflict' when it has one for the type. */
+/** Throws 'invalid' if the account is not a user of the organization, 'conflict' if it already has a permission for the type. */
 export async function createPermission(
   service: StateService,
   actor: Actor,
@@ -69,10 +69,10 @@ export async function deletePermission(
   notifyCredentialsChanged(service)
 }
 
-/** Null: the default, which is to read and not to write. */
+/** Null is the default: read is true, write is false. */
 type AccessChange = Pick<UpdateBody<typeof permission.fields>, 'read' | 'write'>
 
-/** Whether it is to write; write implies read, and neither would be no permission. */
+/** Returns `write`, which implies read. Throws if both are false, because that would be no permission. */
 function merge({ read, write }: AccessChange, before: boolean): boolean {
   const writes = write === undefined ? before : (write ?? false)
   if (read === false && !writes)

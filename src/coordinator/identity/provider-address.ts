@@ -1,7 +1,7 @@
 /**
- * Which addresses of an identity provider are called: https, or http on loopback; nothing link-local, no metadata service
- * (docs/behaviour.md, Identity providers). Asked when the address is stored, and again for what its name resolves to when it is
- * called.
+ * Which addresses of an identity provider may be called: https, or http on loopback; no link-local address, no metadata service
+ * (docs/behaviour.md, Identity providers). Checked when the address is stored, and again for the resolved addresses on every
+ * call.
  */
 import { BlockList, isIP } from 'node:net'
 import { FleetError } from '../../errors.js'
@@ -10,7 +10,7 @@ import { embeddedAddresses } from '../http/embedded-addresses.js'
 const urlLimit = 2000
 const discoveryPath = '/.well-known/openid-configuration'
 
-/** Names that clouds give their metadata services. */
+/** The names of clouds' metadata services. */
 export const metadataNames = new Set(
   ['metadata', 'metadata.google.internal', 'metadata.goog'].concat([
     'instance-data',
@@ -18,7 +18,7 @@ export const metadataNames = new Set(
   ]),
 )
 
-/** In one form, without the path of the discovery document or a lone slash. Throws FleetError 'invalid' that says what would be right. */
+/** Normalizes the URL: drops the discovery document's path and a lone slash. Throws FleetError 'invalid' that says what is valid. */
 export function parseBaseUrl(text: string): string {
   if (text.length > urlLimit || !URL.canParse(text))
     throw refused('it is not a URL; https://idp.example.com/realm is one')
@@ -35,7 +35,7 @@ export function parseBaseUrl(text: string): string {
   return url.pathname === '/' ? url.origin : url.href
 }
 
-/** As far as the URL itself tells. Null: it may be called. */
+/** Checks only the URL itself, without resolving its name. Null: it may be called. */
 export function findUrlProblem({ protocol, hostname }: URL): string | null {
   const host = plainHost(hostname)
   if (protocol !== 'https:' && protocol !== 'http:')
@@ -46,7 +46,7 @@ export function findUrlProblem({ protocol, hostname }: URL): string | null {
   return protocol === 'http:' && !isLoopback ? httpsNeeded : null
 }
 
-/** Of an IP address that is called or that a name resolved to. */
+/** For an IP address in the URL or one that its name resolved to. Null: it may be called. */
 export function findAddressProblem(address: string, protocol: string): string | null {
   const forms = [address, ...embeddedAddresses(address)]
   if (forms.some((form) => isListed(refusedAddresses, form))) return notCalled
@@ -83,13 +83,13 @@ for (const [network, bits] of [
   ['ff00::', 8],
 ] as const)
   refusedAddresses.addSubnet(network, bits, 'ipv6')
-// Metadata elsewhere: Alibaba, Oracle, Azure's host; Amazon and Google by IPv6.
+// Metadata services at other addresses: Alibaba, Oracle, Azure's host; Amazon and Google over IPv6.
 for (const address of ['100.100.100.200', '192.0.0.192', '168.63.129.16'])
   refusedAddresses.addAddress(address, 'ipv4')
 for (const address of ['::', 'fd00:ec2::254', 'fd20:ce::254'])
   refusedAddresses.addAddress(address, 'ipv6')
 
-/** An IPv4 address in IPv6 clothes is taken for what it is (`::ffff:`, by the list itself). */
+/** The list itself treats an IPv4-mapped IPv6 address (`::ffff:`) as the IPv4 address. */
 function isListed(list: BlockList, address: string): boolean {
   const family = isIP(address)
   return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4')

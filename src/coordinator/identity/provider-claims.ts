@@ -1,5 +1,5 @@
 /**
- * What an identity provider says of somebody, in our words: a role, permissions, names for an account
+ * Maps an identity provider's claims about a user to a role, permissions and names for an account
  * (docs/behaviour.md, Identity providers).
  */
 import { createHash } from 'node:crypto'
@@ -11,18 +11,18 @@ import {
   type Rights,
 } from '../../resources/permission.js'
 
-/** Of an ID token and of the user info, the token's first. */
+/** The claims of the ID token and of the user info; the token's take precedence. */
 export type Claims = Readonly<Record<string, unknown>>
 
-/** Values of the claim that are considered. */
+/** Only the first so many values of the role claim are read. */
 const valuesMost = 1000
-/** Numbers tried behind a name that is taken. */
+/** How many numbers are tried as a suffix of a name that is taken. */
 const numbersMost = 100
 const nameLimit = 255
 
 /**
- * Values are `administrator`, `regular`, `<type>:read` and `<type>:write`; others mean something elsewhere. Without any it
- * is a regular user that may nothing.
+ * Values are `administrator`, `regular`, `<type>:read` and `<type>:write`; others, meant for other services, are ignored.
+ * Without any, the account is a regular user without permissions.
  */
 export function readRights(claims: Claims, roleClaim: string): Rights {
   const values = readValues(claims, roleClaim).slice(0, valuesMost)
@@ -36,7 +36,7 @@ export function readRights(claims: Claims, roleClaim: string): Rights {
   return { role: values.includes('administrator') ? 'administrator' : 'regular', grants }
 }
 
-/** The claim of that name, else the one at the path: `realm_access.roles`. */
+/** Returns the claim of that name, else the one at that path, such as `realm_access.roles`. */
 export function findClaim(claims: Claims, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name]
   let value: unknown = claims
@@ -53,14 +53,14 @@ function readValues(claims: Claims, name: string): readonly string[] {
   return Array.isArray(value) ? value.filter((member) => typeof member === 'string') : []
 }
 
-/** Empty: none was told that can be one. */
+/** Empty if the provider gives no valid one. */
 export function readEmail({ email }: Claims): string {
   return typeof email === 'string' && findEmailProblem(email) === null ? email : ''
 }
 
 /**
- * Names for a new account, the first that is free counts: the preferred one, with the organization's behind it when that is
- * taken, with a number when that is as well (account names are unique in the whole store).
+ * Candidate names for a new account, of which the first free one is used: the preferred name, then with the organization's name
+ * as a suffix, then with a number as well (account names are unique in the whole store).
  */
 export function* chooseAccountNames(
   claims: Claims,
@@ -83,7 +83,7 @@ function isAccountName(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== '' && findAccountNameProblem(value) === null
 }
 
-/** At most so many characters. */
+/** Cuts to at most `most` characters. */
 function cut(text: string, most: number): string {
   return Array.from(text).slice(0, Math.max(0, most)).join('')
 }

@@ -1,6 +1,6 @@
 /**
- * OpenID Connect's authorization code flow with PKCE, as its relying party (docs/behaviour.md, Identity providers). The only
- * user of the client library, which is loaded at the first login by a provider.
+ * The relying party of OpenID Connect's authorization code flow with PKCE (docs/behaviour.md, Identity providers). The only
+ * user of the client library, which is loaded at the first login through a provider.
  */
 import type * as OpenIdClient from 'openid-client'
 import type { Configuration } from 'openid-client'
@@ -13,12 +13,12 @@ import type { ResolveName } from '../http/judged-lookup.js'
 import { createProviderFetch, ProviderFault } from './provider-http.js'
 import { createReadCache } from '../../runtime/bounded-cache.js'
 
-/** A provider with its secret, as a login uses it. */
+/** A provider with its opened client secret, for one login. */
 export interface Provider extends Omit<IdpRecord, 'sealedClientSecret'> {
   readonly clientSecret: string | null
 }
 
-/** What binds the answer of a provider to its question. */
+/** Binds the provider's callback to the login that was begun. */
 export interface LoginChecks {
   readonly state: string
   readonly nonce: string
@@ -32,13 +32,13 @@ export interface ProvenIdentity {
 }
 
 export interface ProviderClient {
-  /** Where a browser goes. Throws FleetError 'unavailable'. */
+  /** `url` is where the browser is sent. Throws FleetError 'unavailable'. */
   begin(
     provider: Provider,
     redirectUri: string,
     log: Logger,
   ): Promise<LoginChecks & { readonly url: string }>
-  /** `callback`: the redirect URI with what the provider put behind it. Throws FleetError 'invalid', 'unauthenticated', 'unavailable'. */
+  /** `callback`: the redirect URI with the provider's parameters. Throws FleetError 'invalid', 'unauthenticated', 'unavailable'. */
   finish(
     provider: Provider,
     callback: URL,
@@ -51,7 +51,7 @@ type Library = typeof OpenIdClient
 
 /** How long a provider's discovery document is cached. */
 const believedMs = 10 * 60 * 1000
-/** A provider is some kilobytes here; of more, those that were not asked for the longest are asked again. */
+/** Cached providers, some kilobytes each. Beyond this the least recently used ones are discovered again. */
 const rememberedMost = 1000
 
 export function createProviderClient(now: () => number, resolveName?: ResolveName): ProviderClient {
@@ -95,7 +95,7 @@ async function askProvider(
   providerFetch: ReturnType<typeof createProviderFetch>,
 ): Promise<Configuration> {
   const server = new URL(baseUrl)
-  const isPlain = server.protocol === 'http:' // loopback, or it would not be stored
+  const isPlain = server.protocol === 'http:' // loopback only, as checked when it was stored
   const configuration = await library.discovery(
     server,
     clientId,
@@ -114,12 +114,12 @@ async function askProvider(
     },
   )
   refuseEndpoints(configuration)
-  // The signature of an ID token is checked as well: on loopback there is no TLS to rely on.
+  // Also verifies the ID token's signature, because loopback has no TLS to rely on.
   library.enableNonRepudiationChecks(configuration)
   return configuration
 }
 
-/** A browser is sent to the first, a secret to the second. */
+/** The browser is sent to the authorization endpoint, the client secret to the token endpoint. */
 function refuseEndpoints(configuration: Configuration): void {
   const { authorization_endpoint, token_endpoint } = configuration.serverMetadata()
   for (const endpoint of [authorization_endpoint, token_endpoint]) {
@@ -132,12 +132,12 @@ function refuseEndpoints(configuration: Configuration): void {
   }
 }
 
-/** The library marks it as deprecated so that its use is thought about; without it loopback cannot be spoken to. */
+/** The library deprecates it only to discourage its use; loopback cannot be called without it. */
 function allowPlainHttp(library: Library): (configuration: Configuration) => void {
   return Reflect.get(library, 'allowInsecureRequests')
 }
 
-/** OpenID Connect Discovery: a provider that lists none knows client_secret_basic. */
+/** OpenID Connect Discovery: a provider that lists no methods supports client_secret_basic. */
 function chooseAuthentication(
   library: Library,
   secret: string | null,
@@ -184,7 +184,7 @@ async function finishLogin(
   const proven = tokens.claims()
   if (!proven) throw new ProviderFault('it answers without an ID token')
   const { iss: issuer, sub: subject } = proven
-  // All whom the provider does not name would be one account; the library checks only that it is a text.
+  // All users with an empty subject would share one account; the library checks only that it is a string.
   if (subject === '') throw new Error('the ID token has an empty subject')
   const isWhole =
     'preferred_username' in proven &&
@@ -198,11 +198,11 @@ async function finishLogin(
 interface Fault {
   readonly provider: Provider
   readonly log: Logger
-  /** The provider was asked what a browser brought, which may be made up. */
+  /** True for the step that verifies the browser's callback parameters, which may be forged. */
   readonly isAnswer: boolean
 }
 
-/** What is wrong with the provider, not with what was brought. */
+/** Error codes that are the provider's fault, not that of the callback parameters. */
 const faultsOfProvider = new Set([
   'OAUTH_TIMEOUT',
   'OAUTH_ABORT',
@@ -211,7 +211,7 @@ const faultsOfProvider = new Set([
   'OAUTH_PARSE_ERROR',
 ])
 
-/** Only words of ours and codes of the library are told and logged: errors of the library hold tokens and answers. */
+/** Returns and logs only our own messages and the library's codes, because the library's errors hold tokens and responses. */
 function describeFault(
   library: Library,
   error: unknown,
@@ -259,7 +259,7 @@ function wordOf(error: unknown, key: string): string | undefined {
   return typeof value === 'string' ? printable(value) : undefined
 }
 
-/** RFC 6749 5.2: error codes are printable ASCII; a provider may answer anything. */
+/** RFC 6749 5.2: error codes are printable ASCII; a provider may send anything. */
 function printable(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, '?').slice(0, 80)
 }

@@ -1,18 +1,18 @@
 /**
- * One HTTP call to an identity provider: no redirects, bounded in time and size, and only to addresses that may be called,
- * whatever its name resolves to at that moment. The address that was checked is the one that is connected to.
+ * One HTTP call to an identity provider: without redirects, bounded in time and size, and only to addresses that may be called,
+ * whatever its name resolves to at that moment. The connection uses exactly the address that was checked.
  */
 import { request as requestPlain, type IncomingMessage, type RequestOptions } from 'node:http'
 import { request as requestSecure } from 'node:https'
 import { createJudgedLookup, type ResolveName } from '../http/judged-lookup.js'
 import { findAddressProblem, findUrlProblem } from './provider-address.js'
 
-/** The provider cannot be used: it is not there, too slow, too large, elsewhere. */
+/** The provider cannot be used: unreachable, too slow, a response too large, or an address that may not be called. */
 export class ProviderFault extends Error {
   override readonly name = 'ProviderFault'
 }
 
-/** As the client library hands it over. */
+/** A request as the client library passes it. */
 interface ProviderRequest {
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
@@ -20,11 +20,11 @@ interface ProviderRequest {
   readonly signal?: AbortSignal | undefined
 }
 
-/** A user waits for it; keys and tokens take a few kilobytes. */
+/** Short, because a user waits for it. Keys and tokens take a few kilobytes. */
 const timeoutMs = 5_000
 const answerLimitBytes = 1 << 20
 
-/** `resolveName`: the system's unless a test gives its own. */
+/** `resolveName`: the system's resolver, unless a test provides one. */
 export function createProviderFetch(
   resolveName?: ResolveName,
 ): (url: string, request: ProviderRequest) => Promise<Response> {
@@ -79,13 +79,13 @@ function send(url: URL, { body, options }: Sending): Promise<Response> {
   })
 }
 
-/** The system's short word (`ECONNREFUSED`); what a provider says does not go into our log. */
+/** Returns the system's error code (`ECONNREFUSED`), because the provider's own text must not be logged. */
 function wordOf(error: Error): string {
   if (error.name === 'AbortError' || error.name === 'TimeoutError') return 'it takes too long'
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name
 }
 
-/** What is compressed stays so, and is then no JSON: no answer grows beyond what it took to send. */
+/** Compressed responses are not decompressed and so fail as JSON: a response never grows beyond its size on the wire. */
 async function readAnswer(message: IncomingMessage): Promise<Response> {
   const { statusCode: status = 0 } = message
   if (status >= 300 && status < 400) throw new ProviderFault('it answers with a redirect')
@@ -94,7 +94,7 @@ async function readAnswer(message: IncomingMessage): Promise<Response> {
   const chunks: Buffer[] = []
   let sizeBytes = 0
   for await (const chunk of message as AsyncIterable<Buffer>) {
-    // no encoding is set, so these are buffers
+    // buffers, because no encoding is set
     sizeBytes += chunk.length
     if (sizeBytes > answerLimitBytes) throw new ProviderFault('its answer is too large')
     chunks.push(chunk)

@@ -1,4 +1,4 @@
-/** Client secrets of identity providers: in the store sealed, open only while a login needs them. */
+/** Client secrets of identity providers: sealed in the store, opened only while a login needs them. */
 import type { IdpRecord } from './idp-queries.js'
 import type { Provider } from './provider-client.js'
 import { sealedPurposes } from './sealed-texts.js'
@@ -10,7 +10,7 @@ export function sealClientSecret(sealing: Sealing, secret: string): string {
   return sealing.seal(secret, purpose)
 }
 
-/** Rejects with FleetError 'unavailable' when another key has sealed it. */
+/** Rejects with FleetError 'unavailable' if the secret was sealed with another key. */
 export async function openProvider(sealing: Sealing, idp: IdpRecord): Promise<Provider> {
   const { sealedClientSecret, ...rest } = idp
   const clientSecret =

@@ -1,11 +1,11 @@
-/** While an organization is frozen its groups stay as they are, unless an administrator forces it (docs/behaviour.md, Freeze). */
+/** The groups of a frozen organization do not change, unless an administrator forces it (docs/behaviour.md, Freeze). */
 import { Type } from 'typebox'
 import { FleetError, type ErrorKey } from '../../errors.js'
 import type { Call } from '../http/route.js'
 import { administrates, describeFreeze, readFreeze, refuseFrozen } from './freeze.js'
 import type { StateService } from '../service.js'
 
-/** Of the query of whatever is refused while frozen. */
+/** A query key of every call that is refused while frozen. */
 export const forceKey = {
   force: Type.Optional(
     Type.Boolean({ description: 'Also while the organization is frozen; for administrators' }),
@@ -17,7 +17,7 @@ interface ChangedGroup {
   readonly name: string
 }
 
-/** Answers the query; throws 'conflict', or 'forbidden' for whoever may not force it. What was forced is in the api log. */
+/** Returns the query. Throws 'conflict', or 'forbidden' if the caller may not force it. The API log records what was forced. */
 export async function requireThawed<Query>(
   service: StateService,
   {
@@ -43,6 +43,6 @@ export async function requireThawed<Query>(
       `${describeFreeze(frozen)}; only an administrator can override it`,
     )
   note({ warning: `forced on group ${JSON.stringify(name)}, though ${describeFreeze(frozen)}` })
-  // It is about the freeze, where nobody is replaced.
+  // Without `replace`, `force` concerns only the freeze.
   return replace ? query : { ...query, force: undefined }
 }

@@ -1,14 +1,14 @@
 /**
- * Where a login by an identity provider may end: on this machine's loopback, or on a page of this service
+ * Where a login through an identity provider may return to: a loopback address, or a page of this service
  * (docs/behaviour.md, Identity providers).
  */
 import { FleetError } from '../../errors.js'
 import { findAddressProblem, plainHost } from './provider-address.js'
 
-/** It is kept in a cookie. */
+/** Bounded because it is kept in a cookie. */
 const returnLimit = 1000
 
-/** `baseUrl`: of this service; what begins with `/` stands below it. Throws FleetError 'invalid'. */
+/** `baseUrl`: of this service; paths that begin with `/` are relative to it. Throws FleetError 'invalid'. */
 export function parseReturnUrl(text: string, baseUrl: string): string {
   const isRelative = text.startsWith('/') && URL.canParse(text, baseUrl)
   if (text.length > returnLimit || !(isRelative || URL.canParse(text))) throw refused()

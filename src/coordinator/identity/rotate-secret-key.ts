@@ -1,5 +1,5 @@
 /**
- * `cachefleetd secret rotate` and `secret reset`: another secret key for all that is sealed in the store, and the way on when
+ * `cachefleetd secret rotate` seals everything in the store with a new secret key; `secret reset` is the way to continue after
  * the key is lost.
  */
 import { FleetError } from '../../errors.js'
@@ -25,9 +25,9 @@ import {
 import { makeSecretKey, openText, sealText, type SecretKey } from './secret-key.js'
 
 /**
- * Coordinators may run. The files are written under the decision lock too, so that of two rotations the second begins with
- * what the first left. Killed between the files and the commit, the key in force is the one beside the file, and the
- * next rotation goes on with the key that is in the file. Answers how many secrets were sealed anew.
+ * Coordinators may be running. The files are also written under the decision lock, so that a second rotation starts from the
+ * result of the first. After a kill between the files and the commit, the key beside the file is in force, and the next
+ * rotation continues with the key in the file. Returns how many secrets were sealed again.
  */
 export async function rotateSecretKey(store: Store, file: string): Promise<number> {
   const count = await store.decide(async (queries) => {
@@ -84,13 +84,13 @@ function nothingSealed(): FleetError {
 
 export interface ForgottenSecrets {
   readonly sessions: number
-  /** Those that have no client secret now. */
+  /** Identity providers that now lack a client secret. */
   readonly providers: readonly ForgottenProvider[]
-  /** Names of those that cannot be deployed before their key is given again. */
+  /** Names of certificates that cannot be deployed until their key is provided again. */
   readonly certificates: readonly string[]
-  /** Names of those that are turned off until their address is given again. */
+  /** Names of webhooks that are turned off until their address is provided again. */
   readonly webhooks: readonly string[]
-  /** Where a file is now that held no key; null: it was in order. */
+  /** The new path of a key file that held no key; null: the file was valid. */
   readonly badKeyFile: string | null
 }
 

@@ -1,15 +1,15 @@
-/** All that is sealed in the store, wherever it stands: for what concerns the secret key and not one of these things. */
+/** All sealed texts of the store, from all tables, for work on the secret key as a whole, such as its rotation. */
 import { deleteSetting, readSetting, writeSetting } from '../store/settings.js'
 import type { Queries } from '../store/store.js'
 
 export interface SealedText {
   readonly kind: SealedKind
-  /** Within its kind. */
+  /** Unique within its kind. */
   readonly id: string
   readonly sealed: string
 }
 
-/** What is sealed, and the purpose that it is sealed for. */
+/** The kinds of sealed texts and the purpose that each is sealed for. */
 export const sealedPurposes = {
   signingKey: 'signing keys',
   clientSecret: 'client secrets',
@@ -21,10 +21,10 @@ export const sealedPurposes = {
 } as const
 export type SealedKind = keyof typeof sealedPurposes
 
-/** Key of the refresh tokens' MACs. */
+/** The key of the refresh tokens' MACs. */
 const refreshKeySetting = 'sealedRefreshKey'
 const caSetting = 'sealedCoordinatorCa'
-/** The id of the secret key that all of these are sealed with. */
+/** The id of the secret key that seals all of these. */
 const sealedBySetting = 'secretKeyId'
 
 export async function readRefreshKey(queries: Queries): Promise<string | undefined> {
@@ -35,7 +35,7 @@ export async function writeRefreshKey(queries: Queries, sealed: string): Promise
   await writeSetting(queries, refreshKeySetting, sealed)
 }
 
-/** Certificate and key of the CA that coordinators of this store share. */
+/** The certificate and key of the CA that the coordinators of this store share. */
 export async function readSealedCa(queries: Queries): Promise<string | undefined> {
   return readSetting(queries, caSetting)
 }
@@ -44,7 +44,7 @@ export async function writeSealedCa(queries: Queries, sealed: string): Promise<v
   await writeSetting(queries, caSetting, sealed)
 }
 
-/** Undefined: nothing is sealed, or an earlier version has sealed it. */
+/** Undefined: nothing is sealed, or an earlier version sealed it. */
 export async function readSealedBy(queries: Queries): Promise<string | undefined> {
   return readSetting(queries, sealedBySetting)
 }
@@ -54,8 +54,8 @@ export async function writeSealedBy(queries: Queries, keyId: string): Promise<vo
 }
 
 /**
- * Few: signing keys live a year, an organization has one identity provider, 20 webhooks, and at most 500 certificates of three
- * versions.
+ * The list is short: signing keys live a year; an organization has one identity provider, 20 webhooks, and at most 500
+ * certificates of three versions.
  */
 export async function listSealedTexts(queries: Queries): Promise<SealedText[]> {
   const keys = await queries
@@ -126,9 +126,8 @@ export async function replaceSealedText(
 }
 
 /**
- * Identity providers stay, each without its client secret, certificates without their keys, and webhooks, turned off, without
- * address and secret. Coordinators have their CA in their
- * state dirs, too: the first that starts seals it again.
+ * Identity providers stay without their client secrets, certificates without their keys, and webhooks, turned off, without
+ * address and secret. Coordinators also keep their CA in their state directories: the first that starts seals it again.
  */
 export async function forgetSealedTexts(queries: Queries, now: number): Promise<void> {
   await queries.deleteFrom('signingKeys').execute()

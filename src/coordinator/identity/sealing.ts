@@ -1,6 +1,6 @@
 /**
  * Seals and opens with the key that seals the store. `cachefleetd secret rotate` replaces that key while coordinators run:
- * each takes the new one from its file when it meets something that its own key does not open, or is about to write.
+ * each reads the new one from its file when its own key does not open a sealed text, or before it writes one.
  */
 import { FleetError } from '../../errors.js'
 import {
@@ -16,26 +16,26 @@ import { createSecretKey, readPreviousKey, readSecretKey } from './secret-key-fi
 import { deriveKey, openText, sealText, type SecretKey } from './secret-key.js'
 
 export interface Sealing {
-  /** `purpose` names what is sealed; only the same purpose opens it. What goes into the store is sealed within `write`. */
+  /** `purpose` names what is sealed; only the same purpose opens it. Texts for the store must be sealed within `write`. */
   seal(text: string, purpose: string): string
-  /** Rejects with FleetError 'unavailable' when another key has sealed it. */
+  /** Rejects with FleetError 'unavailable' if another key sealed it. */
   open(sealed: string, purpose: string): Promise<string>
   /**
-   * A decision that writes sealed text, with the key that seals the store when it is committed. The work may run again.
+   * A decision that writes text sealed with the key that seals the store at commit. The work may run again.
    * Rejects with FleetError 'unavailable' while the file does not hold that key.
    */
   write<T>(store: Pick<Store, 'decide'>, work: (queries: Queries) => Promise<T>): Promise<T>
-  /** 32 bytes that follow from the key in force. */
+  /** 32 bytes derived from the current key. */
   deriveKey(purpose: string): Buffer
-  /** Takes up the key that seals the store now. Rejects as `write`. */
+  /** Loads the key that seals the store now. Rejects with FleetError 'invalid' if the file does not hold it. */
   reload(): Promise<void>
 }
 
-/** What was sealed with a key from before and is not in the store, such as the cookie of a login, is opened that long. */
+/** Keys kept in memory, because an earlier one may have sealed a text outside the store, such as the cookie of a login. */
 const keysKept = 3
 const attemptsMost = 3
 
-/** Reads the secret key, or makes it where nothing is sealed yet. Throws FleetError 'invalid' for another key than the store's. */
+/** Reads the secret key, or creates it if nothing is sealed yet. Throws FleetError 'invalid' if it is not the store's. */
 export async function openSealing(store: Store, file: string): Promise<Sealing> {
   let keys: readonly [SecretKey, ...SecretKey[]] = [await openKey(store, file)]
 
@@ -79,12 +79,12 @@ export async function openSealing(store: Store, file: string): Promise<Sealing> 
 }
 
 /**
- * The key that seals the store: of the file, or the one before it when a rotation was interrupted. Undefined: nothing is
- * sealed. Throws FleetError 'invalid' when neither is the store's.
+ * Returns the key that seals the store: the file's, or the previous one if a rotation was interrupted. Undefined: nothing is
+ * sealed. Throws FleetError 'invalid' if neither is the store's.
  */
 export async function findStoreKey(queries: Queries, file: string): Promise<SecretKey | undefined> {
   const sealedBy = await readSealedBy(queries)
-  // Versions that did not write down whose seal it is have sealed all with one key.
+  // Versions that did not store the key's id sealed everything with one key.
   const [sample] = sealedBy === undefined ? await listSealedTexts(queries) : []
   if (sealedBy === undefined && !sample) return undefined
   const current = await readSecretKey(file)
@@ -108,7 +108,7 @@ async function openKey(store: Store, file: string): Promise<SecretKey> {
   const found = await findStoreKey(store.queries, file)
   const key = found ?? (await readSecretKey(file)) ?? (await createSecretKey(file))
   if ((await readSealedBy(store.queries)) === key.id) return key
-  // Of several coordinators that start at once with files of their own, one's key seals the store.
+  // If several coordinators start at once with files of their own, the first one's key seals the store.
   await store.decide(async (queries) => {
     if ((await readSealedBy(queries)) === undefined) await writeSealedBy(queries, key.id)
   })
@@ -136,7 +136,7 @@ function describeLoss(texts: readonly SealedText[]): string {
   ].join(' and ')
 }
 
-/** To whoever calls the API a wrong file is not a mistake of theirs. */
+/** A wrong file is not the API caller's mistake. */
 async function asUnavailable(reload: () => Promise<void>): Promise<void> {
   await reload().catch((error: unknown) => {
     if (!(error instanceof FleetError) || error.kind !== 'invalid') throw error

@@ -1,4 +1,4 @@
-/** The file of the secret key, and beside it the key from before as long as a rotation is under way. */
+/** The file of the secret key, and beside it the previous key while a rotation is under way. */
 import { randomBytes } from 'node:crypto'
 import { link, mkdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -12,7 +12,7 @@ import {
   type SecretKey,
 } from './secret-key.js'
 
-/** Undefined without the file. Throws FleetError 'invalid' for one that cannot be read or holds no key. */
+/** Undefined if there is no file. Throws FleetError 'invalid' if it cannot be read or holds no key. */
 export async function readSecretKey(file: string): Promise<SecretKey | undefined> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     if (isErrno(error, 'ENOENT')) return undefined
@@ -30,12 +30,12 @@ export async function readSecretKey(file: string): Promise<SecretKey | undefined
   )
 }
 
-/** Undefined when there is none that can be used. */
+/** Undefined if there is no usable one. */
 export async function readPreviousKey(file: string): Promise<SecretKey | undefined> {
   return readSecretKey(previousFile(file)).catch(() => undefined)
 }
 
-/** Linked into place whole, so that two processes that start at once end up with the same key. */
+/** Writes the whole file and then links it into place, so that two processes that start at once end up with the same key. */
 export async function createSecretKey(file: string): Promise<SecretKey> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
   const draft = `${file}.${randomBytes(6).toString('hex')}`
@@ -49,7 +49,7 @@ export async function createSecretKey(file: string): Promise<SecretKey> {
   return key
 }
 
-/** `before` is on disk beside it first: whichever of the two seals the store, a kill at any moment leaves both. */
+/** Writes `before` to disk beside the file first: whichever of the two seals the store, a kill at any moment loses neither. */
 export async function replaceSecretKey(
   file: string,
   before: SecretKey,
@@ -63,7 +63,7 @@ export async function removePreviousKey(file: string): Promise<void> {
   await rm(previousFile(file), { force: true })
 }
 
-/** A file that holds no key would keep every coordinator from starting. Answers where it is now; null: it was in order. */
+/** A file that holds no key would keep every coordinator from starting. Returns its new path; null: the file was valid. */
 export async function setAsideBadKey(file: string): Promise<string | null> {
   const isBad = await readSecretKey(file).then(
     () => false,

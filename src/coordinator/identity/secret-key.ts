@@ -1,4 +1,4 @@
-/** The secret key: seals what must be recovered from the store (signing keys, client secrets) and is not in the store itself. */
+/** The secret key seals secrets that must be readable from the store (signing keys, client secrets); it is not itself stored there. */
 import {
   createCipheriv,
   createDecipheriv,
@@ -8,7 +8,7 @@ import {
 } from 'node:crypto'
 
 export interface SecretKey {
-  /** Tells keys apart; nothing of the key follows from it. */
+  /** Identifies the key without revealing it. */
   readonly id: string
   readonly bytes: Buffer
 }
@@ -18,7 +18,7 @@ export const keyBytes = 32
 const cipher: CipherGCMTypes = 'aes-256-gcm'
 const ivBytes = 12
 const tagBytes = 16
-/** First part of what is sealed, so that another way of sealing can follow. */
+/** The first part of a sealed text, so that the format can change later. */
 const version = 'v1'
 
 export function makeSecretKey(): SecretKey {
@@ -44,7 +44,7 @@ export function sealText({ bytes }: SecretKey, text: string, purpose: string): s
   return `${version}.${whole.toString('base64url')}`
 }
 
-/** Undefined: another key has sealed it, for another purpose, or it was changed. */
+/** Undefined: it was sealed with another key or for another purpose, or it was changed. */
 export function openText(
   { bytes }: SecretKey,
   sealed: string,
@@ -65,7 +65,7 @@ export function openText(
   }
 }
 
-/** 32 bytes that follow from the secret key. */
+/** 32 bytes derived from the secret key. */
 export function deriveKey({ bytes }: Pick<SecretKey, 'bytes'>, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', bytes, 'cachefleet', purpose, keyBytes))
 }

@@ -1,4 +1,4 @@
-/** Logins that live: one row from login to logout, its refresh token as a digest that each refresh replaces. */
+/** Sessions: one row from login to logout, with a digest of the refresh token that each refresh replaces. */
 import { sql } from 'kysely'
 import type { Grants, OrganizationRole } from '../../resources/permission.js'
 import { session } from '../../resources/session.js'
@@ -12,9 +12,9 @@ export interface SessionRecord {
   readonly id: number
   readonly accountId: number
   readonly organizationId: number | null
-  /** SHA-256 (hex) of the refresh token in force. */
+  /** SHA-256 (hex) of the current refresh token. */
   readonly refreshDigest: string
-  /** Milliseconds since 1970, as all times here. */
+  /** Milliseconds since 1970, like all times here. */
   readonly lastUsedAt: number
   readonly refreshExpiresAt: number
   readonly account: {
@@ -22,11 +22,11 @@ export interface SessionRecord {
     readonly locked: boolean
     readonly systemAdministrator: boolean
   }
-  /** Null: the system administrator's. */
+  /** Null: a session of the system administrator. */
   readonly organization: SessionOrganization | null
-  /** In the organization; null: the account is not a user of it, or there is none. */
+  /** The account's role in the organization; null: the account is not a user of it, or the session has no organization. */
   readonly role: OrganizationRole | null
-  /** Of an API token; null: a login. */
+  /** What an API token allows; null: a login. */
   readonly limits: Grants | null
 }
 
@@ -37,11 +37,11 @@ interface SessionOrganization {
   readonly refreshTtlSeconds: number
 }
 
-/** As the list of sessions tells it. */
+/** A session as the API answers it. */
 export interface ListedSession extends StoredRecord<typeof session.fields> {
   /** 0: it cannot be refreshed. */
   readonly refreshExpiresAt: number
-  /** What an API token was made for; null: a login. */
+  /** What an API token allows; null: a login. */
   readonly limits: Grants | null
 }
 
@@ -90,7 +90,7 @@ const listed = {
 
 const anyReading = readingOf({ ...listed, select: selectListed })
 
-/** The list has those that live; any is found by its id. */
+/** The list contains only active sessions; `find` also returns expired ones. */
 export const sessionReading: typeof anyReading = {
   ...anyReading,
   listing: {
@@ -102,7 +102,7 @@ export const sessionReading: typeof anyReading = {
   },
 }
 
-/** A session with whom it belongs to: one query. */
+/** Reads a session with its account, organization and role, in one query. */
 export async function findSession(
   queries: Queries,
   id: number,
@@ -110,7 +110,7 @@ export async function findSession(
   return (await readSessions(queries, [id]))[0]
 }
 
-/** Those of them that are there: one query. */
+/** Reads the sessions with these ids, as far as they exist, in one query. */
 export async function readSessions(
   queries: Queries,
   ids: readonly number[],
@@ -167,7 +167,7 @@ function toSessionRecord(row: SessionRow): SessionRecord {
       row.organizationId === null
         ? null
         : {
-            name: row.organizationName ?? '', // the foreign key holds, here and below
+            name: row.organizationName ?? '', // never null because of the foreign key, here and below
             locked: row.organizationLocked === 1,
             accessTtlSeconds: row.accessTtlSeconds ?? 0,
             refreshTtlSeconds: row.refreshTtlSeconds ?? 0,
@@ -184,12 +184,12 @@ interface NewSession extends SessionTimes {
   readonly organizationId: number | null
   readonly refreshDigest: string
   readonly createdAt: number
-  /** Of an API token, as its limits are. */
+  /** Of an API token, like its limits; console sessions also have a label. */
   readonly label?: string
   readonly limits?: Grants
 }
 
-/** Answers the new session's id. */
+/** Returns the new session's id. */
 export async function insertSession(queries: Queries, session: NewSession): Promise<number> {
   const { label = '', limits = null, ...rest } = session
   const { id } = await queries
@@ -200,7 +200,7 @@ export async function insertSession(queries: Queries, session: NewSession): Prom
   return id
 }
 
-/** Replaces the refresh token, unless `oldDigest` is no longer the one in force: then it answers false. */
+/** Replaces the refresh token; returns false if `oldDigest` is no longer the current one. */
 export async function replaceRefreshDigest(
   queries: Queries,
   id: number,
@@ -216,7 +216,7 @@ export async function replaceRefreshDigest(
   return numUpdatedRows > 0n
 }
 
-/** That it is used; one without access tokens lives as long as it is. */
+/** Records that the session is used; this also prolongs one without access tokens (the console's). */
 export async function updateSession(
   queries: Queries,
   id: number,
@@ -233,13 +233,13 @@ export async function deleteSessionsOf(queries: Queries, accountId: number): Pro
   await queries.deleteFrom('sessions').where('accountId', '=', accountId).execute()
 }
 
-/** Answers how many there were. */
+/** Returns how many there were. */
 export async function deleteAllSessions(queries: Queries): Promise<number> {
   const { numDeletedRows } = await queries.deleteFrom('sessions').executeTakeFirstOrThrow()
   return Number(numDeletedRows)
 }
 
-/** Of an account, in all organizations. */
+/** Counts an account's API tokens in all organizations. */
 export async function countApiTokens(queries: Queries, accountId: number): Promise<number> {
   const { count } = await queries
     .selectFrom('sessions')
@@ -250,7 +250,7 @@ export async function countApiTokens(queries: Queries, accountId: number): Promi
   return count
 }
 
-/** Those with this label beyond the newest `kept`; logins of the controller have none. */
+/** Deletes the account's sessions with this label except the newest `kept`; logins of the controller API have an empty label. */
 export async function deleteOldestLogins(
   queries: Queries,
   { accountId, label = '' }: { readonly accountId: number; readonly label?: string },
@@ -274,7 +274,7 @@ export async function deleteOldestLogins(
     .execute()
 }
 
-/** Those that can neither be used nor refreshed. */
+/** Deletes the sessions that can neither be used nor refreshed. */
 export async function deleteExpiredSessions(queries: Queries, now: number): Promise<void> {
   await queries
     .deleteFrom('sessions')

@@ -1,4 +1,4 @@
-/** `/sessions`: who is logged in, how to end that, and long-lived tokens for programs. */
+/** `/sessions`: lists and ends sessions, and creates long-lived tokens for programs. */
 import { Type } from 'typebox'
 import { permissionTypes, toPermissions } from '../../resources/permission.js'
 import { apiToken, session } from '../../resources/session.js'

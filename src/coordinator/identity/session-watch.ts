@@ -1,6 +1,6 @@
 /**
- * Sessions of calls that go on: all of them are checked together, when a hint says that credentials changed and every
- * two seconds, so that what is revoked ends within 5 s (docs/behaviour.md, Tokens) and costs two queries for all.
+ * Watches the sessions of open calls. All are checked together, when a hint says that credentials changed and every 2 s,
+ * so that calls of revoked sessions end within 5 s (docs/behaviour.md, Tokens) and a check takes two queries for all.
  */
 import type { Logger } from 'pino'
 import type { Subscription } from '../bus/bus.js'
@@ -14,13 +14,13 @@ import { maySessionLive } from './sessions.js'
 import { startLoop, type Pass } from '../../runtime/loop.js'
 
 export interface SessionWatch {
-  /** Calls with the session's rights whenever they change; null: it ended. */
+  /** Calls `onChange` with the session's rights whenever they change; null: the session has ended. */
   watch(actor: Actor, onChange: (actor: Actor | null) => void): Subscription
   close(): Promise<void>
 }
 
 interface Watched {
-  /** What the listeners got last; empty after one joined that may know something older. */
+  /** What the listeners were sent last; empty after a listener joined, because its rights may be older. */
   sent: string
   readonly listeners: Set<(actor: Actor | null) => void>
 }
@@ -28,7 +28,7 @@ interface Watched {
 const checkEveryMs = 2_000
 /** Hints of one change, and calls that begin together, share one check. */
 const gatherMs = 100
-/** What could not be asked for so long counts no more. */
+/** Sessions that could not be checked for this long are treated as ended. */
 const believedMs = 4_500
 
 export function createSessionWatch({ store, bus }: StateService, log: Logger): SessionWatch {
@@ -55,7 +55,7 @@ export function createSessionWatch({ store, bus }: StateService, log: Logger): S
         onChange(now)
       }
       entry.listeners.add(listener)
-      // Who was recognised is believed for some seconds already.
+      // The caller's rights come from a cache and may already be some seconds old.
       loop.wake(gatherMs)
       return {
         close: () => {

@@ -1,6 +1,6 @@
 /**
- * A session from login to its end: it hands out pairs of tokens, each refresh token once; the second use of one ends
- * it (docs/behaviour.md, Tokens).
+ * A session from login to its end. It issues pairs of tokens; each refresh token is valid once, and its second use ends
+ * the session (docs/behaviour.md, Tokens).
  */
 import { randomBytes } from 'node:crypto'
 import { credentialsChangedSubject } from '../bus/subjects.js'
@@ -30,7 +30,7 @@ export interface Tokens {
   readonly refreshExpire: number
 }
 
-/** Of an organization, or the service's for the system administrator. */
+/** The lifetimes of an organization, or the service's for the system administrator. */
 interface TokenLifetimes {
   readonly accessTtlSeconds: number
   readonly refreshTtlSeconds: number
@@ -39,7 +39,7 @@ interface TokenLifetimes {
 /** With more logins the account's oldest one ends. */
 const loginsOfAccount = 1000
 
-/** Whoever it is has been recognised. `stillTrue`: checked again once the session exists; rejects when it must not. */
+/** The account must be authenticated already. `stillTrue` checks again once the session exists; it rejects to undo the login. */
 export async function startSession(
   identity: Identity,
   accountId: number,
@@ -54,7 +54,7 @@ export async function startSession(
       : await findOrganization(service.store.queries, organizationId)
   const times = sessionTimes(organization ?? service.settings, createdAt)
   const { sessionId, refreshToken } = await service.store.transaction(async (queries) => {
-    // The token names its session, so the row comes first, with a digest that no token has.
+    // The token contains its session's id, so the row is inserted first, with a digest that no token has.
     const refreshDigest = randomBytes(32).toString('hex')
     const id = await insertSession(queries, {
       ...times,
@@ -78,11 +78,11 @@ export async function startSession(
 interface Refresh {
   readonly token: string
   readonly sourceAddress: string
-  /** Told whose session it is, as soon as that is known. */
+  /** Called with the session's organization and account as soon as they are known. */
   readonly note: (about: { readonly organization: number | null; readonly account: string }) => void
 }
 
-/** Throws FleetError 'unauthenticated'; 'limited' when too many made-up tokens came from there. */
+/** Throws FleetError 'unauthenticated'; 'limited' after too many forged tokens from the address. */
 export async function refreshSession(
   identity: Identity,
   context: Context,
@@ -122,13 +122,13 @@ export async function refreshSession(
   return makeTokens(identity, sessionId, next, times)
 }
 
-/** Its access tokens are worth nothing within 5 s, on other coordinators too. */
+/** Its access tokens are refused within 5 s, also by other coordinators. */
 export async function endSession(service: StateService, sessionId: number): Promise<void> {
   await deleteSession(service.store.queries, sessionId)
   notifyCredentialsChanged(service)
 }
 
-/** After every change of what tokens are worth: all coordinators ask the store again. */
+/** Must follow every change of what tokens allow, so that all coordinators read the store again. */
 export function notifyCredentialsChanged({ bus }: StateService): void {
   bus.publish(credentialsChangedSubject, {})
 }
@@ -137,10 +137,10 @@ export async function removeExpiredSessions({ store, now }: StateService): Promi
   await deleteExpiredSessions(store.queries, now())
 }
 
-/** What takes a session's worth without ending it: a lock, or that its account no longer belongs there. */
+/** False while a lock disables the session without ending it, or if its account no longer belongs to the organization. */
 export function maySessionLive({ account, organization, role }: SessionRecord): boolean {
   if (account.locked || organization?.locked === true) return false
-  // The system administrator is of no organization; nobody else is without one.
+  // Only the system administrator belongs to no organization.
   return organization === null ? account.systemAdministrator : role !== null
 }
 

@@ -1,4 +1,4 @@
-/** The key pairs that sign access tokens: the private halves sealed. */
+/** The key pairs that sign access tokens; the private keys are sealed. */
 import type { Selectable } from 'kysely'
 import type { Tables } from '../store/schema.js'
 import type { Queries } from '../store/store.js'

@@ -1,4 +1,4 @@
-/** The Ed25519 keys that sign access tokens: made at the first start, one in force, replaced in time (docs/behaviour.md, Tokens). */
+/** The Ed25519 keys that sign access tokens: created at the first start, rotated regularly (docs/behaviour.md, Tokens). */
 import { randomBytes } from 'node:crypto'
 import { exportJWK, generateKeyPair, importJWK, type CryptoKey, type JWK } from 'jose'
 import {
@@ -14,15 +14,15 @@ import type { StateService } from '../service.js'
 export const signingAlgorithm = 'EdDSA'
 
 export interface SigningKeys {
-  /** Which store's coordinators sign. */
+  /** Identifies the store whose coordinators sign. */
   readonly issuer: string
-  /** The newest. */
+  /** Returns the newest key. */
   readSigner(): { readonly kid: string; readonly privateKey: CryptoKey }
   /** Undefined: no coordinator of this store has such a key. */
   findVerifier(kid: string): Promise<CryptoKey | undefined>
-  /** A new key once the newest is 30 days old; drops those that no living token can bear. */
+  /** Adds a key once the newest is 30 days old; deletes keys that can have signed no token that is still valid. */
   rotate(): Promise<void>
-  /** Those of the store, which another coordinator may have rotated. */
+  /** Reads the keys from the store again, because another coordinator may have rotated them. */
   reload(): Promise<void>
 }
 
@@ -58,7 +58,7 @@ export async function openSigningKeys(
     reload,
     readSigner: () => current.signer,
     findVerifier: async (kid) => {
-      // Another coordinator may have made a key since.
+      // Another coordinator may have added a key since.
       if (!current.verifiers.has(kid) && now() - loadedAt >= reloadEveryMs) await reload()
       return current.verifiers.get(kid)
     },
@@ -84,7 +84,7 @@ async function loadKeys(
     await sealing.open(newest.sealedPrivateJwk, sealedPurposes.signingKey),
   )
   const verifiers = await Promise.all(
-    records.map(async ({ kid, publicJwk }) => [kid, await readKey(publicJwk)] as const), // a pair each
+    records.map(async ({ kid, publicJwk }) => [kid, await readKey(publicJwk)] as const), // [kid, key] pairs
   )
   return {
     signer: { kid: newest.kid, privateKey },
@@ -100,7 +100,7 @@ async function makeFirstKey(service: StateService, sealing: Sealing): Promise<Lo
   return loaded
 }
 
-/** Of several coordinators one makes it: `isNeeded` is asked with the store's keys, newest first. */
+/** Only one of several coordinators adds the key: `isNeeded` is called under the decision lock with the store's keys, newest first. */
 async function addKey(
   { store, now }: StateService,
   sealing: Sealing,
@@ -121,7 +121,7 @@ async function addKey(
 }
 
 async function readKey(text: string): Promise<CryptoKey> {
-  const key = await importJWK(JSON.parse(text) as JWK, signingAlgorithm) // written by makeKey
+  const key = await importJWK(JSON.parse(text) as JWK, signingAlgorithm) // written by addKey
   if (key instanceof Uint8Array) throw new Error('a signing key in the store is not a key pair')
   return key
 }

@@ -1,6 +1,6 @@
 /**
- * What a caller shows: access tokens (signed, short-lived) and refresh tokens (once, known by digest). Both say which
- * session they belong to; what that is worth is asked of the store.
+ * The tokens of a caller: access tokens (signed, short-lived) and refresh tokens (single-use, stored as a digest). Both
+ * identify their session; what the session allows is read from the store.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { SignJWT, errors, jwtVerify } from 'jose'
@@ -14,12 +14,12 @@ interface AccessToken {
 
 type AccessTokenReading =
   | { readonly kind: 'valid'; readonly token: AccessToken }
-  /** Ours, but its time is over. */
+  /** Issued by this service, but expired. */
   | { readonly kind: 'expired' }
-  /** Not ours, or changed. */
+  /** Not issued by this service, or changed. */
   | { readonly kind: 'forged' }
 
-/** What the token is for: one that is signed for another purpose is none. */
+/** The purpose of access tokens; a token signed for another purpose is refused. */
 const audience = 'cachefleet access'
 
 export async function signAccessToken(keys: SigningKeys, token: AccessToken): Promise<string> {
@@ -70,15 +70,15 @@ export async function readAccessToken(
 }
 
 /**
- * `<session id>.<random>.<mac>`. The mac tells an earlier token of a session, which must end it, from a made-up one,
- * which must not: no list of used tokens is needed.
+ * `<session id>.<random>.<mac>`. The mac distinguishes a used token, which must end its session, from a forged one, which
+ * must not. So no list of used tokens is needed.
  */
 export function makeRefreshToken(key: Buffer, sessionId: number): string {
   const start = `${sessionId}.${randomBytes(24).toString('base64url')}`
   return `${start}.${macOf(key, start)}`
 }
 
-/** Its session, when it is ours: in force or used before. */
+/** Returns the session's id if this service issued the token, whether it is current or already used. */
 export function readRefreshToken(key: Buffer, text: string): number | undefined {
   const match = /^(([1-9]\d{0,15})\.[\w-]{32})\.([\w-]{43})$/.exec(text)
   if (!match) return undefined
@@ -87,7 +87,7 @@ export function readRefreshToken(key: Buffer, text: string): number | undefined 
   return timingSafeEqual(wanted, Buffer.from(mac)) ? Number(sessionId) : undefined
 }
 
-/** SHA-256 (hex): what the store keeps of a token. */
+/** SHA-256 (hex); the store keeps only this of a token. */
 export function digestToken(token: string): string {
   return createHash('sha256').update(token).digest('hex')
 }

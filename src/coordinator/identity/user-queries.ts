@@ -38,7 +38,7 @@ export const userReading = readingOf({
   toRecords: (rows) => rows.map(readStored),
 })
 
-/** An account in an organization: the two ids that name a user. */
+/** An account in an organization: the two ids that identify a user. */
 export interface Membership {
   readonly organizationId: number
   readonly accountId: number
@@ -65,7 +65,7 @@ export async function readGrants(queries: Queries, membership: Membership): Prom
   return grants ?? {}
 }
 
-/** Of each of them, in their order: one query. */
+/** Returns the grants of each membership, in the given order, with one query. */
 export async function readGrantsOf(
   queries: Queries,
   memberships: readonly Membership[],
@@ -115,7 +115,7 @@ export async function hasUsers(queries: Queries, organizationId: number): Promis
   return row !== undefined
 }
 
-/** An administrator of the organization that may log in, beside this account. */
+/** Whether the organization has an administrator that may log in, other than this account. */
 export async function hasOtherAdministrator(
   queries: Queries,
   { organizationId, accountId }: Membership,
@@ -133,7 +133,7 @@ export async function hasOtherAdministrator(
   return row !== undefined
 }
 
-/** Answers the new user's id. */
+/** Returns the new user's id. */
 export async function insertUser(
   queries: Queries,
   { organizationId, accountId }: Membership,
@@ -154,7 +154,7 @@ export async function updateRole(
   await updateRow(queries, 'users', id, { role, updatedAt: now })
 }
 
-/** With its permissions, its sessions and its role in the console there. */
+/** Also deletes the user's permissions, sessions and console role in the organization. */
 export async function deleteUser(
   queries: Queries,
   { organizationId, accountId }: Membership,

@@ -1,4 +1,4 @@
-/** `/users`: the accounts of an organization with their roles there. */
+/** `/users`: the accounts of an organization with their roles in it. */
 import { user } from '../../resources/user.js'
 import { answeredAs, resourceRoutes } from '../api/resource-routes.js'
 import type { Route } from '../http/route.js'

@@ -1,4 +1,4 @@
-/** Users: the accounts of an organization with their roles there. POST assigns, DELETE unassigns (docs/behaviour.md, Accounts). */
+/** Users: the accounts of an organization with their roles in it. POST adds an account, DELETE removes it (docs/behaviour.md, Accounts). */
 import type { Actor } from '../../resources/permission.js'
 import type { user } from '../../resources/user.js'
 import { FleetError } from '../../errors.js'
@@ -16,7 +16,7 @@ import {
 } from './membership.js'
 import { notifyCredentialsChanged } from './sessions.js'
 
-/** Throws 'conflict' for an account that is a user there already, 'forbidden' for a role that the caller may not give. */
+/** Throws 'conflict' if the account is already a user there, 'forbidden' if the caller may not grant the role. */
 export async function createUser(
   service: StateService,
   actor: Actor,
@@ -46,7 +46,7 @@ export async function createUser(
   return userReading.readAgain(service, actor, id)
 }
 
-/** Null: regular. Throws 'conflict' for the last administrator, 'forbidden' for a role that the caller may not give or take. */
+/** A null role means regular. Throws 'conflict' for the last administrator, 'forbidden' if the caller may not grant or revoke the role. */
 export async function changeRole(
   service: StateService,
   actor: Actor,
@@ -58,7 +58,7 @@ export async function changeRole(
     const now = await userReading.find(queries, scopeOf(actor), before.id)
     if (!now) throw new FleetError('not-found', 'user', `${before.id} was not found`)
     if (now.role === role) return
-    requireGrantable(actor, 'administrator', 'user') // given or taken
+    requireGrantable(actor, 'administrator', 'user') // granted or revoked
     if (role === 'regular') await requireOtherAdministrator(queries, membershipOf(now), 'user')
     await updateRole(queries, before.id, role, service.now())
   })
@@ -66,7 +66,7 @@ export async function changeRole(
   return userReading.readAgain(service, actor, before.id)
 }
 
-/** Takes the account out of the organization. Throws 'conflict' for the last administrator. */
+/** Removes the account from the organization. Throws 'conflict' for the last administrator. */
 export async function deleteUser(
   service: StateService,
   left: UserRecord,

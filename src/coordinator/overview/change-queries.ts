@@ -1,15 +1,15 @@
-/** The newest calls of the api log that changed something, and what they were about. */
+/** The newest calls in the API log that changed something, and details of what they changed. */
 import { sql } from 'kysely'
 import type { InvalidationContent } from '../invalidations/invalidation.js'
 import { within, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 
-/** Entries that are looked at: between changes may stand any number of refused calls and failed logins. */
+/** Log entries examined: any number of refused calls and failed logins may stand between two changes. */
 const examinedMost = 1_000
-/** Characters of JSON; of longer ones nothing is told. */
+/** Characters of JSON; longer contents are omitted. */
 const contentMost = 4_000
 
-/** The newest first. */
+/** Returns the newest call first. */
 export function readChangingCalls(queries: Queries, scope: Scope, limit: number) {
   return (
     queries
@@ -36,7 +36,7 @@ export function readChangingCalls(queries: Queries, scope: Scope, limit: number)
   )
 }
 
-/** Of invalidations that are short enough, by id. */
+/** Returns the contents of invalidations by id, without those that exceed `contentMost`. */
 export async function readContents(
   queries: Queries,
   scope: Scope,
@@ -50,12 +50,12 @@ export async function readContents(
     .where(sql<number>`length(${sql.ref('content')})`, '<=', contentMost)
     .execute()
   return new Map(
-    // Written from such an object only.
+    // The column is only written from such an object.
     rows.map(({ id, content }) => [id, JSON.parse(content) as InvalidationContent]),
   )
 }
 
-/** The newest revisions of these groups since then, that a call made. */
+/** Returns the newest revisions of these groups since `since` that were created by a call. */
 export function readRevisions(
   queries: Queries,
   scope: Scope,
@@ -74,7 +74,7 @@ export function readRevisions(
     .execute()
 }
 
-/** Undeploy and the verbs of stages note the revision of that time, and make none. */
+/** Undeploy and the actions on stages record the current revision and create none. */
 const withoutRevision = ['undeploy', 'stage', 'delstage']
 /** Enough for the changes of one overview. */
 const revisionsMost = 200

@@ -1,37 +1,37 @@
-/** What a call changed, in words: one table of operations (docs/behaviour.md, Overview). */
+/** Describes in words what a call changed, from one table of operations (docs/behaviour.md, Overview). */
 import { readObjectId } from '../../resources/object-id.js'
 
-/** As the api log has it. */
+/** A call as the API log records it. */
 interface LoggedCall {
   readonly method: string
-  /** With the prefix of its API, without the query. */
+  /** With the prefix of its API, without the query string. */
   readonly path: string
   readonly keyId: number | null
 }
 
-/** What is known of it beyond the log; null: not known, or not for who reads it. */
+/** What is known about a call beyond the log; null: not known, or the reader may not see it. */
 interface ChangeDetails {
-  /** Of the object. */
+  /** The name of the object. */
   readonly name: string | null
-  /** Of a group, that the call made. */
+  /** The revision of a group that the call created. */
   readonly revision: number | null
   /** What an invalidation does, shortened: `obj.status == 404`. */
   readonly content: string | null
 }
 
 interface ChangedObject {
-  /** Its singular, as in `errorKey`. */
+  /** The singular, as in `errorKey`. */
   readonly type: string
   readonly id: number | null
 }
 
 interface Change {
   readonly action: string
-  /** Without who did it: `deployed shop (revision 4)`. */
+  /** Without the account: `deployed shop (revision 4)`. */
   readonly text: string
 }
 
-/** A noun of either API by its part of the path: what it is in the other calls, and how it is called. */
+/** By a path segment of either API: the object's type, as in the other calls, and the word that names it in a text. */
 const nouns: Readonly<Record<string, { readonly type: string; readonly word: string }>> = {
   agents: { type: 'agent', word: 'cache' },
   tags: { type: 'tag', word: 'tag' },
@@ -50,7 +50,7 @@ const nouns: Readonly<Record<string, { readonly type: string; readonly word: str
   idps: { type: 'idp', word: 'identity provider' },
   webhooks: { type: 'webhook', word: 'webhook' },
   jointokens: { type: 'jointoken', word: 'join token' },
-  // Of the console.
+  // Path segments of the console's API.
   cache: { type: 'agent', word: 'cache' },
   group: { type: 'vclgroup', word: 'group' },
   vcl: { type: 'file', word: 'file' },
@@ -60,10 +60,10 @@ const nouns: Readonly<Record<string, { readonly type: string; readonly word: str
 }
 
 interface Wording {
-  /** Of the method and the path behind the API's prefix; `#` stands for an id. */
+  /** Matches the method and the path after the API's prefix; `#` stands for an id. */
   readonly call: RegExp
   readonly action: string
-  /** `object`: `shop`, `tag web` or `a group`; `parts`: what the pattern caught; `typed`: `group shop`. */
+  /** `object`: `shop`, `tag web` or `a group`; `parts`: the pattern's capture groups; `typed`: `group shop`. */
   readonly write: (
     object: string,
     details: ChangeDetails,
@@ -72,7 +72,7 @@ interface Wording {
   ) => string
 }
 
-/** The first that fits; what is made, changed or deleted in the usual way stands behind them. */
+/** The first match is used; the general patterns for create, change and delete come last. */
 const wordings: readonly Wording[] = [
   {
     call: /^PUT vclgroups\/#\/deploy$/,
@@ -152,7 +152,7 @@ function plain(call: RegExp, action: string, verb: string): Wording {
   return { call, action, write: (object) => `${verb} ${object}` }
 }
 
-/** What is done to objects of every kind: the kind is told too. */
+/** For operations on objects of every type: the text includes the type. */
 function usual(call: RegExp, action: string, verb: string): Wording {
   return { call, action, write: (_, __, ___, typed) => `${verb} ${typed}` }
 }
@@ -161,14 +161,14 @@ function inRevision({ revision }: ChangeDetails): string {
   return revision === null ? '' : ` (revision ${revision})`
 }
 
-/** What the path names first. Null: nothing of either API, as a login is. */
+/** Returns the object that the path names first; null if it names none of either API, as in a login. */
 export function findChangedObject({ path, keyId }: LoggedCall): ChangedObject | null {
   const [noun = '', id = ''] = partsOf(path)
   const found = findNoun(noun)
   return found && { type: found.type, id: readId(id) ?? keyId }
 }
 
-/** Null: a call that changes nothing that anybody but its caller notices. */
+/** Returns null for a call that changes nothing visible to anyone but its caller. */
 export function describeChange(call: LoggedCall, details: ChangeDetails): Change | null {
   const parts = partsOf(call.path)
   const found = findNoun(parts[0] ?? '')
@@ -186,7 +186,7 @@ function findNoun(part: string) {
   return Object.hasOwn(nouns, part) ? (nouns[part] ?? null) : null
 }
 
-/** What groups and caches are is clear by most verbs. */
+/** With most verbs it is clear that the object is a group or a cache: `object` omits these types. */
 function nameObject(word: string, name: string | null) {
   if (name === null) {
     const unnamed = `${/^[aeio]/i.test(word) ? 'an' : 'a'} ${word}`
@@ -196,7 +196,7 @@ function nameObject(word: string, name: string | null) {
   return { object: word === 'group' || word === 'cache' ? name : typed, typed }
 }
 
-/** Behind `/api/v1` or `/api/rest`. */
+/** Returns the path segments after `/api/v1` or `/api/rest`. */
 function partsOf(path: string): readonly string[] {
   return path.split('/').slice(3).map(decodePart)
 }

@@ -1,6 +1,6 @@
 /**
- * What all caches serve that a caller may see, now and in the last hour, and which of them do worst. Thousands of caches are
- * read for it, so it is remembered: whoever looks again is told what is known while it is read anew.
+ * The traffic figures of all caches that a caller may see, now and in the last hour, and the caches and groups with the worst
+ * figures. Thousands of caches are read for them, so they are remembered: callers get the known figures while new ones are read.
  */
 import {
   listedWorstMost,
@@ -40,16 +40,16 @@ interface FiguresOfHour {
   readonly lastHour: NonNullable<Overview['lastHour']>
 }
 
-/** What is not known yet, or cannot be while the archive does not work, is null or empty. */
+/** Figures that are not known yet, or that an unavailable archive cannot return, are null or empty. */
 export interface FleetFigures {
   readNow(actor: Actor): Promise<FiguresOfNow>
   readHour(actor: Actor): Promise<FiguresOfHour>
 }
 
-/** Organizations whose figures are remembered. */
+/** The maximum number of organizations whose figures are remembered. */
 const most = 200
 const nowMemory = { most, freshMs: 5_000, usableMs: 30_000, waitMostMs: 1_000 }
-/** An older course lacks its end, but is not wrong. */
+/** A remembered course lacks the newest steps, but the others are still correct. */
 const hourMemory = { most, freshMs: 30_000, usableMs: hourMs, waitMostMs: 150 }
 
 export function createFleetFigures(service: StateService): FleetFigures {
@@ -70,7 +70,7 @@ export function createFleetFigures(service: StateService): FleetFigures {
   }
 }
 
-/** Without an archive the rest can still be told. */
+/** While the archive is unavailable, the rest of the overview can still be returned. */
 async function orUnknown<Value>(reading: Promise<Value | undefined>): Promise<Value | undefined> {
   try {
     return await reading
@@ -80,13 +80,13 @@ async function orUnknown<Value>(reading: Promise<Value | undefined>): Promise<Va
   }
 }
 
-/** What is found follows from whose caches and groups they are, not from what else the caller may. */
+/** The figures depend on the caller's organization and on whether the caller may read groups, not on its other permissions. */
 function keyOf(actor: Actor): string {
   const { organizationId } = actor
   return `${organizationId ?? 'all'} ${may(actor, 'vclgroup', 'read')}`
 }
 
-/** Counters tell nothing of statuses: errors are those of the groups that the caller may read. */
+/** The counters of a cache do not include statuses: errors are summed from the groups that the caller may read. */
 async function askCaches(service: StateService, actor: Actor): Promise<readonly AskedCache[]> {
   const caches = await askVisibleCaches(service, actor)
   if (!may(actor, 'vclgroup', 'read')) return caches
@@ -122,7 +122,7 @@ function readRates({ agentIds, values }: NewestEachAnswer): RatesById {
   return Array.from(agentIds, (id, at) => [id, values.subarray(at * width, (at + 1) * width)])
 }
 
-/** Of the caches that hold it; what another group serves there counts too, for counters do not tell them apart. */
+/** Sums each group's caches; the traffic of other groups on them counts too, because the counters do not separate groups. */
 async function sumByGroup(
   { store }: StateService,
   scope: Scope,
@@ -162,7 +162,7 @@ async function findCourse(
   return readCourse(service.statistics, { caches, nowMs: service.now(), known })
 }
 
-/** Of an hour ago is the step that it fell into, or the one before. */
+/** `hourBefore` is the last step that had ended an hour ago. */
 function toFiguresOfHour(steps: readonly Step[], nowMs: number): FiguresOfHour {
   const hourAgo = nowMs - hourMs
   const before = steps.findLast(({ endsAt }) => endsAt <= hourAgo)

@@ -1,6 +1,6 @@
 /**
- * How many agents, groups and backends are how, and what is wrong. What was read is believed until an event says that something
- * changed; of backends, whose count reads thousands of rows, what is known is told while they are counted anew.
+ * Counts of agents, groups and backends by state, and the open problems. Results are cached until an event announces a change.
+ * Counting backends reads thousands of rows, so callers get the known counts while the backends are counted again.
  */
 import { listedProblemsMost } from '../../resources/overview.js'
 import type { Actor } from '../../resources/permission.js'
@@ -23,14 +23,14 @@ type BackendCounts = Awaited<ReturnType<typeof countBackends>>
 export interface FleetStates {
   countAgents(actor: Actor): Promise<AgentCounts>
   countGroups(actor: Actor): Promise<GroupCounts>
-  /** Null: they are counted for the first time, which takes a while. */
+  /** Null while the backends are counted for the first time, which takes a while. */
   countBackends(actor: Actor): Promise<BackendCounts | null>
   readProblems(actor: Actor): Promise<OpenProblems>
 }
 
-/** Organizations whose counts are remembered. */
+/** The maximum number of organizations whose counts are cached. */
 const most = 200
-/** The bus delivers at most once. */
+/** The bus delivers at most once: without an event, cached results expire after this time. */
 const withoutHintMs = 2_000
 const backendMemory = { most, freshMs: 5_000, usableMs: 60_000, waitMostMs: 1_000 }
 

@@ -1,8 +1,8 @@
-/** Which caches serve which groups. */
+/** Reads which caches serve which groups. */
 import { within, type Scope } from '../store/scope.js'
 import type { Queries } from '../store/store.js'
 
-/** Without stages. */
+/** Omits stages. */
 export function readServingPlaces(queries: Queries, scope: Scope) {
   return queries
     .selectFrom('placements')

@@ -1,4 +1,4 @@
-/** The course of the last hour, from the archive: all of it once, then what came since. */
+/** The figures of the last hour in steps, read from the archive: all steps once, then only the newest. */
 import type {
   AskedCache,
   Series,
@@ -6,27 +6,27 @@ import type {
 } from '../statistics/store/statistics-archive.js'
 import { emptyRates, figureCounters } from './judge-figures.js'
 
-/** Sums over all caches that were asked, of a while that ends then. */
+/** Sums over all requested caches, for the interval that ends at `endsAt`. */
 export interface Step {
   readonly endsAt: number
   readonly rates: Float64Array
 }
 
 export interface Course {
-  /** In order of time. */
+  /** Oldest first. */
   readonly steps: readonly Step[]
-  /** How many caches: another number makes other steps. */
+  /** The number of caches; it determines the length of the steps. */
   readonly caches: number
 }
 
 export const hourMs = 3_600_000
-/** Kept beyond an hour, so that the step of an hour ago is among them. */
+/** Steps are kept for this much longer than an hour, so that the step of an hour ago is included. */
 const beyondMs = 5 * 60_000
-/** Of the course. */
+/** The maximum number of steps in a course. */
 const stepsMost = 60
-/** Rows that are read for it, a second of work at most; of more caches steps are longer. */
+/** Rows read for a course, at most a second of work; with more caches the steps are longer. */
 const rowsMost = 200_000
-/** Read again: the last ones may not have been complete. */
+/** The last steps are read again: they may have been incomplete. */
 const stepsAnew = 3
 
 export async function readCourse(
@@ -63,7 +63,7 @@ function findStepsMost(caches: number): number {
   return Math.max(1, Math.min(stepsMost, Math.floor(rowsMost / Math.max(1, caches))))
 }
 
-/** What is read later counts. */
+/** Of two steps with the same end the later read is used. */
 export function joinSteps(
   before: readonly Step[],
   later: readonly Step[],

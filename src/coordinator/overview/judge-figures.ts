@@ -1,7 +1,7 @@
-/** From counters to what an operator reads first: requests, the share of hits, failed fetches, errors (docs/behaviour.md, Overview). */
+/** Converts counters to the main figures for operators: requests, hit ratio, failed fetches, errors (docs/behaviour.md, Overview). */
 import type { Figures } from '../../resources/overview.js'
 
-/** What is asked of each cache: events per second. */
+/** The counters read for each cache, as events per second. */
 export const figureCounters = [
   'MAIN.client_req',
   'MAIN.cache_hit',
@@ -11,10 +11,10 @@ export const figureCounters = [
   'GROUP.*.status_5xx',
 ] as const
 
-/** Of one cache, or summed over several, in the order of `figureCounters`; NaN: not known. */
+/** Rates of one cache, or summed over several, in the order of `figureCounters`; NaN: not known. */
 export type FigureRates = ArrayLike<number>
 
-/** The archive holds single precision: what is behind it is noise. */
+/** The archive stores single precision: further digits are noise. */
 const digits = 7
 
 export function toFigures(rates: FigureRates): Figures {
@@ -28,7 +28,7 @@ export function toFigures(rates: FigureRates): Figures {
   }
 }
 
-/** Of which something is known. */
+/** Adds the known rates to `sum`. */
 export function addRates(sum: Float64Array, rates: FigureRates): void {
   for (let at = 0; at < sum.length; at += 1) {
     const rate = rates[at] ?? Number.NaN
@@ -41,21 +41,21 @@ export function emptyRates(): Float64Array {
   return new Float64Array(figureCounters.length).fill(Number.NaN)
 }
 
-/** Fetches, and connections to backends, of which a fetch may try two. */
+/** Failed fetches plus failed backend connections, of which one fetch may try two. */
 function failuresOf(rates: FigureRates): number {
   const [failed = Number.NaN, unconnected = Number.NaN] = [rates[3], rates[4]]
   if (Number.isNaN(failed)) return unconnected
   return Number.isNaN(unconnected) ? failed : failed + unconnected
 }
 
-/** Below it a share of hits is chance: requests a second. */
+/** Requests per second; with fewer, a hit ratio is chance. */
 const requestsLeast = 1
-/** Of all lookups together, less than that worse is nothing to speak of. */
+/** A hit ratio is notably low if it is more than this below the overall hit ratio. */
 const notable = 0.05
 
 /**
- * Those that fail most fetches, then those with traffic that hit notably less than all together, those that hit least first.
- * Of a fleet that does well there are none.
+ * Returns the rows with the most failed fetches, then the rows with traffic whose hit ratio is notably below the
+ * overall one, the lowest first. A healthy fleet has none.
  */
 export function findWorst<Row extends { readonly rates: FigureRates }>(
   rows: readonly Row[],
@@ -83,7 +83,7 @@ interface Judged<Row> {
   readonly badness: number
 }
 
-/** Linear, however many there are: `most` is small. */
+/** Linear in the number of rows, because `most` is small. */
 function takeWorst<Row>(judged: readonly Judged<Row>[], most: number): readonly Judged<Row>[] {
   const worst: Judged<Row>[] = []
   for (const one of judged) {

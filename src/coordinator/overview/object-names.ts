@@ -1,4 +1,4 @@
-/** The names of objects of any type that an overview tells of, as far as the caller sees them. */
+/** Reads the names of the objects in an overview, of any type, as far as the caller may see them. */
 import { sql, type Expression, type SqlBool } from 'kysely'
 import type { PermissionType } from '../../resources/permission.js'
 import {
@@ -12,7 +12,7 @@ import {
 import type { Tables } from '../store/schema.js'
 import type { Queries } from '../store/store.js'
 
-/** What of a type has a name: who may read it, and which of them the caller sees. */
+/** A type of objects with names: the permission to read it, its table, and the visibility filter. */
 interface NamedTable {
   readonly permission: PermissionType
   readonly table: keyof Tables
@@ -20,7 +20,7 @@ interface NamedTable {
   readonly visible: (scope: Scope) => Expression<SqlBool>
 }
 
-/** By type, as in `errorKey`. */
+/** Keyed by type, as in `errorKey`. */
 export const namedTables = {
   agent: { permission: 'agent', table: 'agents', visible: visibleAgents },
   tag: { permission: 'tag', table: 'tags', visible: visibleTags },
@@ -61,7 +61,7 @@ export function isNamedType(type: string): type is NamedType {
   return Object.hasOwn(namedTables, type)
 }
 
-/** Of those that the caller sees and that are there still, by id. */
+/** Returns names by id, only of objects that still exist and that the caller may see. */
 export async function readNames(
   queries: Queries,
   scope: Scope,

@@ -10,7 +10,7 @@ import { readOverview, type OverviewParts } from './read-overview.js'
 const overviewSchema = answerSchema(overview)
 
 export function overviewRoutes(service: StateService): readonly Route[] {
-  // What it remembers begins with the first who asks.
+  // The caches are created by the first request.
   let parts: OverviewParts | undefined
   return [
     route({

@@ -1,4 +1,4 @@
-/** What changed last, in words and with the names of now, as far as the caller may read them. */
+/** The most recent changes, in words and with current names, as far as the caller may read them. */
 import { listedChangesMost, type OverviewChange } from '../../resources/overview.js'
 import { may, type Actor } from '../../resources/permission.js'
 import { groupBy } from '../../group-by.js'
@@ -13,12 +13,12 @@ import { isNamedType, namedTables, readNames } from './object-names.js'
 
 type Call = Awaited<ReturnType<typeof readChangingCalls>>[number]
 
-/** Characters. */
+/** The maximum length of the shown ban expression or URL, in characters. */
 const contentMost = 80
-/** A revision is noted when its caches switch, a call when it is answered: at most as long as a call may wait apart. */
+/** A revision is recorded when its caches switch, a call when it is answered: they differ by at most the time that a call may wait. */
 const revisionApartMs = 10 * 60_000
 
-/** One query, and one for each type among them. */
+/** Reads the calls in one query, and the names in one query for each type. */
 export async function readRecentChanges(
   { store }: StateService,
   actor: Actor,
@@ -93,7 +93,7 @@ function describeContent(content: InvalidationContent): string {
   return `${verb} ${shown}${members.length > 1 ? ` and ${members.length - 1} more` : ''}`
 }
 
-/** The revision that a call made: of its group and account, the one that is nearest in time; each is one call's only. */
+/** Finds the revision that a call created: the nearest in time of its group and account. No two calls share a revision. */
 async function findRevisions(
   queries: Queries,
   actor: Actor,

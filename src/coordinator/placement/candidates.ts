@@ -1,4 +1,4 @@
-/** Who loads what in phase one, and whether there is anything to do at all. Pure. */
+/** Decides which agents load which VCL in phase one, and whether there is anything to do at all. Pure. */
 import type { PlacementDecision } from './placement.js'
 import { hasSameNames, isSameProgram, type PlacedProgram } from '../../vcl/desired-engine.js'
 import { programOf, type Release } from '../fleet/vcl-group.js'
@@ -8,14 +8,14 @@ import { createPlacement, nameAsHeld } from './placing.js'
 
 export interface PlacedDecision {
   readonly placements: readonly PlacementRecord[]
-  /** Made from these places. */
+  /** Made from these placements. */
   readonly decision: PlacementDecision
 }
 
 /**
- * `unchanged`: every chosen agent serves these sources already, and nobody comes or goes. `switching`: an earlier deploy of
- * them was decided, and some agents are still about to serve them, or will when they are back. Undefined: somebody failed, or
- * is another one.
+ * `unchanged`: every chosen agent already serves these sources, and no agent is added or removed. `switching`: an earlier deploy
+ * of them was decided, and some agents are about to serve them, or will when they reconnect. Undefined: an agent failed, or the
+ * agents differ.
  */
 export function compareWithPlacements(
   { placements, decision }: PlacedDecision,
@@ -26,7 +26,7 @@ export function compareWithPlacements(
   const stays = [...decision.keep, ...decision.waiting]
   const kept = new Map(stays.map((place) => [place.agentId, place.deploymentId]))
   const program = programOf(sources)
-  // A place that another group takes is that one's.
+  // A placement that another group takes over belongs to that group.
   const own = placements.filter(({ replacedBy }) => replacedBy === null)
   const isSame = own.every(
     (placement) =>
@@ -37,7 +37,7 @@ export function compareWithPlacements(
   return isThere ? 'unchanged' : 'switching'
 }
 
-/** It serves the program, or will without being asked again. */
+/** True if the placement serves the program, or will without another request. */
 function isOnItsWay(
   { state, current, candidate, candidateState }: PlacementRecord,
   program: PlacedProgram,
@@ -46,7 +46,7 @@ function isOnItsWay(
   return (state === 'applied' || state === 'applying') && isSameProgram(current, program)
 }
 
-/** The placements of phase one: those that stay with their candidate, and the new ones. Who is Down loads it on return. */
+/** Returns the placements of phase one: kept ones with their candidate, and new ones. Down agents load it when they reconnect. */
 export function toCandidates(
   deploy: Pick<DeployRecord, 'groupId' | 'organizationId' | 'revision' | 'action' | 'sources'>,
   { placements, decision }: PlacedDecision,
@@ -63,7 +63,7 @@ export function toCandidates(
       isThere &&
       placement.state === 'applied' &&
       holds(placement, candidate) &&
-      // Other names take another routing VCL, which is to be loaded too.
+      // Different domains need a different routing VCL, which must be loaded too.
       (program.fqdns === null || hasSameNames(placement.current, program))
     const candidateState = isLoaded ? 'loaded' : 'pending'
     const anew = { candidate, candidateState, error: null, keptDown: false } as const
@@ -83,8 +83,8 @@ export function toCandidates(
 }
 
 /**
- * Agents whose desired state will not change by their candidate, since it names that VCL already, and which are not known
- * to hold it: they are asked once more.
+ * Returns the agents whose desired state already names the candidate's VCL, so that it does not change, but that are not known
+ * to hold it: they are asked again.
  */
 export function findUnasked(
   before: readonly PlacementRecord[],
@@ -98,7 +98,7 @@ export function findUnasked(
   return new Set(unasked.map(({ agentId }) => agentId))
 }
 
-/** What serves, and what served before it, are loaded. */
+/** The serving VCL and the previous one are loaded. */
 function holds({ current, previous }: PlacementRecord, program: PlacedProgram | null): boolean {
   return program !== null && [current, previous].some((held) => held?.name === program.name)
 }

@@ -1,4 +1,4 @@
-/** Where a group would be, place by place, as a plan answers it: values in, values out. */
+/** Describes each placement that a group would have, for the response to a plan. Pure. */
 import type { AgentIndex } from '../fleet/agent-index.js'
 import type { Place } from '../fleet/placement-input.js'
 import type { NamedDeployment } from '../fleet/target-queries.js'
@@ -8,13 +8,13 @@ import type { PlannedPlacement } from './plan-schemas.js'
 
 interface Names {
   readonly agents: AgentIndex
-  /** Of agents, by id. */
+  /** The names of agents, by id. */
   readonly names: ReadonlyMap<number, string>
-  /** Of groups that make way, by `holderId`. */
+  /** The name of a group that makes way, by `holderId`. */
   readonly nameOf: (holder: number) => string | undefined
 }
 
-/** Those that serve or will, then those that wait for their agents, then those that go. */
+/** Returns the placements that serve or will serve, then those that wait for their agents, then those that are removed. */
 export function describePlacements(
   { keep, add, waiting, remove, replaced }: PlacementDecision,
   deployments: readonly Pick<NamedDeployment, 'id' | 'name'>[],

@@ -1,6 +1,6 @@
 /**
- * Which places of draining agents may go now (docs/behaviour.md, Drain): each for one that serves in its place, and never so
- * many that fewer than min serve. Pure.
+ * Decides which placements on draining agents may be removed now (docs/behaviour.md, Drain): each for another agent that serves
+ * in its place, and never so many that fewer than min serve. Pure.
  */
 import type { IndexedAgent } from '../fleet/agent-index.js'
 import { agentStates } from '../../resources/agent-state.js'
@@ -9,21 +9,21 @@ interface Placed {
   readonly agent: IndexedAgent
 }
 
-/** Of one deployment. */
+/** The draining placements of one deployment. */
 interface Emptying<Held extends Placed> {
   readonly min: number
   /** On draining agents, in the order in which they were placed. */
   readonly held: readonly Held[]
-  /** Who is to serve when these are gone, as many as before. */
+  /** The agents that are to serve once `held` is removed, as many as before. */
   readonly chosen: readonly Placed[]
   readonly serves: (agent: IndexedAgent) => boolean
 }
 
-/** The one that was placed last goes first. */
+/** Returns the placements to remove; the most recent one goes first. */
 export function findMoved<Held extends Placed>(emptying: Emptying<Held>): ReadonlySet<Held> {
   const { min, held, chosen, serves } = emptying
   const moved = new Set<Held>()
-  // One that is Failing serves nobody and is not about to: only min waits for it.
+  // A Failing agent neither serves nor is about to: it delays the move only by min.
   const coming = chosen.filter(
     ({ agent }) => agent.state === agentStates.Running && !serves(agent),
   ).length

@@ -1,7 +1,7 @@
 /**
- * What would be desired of a cache if its agent could be changed again: each group and stage that fits it is placed once
- * more over the fleet as it is, in the order of a reconcile run. Nothing is kept or changed. Whoever asks waits: a large fleet is read
- * in stretches, so that nobody else does.
+ * Computes the desired state that a cache would get if its agent accepted changes again: each group and stage that fits it is
+ * placed again over the current fleet, in the order of a reconcile run. Nothing is stored or changed. Only the caller waits: a
+ * large fleet is read in stretches, so that other requests are served meanwhile.
  */
 import { setImmediate as servedOthers } from 'node:timers/promises'
 import {
@@ -32,7 +32,7 @@ import {
 } from './placement-following.js'
 import { createPlacement, decideFollowing, switchPlacement, type PlacingInput } from './placing.js'
 
-/** `adopting`: what the cache runs would be adopted first, so that nothing new comes to it. */
+/** `adopting`: the VCL that the cache runs would be adopted first, so that nothing new is placed there. */
 export async function foreseeReturn(
   queries: Queries,
   agentId: number,
@@ -109,7 +109,7 @@ async function indexInSteps(
   return indexes
 }
 
-/** The agents that have a place of these groups, or may get one, and these places. */
+/** Returns the agents that have or may get a placement of these groups, and these placements. */
 async function readRivals(
   queries: Queries,
   agent: FleetAgent,
@@ -138,10 +138,10 @@ async function readRivals(
   return { fleet, placements: groupBy(placements, holderId) }
 }
 
-/** Groups that one statement reads. */
+/** The number of groups read by one statement. */
 const groupsAtOnce = 100
 
-/** In the order of a reconcile run: what is only tried takes no place from groups. */
+/** Returns groups, then stages, as a reconcile run does: stages take no agent from groups. */
 async function readFollowed(queries: Queries): Promise<readonly Reconcilable[]> {
   const groupIds = await readDeployedGroupIds(queries)
   const read = async (ids: readonly number[]) => {
@@ -157,7 +157,7 @@ async function readFollowed(queries: Queries): Promise<readonly Reconcilable[]> 
   ]
 }
 
-/** It is placed there, or may be: the agent is its owner's or shared, and fits. */
+/** True if it is placed on the agent, or may be: the agent is its owner's or shared, and fits. */
 function concerns(
   followed: Reconcilable,
   agent: IndexedAgent,

@@ -1,4 +1,4 @@
-/** How many groups are in which state, from places that the database counts: no row for each of thousands of agents. */
+/** Counts groups by state. The database counts their placements, so it returns no row for each of thousands of agents. */
 import { deploymentStates } from '../../resources/deployment.js'
 import { groupBy } from '../../group-by.js'
 import { deploymentStateName } from '../fleet/deployment.js'
@@ -14,7 +14,7 @@ import { toCounted } from './group-state.js'
 
 export type GroupCounts = Record<keyof typeof deploymentStates, number>
 
-/** As many queries for each thousand of deployed groups, whatever they are placed on. */
+/** The number of queries grows with each thousand deployed groups, not with the agents that they are placed on. */
 export async function countGroupsByState(queries: Queries, scope: Scope): Promise<GroupCounts> {
   const groups = await readDeployable(queries, scope)
   const deployed = groups.filter((group) => group.deployed)
@@ -63,7 +63,7 @@ async function readDeployable(queries: Queries, scope: Scope) {
     deployed: deployed === 1,
     deploying: deployId !== null,
     desiredRelease: deployed === 1 ? parseRelease(wish) : null,
-    // Those of the group count for nothing while it is not deployed.
+    // While the group is not deployed, its own deployments have no effect.
     deployments: [],
   }))
 }

@@ -1,5 +1,5 @@
 /**
- * What the API shows of a group beside its own fields: its state, and its place on each agent
+ * The parts of a group in the API beside its own fields: its state, and its placement on each agent
  * (docs/behaviour.md, Deployments and Group state).
  */
 import { indexAgents } from '../fleet/agent-index.js'
@@ -43,7 +43,7 @@ export interface GroupStatus {
   readonly deploying: boolean
   readonly agentStates: readonly GroupAgentState[]
   readonly findings: readonly Finding[]
-  /** Of what is staged. */
+  /** Of the group's stage. */
   readonly stageStates: readonly GroupAgentState[]
   readonly stageFindings: readonly Finding[]
 }
@@ -69,7 +69,7 @@ export async function readGroupStatuses(
   const deploys = (await readDeploys(queries, ids)).filter(({ action }) => action !== 'stage')
   const deploying = new Set(deploys.map(({ groupId }) => groupId))
   const deployments = await readDeploymentsInForce(queries, groups)
-  // Whether an agent fits decides between Orphan and Error, so it is asked only where the desired release has no placement.
+  // Whether an agent fits decides between Orphan and Error, so it is read only for groups whose desired release has no placement.
   const empty = groups.filter((group) => {
     const wantedIds = new Set(deployments.get(group.id)?.map(({ id }) => id))
     const isPlaced = places.get(group.id)?.some((place) => wantedIds.has(place.deploymentId))
@@ -99,8 +99,8 @@ export async function readGroupStatuses(
 }
 
 /**
- * One row for each agent that the caller may see, by what is deployed; else by what a deploy would do now. `replace`: by what
- * a deploy that replaces would do.
+ * Returns one row for each agent that the caller may see: for the desired release, or if there is none, for a deploy now.
+ * `replace`: for a deploy with `replace` now.
  */
 export async function explainGroupPlacement(
   service: StateService,
@@ -156,7 +156,7 @@ export async function explainGroupPlacement(
 }
 
 interface StatusInput {
-  /** Undefined: none is sick. */
+  /** Undefined: no backend is sick. */
   readonly backends: SickBackends | undefined
   readonly deploying: boolean
   readonly places: readonly GroupPlacement[]
@@ -201,7 +201,7 @@ function toAgentState(place: GroupPlacement): GroupAgentState {
   }
 }
 
-/** `fitting`: the deployments that some agent fits. */
+/** `fitting`: the deployments that at least one agent fits. */
 export function toCounted({ id, min, target }: NamedDeployment, fitting: ReadonlySet<number>) {
   const anyAgentFits = target.kind === 'members' ? target.agentIds.size > 0 : fitting.has(id)
   return { id, min, anyAgentFits }

@@ -1,6 +1,6 @@
 /**
- * Whether agents went Down one by one, or most of the fleet at once: then it is the network, a building or the coordinator
- * itself that is away, and moving everything to the few that are left would make it worse (docs/behaviour.md, Mass loss).
+ * Judges whether agents went Down one by one, or most of the fleet at once: then the network, a building or the coordinator itself
+ * failed, and moving all placements to the few remaining agents would make it worse (docs/behaviour.md, Mass loss).
  */
 import { agentStates, type AgentState } from '../../resources/agent-state.js'
 
@@ -13,20 +13,20 @@ export interface WatchedAgent {
 }
 
 export interface LossInput {
-  /** All of the fleet, whomever they belong to. */
+  /** The whole fleet, of all owners. */
   readonly agents: Iterable<WatchedAgent>
   readonly now: number
   readonly heartbeatMs: number
-  /** Nobody is moved for being Down before: after its own start a coordinator waits for those that come back to it. */
+  /** No placement leaves a Down agent before this time: after its own start a coordinator waits for agents to reconnect. */
   readonly graceUntil: number
 }
 
 export interface LossJudgement {
-  /** Down together with most of the fleet: their places stay until they return, or a group is deployed again. */
+  /** Down together with most of the fleet: their placements stay until they return, or a group is deployed again. */
   readonly lost: ReadonlySet<number>
-  /** Down for less than a heartbeat: others may follow, so nothing is moved yet. */
+  /** Down for less than a heartbeat interval, or before `graceUntil`: others may follow, so nothing is moved yet. */
   readonly settling: ReadonlySet<number>
-  /** When to check again, if nothing happens before; null: no need. */
+  /** When to check again if nothing changes before; null: not needed. */
   readonly againAt: number | null
 }
 
@@ -63,7 +63,7 @@ export function judgeLoss({ agents, now, heartbeatMs, graceUntil }: LossInput): 
   return { lost, settling, againAt }
 }
 
-/** Every agent that is in some window of `withinMs` with more than `limit`; who is overdue counts as Down now. */
+/** Returns every agent in a window of `withinMs` with more than `limit` agents; overdue agents count as Down now. */
 function findTogether(
   down: readonly WatchedAgent[],
   window: {

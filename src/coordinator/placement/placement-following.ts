@@ -1,6 +1,6 @@
 /**
- * Placement follows tags, min, max and agents at once, for deployed groups and stages (docs/behaviour.md, Placement). One run
- * serves a whole batch of arrivals: all groups are decided together under the decision lock.
+ * Reconciles the placements of deployed groups and stages as soon as tags, min, max or agents change (docs/behaviour.md,
+ * Placement). One run handles a whole batch of arriving agents: all groups are decided together under the decision lock.
  */
 import {
   holderId,
@@ -35,9 +35,9 @@ import { findGivenUp, settlePlacement } from './placement-settling.js'
 import { createPlacement, decideFollowing, type PlacingInput } from './placing.js'
 import type { StateService } from '../service.js'
 
-/** Remembers what it judged: placement asks again and again about the same texts. */
+/** Caches its verdicts: placement needs them for the same texts again and again. */
 export interface TextJudge {
-  /** Whether what is deployed may go to agents that it is not on. */
+  /** Whether the deployed release may be placed on further agents. */
   isTaken(
     queries: Queries,
     owner: { readonly organizationId: number | null },
@@ -46,21 +46,21 @@ export interface TextJudge {
 }
 
 interface FollowedPlacements {
-  /** Agents whose desired state changed, or is to be sent now. */
+  /** Agents whose desired state changed or must be sent now. */
   readonly agentIds: readonly number[]
   /** Groups whose pending deploy can run now: enough agents are available. */
   readonly ready: readonly ReadyGroup[]
-  /** Their drains have ended by themselves. */
+  /** Agents whose drain ended at its `until` time. */
   readonly undrained: readonly number[]
-  /** When it must be checked again; null: no need. */
+  /** When to run again; null: not needed. */
   readonly againAt: number | null
 }
 
 export interface ReconcileOptions {
-  /** Until then nobody is moved for being Down. */
+  /** No placement leaves a Down agent before this time. */
   readonly graceUntil: number
   readonly judge: TextJudge
-  /** Of the task `placement`: a run whose lease another process took writes nothing. */
+  /** The lease of the task `placement`: a run writes nothing once another process has taken it. */
   readonly lease: Lease
   /** Whether a pending deploy that can run is due. */
   readonly isDue: (group: GroupRecord) => boolean
@@ -75,7 +75,7 @@ export function followPlacements(
     const drains = await endDrains(queries, service.now())
     const run = await beginRun(service, queries, { graceUntil, judge, isDue })
     for (const group of run.groups) await followGroup(queries, run, group)
-    // After all groups: what is only tried takes no place from them.
+    // After all groups: stages take no agent from them.
     for (const stage of run.stages) await follow(queries, run, reconcilableStage(stage))
     await offerFreed(queries, run)
     const { agentIds, released } = await saveRun(queries, run, service.now())
@@ -96,7 +96,7 @@ function findEarlier(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.min(one, other)
 }
 
-/** Groups that come before those that leave an agent have not seen it free. */
+/** Decides groups again that were decided before another group left an agent that they may use. */
 async function offerFreed(queries: Queries, run: ReconcileRun): Promise<void> {
   if (run.going.length === 0) return
   const freed = run.going.map(({ agentId }) => agentId)
@@ -123,7 +123,7 @@ async function followGroup(queries: Queries, run: ReconcileRun, group: GroupReco
   run.ready.push({ group, isTried, agentIds: decision.add.map(({ agentId }) => agentId) })
 }
 
-/** Agents that a pending deploy is about to use: nothing is sent to them before. */
+/** Agents that a pending deploy is about to use: nothing is sent to them before it runs. */
 function findAwaited({ ready }: ReconcileRun): ReadonlySet<number> {
   return new Set(ready.filter(({ isTried }) => isTried).flatMap(({ agentIds }) => agentIds))
 }
@@ -132,20 +132,20 @@ interface ReconcileRun extends RunOutcome {
   readonly groups: readonly GroupRecord[]
   readonly stages: readonly StageRecord[]
   readonly deployments: AskedOfGroups
-  /** By the groups' owners; kept true as groups are decided, so that two never choose one agent at once. */
+  /** By the groups' owners; updated after each decision, so that no two groups choose an agent unaware of each other. */
   readonly agents: ReadonlyMap<number | null, AgentIndex>
-  /** Running agents whose cache restarted: what failed there is tried again (docs/behaviour.md, Deploy). */
+  /** Running agents whose cache restarted: VCLs that failed there are tried again (docs/behaviour.md, Deploy). */
   readonly restarted: ReadonlySet<number>
   /** By group, agents whose candidate waits for its wave of a rollout. */
   readonly held: ReadonlyMap<number, ReadonlySet<number>>
   readonly loss: LossJudgement
-  /** Whose places nobody takes in this run, whatever the group. */
+  /** Agents whose placements are not given to others in this run, whatever the group. */
   readonly keepDown: ReadonlySet<number>
   readonly judge: TextJudge
   readonly isDue: ReconcileOptions['isDue']
 }
 
-/** What a run reconciles: a deployed group, or a stage. */
+/** A deployed group or a stage, as a run reconciles it. */
 export interface Reconcilable extends PlacementHolder {
   readonly organizationId: number | null
   readonly revision: number
@@ -174,7 +174,7 @@ async function beginRun(
   const groupIds = [
     ...new Set([...groups.map(({ id }) => id), ...stages.map((one) => one.groupId)]),
   ]
-  // Nobody asks for an agent where nothing is deployed.
+  // If nothing is deployed, the fleet is not read.
   const isIdle = groupIds.length === 0
   const before = groupBy(isIdle ? [] : await readPlacements(queries, { groupIds }), holderId)
   const fleet = isIdle ? [] : await readFleet(queries, { kind: 'all' })
@@ -229,7 +229,7 @@ export function reconcilableStage(stage: StageRecord): Reconcilable {
   }
 }
 
-/** Answers the decision for a pending deploy that can run now; otherwise placements follow, and are saved with this run. */
+/** Returns the decision for a pending deploy that can run now. Without a pending deploy, updates the placements that the run saves. */
 async function follow(
   queries: Queries,
   run: ReconcileRun,
@@ -240,7 +240,7 @@ async function follow(
   const holder = holderId(followed)
   const agents = agentsOf(run, followed)
   const settled = (run.placements.get(holder) ?? []).map((placement) => {
-    // It is that of another group now.
+    // Another group is taking over this placement.
     if (placement.replacedBy !== null) return placement
     const state = agents.byId.get(placement.agentId)?.state
     const isRestarted = run.restarted.has(placement.agentId)
@@ -262,7 +262,7 @@ async function follow(
     placements: settled,
     exclude,
     wanted: program,
-    // A deploy that waits for agents does not count those that are Down.
+    // A pending deploy, which waits for agents, does not count Down ones.
     keepDown: followed.deployPending ? nobody : keepPlacements(run, settled),
   }
   let decision = await decideFollowing(queries, input)
@@ -288,7 +288,7 @@ async function follow(
   }
 }
 
-/** Who fills the place of another stays until that one serves what it failed to load before. */
+/** An agent that fills in for another stays until that one serves the VCL that it failed to load before. */
 function findLeaving(
   { remove }: PlacementDecision,
   placements: readonly PlacementRecord[],
@@ -311,7 +311,7 @@ function findRestarted(fleet: readonly FleetAgent[]): ReadonlySet<number> {
   return new Set(restarted.map(({ id }) => id))
 }
 
-/** What is refused now stays where it is, and goes nowhere else. */
+/** A release that is refused now stays where it is, and is placed on no further agents. */
 function addNewcomers(
   { agents, placements }: PlacingInput,
   exclude: ReadonlySet<number>,

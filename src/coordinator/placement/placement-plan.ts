@@ -1,6 +1,6 @@
 /**
- * Where groups would be placed by a change that nobody has made yet: groups and deployments as they are to be, whether they
- * exist or not, one after the other over the fleet as it is now. Nothing is kept or changed.
+ * Computes where a planned change would place groups: the planned groups and deployments, existing or new, are placed one after
+ * the other over the current fleet. Nothing is stored or changed.
  */
 import { domainToASCII } from 'node:url'
 import { setImmediate } from 'node:timers/promises'
@@ -31,7 +31,7 @@ import { describeShortages } from './shortage.js'
 
 type PlannedGroup = PlacementPlan['groups'][number]
 
-/** Throws 'invalid' for what the caller's organization does not have. */
+/** Throws 'invalid' if the plan refers to objects that the caller's organization does not have. */
 export async function planPlacement(
   service: StateService,
   actor: Actor,
@@ -49,7 +49,7 @@ export async function planPlacement(
   const agents = indexAgents(fleet)
   const groups = toWanted(plan, await readNewestGroupId(queries))
   const fqdns = [...new Set(groups.flatMap(({ domains }) => domains.map(({ fqdn }) => fqdn)))]
-  // Group 0 is nobody: what a planned group has itself is not a conflict to it.
+  // No group has the id 0, so all holders are read: a planned group has no conflict with itself.
   noteDomains(agents, await readOtherHolders(queries, { groupId: 0, stage: false }, fqdns))
   for (const { id } of plan.undeployed ?? [])
     recordPlacement(agents, { id, root: false }, { add: [], remove: places.get(id) ?? [] })
@@ -111,7 +111,7 @@ interface WantedGroup extends Omit<PlannedGroup, 'domains' | 'releases'> {
 }
 
 /**
- * New groups get the ids that they will have if nobody else creates one meanwhile. The order of agents
+ * New groups get the ids that they will have if no other group is created before. The order of agents
  * with equally many groups depends on the id.
  */
 function toWanted({ groups }: PlacementPlan, newestId: number): readonly WantedGroup[] {
@@ -124,11 +124,11 @@ function toWanted({ groups }: PlacementPlan, newestId: number): readonly WantedG
   }))
 }
 
-/** No agent has this tag: ids are from 1. */
+/** No agent has this tag: ids start at 1. */
 const unknownTagId = 0
-/** One statement reads them (SQLite takes 32,766 parameters). */
+/** They are read in one statement (SQLite accepts 32,766 parameters). */
 const tagsMost = 10_000
-/** Beyond all ids: what is made next is the newest. */
+/** Above all existing ids, because new deployments are the newest. */
 const newIds = 2 ** 50
 
 async function numberDeployments(
@@ -153,7 +153,7 @@ async function numberDeployments(
   }))
 }
 
-/** What is to be made has no id yet. */
+/** Objects that are still to be created have no id. */
 function takeKnown({ id }: { readonly id?: number | undefined }): { readonly id: number }[] {
   return id === undefined ? [] : [{ id }]
 }
@@ -172,7 +172,7 @@ function withReplaces(group: WantedGroup, others: ReadonlySet<number>): GroupToP
   return group.replace === true ? { ...group, replaces: others } : group
 }
 
-/** Those that come later in the plan see what this one left, and took. */
+/** Frees the group's earlier placements in the index, so that later groups in the plan can use them. */
 function leavePlacements(
   agents: AgentIndex,
   { id }: WantedGroup,

@@ -1,10 +1,10 @@
 /**
- * Which of the agents that fit are taken first: those with the fewest groups, then by a hash that never changes
+ * Ranks the agents that fit: the fewest groups first, then by a hash that never changes
  * (docs/behaviour.md, Placement).
  */
 import type { AgentIndex, IndexedAgent } from '../fleet/agent-index.js'
 
-/** At most `limit` of those that may be taken, the best first. */
+/** Returns at most `limit` of the agents that may be taken, the best first. */
 export function chooseBest(
   index: AgentIndex,
   slots: readonly number[],
@@ -13,12 +13,12 @@ export function chooseBest(
 ): IndexedAgent[] {
   if (order.limit === 0) return []
   if (order.limit >= slots.length) return sortAll(index, slots, order, mayTake)
-  // Mostly all of the best may be taken: those that others drive out again are not asked about.
+  // Usually all of the best may be taken: `mayTake` is then not called for agents that better ones displace.
   const best = rankSome(index, slots, order, () => true)
   return best.every(mayTake) ? best : rankSome(index, slots, order, mayTake)
 }
 
-/** `mayTake` is asked only for those that would be among them. */
+/** Calls `mayTake` only for agents that would be among the best so far. */
 function rankSome(
   { agents, ids, groupCounts }: AgentIndex,
   slots: readonly number[],
@@ -26,7 +26,7 @@ function rankSome(
   mayTake: (agent: IndexedAgent) => boolean,
 ): IndexedAgent[] {
   const best: Ranked[] = []
-  // The last of a full list; in a large fleet the comparison with it is the end of it for nearly all.
+  // The last of a full list; in a large fleet the comparison with it rules out nearly all agents.
   let worst: Omit<Ranked, 'agent'> = { groupCount: Infinity, hash: Infinity }
   for (const slot of slots) {
     const groupCount = groupCounts[slot] ?? 0
@@ -67,7 +67,7 @@ interface Ranked {
   readonly hash: number
 }
 
-/** Keeps the `limit` best in order. Moved by hand: few are, and `splice` makes an array for each. */
+/** Keeps the `limit` best in order. A loop moves the few entries, because each `splice` would allocate an array. */
 function insertRanked(best: Ranked[], item: Ranked, limit: number): void {
   let at = best.length
   for (let before = best[at - 1]; before && isBefore(item, before); before = best[at - 1])
@@ -81,7 +81,7 @@ function isBefore(a: Ranked, b: Ranked): boolean {
   return a.hash < b.hash || (a.hash === b.hash && a.agent.id < b.agent.id)
 }
 
-/** A 31-bit integer hash (the finalizer of MurmurHash3), so that groups of equal agents spread over them. */
+/** A 31-bit integer hash (the finalizer of MurmurHash3), so that groups spread over otherwise equal agents. */
 export function hashPair(groupId: number, agentId: number): number {
   let hash = Math.imul(groupId, 0x9e3779b1) ^ Math.imul(agentId, 0x85ebca6b)
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)

@@ -1,4 +1,4 @@
-/** Why each agent was chosen for a group or not: `GET /vclgroups/{id}/placement` (docs/behaviour.md, Placement). */
+/** Explains why each agent was or was not chosen for a group: `GET /vclgroups/{id}/placement` (docs/behaviour.md, Placement). */
 import type { IndexedAgent } from '../fleet/agent-index.js'
 import { agentStateName, agentStates } from '../../resources/agent-state.js'
 import { movingReason, stayingReason } from '../../resources/draining.js'
@@ -10,7 +10,7 @@ import { isFitting, type PlacementTarget } from '../fleet/placement-target.js'
 
 interface PlacementRow {
   readonly agentId: number
-  /** Of a chosen agent its own; otherwise the first that it fits, null for none. */
+  /** The deployment that a chosen agent is chosen for; otherwise the first that it fits, null if none. */
   readonly deploymentId: number | null
   readonly chosen: boolean
   readonly reason: string
@@ -24,7 +24,7 @@ interface Words {
 
 const words: Readonly<Record<PlacementTarget['kind'], Words>> = {
   tags: {
-    /** Without a number: on a shared agent it would reveal how many groups others have there. */
+    /** Without a number: on a shared agent it would reveal how many groups other owners have there. */
     chosen:
       'it has all tags: of the agents that have, those with the fewest groups are taken first',
     left: unfitReason,
@@ -37,7 +37,7 @@ const words: Readonly<Record<PlacementTarget['kind'], Words>> = {
   },
 }
 
-/** One row for each agent of the index, by id. */
+/** Returns one row for each agent of the index, ordered by id. */
 export function explainPlacement(
   input: PlacementInput,
   decision: PlacementDecision,
@@ -71,13 +71,13 @@ export function explainPlacement(
     })
 }
 
-/** Of a holder that is away, Down or Locked. */
+/** The reason for a placement on a Down or Locked agent. */
 export function waitingReason(agent: Pick<IndexedAgent, 'state'> | undefined): string {
   const state = agentStateName(agent?.state ?? agentStates.Down)
   return `the agent is ${state}; its place is kept until it returns or another agent takes it`
 }
 
-/** Undefined where nobody makes way. */
+/** Returns undefined if no group makes way. */
 function describeTaking(
   { nameOf }: PlacementInput,
   replaced: readonly HeldPlacement[] | undefined,
@@ -100,7 +100,7 @@ function describeStay(
     : 'it keeps its place'
 }
 
-/** Null: it fits no deployment. */
+/** Returns null if the agent fits no deployment. */
 function describeRefusal(input: PlacementInput, agent: IndexedAgent, fits: boolean): string | null {
   if (input.exclude?.has(agent.id) === true) return 'it is excluded from this deploy'
   if (!fits) return null

@@ -1,4 +1,4 @@
-/** What a reconcile run makes of one place before it decides who comes and goes. Pure. */
+/** Updates one placement before a reconcile run decides which agents are added and removed. Pure. */
 import { agentStates, type AgentState } from '../../resources/agent-state.js'
 import { isSameProgram, type PlacedProgram } from '../../vcl/desired-engine.js'
 import type { PlacementRecord } from '../fleet/placement-queries.js'
@@ -13,11 +13,11 @@ import {
 
 interface Settling {
   readonly group: Pick<GroupRecord, 'revision' | 'keepOnFailure'>
-  /** What the group wants. */
+  /** The group's desired program. */
   readonly program: PlacedProgram
-  /** Undefined: the agent is no more. */
+  /** Undefined: the agent was deleted. */
   readonly state: AgentState | undefined
-  /** The cache is another process than before. */
+  /** The cache restarted: it is a different process than before. */
   readonly isRestarted: boolean
   /** Its wave of a rollout has not begun: the candidate waits. */
   readonly isHeld: boolean
@@ -30,7 +30,7 @@ export function settlePlacement(placement: PlacementRecord, settling: Settling):
   return keepWhenLost(settling.isRestarted ? retryFailed(settled, settling) : settled, settling)
 }
 
-/** A candidate that loaded after the others had switched, or on an agent that came later, switches by itself. */
+/** A candidate that loaded after the others had switched, or on an agent that was added later, switches by itself. */
 function settleCandidate(
   placement: PlacementRecord,
   { group, state, isHeld }: Settling,
@@ -42,7 +42,7 @@ function settleCandidate(
   return placement
 }
 
-/** What serves another VCL because the wanted one failed loads that once more (docs/behaviour.md, Deploy). */
+/** A placement that serves another VCL because the desired one failed loads the desired one again (docs/behaviour.md, Deploy). */
 function retryFailed(placement: PlacementRecord, { group, program }: Settling): PlacementRecord {
   const { state, current, candidate } = placement
   if (state !== 'failed' || current === null || candidate !== null) return placement
@@ -52,13 +52,13 @@ function retryFailed(placement: PlacementRecord, { group, program }: Settling): 
   return { ...placement, ...anew, state: 'wanted', wantedRevision: group.revision }
 }
 
-/** What is lost with most of the fleet keeps its place also when others of the fleet are back. */
+/** An agent that was lost with most of the fleet keeps its placement even after other agents are back. */
 function keepWhenLost(placement: PlacementRecord, { state, isLost }: Settling): PlacementRecord {
   const keptDown = state === agentStates.Down && (placement.keptDown || isLost)
   return keptDown === placement.keptDown ? placement : { ...placement, keptDown }
 }
 
-/** What failed here is tried again at the next deploy, or when the cache restarted, not in every run. */
+/** Agents where the VCL failed and none serves: it is tried again at the next deploy or after a cache restart, not in every run. */
 export function findGivenUp(
   placements: readonly PlacementRecord[],
   restarted: ReadonlySet<number>,

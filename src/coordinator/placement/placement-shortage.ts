@@ -1,4 +1,4 @@
-/** Which deployments of a group stay below their min, and what is with the agents that fit them. */
+/** Finds the deployments of a group that stay below their min, and counts the agents that fit them by state. */
 import type { IndexedAgent } from '../fleet/agent-index.js'
 import { agentStates, type AgentState } from '../../resources/agent-state.js'
 import { describeConflict, type Conflict } from '../fleet/placement-conflict.js'
@@ -9,13 +9,13 @@ export interface Shortage {
   readonly deploymentId: number
   readonly min: number
   readonly placed: number
-  /** The agents that were passed over for a conflict would fill it: 409 rather than 503. */
+  /** With the agents that were passed over because of a conflict it would reach min: 409 instead of 503. */
   readonly wouldSufficeWithConflicting: boolean
   /** How many agents fit it, whatever their state. */
   readonly fitting: number
-  /** How many of them are in which state other than Running. */
+  /** The number of them in each state other than Running. */
   readonly states: readonly { readonly state: AgentState; readonly count: number }[]
-  /** The Running ones that cannot be used, and why. */
+  /** The Running agents that cannot be used, and why. */
   readonly conflicts: readonly (Conflict & { readonly agentId: number })[]
 }
 
@@ -50,7 +50,7 @@ export function findShortages(
     })
 }
 
-/** Others could make way for the group there. */
+/** True if another group could make way for this one on the agent. */
 function isHeld({ isUnavailable }: Conflict): boolean {
   return isUnavailable !== true
 }

@@ -1,8 +1,8 @@
 /**
- * Which agents hold a group (docs/behaviour.md, Placement). An agent holds a group once, for one of its deployments.
+ * Decides which agents hold a group (docs/behaviour.md, Placement). An agent holds a group once, for one of its deployments.
  *
- * Who is there stays as long as it fits; new ones are Running agents, those with the fewest groups first. A deployment
- * gets its min before any gets more, and passes an agent that another needs on to it.
+ * An agent keeps the group as long as it fits; new agents are Running ones, those with the fewest groups first. Every
+ * deployment gets its min before any gets more, and a deployment passes on an agent that another one needs.
  */
 import type { IndexedAgent } from '../fleet/agent-index.js'
 import { agentStateName, agentStates } from '../../resources/agent-state.js'
@@ -19,21 +19,21 @@ import { chooseBest } from './placement-rank.js'
 import { findShortages, type Shortage } from './placement-shortage.js'
 
 export interface PlacementDecision {
-  /** Places that stay, maybe for another deployment of the group. */
+  /** Placements that stay, possibly for another deployment of the group. */
   readonly keep: readonly Place[]
-  /** Those of `keep` on draining agents that go once others serve in their place. */
+  /** The placements in `keep` on draining agents that end once other agents serve in their place. */
   readonly moving: readonly Place[]
   /** In the order in which they were chosen. */
   readonly add: readonly Place[]
   /**
-   * Down and Locked holders whose place nobody takes have it when they return, so that a coordinator or a
-   * network that was away, or an unlock, never takes a site down. They count for no min; whoever comes later may take the place.
+   * Placements on Down and Locked agents that no other agent takes: they are still there when the agent returns, so that an outage
+   * of a coordinator or a network, or an unlock, never takes a site down. They do not count for min; a later agent may take them.
    */
   readonly waiting: readonly Place[]
-  /** The one that was placed last goes first. */
+  /** The most recent placement goes first. */
   readonly remove: readonly (Place & { readonly reason: string })[]
   readonly shortages: readonly Shortage[]
-  /** Whose places on which of its agents the group takes. */
+  /** The placements of other groups that this group takes over on its agents. */
   readonly replaced: readonly HeldPlacement[]
 }
 
@@ -50,19 +50,19 @@ export function placeGroup(input: PlacementInput): PlacementDecision {
 /** A deployment while it is being filled. */
 interface Slot extends PlacementDeployment {
   readonly chosen: Chosen[]
-  /** Who may come: holders that lost their place first, then new ones, best first. */
+  /** Agents that may be chosen: holders that lost their placement first, then new ones, best first. */
   readonly candidates: readonly Chosen[]
   /** Candidates before this one are taken. */
   next: number
-  /** Those that failed here: they stay, whoever is chosen. */
+  /** Holders where the VCL failed: they stay, whichever agents are chosen. */
   readonly failed: readonly Chosen[]
-  /** Those on draining agents in whose place others were chosen. */
+  /** Placements on draining agents for which other agents were chosen. */
   readonly drained: HeldPlace[]
 }
 
 interface Chosen {
   readonly agent: IndexedAgent
-  /** Null: it does not hold the group yet. */
+  /** Null: the agent does not hold the group yet. */
   readonly position: number | null
 }
 
@@ -74,7 +74,7 @@ interface PlacementWork {
   readonly input: PlacementInput
   readonly slots: readonly Slot[]
   readonly taken: Set<number>
-  /** Who cannot stay, and why. */
+  /** The agents that cannot stay → the reason. */
   readonly leaving: ReadonlyMap<number, string>
 }
 
@@ -85,7 +85,7 @@ function beginPlacement(input: PlacementInput): PlacementWork {
   const taken = new Set(
     [...keeping.values(), ...drained.values()].flat().map(({ agent }) => agent.id),
   )
-  // Others are to come in their place.
+  // Other agents are to replace them.
   const drainedCount = [...keeping.values()].flat().filter(isDrained).length
   const slots = deployments.map((deployment): Slot => {
     const chosen = keeping.get(deployment.id) ?? []
@@ -93,7 +93,7 @@ function beginPlacement(input: PlacementInput): PlacementWork {
     const open = countOpen(deployments, keeping) + drainedCount
     const free = { ...input, group: { ...input.group, replaces: undefined } }
     const fresh = findNewAgents(free, deployment, open)
-    // Where another makes way: after those that are free.
+    // Agents where another group makes way come after free ones.
     const held = input.group.replaces ? findNewAgents(input, deployment, open) : []
     const own = failed.get(deployment.id) ?? []
     const last = [...failed.values()]
@@ -112,7 +112,7 @@ function beginPlacement(input: PlacementInput): PlacementWork {
   return { input, slots, taken, leaving }
 }
 
-/** Of each deployment who stays, who failed, and who drains where others have come in their place; `spare`: of none any more. */
+/** Sorts holders by deployment: those that stay, those that failed, and draining ones with replacements; `spare`: kept by none. */
 function sortHolders(
   input: PlacementInput,
   deployments: readonly PlacementDeployment[],
@@ -138,7 +138,7 @@ function sortHolders(
   return sorted
 }
 
-/** Those that may stay, in their order, those on draining agents last; why the others may not goes into `leaving`. */
+/** Returns the holders that may stay, by position, draining agents last. Adds the reasons of the others to `leaving`. */
 function findHolders(
   input: PlacementInput,
   leaving: Map<number, string>,
@@ -156,7 +156,7 @@ function findHolders(
   return [...holders.filter((holder) => !isDrained(holder)), ...holders.filter(isDrained)]
 }
 
-/** How many new agents the group can take at most; others may take what one deployment would have liked. */
+/** The maximum number of new agents that the group can take: other deployments may take the agents that one would choose first. */
 function countOpen(
   deployments: readonly PlacementDeployment[],
   keeping: ReadonlyMap<number, readonly Chosen[]>,
@@ -173,7 +173,7 @@ function findReasonToLeave(input: PlacementInput, agent: IndexedAgent): string |
   return findConflict(input, agent)
 }
 
-/** At most `count`, the best first: fewest groups, then the stable hash. */
+/** Returns at most `count` agents, the best first: fewest groups, then the stable hash. */
 function findNewAgents(
   input: PlacementInput,
   deployment: PlacementDeployment,
@@ -207,7 +207,7 @@ function takeFree(work: PlacementWork, slot: Slot): boolean {
   }
 }
 
-/** One more agent for a slot: a free one, or one that another slot can spare or replace (an augmenting path). */
+/** Adds one more agent to a slot: a free one, or one that another slot can spare or replace (an augmenting path). */
 function gainAgent(work: PlacementWork, slot: Slot, asked = new Set<Slot>()): boolean {
   if (takeFree(work, slot)) return true
   asked.add(slot)
@@ -222,7 +222,7 @@ function gainAgent(work: PlacementWork, slot: Slot, asked = new Set<Slot>()): bo
   return false
 }
 
-/** One that failed there before is nobody's replacement. */
+/** Agents where the VCL failed before are never used as replacements. */
 function replaceDrained(work: PlacementWork, slot: Slot): void {
   const { failed } = work.input
   if (!slot.chosen.some(isDrained)) return
@@ -283,7 +283,7 @@ function toDecision(work: PlacementWork): PlacementDecision {
   return { keep, moving, add, waiting, remove, shortages, replaced }
 }
 
-/** Of those that others are to replace who stays until more of these serve. */
+/** Returns the drained placements that stay until more of their replacements serve. */
 function findMoving({ input, slots }: PlacementWork): Place[] {
   const serves = ({ id, state }: IndexedAgent): boolean =>
     state === agentStates.Running && input.serving?.has(id) === true
@@ -296,7 +296,7 @@ function findMoving({ input, slots }: PlacementWork): Place[] {
   })
 }
 
-/** The earliest first, as many as the deployment has room for. */
+/** Returns the earliest placements first, as many as their deployment has room for. */
 function findWaiting({ input, slots }: PlacementWork, gone: readonly Place[]): Place[] {
   const room = new Map(slots.map(({ id, max, chosen }) => [id, max - chosen.length]))
   return gone
@@ -313,13 +313,13 @@ function findWaiting({ input, slots }: PlacementWork, gone: readonly Place[]): P
     })
 }
 
-/** Why an agent leaves that fits no more. */
+/** The reason for removing an agent that no longer fits. */
 export const unfitReason = 'it no longer has the tags of a deployment'
 
-/** Why an agent leaves that is drained. */
+/** The reason for removing an agent that is drained. */
 const drainedReason = 'the agent is drained, and others serve in its place'
 
-/** Why an agent leaves that would fit. */
+/** The reason for removing an agent that still fits. */
 export const fullReason = 'its deployment has reached its max'
 
 function reasonToGo({ input, slots }: PlacementWork, place: Place): string {

@@ -1,4 +1,4 @@
-/** From rows to the placement decision and back: what `placeGroup` is given, and what a new place looks like. */
+/** Converts rows to the input of `placeGroup`, and creates and changes placements after its decision. */
 import {
   holderId,
   noteDomains,
@@ -17,33 +17,33 @@ import type { GroupRecord } from '../fleet/group-queries.js'
 export interface GroupToPlace {
   readonly id: number
   readonly domains: readonly ReleaseDomain[]
-  /** Of the cache, that it may go to; null: any. */
+  /** The cache releases that it may be placed on; null: any. */
   readonly releases: readonly string[] | null
-  /** What is staged of it, not the group itself. */
+  /** Set to place the group's stage, not the group itself. */
   readonly stage?: StageTarget | undefined
-  /** Its stage makes way for it. */
+  /** The group's stage makes way for the group. */
   readonly promoting?: boolean
-  /** Groups whose places it may take. */
+  /** Groups whose placements it may take over. */
   readonly replaces?: ReadonlySet<number> | undefined
 }
 
 export interface PlacingInput {
-  /** What is deployed, or is to be: a group's own fields take effect at its next deploy only. */
+  /** As deployed, or as it is to be: a group's own fields take effect only at its next deploy. */
   readonly group: GroupToPlace
   readonly deployments: readonly PlacementDeployment[]
   readonly agents: AgentIndex
   readonly placements: readonly PlacementRecord[]
-  /** Agents that are not to be chosen: they failed or went away. */
+  /** Agents that must not be chosen: they failed or disconnected. */
   readonly exclude?: ReadonlySet<number>
-  /** What is deployed: places that serve another VCL because this one failed there are filled by others. */
+  /** The desired program: other agents fill in where it failed and another VCL serves. */
   readonly wanted?: PlacedProgram | undefined
-  /** Down agents whose places are not given to others. */
+  /** Down agents whose placements are not given to others. */
   readonly keepDown?: ReadonlySet<number>
-  /** For reasons: groups and stages that the reader may know of, by `holderId`. */
+  /** For reasons: the name of a group or stage that the reader may see, by `holderId`. */
   readonly nameOf?: ((holder: number) => string | undefined) | undefined
 }
 
-/** A group with domains passes over agents where another group has one of them. */
+/** A group with domains passes over agents where another group holds one of them. */
 export async function decidePlacement(
   queries: Queries,
   input: PlacingInput,
@@ -52,7 +52,7 @@ export async function decidePlacement(
   return placeGroup(toPlacementInput(input))
 }
 
-/** The same for a group that keeps its domains: where nobody is added, nothing is read. */
+/** The same for a group whose domains do not change: if no agent is added, nothing is read. */
 export async function decideFollowing(
   queries: Queries,
   input: PlacingInput,
@@ -63,7 +63,7 @@ export async function decideFollowing(
     : decidePlacement(queries, input)
 }
 
-/** Into the index, for `placeGroup`. */
+/** Adds the other holders of the group's domains to the index, for `placeGroup`. */
 export async function noteOtherHolders(
   queries: Queries,
   { group, agents }: Pick<PlacingInput, 'group' | 'agents'>,
@@ -76,7 +76,7 @@ export function toPlacementInput(input: PlacingInput): PlacementInput {
   const { group, deployments, agents, placements, wanted, keepDown, nameOf } = input
   const placed = placements.filter(holdsPlacement)
   const drains = placed.some(({ agentId }) => agents.byId.get(agentId)?.draining === true)
-  // A place that another group takes is neither to be counted on nor to be given up.
+  // A placement that another group takes over is neither counted nor removed.
   const replaced = placements.filter(({ replacedBy }) => replacedBy !== null)
   const exclude =
     replaced.length === 0
@@ -113,7 +113,7 @@ function findServing(placements: readonly PlacementRecord[]): ReadonlySet<number
   return new Set(serving.map(({ agentId }) => agentId))
 }
 
-/** They serve their old VCL; what failed to switch, or is loading once more, is not among them. */
+/** Finds agents that serve their old VCL; excludes placements that failed to switch or are loading again. */
 function findFailed(
   placements: readonly PlacementRecord[],
   wanted: PlacedProgram,
@@ -125,7 +125,7 @@ function findFailed(
   return new Set(failed.map(({ agentId }) => agentId))
 }
 
-/** What failed before it ever served holds no place. */
+/** False if the VCL failed and no other one serves there. */
 export function holdsPlacement(placement: PlacementRecord): boolean {
   return placement.current !== null || placement.candidate !== null
 }
@@ -137,7 +137,7 @@ export interface NewPlacement {
   readonly position: number
   readonly revision: number
   readonly program: PlacedProgram
-  /** It is its stage's. */
+  /** True for a placement of the group's stage. */
   readonly stage?: boolean
 }
 
@@ -164,7 +164,7 @@ export function createPlacement(place: NewPlacement): PlacementRecord {
   }
 }
 
-/** A cache that holds it already, since it was adopted there, has it under a name of its own. */
+/** A cache where the VCL was adopted already holds it under a different name; the program then gets that name. */
 export function nameAsHeld(
   { current, previous }: Pick<PlacementRecord, 'current' | 'previous'>,
   program: PlacedProgram,
@@ -173,7 +173,7 @@ export function nameAsHeld(
   return held ? { ...program, name: held.name } : program
 }
 
-/** The candidate serves from now on; what served stays loaded as the previous one. */
+/** Makes the candidate the serving VCL; the one that served before stays loaded as the previous one. */
 export function switchPlacement(placement: PlacementRecord, revision: number): PlacementRecord {
   const { candidate, current } = placement
   if (candidate === null) return placement
@@ -191,7 +191,7 @@ export function switchPlacement(placement: PlacementRecord, revision: number): P
   }
 }
 
-/** The candidate failed here: the old VCL serves on, or the place is given up (keepOnFailure false, or none served). */
+/** The candidate failed here: the old VCL still serves, or the placement is given up (keepOnFailure false, or none served). */
 export function failPlacement(placement: PlacementRecord, keepOld: boolean): PlacementRecord {
   return {
     ...placement,
@@ -203,14 +203,14 @@ export function failPlacement(placement: PlacementRecord, keepOld: boolean): Pla
   }
 }
 
-/** The cache was not there to load it: it does when it is back, unlike one that refused (docs/behaviour.md, Deploy). */
+/** The cache was not available to load it, so it loads it when it is back, unlike a cache that refused (docs/behaviour.md, Deploy). */
 export function awaitCandidate(placement: PlacementRecord): PlacementRecord {
   return placement.candidateState === 'failed'
     ? { ...placement, candidateState: 'pending' }
     : placement
 }
 
-/** The deploy was given up before the switch: nothing has changed here. */
+/** The deploy was abandoned before the switch: the serving VCL stays. */
 export function dropCandidate(placement: PlacementRecord): PlacementRecord {
   const error = placement.state === 'failed' ? placement.error : null
   return { ...placement, candidate: null, candidateState: null, error }

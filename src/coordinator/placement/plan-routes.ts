@@ -1,4 +1,4 @@
-/** `POST /vclgroups/placement`: where groups would be placed, as they are to be; nothing is kept or changed. */
+/** `POST /vclgroups/placement`: where planned groups would be placed; nothing is stored or changed. */
 import { Type } from 'typebox'
 import { foreseenPlacements } from '../../resources/vclgroup.js'
 import { answerSchema } from '../api/resource-schemas.js'
@@ -11,7 +11,7 @@ import { requireAccess } from '../api/references.js'
 const errorKey = 'vclgroup'
 const closed = { additionalProperties: false }
 
-/** `cachefleet apply --plan` asks this. */
+/** Used by `cachefleet apply --plan`. */
 export function placementPlanRoutes(service: StateService): readonly Route[] {
   return [
     route({

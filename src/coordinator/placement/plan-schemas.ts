@@ -1,4 +1,4 @@
-/** What is asked and answered where groups would be placed: the schemas, and the types that follow from them. */
+/** Schemas of the request and response for planned placements, and the types derived from them. */
 import { Type } from 'typebox'
 import { releasesMost, releaseText } from '../../resources/cache-release.js'
 import { matching, type Fitting } from '../../resources/json-fields.js'
@@ -7,7 +7,7 @@ import { idSchema, nameSchema, orNull, referencesMost } from '../api/references.
 
 const closed = { additionalProperties: false }
 
-/** As many as one folder of `cachefleet apply` may hold. */
+/** The limit of one folder of `cachefleet apply`. */
 const objectsMost = 1_000
 
 const countSchema = Type.Integer({ minimum: 1, maximum: 1_000_000 })

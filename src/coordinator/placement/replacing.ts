@@ -1,6 +1,6 @@
 /**
- * A deploy that replaces: where other groups of the same owner hold an agent that it chooses, its VCL is loaded beside theirs
- * and takes their places with the switch. They keep their other agents; who has none left is undeployed.
+ * A deploy with `replace`: where other groups of the same owner hold a chosen agent, its VCL is loaded beside theirs and takes
+ * over their placements with the switch. They keep their other agents; a group that has none left is undeployed.
  */
 import { recordPlacement, type AgentIndex } from '../fleet/agent-index.js'
 import type { PlacementDecision } from './placement.js'
@@ -15,7 +15,7 @@ import type { Queries } from '../store/store.js'
 import { readGroups, writeDesiredRelease, type GroupRecord } from '../fleet/group-queries.js'
 import { decidePlacement, holdsPlacement } from './placing.js'
 
-/** Whether the deploy of a group must wait: one of its own runs, or one that takes a place of it. */
+/** Whether the deploy of a group must wait: another deploy of it is running, or one that takes over a placement of it. */
 export async function isInDeploy(queries: Queries, groupId: number): Promise<boolean> {
   if ((await readDeploys(queries, [groupId])).length > 0) return true
   return (await readBeingReplaced(queries, [groupId])).length > 0
@@ -24,12 +24,12 @@ export async function isInDeploy(queries: Queries, groupId: number): Promise<boo
 interface JudgedReplacing {
   readonly group: { readonly id: number; readonly domains: readonly ReleaseDomain[] }
   readonly decision: PlacementDecision
-  /** As the decision was made; it is changed to what the switch makes of it. */
+  /** The index that the decision was made with; it is updated to the state after the switch. */
   readonly agents: AgentIndex
   readonly force: boolean
 }
 
-/** Why the others' places are not to be taken now; undefined: they may be. A group that loses all of them has no min to keep. */
+/** Returns why the placements cannot be taken over now; undefined if they can. Min does not apply to a group that loses all of them. */
 export async function judgeReplacing(
   queries: Queries,
   { group, decision, agents, force }: JudgedReplacing,
@@ -56,7 +56,7 @@ export async function judgeReplacing(
     : `taking their places would leave ${nameGroups(fallen)} below min; ?force=true deploys anyway`
 }
 
-/** So that whoever is placed next sees what the switch makes of it. */
+/** Updates the index to the state after the switch, so that the next groups are placed by it. */
 export function takeOverPlacements(
   agents: AgentIndex,
   { id, domains }: JudgedReplacing['group'],
@@ -70,11 +70,11 @@ export function takeOverPlacements(
 }
 
 interface Short extends Pick<JudgedReplacing, 'agents' | 'decision'> {
-  /** As the groups are without the places that are taken. */
+  /** Without the placements that are taken over. */
   readonly without?: boolean
 }
 
-/** By group, the deployments below their min; of groups that keep a place. */
+/** Returns the deployments below their min by group, for groups that keep a placement. */
 async function findShort(
   queries: Queries,
   groups: readonly GroupRecord[],
@@ -101,7 +101,7 @@ async function findShort(
   return short
 }
 
-/** Groups that a message names. */
+/** The maximum number of groups named in a message. */
 const groupsNamed = 10
 
 function nameGroups(groups: readonly Pick<GroupRecord, 'name'>[]): string {
@@ -112,14 +112,14 @@ function nameGroups(groups: readonly Pick<GroupRecord, 'name'>[]): string {
 }
 
 interface Replacement {
-  /** Groups that lost a place. */
+  /** Groups that lost a placement. */
   readonly ids: readonly number[]
   readonly by: NamedReference
   readonly account: string
   readonly now: number
 }
 
-/** Who has no place left is deployed no longer. */
+/** Undeploys the groups that have no placement left. */
 export async function undeployUnplaced(
   queries: Queries,
   { ids, by, account, now }: Replacement,
@@ -135,7 +135,7 @@ export async function undeployUnplaced(
   }
 }
 
-/** What a message to the owner's users may name, by `holderId`. */
+/** Returns the names that a message to the owner's users may contain, by `holderId`. */
 export async function readNamesOf(
   queries: Queries,
   organizationId: number | null,
@@ -144,7 +144,7 @@ export async function readNamesOf(
   return (holder) => names.get(Math.abs(holder))
 }
 
-/** The agents on which the group has switched, and takes the places of others. */
+/** Returns the agents on which the group has switched and takes over the placements of others. */
 export function findSwitched(placements: readonly PlacementRecord[]): number[] {
   return placements
     .filter(({ candidate, current, state }) => !candidate && current && state !== 'failed')

@@ -1,6 +1,6 @@
 /**
- * What a reconcile run made of placements, written at its end: who leaves an agent to which another comes serves there until
- * that one is loaded, so that the cache is never without VCL in between.
+ * Writes the placements at the end of a reconcile run. A group that leaves an agent serves there until the VCL of a group that
+ * comes there is loaded, so that the cache is never without VCL in between.
  */
 import { holderId } from '../fleet/agent-index.js'
 import { agentStates, type AgentState } from '../../resources/agent-state.js'
@@ -20,32 +20,32 @@ import { findSwitched, undeployUnplaced } from './replacing.js'
 /** A group whose pending deploy can run. */
 export interface ReadyGroup {
   readonly group: GroupRecord
-  /** It is deployed with this run. */
+  /** The pending deploy is tried with this run. */
   readonly isTried: boolean
-  /** The agents that it would come to. */
+  /** The agents that it would be added to. */
   readonly agentIds: readonly number[]
-  /** Places that others leave to it. */
+  /** Placements that other groups leave to it. */
   readonly freed?: readonly HeldPlacement[]
 }
 
-/** A place whose group leaves the agent. */
+/** A placement whose group leaves the agent. */
 export interface LeavingPlacement extends PlacementRecord {
-  /** Undefined: the agent is no more. */
+  /** Undefined: the agent was deleted. */
   readonly agentState: AgentState | undefined
 }
 
 export interface RunOutcome {
-  /** As they were read, by `holderId`. */
+  /** The placements as they were read, by `holderId`. */
   readonly before: ReadonlyMap<number, readonly PlacementRecord[]>
-  /** As they are to be, without those that go. */
+  /** The placements as decided, without `going`. */
   readonly placements: Map<number, readonly PlacementRecord[]>
   readonly going: LeavingPlacement[]
   readonly ready: ReadyGroup[]
-  /** Groups that are about to take places of others, since before this run. */
+  /** Groups that were already about to take over placements before this run. */
   readonly takers: ReadonlySet<number>
 }
 
-/** Answers the agents whose places changed, and whether some are free again for a next run. */
+/** Returns the agents whose placements changed, and whether some placements were released, so that another run is needed. */
 export async function saveRun(
   queries: Queries,
   run: RunOutcome,
@@ -78,7 +78,7 @@ export async function saveRun(
   return { agentIds: [...new Set([...touched, ...released])], released: released.length > 0 }
 }
 
-/** By agent, a group that is about to be loaded there for the first time. */
+/** By agent: a group whose VCL is about to be loaded there for the first time. */
 function findComers(changed: readonly PlacementRecord[]): ReadonlyMap<number, number> {
   const coming = changed.filter(
     ({ stage, current, candidate }) => !stage && current === null && candidate !== null,
@@ -86,13 +86,13 @@ function findComers(changed: readonly PlacementRecord[]): ReadonlyMap<number, nu
   return new Map(coming.map(({ agentId, groupId }) => [agentId, groupId]))
 }
 
-/** Where the agent cannot be reached nobody serves longer for it. */
+/** Whether the group may keep serving until another is loaded: not on an agent that cannot be reached. */
 function mayServeOn({ current, stage, agentState }: LeavingPlacement): boolean {
   const isThere = agentState === agentStates.Running || agentState === agentStates.Failing
   return current !== null && !stage && isThere
 }
 
-/** Its pending deploy runs next: the placement goes with the switch of that deploy. */
+/** Leaves the placement to a group whose pending deploy runs next: it ends with the switch of that deploy. */
 function leaveToReady({ ready }: RunOutcome, held: HeldPlacement): boolean {
   const at = ready.findIndex(({ isTried, agentIds }) => isTried && agentIds.includes(held.agentId))
   const heir = ready[at]
@@ -101,7 +101,7 @@ function leaveToReady({ ready }: RunOutcome, held: HeldPlacement): boolean {
   return true
 }
 
-/** Where a late candidate switches, the places that it takes go with it. Answers who lost one, by who took it. */
+/** A late candidate that switches takes over its placements. Returns the groups that lost one, by the group that took it. */
 async function takeOverPlacements(
   queries: Queries,
   { takers }: RunOutcome,

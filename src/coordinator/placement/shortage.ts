@@ -1,4 +1,4 @@
-/** Too few agents for a deployment, in words (docs/behaviour.md, Placement: 409 when conflicting agents would do, else 503). */
+/** The message for too few agents (docs/behaviour.md, Placement: 409 if the conflicting agents would suffice, else 503). */
 import { agentStateName } from '../../resources/agent-state.js'
 import type { PlacementDecision } from './placement.js'
 import type { Shortage as PlacementShortage } from './placement-shortage.js'
@@ -9,17 +9,17 @@ export interface Shortage {
   readonly message: string
 }
 
-/** What may be named to those who read the message. */
+/** The names that the reader of the message may see. */
 interface ShortageNames {
   readonly agents: Iterable<{ readonly id: number; readonly name: string }>
-  /** A group or a stage, by `holderId`; undefined: it is somebody else's. */
+  /** A group or a stage, by `holderId`; undefined: it belongs to another owner. */
   readonly nameOf?: ((holder: number) => string | undefined) | undefined
 }
 
-/** Agents that a message names. */
+/** The maximum number of agents named in a message. */
 const agentsNamed = 10
 
-/** Undefined when every deployment reaches its min. */
+/** Returns undefined if every deployment reaches its min. */
 export function describeShortages(
   decision: PlacementDecision,
   deployments: readonly Pick<NamedDeployment, 'id' | 'name'>[],

@@ -1,6 +1,6 @@
 /**
- * A change of tags, min or max by which a deployed group would fall below min needs `force` (docs/behaviour.md, Placement).
- * The change is made inside the transaction, judged by what placement would now decide, and rolled back if refused.
+ * A change of tags, min or max that would take a deployed group below min needs `force` (docs/behaviour.md, Placement).
+ * The change is made inside the transaction, judged by the placement decision that results, and rolled back if refused.
  */
 import { placementInputsSubject } from '../bus/subjects.js'
 import { indexAgents, type AgentIndex } from '../fleet/agent-index.js'
@@ -16,16 +16,16 @@ import { decidePlacement } from './placing.js'
 import type { StateService } from '../service.js'
 
 interface Change {
-  /** Who makes it: groups of others are not named. */
+  /** The caller; groups of other owners are not named. */
   readonly actor: Pick<Actor, 'organizationId'>
   readonly errorKey: ErrorKey
-  /** The deployed groups that it concerns. */
+  /** The deployed groups that the change affects. */
   readonly readGroupIds: (queries: Queries) => Promise<readonly number[]>
   readonly write: (queries: Queries) => Promise<void>
   readonly force: boolean
 }
 
-/** Throws 'conflict' that names the caller's groups. Afterwards placement follows by itself. */
+/** Throws 'conflict' with the names of the caller's groups. After the change, placements are reconciled without another call. */
 export async function changeTargets(service: StateService, change: Change): Promise<void> {
   await service.store.decide(async (queries) => {
     const groups = change.force
@@ -46,7 +46,7 @@ async function readDeployed(queries: Queries, ids: readonly number[]): Promise<G
   return ids.length === 0 ? [] : readGroups(queries, { kind: 'all' }, { ids, deployed: true })
 }
 
-/** By group, the deployments that placement would now leave below their min. */
+/** Returns the deployments that placement would now leave below their min, by group. */
 async function findShort(
   queries: Queries,
   groups: readonly GroupRecord[],
@@ -78,7 +78,7 @@ async function findShort(
   return short
 }
 
-/** An agent of an organization that bears a shared tag may hold a group of the system administrator. */
+/** An organization's agent with a shared tag may hold a group of the system administrator. */
 function describeShortfall(
   groups: readonly GroupRecord[],
   { actor, errorKey }: Pick<Change, 'actor' | 'errorKey'>,

@@ -1,10 +1,10 @@
 /**
- * `--takeover adopt`: what a cache runs when its agent comes is made a file and a deployed root group of that agent, or gets
- * a place in the group that `--adopt-group` names, in one transaction. The group's program is the VCL that is loaded already,
- * under the name that it has: the cache is not touched and nothing is compiled. VCL policy is not applied.
+ * `--takeover adopt`: turns the VCL that a cache runs when its agent connects into a file and a deployed root group of that
+ * agent, or places the agent in the group that `--adopt-group` names, in one transaction. The group's program is the VCL that is
+ * already loaded, under its present name: the cache is not touched and nothing is compiled. VCL policy is not applied.
  *
- * An agent asks for it until it holds a desired state of its own: whatever dies in between, it is asked again, and a second
- * time nothing is made.
+ * The agent repeats the request until it holds a desired state of its own, so any process may crash in between. A repeated
+ * request creates nothing.
  */
 import type { Context } from '../../context.js'
 import { rebuildInSteps } from '../../vcl/running-vcl.js'
@@ -25,20 +25,20 @@ import { notifyAgentsChanged, notifyDesiredChanged } from '../agents/agent-hints
 import { instructAgent } from '../agents/instruct.js'
 import { compareWithGroup, findObstacle, joinGroup, type Comparison } from './join-adopted-group.js'
 
-/** The cache may be compiling for somebody else. */
+/** The cache may be busy compiling another VCL. */
 const answerTimeoutMs = 150_000
-/** A group that gets another text while it is compared with is compared with again. */
+/** The comparison is repeated if the group's text changes meanwhile. */
 const compareTries = 3
-/** Tags with a number behind their name that are tried. */
+/** Limits the numbered tag names that are tried. */
 const tagTries = 100
 
 export interface AdoptionRequest {
   readonly agentId: number
-  /** The group that hosts with the same text share; null: each has one of its own. */
+  /** The group that agents with the same text share; null: each agent has its own. */
   readonly groupName: string | null
 }
 
-/** Answers false when there was nothing to do. Rejects when it is worth another try: the agent or the store is away. */
+/** Returns false if there was nothing to do. Rejects if a retry may succeed: the agent or the store is unavailable. */
 export async function adoptRunningVcl(
   service: StateService,
   context: Context,
@@ -52,7 +52,7 @@ export async function adoptRunningVcl(
   const settle = (found: RunningVcl | NotAdoptable) =>
     decideAdoption(service, context, agent, { running: found, groupName })
   const done = await settle(running).catch((error: unknown) => {
-    // Its organization has no room for the objects.
+    // The organization has no room for the new objects.
     if (error instanceof FleetError && error.kind === 'conflict')
       return settle({ refusal: error.message })
     throw error
@@ -102,11 +102,11 @@ interface Adopting {
 
 interface Settled {
   readonly refusal: string | null
-  /** Whose desired state changed. */
+  /** Agents whose desired state changed. */
   readonly agentIds: readonly number[]
 }
 
-/** Undefined when something was placed there meanwhile, or another call was first; 'changed': compare again. */
+/** Returns undefined if a group was placed there meanwhile or another call was first; 'changed' if the caller must compare again. */
 async function settleAdoption(
   work: Adopting,
   agentId: number,
@@ -161,7 +161,7 @@ async function noteAdopted(
 
 type Choice =
   | { readonly join: NonNullable<Awaited<ReturnType<typeof findGroupNamed>>> }
-  /** `because`: why it is not in the group that was named. */
+  /** `because`: why the agent does not join the group that was named. */
   | { readonly make: WantedGroup; readonly because: string | null }
 
 async function chooseGroup(
@@ -192,7 +192,7 @@ async function chooseGroup(
   return { make: alone, because: `${named} has another text` }
 }
 
-/** An agent that is called as the group is has a tag of this name. */
+/** The name may be taken: an agent with the same name as the group has a tag of this name. */
 async function findFreeTag(
   queries: Queries,
   owner: number | null,

@@ -1,7 +1,7 @@
 /**
- * Which link of an agent counts, where several coordinators share a store (docs/behaviour.md, Enrolment: a second use of a live
- * agent's credential does not displace it). The bus says at once whether another process has a living link; the claim in the
- * store decides between two that come at the same time, and for all of it while the bus is away.
+ * Decides which link of an agent is valid when several coordinators share a store (docs/behaviour.md, Enrolment: a second use of a
+ * live agent's credential does not displace it). A request on the bus shows at once whether another process holds a live link. The
+ * claim in the store decides between two simultaneous links, and decides alone while the bus is unavailable.
  */
 import { linkSubject } from '../bus/subjects.js'
 import { agentStates } from '../../resources/agent-state.js'
@@ -10,10 +10,10 @@ import { claimLink, readLinks, releaseLink } from './link-queries.js'
 import type { Credential } from '../registration/agent-credentials.js'
 import type { StateService } from '../service.js'
 
-/** A session asks its agent for a pong before it says that it lives; then it gets this long to say so. */
+/** How long to wait for the session's reply; before it replies, the session waits for a pong from its agent. */
 const probeTimeoutMs = 4000
 
-/** Asked of whichever process holds the session; a holder that does not answer is gone. */
+/** Requests a reply from the process that holds the session; without a reply there is no live link. */
 export async function isAgentLinked(service: StateService, agentId: number): Promise<boolean> {
   try {
     await service.bus.request(linkSubject(agentId), {}, probeTimeoutMs)
@@ -22,14 +22,14 @@ export async function isAgentLinked(service: StateService, agentId: number): Pro
     if (!(error instanceof FleetError)) throw error
     if (error.errorKey !== 'store') return false
   }
-  // The bus is away: a claim counts until its agent was not heard of for long.
+  // The bus is unavailable: a claim is valid until its agent is Down.
   const [row] = await readLinks(service.store.queries, [agentId])
   return row !== undefined && row.linkId !== null && row.state !== agentStates.Down
 }
 
 /**
- * Answers false when another link was faster. Call when this one answers `linkSubject`. A coordinator that is alone knows its
- * sessions without the store.
+ * Returns false if another link claimed the agent first. Call once this link responds on `linkSubject`. A coordinator that runs
+ * alone knows its sessions without the store.
  */
 export async function claimAgentLink(
   service: StateService,
@@ -38,12 +38,12 @@ export async function claimAgentLink(
 ): Promise<boolean> {
   if (!service.bus.isShared) return true
   const { agentId, linkId } = link
-  // Whoever reads the claim must find that this link answers. While the bus is away nobody can ask.
+  // A process that reads the claim must get a reply from this link. While the bus is unavailable no process can send the request.
   await service.bus.check().catch(() => undefined)
   return claimLink(service.store.queries, agentId, { before: credential.linkId, linkId })
 }
 
-/** Never rejects: a claim that stays is no obstacle when the bus says that nobody has the link. */
+/** Never rejects: a claim left behind blocks no new link once the bus shows that no process holds the old one. */
 export async function releaseAgentLink(
   service: StateService,
   agentId: number,
@@ -59,7 +59,7 @@ interface HeldLink {
   readonly linkId: string
 }
 
-/** Those that count no longer: the agent was deleted or taken over, or has a newer link. */
+/** Returns the agents whose held link is no longer valid: the agent was deleted or taken over, or has a newer link. */
 export async function findStaleLinks(
   service: StateService,
   held: readonly HeldLink[],

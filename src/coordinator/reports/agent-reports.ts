@@ -1,6 +1,6 @@
 /**
- * Reports become rows: collected for some milliseconds, then judged and written in one transaction under the decision
- * lock, because deploys change the same placements. Hints follow, so that whoever waits reads again.
+ * Writes agents' reports to rows: reports are collected for some milliseconds, then judged and written in one transaction under
+ * the decision lock, because deploys change the same placements. Hints follow, so that waiting readers read again.
  */
 import type { Logger } from 'pino'
 import { holderId } from '../fleet/agent-index.js'
@@ -25,12 +25,12 @@ import type { StateService } from '../service.js'
 import { createBatcher } from '../../runtime/batcher.js'
 
 export interface ReportRecorder {
-  /** Never waits; reports of one agent are judged in the order of these calls. */
+  /** Never blocks; reports of one agent are judged in the order of these calls. */
   recordApply(agentId: number, report: ReportedApply): void
   recordDrift(agentId: number, drift: Drift, traceId: string): void
-  /** Writes what is waiting. Never rejects: what could not be written waits for the next time. */
+  /** Writes the waiting reports. Never rejects: reports that could not be written keep waiting. */
   flush(): Promise<void>
-  /** Writes what is waiting, once, and starts no timer any more. */
+  /** Tries once to write the waiting reports and accepts no more. */
   close(): Promise<void>
 }
 
@@ -38,13 +38,13 @@ type Waiting =
   | { readonly agentId: number; readonly apply: ReportedApply }
   | { readonly agentId: number; readonly drift: Drift; readonly traceId: string }
 
-/** Reports of agents that finish together share a transaction. */
+/** Reports of agents that finish within this time share a transaction. */
 const batchMs = 10
 const batchSize = 200
-/** While a fleet reports it takes half of the time at most: the longer a batch takes, the more share the next one. */
+/** While a fleet reports, writing takes at most half of the time: the longer a batch takes, the more reports share the next one. */
 const longestRestMs = 50
 const retryMs = 1000
-/** Reports kept while the store is unavailable; dropped ones are requested again, since the revisions still differ. */
+/** Reports kept while the store is unavailable; dropped reports are requested again, since the revisions still differ. */
 const waitingLimit = 20_000
 
 export function createReportRecorder(service: StateService, log: Logger): ReportRecorder {
@@ -73,7 +73,7 @@ export function createReportRecorder(service: StateService, log: Logger): Report
   }
 }
 
-/** Not on disk at once: an agent whose report the store does not know is asked again (gateway/apply-offer.ts). */
+/** Not durable: if a crash loses a report, its agent is asked again (gateway/apply-offer.ts). */
 async function writeBatch(service: StateService, batch: readonly Waiting[]): Promise<void> {
   const now = service.now()
   await service.store.decide(
@@ -113,7 +113,7 @@ async function judgeAndSave(
   )
 }
 
-/** Their names say what they are of, whatever the revision. */
+/** Reported certificates are judged by name, whatever the revision of the report. */
 async function saveCertificates(
   queries: Queries,
   batch: readonly Waiting[],

@@ -1,6 +1,6 @@
 /**
- * Heartbeats become rows: collected, and written for all agents in one transaction a second; one that changes
- * something is written within milliseconds. And the opposite: agents that fell silent become Down.
+ * Writes heartbeats to rows: they are collected and written for all agents in one transaction per second; a heartbeat with a
+ * change is written within milliseconds. Also marks silent agents Down.
  */
 import type { Logger } from 'pino'
 import type { EngineCondition } from '../../messages/agent-to-coordinator.js'
@@ -22,15 +22,15 @@ export type RecordedAgent = RecordedHeartbeat
 
 export interface HeartbeatRecorder {
   /**
-   * Keeps the newest of each agent until it is written; never waits. `isReported`: what is new about it is written with the
-   * agent's report (agent-reports.ts) already.
+   * Keeps the newest heartbeat of each agent until it is written; never blocks. `isReported`: its changes are already written
+   * with the agent's report (agent-reports.ts).
    */
   record(agent: LiveAgent, condition: EngineCondition, isReported?: boolean): void
-  /** The session of this agent ended: what it said last is still written. */
+  /** Call when the session of this agent has ended: its last heartbeat is still written. */
   forget(agentId: number): void
-  /** Writes what is waiting. Rejects never: what could not be written waits for the next time. */
+  /** Writes the waiting heartbeats. Never rejects: heartbeats that could not be written keep waiting. */
   flush(): Promise<void>
-  /** Writes what is waiting, once, and starts no timer any more. */
+  /** Tries once to write the waiting heartbeats and accepts no more. */
   close(): Promise<void>
 }
 
@@ -39,17 +39,17 @@ interface LiveAgent {
   readonly readOnly: boolean
 }
 
-/** Told after each write. */
+/** Called after each write. */
 interface HeartbeatListener {
-  /** What the store says of these agents now. */
+  /** The current state of these agents in the store. */
   recorded(agents: readonly RecordedAgent[]): void
-  /** These are in the store no longer. */
+  /** These agents are no longer in the store. */
   gone(agentIds: readonly number[]): void
 }
 
-/** How long a heartbeat that changes nothing may wait for others to share its transaction. */
+/** How long a heartbeat without changes may wait for others to share its transaction. */
 const batchMs = 1000
-/** A change waits this long for others, as a whole fleet may change at once. */
+/** How long a heartbeat with a change waits for others: a whole fleet may change at once. */
 const changeMs = 20
 
 export function createHeartbeatRecorder(
@@ -57,7 +57,7 @@ export function createHeartbeatRecorder(
   log: Logger,
   listener: HeartbeatListener,
 ): HeartbeatRecorder {
-  /** By agent, one entry each: what its row holds, as far as this process wrote it. */
+  /** By agent id: the columns of its row that this process wrote last. */
   const written = new Map<number, ConditionColumns>()
   const batcher = createBatcher<HeartbeatRow>({
     log,
@@ -130,8 +130,8 @@ export function createHeartbeatRecorder(
 export const missedHeartbeats = 3
 
 /**
- * Judged by the time in the store, so that the agents of a crashed coordinator are seen too. Of several coordinators one
- * does it. Answers who became Down.
+ * Compares the time of the last heartbeat in the store, so that agents of a crashed coordinator are included. Only one of several
+ * coordinators does it. Returns the agents that became Down.
  */
 export async function markSilentAgentsDown(service: StateService): Promise<readonly number[]> {
   const now = service.now()

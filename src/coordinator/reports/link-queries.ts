@@ -1,11 +1,11 @@
 /**
- * Which link of an agent counts, when several coordinators share the store: the one that claimed it last, by comparing and
- * setting. Of two that come at once with one credential only one gets it.
+ * The claims of links on agents, when several coordinators share the store: the link that claimed an agent last is valid. A
+ * claim is a compare-and-set, so of two simultaneous links with one credential only one gets it.
  */
 import { inPieces } from '../store/in-pieces.js'
 import type { Queries } from '../store/store.js'
 
-/** Answers false when another link claimed the agent since `before` was read, or the agent is gone. */
+/** Returns false if another link claimed the agent since `before` was read, or if the agent was deleted. */
 export async function claimLink(
   queries: Queries,
   agentId: number,
@@ -15,13 +15,13 @@ export async function claimLink(
     .updateTable('agents')
     .set({ linkId })
     .where('id', '=', agentId)
-    // The earlier link may have released it meanwhile.
+    // The earlier link may have released its claim since then.
     .where((e) => e.or([e('linkId', 'is', null), e('linkId', '=', before)]))
     .executeTakeFirst()
   return numUpdatedRows > 0n
 }
 
-/** Nothing when another link has claimed the agent since. */
+/** Changes nothing if another link has claimed the agent since. */
 export async function releaseLink(
   queries: Queries,
   agentId: number,
@@ -42,7 +42,7 @@ interface LinkRow {
   readonly linkId: string | null
 }
 
-/** Agents that are gone are left out. */
+/** Deleted agents are omitted. */
 export async function readLinks(queries: Queries, agentIds: readonly number[]): Promise<LinkRow[]> {
   return inPieces(agentIds, (ids) =>
     queries

@@ -1,9 +1,9 @@
 /**
- * What a report of an agent means for its row and its placements. Pure.
+ * Applies an agent's report to its row and its placements. Pure.
  *
- * Programs have names of their own for every load, so a name that is loaded means the same whatever the revision;
- * what says "all of it" counts only for the revision that is wanted now. Groups that share the agent are judged each by
- * its own VCL: what is wrong with one is not a failure of another.
+ * Every load has a unique program name, so a loaded name means the same whatever the revision of the report. Results for the
+ * whole attempt are used only if the report is for the currently desired revision. Each group that shares the agent is judged
+ * by its own VCL: a failure of one group does not fail another.
  */
 import { holderId } from '../fleet/agent-index.js'
 import {
@@ -19,9 +19,9 @@ import type { PlacementRecord } from '../fleet/placement-queries.js'
 
 export interface ReportedAgent {
   readonly agent: AttemptRow
-  /** Those of this agent, of all groups. */
+  /** All placements on this agent, of any group. */
   readonly placements: readonly PlacementRecord[]
-  /** The program that each of these groups and stages wants, by `holderId`: what served before an attempt bears another name. */
+  /** The desired program of each of these groups and stages, by `holderId`: a VCL that served before has a different name. */
   readonly desiredPrograms: ReadonlyMap<number, DesiredProgram>
 }
 
@@ -39,7 +39,7 @@ export type ReportedApply = Pick<
   | 'certificates'
 >
 
-/** Answers the same object when the report says nothing new: it is older than what is known, or of no revision of ours. */
+/** Returns `known` itself if the report is older than what is known, or for a revision that the coordinator never issued. */
 export function judgeReport(
   known: ReportedAgent,
   report: ReportedApply,
@@ -69,11 +69,11 @@ export function judgeReport(
 
 interface Evidence {
   readonly isNewest: boolean
-  /** The VCL that routes to what serves, and the one of phase two; null: no group has domains. */
+  /** The VCL that routes to the serving VCLs, and the routing VCL of phase two; null: no group has domains. */
   readonly routing: string | null
   readonly nextRouting: string | null
   readonly loaded: ReadonlySet<string>
-  /** Null: not told. */
+  /** Null: not reported. */
   readonly serving: ReadonlySet<string> | null
   readonly failures: ReadonlyMap<string, string>
   readonly desiredPrograms: ReadonlyMap<number, DesiredProgram>
@@ -97,8 +97,8 @@ function toEvidence(known: ReportedAgent, report: ReportedApply, now: number): E
 }
 
 /**
- * The time moves only when something was done on the cache. What failed stays the last attempt where the agent only went back to
- * what it held before, and as long as one of its groups is without what failed to load.
+ * The time changes only if the agent changed something on the cache, or failed to. A failed attempt stays the last attempt if the
+ * agent only went back to its earlier VCLs, and as long as one of its groups lacks the VCL that failed to load.
  */
 function judgeAttempt(
   last: AttemptRecord | null,
@@ -108,13 +108,13 @@ function judgeAttempt(
   const { revision, result, changed } = report
   if (last !== null && isWithoutFailed(last, report, hasFailed)) return last
   const firstFailure = report.failures[0]?.error ?? null
-  // Of what is applied, the settings that the cache refuses.
+  // If the result is applied, the error names the settings that the cache refused.
   const error = report.error ?? (result === 'applied' ? null : firstFailure)
   const isDone = changed || result === 'failed'
   return { revision, result, error, at: last === null || isDone ? now : last.at }
 }
 
-/** It holds all that is wanted of it since the attempt failed. */
+/** True if the agent satisfies a later desired state, which lacks the VCL that failed in the last attempt. */
 function isWithoutFailed(last: AttemptRecord, report: ReportedApply, hasFailed: boolean): boolean {
   if (last.result === 'applied' || report.result !== 'applied' || report.error !== null)
     return false
@@ -138,7 +138,7 @@ function judgeCandidate(placement: PlacementRecord, evidence: Evidence): Placeme
   return delay === null ? placement : { ...placement, error: delay }
 }
 
-/** Why the agent cannot load it for now, though the VCL may be right: its disk, or the way to the source. */
+/** Why the agent cannot load the VCL for now, though the VCL may be correct: its disk, or the download of the source. */
 function reasonOfDelay(name: string, { isNewest, report }: Evidence): string | null {
   if (!isNewest) return null
   if (report.result === 'refused') return report.error
@@ -153,7 +153,7 @@ function judgeCurrent(placement: PlacementRecord, evidence: Evidence): Placement
   if (!evidence.isNewest) return placement
   if (isServing(placement, evidence))
     return isWanted(placement, evidence) ? asApplied(placement, evidence) : placement
-  // What served before this attempt serves on: only a switch that was wanted has failed.
+  // The VCL that served before this attempt still serves: only a requested switch can have failed.
   const routing = current.fqdns === null ? null : evidence.routing
   const error =
     state === 'applying'
@@ -164,14 +164,14 @@ function judgeCurrent(placement: PlacementRecord, evidence: Evidence): Placement
   return { ...placement, state: 'failed', error: candidateError ?? error }
 }
 
-/** The reason of the group's own VCL, or that the routing VCL which it needs is not there. */
+/** Returns the error of the group's own VCL, or that the routing VCL which it needs was not loaded. */
 function findFailure(name: string, routing: string | null, { failures }: Evidence) {
   const own = failures.get(name)
   if (own !== undefined || routing === null || !failures.has(routing)) return own
   return 'the VCL that routes requests to the groups of this cache was not loaded'
 }
 
-/** It is loaded, active or behind its label, and what routes to it is active. */
+/** True if the VCL is loaded, active or behind its label, and the VCL that routes to it is active. */
 function isServing({ current }: PlacementRecord, evidence: Evidence): boolean {
   const { loaded, serving, routing, report } = evidence
   if (current === null || !loaded.has(current.name)) return false
@@ -180,7 +180,7 @@ function isServing({ current }: PlacementRecord, evidence: Evidence): boolean {
   return current.fqdns === null || routing === null || serving.has(routing)
 }
 
-/** Not while it is the old one that serves on: beside a candidate that still loads, or in place of one that failed. */
+/** False while the old VCL still serves: beside a candidate that is loading, or in place of a VCL that failed. */
 function isWanted(placement: PlacementRecord, evidence: Evidence): boolean {
   const { state, candidate, current } = placement
   if (state === 'wanted') return candidate === null
@@ -203,16 +203,16 @@ function asApplied(placement: PlacementRecord, { report, now }: Evidence): Place
   }
 }
 
-/** Why nothing more of the wanted revision comes of this attempt; null when that is not said. */
+/** The error that ends this attempt at the desired revision for every VCL not yet loaded; null if the report has none. */
 function reasonOfAll(
   { candidate, current }: PlacementRecord,
   { isNewest, report }: Evidence,
 ): string | null {
-  // Refused: nothing was tried; it is asked again, or the agent is locked and no longer counts.
+  // Refused: the agent tried nothing; it is asked again, or it is Locked and no longer counts.
   if (!isNewest || report.result !== 'failed') return null
-  // It says nothing about this VCL; another attempt follows by itself.
+  // The report does not concern this VCL; the agent tries again by itself.
   if (report.interrupted === true) return null
-  // A root group is alone there: whatever failed is its own.
+  // A root group is alone on its agent: any failure is its own.
   const isAlone = (candidate ?? current)?.fqdns === null
   const first = isAlone ? report.failures[0]?.error : undefined
   return report.error ?? first ?? 'the cache did not switch to it; its last attempt has the reason'

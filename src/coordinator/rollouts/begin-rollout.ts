@@ -1,6 +1,6 @@
 /**
- * How a deploy becomes a rollout: planned with its first phase, begun with its decision in place of the switch, failed where
- * nothing was loaded. Call all under the decision lock.
+ * A deploy becomes a rollout: planned in the first phase of the deploy, begun at the deploy's decision in place of the switch,
+ * failed if the deploy does not switch. Call all functions under the decision lock.
  */
 import { rolloutStates, type RolloutPolicy } from '../../resources/rollout.js'
 import { isSameLoad } from '../../vcl/desired-engine.js'
@@ -25,9 +25,9 @@ interface ToRollOut {
   readonly group: GroupRecord
   readonly action: DeployAction
   readonly sources: Release
-  /** That the switch makes. */
+  /** The revision that the switch creates. */
   readonly revision: number
-  /** As they will load it. */
+  /** The placements that will load the VCL. */
   readonly candidates: readonly PlacementRecord[]
   readonly account: string
   readonly traceId: string
@@ -37,8 +37,8 @@ interface ToRollOut {
 const followingActions: readonly DeployAction[] = ['deploy', 'promote', 'rollback']
 
 /**
- * Answers the id of the rollout that the deploy's second phase is; null: all switch at once, as with a first deploy, a reload, a
- * rollback to what served before, and where nothing new is put on caches.
+ * Returns the id of the rollout that replaces the deploy's second phase; null: all agents switch at once, as in a first deploy, a
+ * reload, a rollback to the VCL that served before, and a deploy that puts nothing new on any cache.
  */
 export async function planRollout(
   queries: Queries,
@@ -78,7 +78,7 @@ export async function planRollout(
   })
 }
 
-/** What the caches serve; of a deploy that waits for agents that is not what is wanted. */
+/** The release that the caches serve; while a deploy is pending, that is not the desired release. */
 async function findServed(
   queries: Queries,
   { id, revision, desiredRelease, deployPending }: GroupRecord,
@@ -119,7 +119,7 @@ async function planWaves(
   }))
 }
 
-/** In place of the switch: agents may have come and gone while they loaded. Answers whose desired state changed. */
+/** Plans the waves again, because agents may have joined or left meanwhile. Returns the agents whose desired state changed. */
 export async function beginRollout(
   queries: Queries,
   id: number,
@@ -133,7 +133,7 @@ export async function beginRollout(
   return begun.agentIds
 }
 
-/** Nothing was switched. */
+/** Called when nothing was switched. */
 export async function failRollout(
   queries: Queries,
   id: number,

@@ -1,6 +1,6 @@
 /**
- * Steps of a rollout, carried out: under the decision lock its row and the places that change with it are written together, so
- * that what was decided is on disk before any agent hears of it.
+ * Carries out the steps of a rollout. Its row and the placements that change with it are written together under the decision lock,
+ * so that the decision is on disk before any agent is notified.
  */
 import type { Context } from '../../context.js'
 import { rolloutStates } from '../../resources/rollout.js'
@@ -36,17 +36,17 @@ import { readSeenPlaces } from './seen-places.js'
 
 interface CarriedOut {
   readonly rollout: RolloutRecord
-  /** Whose desired state changed. */
+  /** Agents whose desired state changed. */
   readonly agentIds: readonly number[]
 }
 
 interface Chosen {
   readonly step: CourseStep
-  /** Why, as far as it was seen. */
+  /** What the step is based on, written together with it. */
   readonly seen?: Partial<Pick<RolloutRecord, 'gates' | 'bakedSeconds' | 'waves'>>
 }
 
-/** Undefined: somebody decided otherwise since it was read, or `choose` finds nothing to do. */
+/** Returns undefined if another decision was made since the rollout was read, or if `choose` finds nothing to do. */
 export async function carryOut(
   service: StateService,
   context: Context,
@@ -96,7 +96,7 @@ async function joinComers(queries: Queries, rollout: RolloutRecord): Promise<Rol
   return joinNewcomers(rollout, [...places.values()])
 }
 
-/** Answers the agents whose desired state changed. */
+/** Returns the agents whose desired state changed. */
 async function movePlaces(
   queries: Queries,
   rollout: RolloutRecord,
@@ -128,7 +128,7 @@ async function beginWave(
     return recomposeDesired(queries, switching.map(toAgentId))
   }
   const others = findOthers(placements, rollout)
-  // Nobody came meanwhile where agents change with it: whom it is not for leaves, as in a deploy that switches at once.
+  // No agent joins a rollout that moves its target; agents outside the new target leave, as in a deploy that switches at once.
   const isMoved = movesTarget(rollout)
   const coming = isMoved ? [] : loadNewcomers(others, rollout)
   const leaving = isMoved ? others.map(toAgentId) : []
@@ -143,7 +143,7 @@ function toAgentId({ agentId }: PlacementRecord): number {
   return agentId
 }
 
-/** Those of agents that are in none of its waves. */
+/** Returns the placements of agents that are in none of its waves. */
 function findOthers(
   placements: readonly PlacementRecord[],
   { waves }: RolloutRecord,
@@ -159,7 +159,7 @@ async function returnAll(queries: Queries, rollout: RolloutRecord): Promise<read
   if (wave === waves.length) await writeDesired(queries, rollout, fromSources)
   await savePlacements(queries, save)
   await deletePlacements(queries, { groupId, stage: false }, leave)
-  // Where it is not to be loaded any more the others keep their places.
+  // If it will no longer be loaded there, the other groups keep their placements.
   await releaseReplaced(queries)
   return recomposeDesired(queries, [...save.map(toAgentId), ...leave])
 }
@@ -175,8 +175,8 @@ async function banReturned(
 }
 
 /**
- * The revision is that of before until it has succeeded. With the last wave of a promote the stage ends: answers the agents that
- * it was on.
+ * The group keeps its earlier revision until the rollout has succeeded. The last wave of a promote ends the stage: returns the
+ * agents that the stage was on.
  */
 async function writeDesired(
   queries: Queries,
@@ -192,7 +192,7 @@ async function writeDesired(
   return promoteStage(queries, group, promotedAt)
 }
 
-/** Its waves keep how far each agent was when it was written last. */
+/** Its waves record how far each agent was at the last write. */
 async function readProgress(queries: Queries, rollout: RolloutRecord): Promise<RolloutRecord> {
   return addProgress(rollout, await readSeenPlaces(queries, rollout.groupId))
 }

@@ -1,4 +1,4 @@
-/** What people say to a rollout that runs: pause, resume, advance, abort. */
+/** Verbs of users for a running rollout: pause, resume, advance, abort. */
 import type { Context } from '../../context.js'
 import { FleetError } from '../../errors.js'
 import type { RolloutRecord, WaveRecord } from '../fleet/rollout-queries.js'
@@ -10,11 +10,11 @@ import { toCourse, type CourseStep } from './rollout-course.js'
 interface RolloutCommand {
   readonly verb: RolloutVerb
   readonly account: string
-  /** By an administrator: also while its organization is frozen. */
+  /** Forced by an administrator: also allowed while the organization is frozen. */
   readonly isForced: boolean
 }
 
-/** Throws 'conflict' if its state does not allow that. */
+/** Throws 'conflict' if the verb does not apply. */
 export async function changeRollout(
   service: StateService,
   context: Context,
@@ -29,7 +29,7 @@ export async function changeRollout(
   return changed
 }
 
-/** A freeze that stood by then holds it no more. */
+/** A freeze that was set before this time no longer holds the rollout. */
 function markForced({ waves, wave }: RolloutRecord, forcedAt: number): readonly WaveRecord[] {
   return waves.map((one, at) => (at === wave - 1 ? { ...one, forcedAt } : one))
 }

@@ -1,10 +1,10 @@
-/** How many backends of the VCL that is rolled out its agents see healthy. */
+/** Counts the healthy backends of the VCL that is rolled out, as each agent reports them. */
 import { rolloutStates } from '../../resources/rollout.js'
 import type { RolloutRecord } from '../fleet/rollout-queries.js'
 import { inPieces } from '../store/in-pieces.js'
 import type { Queries } from '../store/store.js'
 
-/** By agent; of one that has not told of that VCL nothing is known. Asked only where a gate is about it. */
+/** Returns the counts by agent, without agents that have not reported this VCL. Reads only if a gate needs them. */
 export async function countHealthy(
   queries: Queries,
   { policy, sources, waves, state }: RolloutRecord,

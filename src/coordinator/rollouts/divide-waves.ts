@@ -1,21 +1,21 @@
-/** Which agents switch together: by the rules of the policy, in the order of a stable hash of group and agent. Pure. */
+/** Divides agents into waves by the rules of the policy, in the order of a stable hash of group and agent. Pure. */
 import type { WaveRule } from '../../resources/rollout.js'
 import { hashPair } from '../placement/placement-rank.js'
 
 interface AgentToSwitch {
   readonly id: number
   readonly tagIds: readonly number[]
-  /** It serves nothing of the group yet, so there is nothing that it could go back to: it comes with the last wave. */
+  /** It serves nothing of the group yet, so it has no release to go back to: it belongs to the last wave. */
   readonly isNew: boolean
 }
 
 interface PlannedWave {
   readonly agentIds: readonly number[]
-  /** When it has baked the rollout pauses, until somebody advances it. */
+  /** After its bake the rollout pauses until a user advances it. */
   readonly holds: boolean
 }
 
-/** Each agent once; no wave is empty. What no rule takes is one last wave. */
+/** Each agent is in one wave; no wave is empty. Agents that no rule takes form one last wave. */
 export function divideIntoWaves(
   rules: readonly WaveRule[],
   groupId: number,
@@ -36,7 +36,7 @@ export function divideIntoWaves(
   return rest.length === 0 ? waves : [...waves, { agentIds: rest, holds: false }]
 }
 
-/** `placed`: in all. */
+/** `placed`: the total number of placed agents, to which `count` and `percent` refer. */
 function takeBy(
   { count, percent, tags, agents }: WaveRule,
   left: readonly AgentToSwitch[],

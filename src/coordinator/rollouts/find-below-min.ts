@@ -1,4 +1,4 @@
-/** Where a rollout leaves too few caches that serve, whatever they serve. Pure. */
+/** Finds a deployment that a rollout leaves with too few serving caches, whichever release they serve. Pure. */
 import type { PlacementRecord } from '../fleet/placement-queries.js'
 
 interface MinOfDeployment {
@@ -9,7 +9,7 @@ interface MinOfDeployment {
 
 type CountedPlace = Pick<PlacementRecord, 'agentId' | 'deploymentId' | 'current' | 'state'>
 
-/** Null: nowhere. One that had too few places from the start is not the rollout's. `placements`: of the group. */
+/** Null: there is none. A deployment that had too few placements from the start is ignored. `placements`: of the group. */
 export function findBelowMin(
   deployments: readonly MinOfDeployment[],
   placements: readonly CountedPlace[],

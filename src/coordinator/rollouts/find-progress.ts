@@ -1,4 +1,4 @@
-/** How far each agent of a rollout is, by its place. Pure. */
+/** Derives how far each agent of a rollout is from its placement. Pure. */
 import { findHeld, type RolloutRecord } from '../fleet/rollout-queries.js'
 import { programOf } from '../fleet/vcl-group.js'
 import { rolloutStates } from '../../resources/rollout.js'
@@ -6,7 +6,7 @@ import { progressOf, toWaveAgent } from './move-places.js'
 import type { AgentProgress } from './next-step.js'
 import type { PlaceProgress } from './seen-places.js'
 
-/** `places`: of the group, by agent. */
+/** `places`: the placements of the group, by agent. */
 export function findProgress(
   rollout: RolloutRecord,
   places: ReadonlyMap<number, PlaceProgress>,
@@ -23,7 +23,7 @@ export function findProgress(
   )
 }
 
-/** Its waves tell how far each agent is; of one that went back, also once it has ended. */
+/** Adds to the waves how far each agent is; for a rollout that went back, also after it has ended. */
 export function addProgress(
   rollout: RolloutRecord,
   places: ReadonlyMap<number, PlaceProgress>,

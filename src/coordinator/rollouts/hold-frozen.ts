@@ -1,4 +1,4 @@
-/** A freeze pauses a rollout that it meets, which goes on when it ends; one that goes back is not held. */
+/** A freeze pauses a running rollout, which continues when the freeze ends; a rollback is not held. */
 import { rolloutStates } from '../../resources/rollout.js'
 import type { RolloutRecord } from '../fleet/rollout-queries.js'
 import { describeFreeze, readFreeze } from '../identity/freeze.js'
@@ -10,7 +10,7 @@ type HeldRollout = Pick<
   'state' | 'reason' | 'organizationId' | 'startedAt' | 'waves'
 >
 
-/** What a pause for a freeze is told from that of a person or a gate by. */
+/** Start of the reason: it distinguishes a pause by a freeze from one by a user or a gate. */
 const held = 'held: '
 
 export function isHeldByFreeze({
@@ -20,7 +20,7 @@ export function isHeldByFreeze({
   return state === rolloutStates.Paused && reason?.startsWith(held) === true
 }
 
-/** Undefined: a freeze has nothing to do with it. One that an administrator forced, during the freeze, goes on. */
+/** Returns undefined if a freeze requires no step. A rollout that an administrator forced during the freeze continues. */
 export async function findFreezeStep(
   { store, now }: Pick<StateService, 'store' | 'now'>,
   { state, reason, organizationId, startedAt, waves }: HeldRollout,

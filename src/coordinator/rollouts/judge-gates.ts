@@ -1,6 +1,6 @@
 /**
- * Gates: what is seen on agents that have switched, against limits, against the same agents before and against those that have
- * not switched. Pure (docs/behaviour.md, Rollouts).
+ * Gates compare agents that have switched with limits, with the same agents before the switch, and with agents that have not
+ * switched. Pure (docs/behaviour.md, Rollouts).
  */
 import type { GateRule, GateVerdict } from '../../resources/rollout.js'
 import { findNewest, isRatio, judgeRatio } from './judge-ratio.js'
@@ -17,18 +17,18 @@ export interface ObservedAgent {
   readonly before: readonly Seconds[]
   /** Healthy backends of the VCL that it serves; null: not known. */
   readonly healthyBackends: number | null
-  /** The newest of each probe of the policy, by its place there; null: none has come. */
+  /** The newest result of each probe, by the place of its gate in the policy; null: no result yet. */
   readonly probes: readonly (ProbeSeen | null)[]
 }
 
 export interface ProbeSeen {
-  /** For so many seconds it was wrong, again and again; 0: it was right. */
+  /** For how many seconds every probe has failed; 0: the last one succeeded. */
   readonly wrongSeconds: number
   /** What was wrong. */
   readonly reason: string | null
 }
 
-/** What a webhook answered last. */
+/** The latest response of a webhook. */
 export interface WebhookAnswer {
   readonly verdict: GateVerdict
   readonly reason: string | null
@@ -36,13 +36,13 @@ export interface WebhookAnswer {
 
 interface Seen {
   readonly switched: readonly ObservedAgent[]
-  /** Of the agents that have not switched, newest. */
+  /** The newest seconds of the agents that have not switched. */
   readonly control: readonly Seconds[]
-  /** By the place of the gate in the policy; null: none has come, or the gate asks none. */
+  /** By the place of the gate in the policy; null: no response yet, or the gate asks no webhook. */
   readonly webhooks: readonly (WebhookAnswer | null)[]
 }
 
-/** One row a gate for all agents, and one for each agent on which it fails, at most `rowsMost` a gate. In steps of some ms. */
+/** Returns one row per gate for all agents, and one per agent on which it fails, at most `rowsMost` per gate. In steps of a few ms. */
 export function* judgeGates(
   gates: readonly GateRule[],
   { switched, control, webhooks }: Seen,
@@ -64,7 +64,7 @@ export function* judgeGates(
   return rows
 }
 
-/** The same spans are judged again and again until an agent tells more. */
+/** The same spans are judged repeatedly until the agent reports more. */
 const sums = new WeakMap<readonly Seconds[], Seconds>()
 
 function addUpOnce(spans: readonly Seconds[]): Seconds {
@@ -78,15 +78,15 @@ type DigestedAgent = ObservedAgent & { readonly sinceSum: Seconds; readonly befo
 /** An agent has up to a hundred spans. */
 export const agentsPerStep = 50
 
-/** Agents that are told of a gate. */
+/** Maximum number of agents listed for a gate. */
 const rowsMost = 20
 
 interface Beside {
-  /** Of all agents. */
+  /** Summed over all agents that have switched. */
   readonly since: Seconds
   readonly before: Seconds
   readonly control: Seconds
-  /** Its place in the policy. */
+  /** The place of the gate in the policy. */
   readonly at: number
   readonly webhook: WebhookAnswer | null
 }
@@ -96,7 +96,7 @@ function* judgeGate(
   there: readonly DigestedAgent[],
   beside: Beside,
 ): Generator<void, readonly JudgedGate[], void> {
-  // It is asked about the whole rollout.
+  // A webhook judges the whole rollout, not single agents.
   if (gate.name === 'webhook') return [judgeWebhook(beside.webhook)]
   const failed: JudgedGate[] = []
   const newest: Seconds[] = []
@@ -130,7 +130,7 @@ function judgeAll(
   return judgeRatio(gate, seen, control)
 }
 
-/** Nothing is known of all while it is not of each. */
+/** A gate that is inconclusive on one agent does not pass for all. */
 function joinRows(
   all: JudgedGate,
   failed: readonly JudgedGate[],
@@ -141,7 +141,7 @@ function joinRows(
   return { ...all, verdict: 'inconclusive', reason }
 }
 
-/** What an agent is in, not how much of it. */
+/** Judges a state of the agents, not a ratio. */
 function judgeState(gate: GateRule, agents: readonly DigestedAgent[], at: number): JudgedGate {
   if (gate.name === 'probe') return judgeProbe(gate, agents, at)
   if (gate.name === 'backendsHealthy') return judgeHealthy(gate, agents)
@@ -181,7 +181,7 @@ function judgeProbe(gate: GateRule, agents: readonly ObservedAgent[], at: number
   return { ...blank(name), verdict: 'pass' }
 }
 
-/** Of all gates together: one that fails is enough. */
+/** The verdict of all gates together: one failed gate is enough. */
 export function judgeTogether(gates: readonly JudgedGate[]): {
   readonly verdict: GateVerdict
   readonly why: string | null

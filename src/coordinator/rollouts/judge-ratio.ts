@@ -1,14 +1,14 @@
-/** Gates on shares and times: the newest seconds since the switch against a limit, the same agents before, and those that wait. Pure. */
+/** Gates on ratios and times: the newest seconds since the switch against a limit, the same agents before, and waiting agents. Pure. */
 import { findPercentile } from '../../traffic/figures.js'
 import type { GateRule } from '../../resources/rollout.js'
 import { inconclusive, over, type JudgedGate } from './judged-gate.js'
 import { addNewest, type Seconds } from './observed-seconds.js'
 
-/** Of agents that have switched, together. */
+/** Summed over the agents that have switched. */
 interface SeenSeconds {
   readonly since: Seconds
   readonly before: Seconds
-  /** The newest since the switch, as many as the gate looks at. */
+  /** The newest seconds since the switch, as many as the gate needs. */
   readonly newest: Seconds
   readonly agents: number
 }
@@ -19,14 +19,14 @@ export function isRatio(gate: GateRule): gate is RatioGate {
   return Object.hasOwn(measures, gate.name)
 }
 
-/** What the gate looks at of one of so many agents. */
+/** Returns as many of the newest seconds of one agent as the gate needs when it judges `agents` agents together. */
 export function findNewest(gate: RatioGate, since: readonly Seconds[], agents: number): Seconds {
   const { name, minRequests = 0, for: forSeconds = 0 } = gate
   const enough = Math.max(1, minRequests) / agents
   return addNewest(since, forSeconds, (seconds) => measures[name].count(seconds, gate) >= enough)
 }
 
-/** Ratios of the newest seconds since the switch. */
+/** Judges the ratio in the newest seconds since the switch. */
 export function judgeRatio(gate: RatioGate, seen: SeenSeconds, control: Seconds): JudgedGate {
   const { name, minRequests = 0 } = gate
   const { since, before, newest, agents } = seen
@@ -77,7 +77,7 @@ interface Compared {
   readonly control: number | null
 }
 
-/** Broken only where both that there are are exceeded: the milder one counts. Null: there is none. */
+/** If both baseline and control exist, both must be exceeded: the milder one sets the limit. Null: there is no limit. */
 function findLimit(gate: GateRule, { baseline, control }: Compared, floor: number): number | null {
   const others = [baseline, control].filter((one) => one !== null)
   if (gate.drop !== undefined)
@@ -93,13 +93,13 @@ interface Measure {
   readonly things: string
   readonly count: (seconds: Seconds, gate: GateRule) => number
   readonly of: (seconds: Seconds, gate: GateRule) => number | null
-  /** Factors break no limit below it: a share, or milliseconds. */
+  /** A limit set by a factor is never below this: a share, or milliseconds. */
   readonly floor: number
-  /** What it is a share of; null: it is none. */
+  /** The count that it is a share of; null: it is not a share. */
   readonly whole: (seconds: Seconds) => number | null
 }
 
-/** Of many agents one has some errors more than others by chance alone. */
+/** Of many agents, one has a few more errors than the others by chance alone. */
 const deviations = 3
 
 function isBeyondChance(observed: number, limit: number, whole: number | null): boolean {
@@ -132,7 +132,7 @@ const measures: Readonly<Record<'errors' | 'hitRatio' | 'backendFailures' | 'fir
     backendFailures: {
       needsLog: false,
       things: 'backend requests',
-      // Where nothing fails, few backend requests say as much as many.
+      // If no backend request failed, few of them are as conclusive as many, so requests of clients count too.
       count: (seconds) =>
         seconds.backendFailures === 0
           ? Math.max(requests(seconds), seconds.backendRequests)

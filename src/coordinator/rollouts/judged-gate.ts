@@ -1,8 +1,8 @@
-/** What a gate says, for one agent or for all, and its words. Pure. */
+/** The verdict of a gate, for one agent or for all, and its description. Pure. */
 import type { GateRecord } from '../fleet/rollout-queries.js'
 import type { GateName } from '../../resources/rollout.js'
 
-/** `agent` null: all that have switched. */
+/** `agent` null: all agents that have switched. */
 export type JudgedGate = Omit<GateRecord, 'at'>
 
 export function blank(name: GateName): JudgedGate {
@@ -25,7 +25,7 @@ export function over(
   return { ...blank(name), observed, limit, verdict: isOver ? 'fail' : 'pass' }
 }
 
-/** `errors on edge-1: 0.053, limit 0.01`. */
+/** For example `errors on edge-1: 0.053, limit 0.01`. */
 export function describeGate({ name, agent, observed, limit, reason }: JudgedGate): string {
   const where = `${name} on ${agent?.name ?? 'all'}`
   if (reason !== null || observed === null) return `${where}: ${reason ?? 'not known'}`

@@ -1,6 +1,6 @@
 /**
- * Places of a group during its rollout. Until its wave an agent keeps the new VCL as its candidate, loaded beside what serves;
- * once it has switched the old one stays loaded as what served before. Pure.
+ * Placements of a group during its rollout. Until its wave begins an agent keeps the new VCL loaded as its candidate, beside the one
+ * that serves; after the switch the old VCL stays loaded as the previous one. Pure.
  */
 import { agentStates, type AgentState } from '../../resources/agent-state.js'
 import { isSameProgram, type PlacedProgram } from '../../vcl/desired-engine.js'
@@ -23,7 +23,7 @@ interface WaveToSwitch {
   readonly stateOf: (agentId: number) => AgentState | undefined
 }
 
-/** Those of the wave, changed: they switch, or will once they have loaded it. */
+/** Returns the changed placements of the wave: they switch at once, switch when they have loaded the VCL, or have failed. */
 export function switchWave(
   placements: readonly PlacementRecord[],
   { agentIds, revision, stateOf }: WaveToSwitch,
@@ -41,7 +41,7 @@ export function switchWave(
     })
 }
 
-/** Once the last wave has begun: who came meanwhile loads the new release too. */
+/** Called when the last wave begins: agents that joined meanwhile load the new release too. */
 export function loadNewcomers(
   placements: readonly PlacementRecord[],
   rollout: Pick<RolloutRecord, 'waves' | 'sources' | 'revision'>,
@@ -66,7 +66,7 @@ export function loadNewcomers(
     }))
 }
 
-/** Who came with the last wave, and serves the new release: it goes back with that wave. */
+/** Agents that joined with the last wave and serve the new release are added to that wave: they go back with it. */
 export function joinNewcomers(
   rollout: RolloutRecord,
   places: readonly (PlaceProgress & { readonly agentId: number; readonly agentName: string })[],
@@ -89,11 +89,11 @@ export function joinNewcomers(
 
 interface WayBack {
   readonly save: readonly PlacementRecord[]
-  /** They had nothing of the group before. */
+  /** Agents that served nothing of the group before. */
   readonly leave: readonly number[]
 }
 
-/** All that have the new release, or are about to, serve the old one again. */
+/** All agents that serve the new release, or are about to, serve the old one again. */
 export function goBack(
   placements: readonly PlacementRecord[],
   rollout: Pick<RolloutRecord, 'sources' | 'fromSources' | 'fromRevision'>,
@@ -121,11 +121,11 @@ function returnPlace(
   const back = { ...place, candidate, error: null }
   if (place.previous !== null && isSameProgram(place.previous, candidate))
     return switchPlacement({ ...back, candidateState: 'loaded' }, revision)
-  // It has to be loaded anew; then it switches by itself.
+  // The old VCL must be loaded again; the switch then follows by itself.
   return { ...back, candidateState: 'pending', state: 'wanted', wantedRevision: revision }
 }
 
-/** It serves the old release on, and was only to switch. */
+/** The agent still serves the old release; its switch was only planned. */
 function settled({ state, appliedRevision }: PlacementRecord): Partial<PlacementRecord> {
   if (state !== 'wanted' || appliedRevision === null) return {}
   return { state: 'applied', wantedRevision: appliedRevision }
@@ -138,7 +138,7 @@ interface ProgressAsked {
   readonly isHeld: boolean
 }
 
-/** How far the agent of a wave is; without a place any more it is gone. */
+/** Returns how far an agent of a wave is; `gone` if it has no placement any more. */
 export function progressOf(
   place: PlaceProgress | undefined,
   { program, isGoingBack, isHeld }: ProgressAsked,
@@ -157,7 +157,7 @@ function isBack({ current, candidate, state }: PlaceProgress, program: PlacedPro
   return !isSameProgram(current, program) && !isLoading && state !== 'applying'
 }
 
-/** As the wave tells it; one that was not begun has never left the old release. */
+/** The agent as its wave shows it; in a wave that never began it did not leave the old release, so it is still `waiting`. */
 export function toWaveAgent(
   agent: AgentOfWave,
   progress: AgentProgress,

@@ -1,6 +1,6 @@
 /**
- * What a rollout does next: from what is written of it, what is seen and how long it has baked. Pure; whoever carries a step out
- * writes it first (docs/behaviour.md, Rollouts).
+ * Chooses what a rollout does next, from its record, what was observed and how long it has baked. Pure; the caller writes a step
+ * before carrying it out (docs/behaviour.md, Rollouts).
  *
  * ```mermaid
  * stateDiagram-v2
@@ -25,28 +25,28 @@
  */
 import { rolloutStates, type GateVerdict, type RolloutPolicy } from '../../resources/rollout.js'
 
-/** Where an agent of the rollout is. `gone`: it has lost its place, or is no more. */
+/** How far an agent of the rollout is. `gone`: it lost its placement, or was deleted. */
 export type AgentProgress = 'waiting' | 'switching' | 'switched' | 'failed' | 'back' | 'gone'
 
 export interface SeenAgent {
   readonly agentId: number
   readonly progress: AgentProgress
-  /** Its link and its cache live. */
+  /** It is connected and its cache is running. */
   readonly isThere: boolean
-  /** It served the new release, and that it is back is not written yet. */
+  /** It served the new release and has gone back, which is not written yet. */
   readonly isNewlyBack: boolean
 }
 
 export interface RolloutSeen {
   readonly agents: readonly SeenAgent[]
-  /** A deployment has fewer than min serving; null: none. */
+  /** Describes a deployment with fewer than min agents serving; null: none. */
   readonly belowMin: string | null
   readonly verdict: GateVerdict
-  /** Of a verdict that is not `pass`. */
+  /** The reason for a verdict that is not `pass`. */
   readonly why: string | null
-  /** Of the present bake, observed. */
+  /** Observed seconds of the current bake. */
   readonly bakedSeconds: number
-  /** Whoever could come back quickly has. */
+  /** True once every agent that could go back quickly has had the time to. */
   readonly isReturnLong: boolean
 }
 
@@ -59,7 +59,7 @@ export interface RolloutCourse {
     RolloutPolicy,
     'bake' | 'maxBake' | 'onFailure' | 'onInconclusive' | 'banOnRollback'
   >
-  /** How it ends once all are back. */
+  /** Whether it ends as Aborted or RolledBack once all agents are back. */
   readonly isAborted: boolean
 }
 
@@ -71,7 +71,7 @@ export type RolloutStep =
   | { readonly do: 'succeed'; readonly verdict: GateVerdict }
   | { readonly do: 'pause'; readonly verdict: GateVerdict | null; readonly reason: string }
   | { readonly do: 'rollBack'; readonly reason: string; readonly isAborted?: boolean }
-  /** These are back: what they stored meanwhile is banned there. */
+  /** These agents are back: the objects that they stored meanwhile are banned there. */
   | { readonly do: 'ban'; readonly agentIds: readonly number[] }
   | { readonly do: 'end'; readonly state: 'RolledBack' | 'Aborted' }
 
@@ -101,7 +101,7 @@ function findFailure({ policy }: RolloutCourse, seen: RolloutSeen): RolloutStep 
     : { do: 'rollBack', reason }
 }
 
-/** Each that is there has switched or failed. Who is away fails no wave, and goes forward when it is back. */
+/** True if each connected agent has switched or failed. Absent agents fail no wave, and switch when they reconnect. */
 function hasSwitched({ wave, waves }: RolloutCourse, { agents }: RolloutSeen): boolean {
   const own = new Set(waves[wave - 1]?.agentIds)
   return agents.every(
@@ -133,7 +133,7 @@ function judgeBake(rollout: RolloutCourse, seen: RolloutSeen): RolloutStep {
   return { do: wave < waves.length ? 'next' : 'succeed', verdict }
 }
 
-/** One ban for all that come back at once; who was away gets its own. */
+/** One ban for all agents that go back together; an agent that was absent gets its own. */
 function judgeReturn({ policy, isAborted }: RolloutCourse, seen: RolloutSeen): RolloutStep {
   const { agents, isReturnLong } = seen
   const agentIds = agents.flatMap(({ agentId, isNewlyBack }) => (isNewlyBack ? [agentId] : []))
@@ -143,7 +143,7 @@ function judgeReturn({ policy, isAborted }: RolloutCourse, seen: RolloutSeen): R
   return areBack(seen) ? { do: 'end', state: isAborted ? 'Aborted' : 'RolledBack' } : wait
 }
 
-/** Also those that are away: what they hold is not known before they return. */
+/** Absent agents must be back too: what they hold is unknown until they reconnect. */
 function areBack({ agents }: RolloutSeen): boolean {
   return agents.every(({ progress }) => progress === 'back' || progress === 'gone')
 }
@@ -153,7 +153,7 @@ export type RolloutVerb = 'pause' | 'resume' | 'advance' | 'abort'
 type Said = 'pause' | 'bakeAnew' | 'next' | 'succeed' | 'rollBack' | { readonly refused: string }
 type SaidTo = Pick<RolloutCourse, 'state' | 'wave' | 'waves'>
 
-/** What a person's word does, or why it is refused. */
+/** Returns what a user's verb does, or why it is refused. */
 export function judgeVerb(verb: RolloutVerb, rollout: SaidTo): Said {
   const { Loading, RollingBack } = rolloutStates
   const { state } = rollout

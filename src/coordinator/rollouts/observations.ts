@@ -1,6 +1,6 @@
 /**
- * What agents of running rollouts observe, as this process has heard it: in memory only, since the agents keep 15 minutes of it
- * too, and tell all of that to whoever asks anew.
+ * Observations by the agents of running rollouts, as this process received them. They are in memory only, because the agents keep
+ * 15 minutes of them too, and send all of it to a coordinator that asks for the first time.
  */
 import { randomUUID } from 'node:crypto'
 import type { Bus } from '../bus/bus.js'
@@ -21,32 +21,32 @@ import {
 type Observed = Pick<ObservedAgent, 'since' | 'before' | 'probes'>
 
 export interface Observations {
-  /** From now on what the agents of these see is wanted, and of no others. */
+  /** From now on requests the observations of these rollouts, and of no others. */
   observe(rollouts: readonly RolloutRecord[]): void
-  /** Of an agent that has switched. */
+  /** Returns the observations of an agent that has switched. */
   read(rollout: RolloutRecord, agentId: number): Observed
-  /** The newest of an agent that has not switched; null: nothing was heard. */
+  /** Returns the newest seconds of an agent that has not switched; null: nothing was received in the last `controlSeconds`. */
   readControl(rollout: RolloutRecord, agentId: number): Seconds | null
-  /** How much of the present bake its agents have observed. In steps of some ms. */
+  /** Returns how many seconds of the current bake its agents have observed. In steps of a few ms. */
   countBakedSeconds(rollout: RolloutRecord): Generator<void, number, void>
   close(): void
 }
 
-/** What an agent is told, and how often again: one lost message ends nothing. */
+/** How long an order to observe is valid, and how often it is renewed: one lost message ends nothing. */
 const observeForMs = 30_000
 const renewEveryMs = 10_000
-/** A large fleet tells it less often: some 200 agents a second. */
+/** The agents of a large fleet report less often: about 200 agents per second. */
 const perAgentMs = 5
 const oftenMs = 1_000
 const seldomMs = 5_000
-/** Of those that have not switched. */
+/** How many seconds of agents that have not switched are compared. */
 const controlSeconds = 60
 
 interface Received {
   readonly spans: readonly Span[]
-  /** Of this process. */
+  /** When the spans were received, by the monotonic clock of this process. */
   readonly atMs: number
-  /** Worked out at the first look: a large fleet is looked at more often than it tells something. */
+  /** Computed at the first check: a large fleet is checked more often than it reports. */
   split?: ReturnType<typeof splitAtSwitch> & { readonly program: string }
   control?: Seconds
 }
@@ -55,7 +55,7 @@ interface Watched {
   askedAtMs: number
   readonly everyMs: number
   readonly agents: Map<number, Received>
-  /** By agent, the newest of each, in the order of the gates. */
+  /** By agent: the newest result of each probe, in the order of the gates. */
   readonly probes: Map<number, readonly (ProbeSeen | null)[]>
 }
 
@@ -92,7 +92,7 @@ export function createObservations(bus: Bus, now: () => number): Observations {
     },
     read: (rollout, agentId) => {
       const { since, before } = split(rollout, agentId)
-      // What came before any second of the new release was of the old one.
+      // Probe results that arrived before any second of the new release belong to the old one.
       const probes = alignProbes(rollout, since.length > 0 ? readProbes(rollout, agentId) : [])
       return { since, before, probes }
     },
@@ -105,7 +105,7 @@ export function createObservations(bus: Bus, now: () => number): Observations {
       const wave = rollout.waves[rollout.wave - 1]
       const from = wave?.switchedAt ?? null
       if (wave === undefined || from === null) return 0
-      // The last one to switch counts.
+      // The agent that switched last counts.
       let least = Number.POSITIVE_INFINITY
       for (const [at, { id }] of wave.agents.entries()) {
         if (at % agentsPerStep === agentsPerStep - 1) yield
@@ -150,7 +150,7 @@ function listProbes({ gates }: RolloutRecord['policy']): ProbeOrder[] {
   )
 }
 
-/** By the place of each gate in the policy. */
+/** Returns the results by the place of each gate in the policy. */
 function alignProbes(
   { policy }: RolloutRecord,
   seen: readonly (ProbeSeen | null)[],

@@ -1,23 +1,23 @@
-/** What an agent saw of a group in a span of time: counts that add up over spans and agents. Pure. */
+/** What an agent observed of a group in a span of time: counts that can be summed over spans and agents. Pure. */
 import { firstByteSeries } from '../../traffic/figures.js'
 
 export interface Seconds {
   readonly seconds: number
-  /** Of the log; null: it was not read all the while. */
+  /** From the log of the cache; null: it was not read during the whole span. */
   readonly figures: SeenFigures | null
   readonly backendRequests: number
   readonly backendFailures: number
-  /** Children that died. */
+  /** How often the cache's child process died. */
   readonly restarts: number
 }
 
 interface SeenFigures {
   readonly requests: number
-  /** Answers 5xx. */
+  /** 5xx responses. */
   readonly errors: number
   readonly hits: number
   readonly misses: number
-  /** By the bounds of `firstByteSeries`. */
+  /** Numbers of requests, by the bounds of `firstByteSeries`. */
   readonly firstByte: readonly number[]
 }
 
@@ -25,7 +25,7 @@ export function hasRestarted({ restarts }: Seconds): boolean {
   return restarts > 0
 }
 
-/** Figures are null where none of the spans has some. */
+/** The figures are null if no span has any. */
 export function addUp(spans: readonly Seconds[]): Seconds {
   const [only] = spans
   if (only && spans.length === 1) return only
@@ -34,7 +34,7 @@ export function addUp(spans: readonly Seconds[]): Seconds {
   return sum
 }
 
-/** The newest spans that are so long together and hold enough; all of them where they are less. */
+/** Sums the newest spans, until they are long enough and `isEnough` holds; all of them if that never happens. */
 export function addNewest(
   spans: readonly Seconds[],
   atLeastSeconds: number,

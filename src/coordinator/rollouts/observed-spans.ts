@@ -1,13 +1,13 @@
 /**
- * What is kept of what one agent observes, in its order: the newest minute closely, older ones by the minute, 15 minutes in all. No
- * clock says what is of which release: what served does, so one that is moved changes no verdict. Pure.
+ * The observations of one agent that are kept, in order: the newest minute in short spans, older spans merged by the minute, 15
+ * minutes in all. The VCL that served identifies the release of a span, so adjusting a clock changes no verdict. Pure.
  */
 import { addUp, type Seconds } from './observed-seconds.js'
 
 export interface Span extends Seconds {
-  /** What served the group all the while, by its name on the cache. */
+  /** The VCL that served the group during the whole span, by its name on the cache. */
   readonly program: string
-  /** When it ended, by the clock of whoever heard of it. */
+  /** When it ended, by the clock of the coordinator that received it. */
   readonly at: number
 }
 
@@ -15,7 +15,7 @@ const closelySeconds = 60
 const keptSeconds = 15 * 60
 const baselineSeconds = 10 * 60
 
-/** `pieceSeconds`: spans within the newest minute are kept as pieces of so long. */
+/** `pieceSeconds`: spans within the newest minute are merged into pieces of at most this length. */
 export function keepSpans(
   known: readonly Span[],
   added: readonly Span[],
@@ -28,7 +28,7 @@ export function keepSpans(
     if (younger >= keptSeconds) break
     const next = pieces.at(-1)
     const longest = isClose ? pieceSeconds : closelySeconds
-    // A piece is of one minute: one that began within the newest ends there.
+    // A piece of the newest minute is not merged with older spans.
     const isOne = isClose || younger - (next?.seconds ?? 0) >= closelySeconds
     if (next?.program === span.program && isOne && next.seconds + span.seconds <= longest)
       pieces[pieces.length - 1] = { ...next, ...addUp([span, next]) }
@@ -38,7 +38,7 @@ export function keepSpans(
   return pieces.toReversed()
 }
 
-/** Since it serves this without a break, and the ten minutes before. */
+/** `since`: spans since this program has served without a break; `before`: the last ten minutes of other programs before that. */
 export function splitAtSwitch(spans: readonly Span[], program: string) {
   const last = spans.findLastIndex((span) => span.program !== program)
   const before = spans.slice(0, last + 1).filter((span) => span.program !== program)
@@ -51,7 +51,7 @@ export function takeNewest(spans: readonly Span[], seconds: number): readonly Sp
   return from === -1 ? spans : spans.slice(from)
 }
 
-/** Of these the seconds behind that time. */
+/** Returns how many seconds of these spans lie after that time. */
 export function countSecondsAfter(spans: readonly Span[], at: number): number {
   return spans.reduce(
     (sum, span) => sum + Math.max(0, Math.min(span.seconds, (span.at - at) / 1000)),

@@ -1,4 +1,4 @@
-/** A rollout policy as it is given, judged and completed: what it leaves out is by default (docs/behaviour.md, Rollouts). */
+/** Validates a given rollout policy and fills in the defaults (docs/behaviour.md, Rollouts). */
 import { FleetError, type ErrorKey } from '../../errors.js'
 import type {
   GateName,
@@ -13,7 +13,7 @@ const defaultBakeSeconds = 60
 const defaultForSeconds = 10
 const defaultMinRequests = 100
 
-/** What each gate may be given, beside `for` and `minRequests`. */
+/** The keys that each gate accepts, besides `for` and `minRequests`. */
 const limitsOf: Readonly<Record<GateName, readonly (keyof GateRule)[]>> = {
   errors: ['max', 'factor'],
   hitRatio: ['drop'],
@@ -33,11 +33,11 @@ const usualGates: readonly GateRule[] = [
 
 interface PolicyOwner {
   readonly errorKey: ErrorKey
-  /** What the group answers for; none: it is a root group. */
+  /** The domain names of the group; none: it is a root group. */
   readonly fqdns: readonly string[]
 }
 
-/** Throws 'invalid' that names the key. */
+/** Throws 'invalid', naming the key. */
 export function completePolicy(given: GivenPolicy, owner: PolicyOwner): RolloutPolicy {
   const refuse = (what: string): FleetError =>
     new FleetError('invalid', owner.errorKey, `rollout.${what}`)
@@ -113,7 +113,7 @@ interface Filling {
 
 const fillShare = ({ factor, max = 0.01 }: GateRule) => (factor === undefined ? { max } : {})
 
-/** Limits that a gate leaves out. */
+/** Defaults of the limits that a gate leaves out. */
 const fillLimits: Readonly<
   Record<GateName, (gate: GateRule, filling: Filling) => Partial<GateRule>>
 > = {

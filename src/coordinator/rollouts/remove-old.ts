@@ -3,7 +3,7 @@ import { deleteRolloutsBefore } from '../fleet/rollout-queries.js'
 import type { StateService } from '../service.js'
 
 const keptMs = 90 * 24 * 60 * 60 * 1000
-/** Small steps keep the writer free for others. */
+/** Small steps leave the database free for other writers. */
 const atOnce = 100
 
 export async function removeOldRollouts(service: StateService): Promise<void> {

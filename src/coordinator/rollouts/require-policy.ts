@@ -1,4 +1,4 @@
-/** A policy that somebody gives: complete, and of tags and agents that its owner may use. */
+/** Completes the policy that a caller gives, and checks that its owner may use the tags, agents and webhooks in it. */
 import type { ErrorKey } from '../../errors.js'
 import type { GivenPolicy, RolloutPolicy } from '../../resources/rollout.js'
 import { requireAll } from '../api/find-references.js'
@@ -12,11 +12,11 @@ import { completePolicy } from './policy.js'
 interface PolicyOf {
   readonly organizationId: number | null
   readonly errorKey: ErrorKey
-  /** What the group answers for; none: it is a root group. */
+  /** The domain names of the group; none: it is a root group. */
   readonly fqdns: readonly string[]
 }
 
-/** Throws 'invalid' that names the key. */
+/** Throws 'invalid', naming the key. */
 export async function requirePolicy(
   queries: Queries,
   given: GivenPolicy | null,

@@ -1,9 +1,9 @@
-/** What a step makes of a rollout, as it is written before the step acts. Pure. */
+/** The record of a rollout after a step, as it is written before the step takes effect. Pure. */
 import { rolloutStates, type GateVerdict } from '../../resources/rollout.js'
 import type { RolloutRecord, WaveRecord } from '../fleet/rollout-queries.js'
 import type { RolloutCourse, RolloutStep } from './next-step.js'
 
-/** What decisions need to know of it. */
+/** The part of a rollout that decisions need. */
 export function toCourse(rollout: RolloutRecord): RolloutCourse {
   const { state, wave, waves, policy, isAborted } = rollout
   return {
@@ -15,7 +15,7 @@ export function toCourse(rollout: RolloutRecord): RolloutCourse {
   }
 }
 
-/** The rest of its course: all steps but waiting, and what a person's word begins. */
+/** All steps but waiting, plus `begin` of the deploy and `bakeAnew` after a pause. */
 export type CourseStep =
   | Exclude<RolloutStep, { readonly do: 'wait' }>
   | { readonly do: 'begin' }
@@ -79,7 +79,7 @@ function beginWave<Record extends RolloutRecord>(
   return changeWave(begun, { startedAt: now })
 }
 
-/** One that does not bake was switching until now. */
+/** A wave that does not bake was switching until now. */
 function passWave<Record extends RolloutRecord>(
   rollout: Record,
   verdict: GateVerdict,
@@ -98,7 +98,7 @@ function endWave<Record extends RolloutRecord>(
   return changeWave(rollout, { endedAt: now, verdict })
 }
 
-/** The one that was begun last. */
+/** Changes the wave that began last. */
 function changeWave<Record extends RolloutRecord>(
   rollout: Record,
   change: Partial<WaveRecord>,

@@ -1,4 +1,4 @@
-/** `/rollouts`: deploys that switch in waves: what they are at, and what people say to them (docs/behaviour.md, Rollouts). */
+/** `/rollouts`: deploys that switch in waves, their progress, and the verbs of users (docs/behaviour.md, Rollouts). */
 import { Type } from 'typebox'
 import { rollout } from '../../resources/rollout.js'
 import { getRoute, listRoute } from '../api/resource-routes.js'
@@ -18,7 +18,7 @@ import {
 
 interface VerbOfRollout {
   readonly summary: string
-  /** Caches change with it: in a freeze an administrator alone does it. */
+  /** It changes caches: during a freeze only an administrator may do it. */
   readonly isThawed: boolean
 }
 

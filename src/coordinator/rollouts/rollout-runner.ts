@@ -1,6 +1,6 @@
 /**
- * Moves rollouts on: looks at each that runs, decides, and carries the step out. One coordinator does, the holder of the lease;
- * what is decided is on disk, so another one goes on from there.
+ * Drives rollouts: checks each running one, chooses its next step and carries the step out. Only the coordinator that holds the
+ * lease does so; decisions are on disk, so another coordinator continues from there.
  */
 import type { Logger } from 'pino'
 import { startHintedLoop, type HintedLoop } from '../bus/hinted-loop.js'
@@ -19,15 +19,15 @@ import { seeRollout } from './see-rollout.js'
 import { isAnySwitching } from './seen-places.js'
 import { createWebhookGates, type AskWebhook, type WebhookGates } from './webhook-gates.js'
 
-/** Reports within this time share a look. */
+/** Reports that arrive within this time are handled by one check. */
 const gatherMs = 30
-/** While one runs; gates are judged as often. */
+/** Interval between checks while a rollout runs; gates are judged as often. */
 const pollEveryMs = 1000
-/** While agents switch all is read so often, and when the last of them has. */
+/** While agents switch, a rollout is read as a whole this often, and when the last of them has switched. */
 const wholeEveryMs = 500
-/** Without any: hints say when one begins. */
+/** Interval between checks while no rollout runs; a hint announces a new one. */
 const idleMs = 15_000
-/** So often the bake is written down, for whoever goes on with it. */
+/** How often the progress of a bake is written, for a coordinator that takes it over. */
 const writeEveryMs = 2000
 
 export function startRolloutRunner(
@@ -71,11 +71,11 @@ interface Tools {
   readonly observations: Observations
   readonly webhooks: WebhookGates
   readonly bakes: BakeClock
-  /** When each was looked at as a whole. */
+  /** When each rollout was last read as a whole. */
   readonly checkedAtMs: Map<number, number>
 }
 
-/** Answers how many run. */
+/** Returns the number of running rollouts. */
 async function checkAll(service: StateService, context: Context, tools: Tools): Promise<number> {
   const running = await readRunningRollouts(service.store.queries)
   tools.observations.observe(running)
@@ -85,7 +85,7 @@ async function checkAll(service: StateService, context: Context, tools: Tools): 
     if (!running.some((rollout) => rollout.id === id)) tools.checkedAtMs.delete(id)
   for (const rollout of running)
     await checkRollout(service, context, rollout, tools).catch((error: unknown) => {
-      // Others go on; this one is looked at again.
+      // The others continue; this one is checked again.
       context.log.error({ err: error, rollout: rollout.id }, 'a rollout cannot be checked')
     })
   return running.length
@@ -111,7 +111,7 @@ async function checkRollout(
   const { seen, gates } = await seeRollout(service, { ...rollout, bakedSeconds }, tools)
   const step = chooseStep(toCourse(rollout), seen)
   if (step.do !== 'wait') {
-    // Somebody may have paused it meanwhile.
+    // A user may have paused it meanwhile.
     await carryOut(service, context, id, (now) =>
       now.epoch === epoch ? { step, seen: { gates, bakedSeconds: seen.bakedSeconds } } : undefined,
     )
@@ -121,7 +121,7 @@ async function checkRollout(
     await writeBake(service.store.queries, { id, epoch, gates, bakedSeconds: seen.bakedSeconds })
 }
 
-/** Each agent that switches is a hint: the last one of a wave is worth reading all. */
+/** Each agent that switches causes a hint; only the last one of a wave justifies reading the whole rollout. */
 async function isToBeLeft(
   { store }: StateService,
   { id, groupId, state }: RolloutRecord,
@@ -137,7 +137,7 @@ async function isToBeLeft(
 
 type BakeClock = ReturnType<typeof createBakeClock>
 
-/** How long each has baked while this process looked, on from what is written: no clock of a host counts. */
+/** Measures how long each rollout bakes under this process, on top of the written value; no host clock is involved. */
 function createBakeClock() {
   const baking = new Map<
     number,

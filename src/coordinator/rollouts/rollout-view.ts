@@ -1,4 +1,4 @@
-/** Rollouts as the API shows them: of one that runs, agents are as their places are now. */
+/** Rollouts as the API returns them: the agents of a running rollout show the progress of their current placements. */
 import {
   rollout,
   rolloutStateName,
@@ -28,7 +28,7 @@ import { addProgress } from './find-progress.js'
 
 export const rolloutSchema = answerSchema(rollout.fields)
 
-/** In lists and events agents are told where they are few. */
+/** Lists and events omit the agents of rollouts that have more than this. */
 const listedAgentsMost = 100
 
 export const rolloutListing = {
@@ -58,7 +58,7 @@ export async function viewRollout(
   return seen
 }
 
-/** One query, however many. */
+/** Uses one query for any number of rollouts. */
 async function readProgressOf(
   queries: Queries,
   rollouts: readonly RolloutRecord[],
@@ -81,7 +81,7 @@ function isUnderWay({ state }: RolloutRecord): boolean {
   return state > rolloutStates.Loading && state < rolloutStates.Succeeded
 }
 
-/** What wave it was paused in tells since when. */
+/** The current wave records when the rollout was paused. */
 export function listProblems(found: RolloutRecord): readonly Problem[] {
   const { id, groupId, groupName, state, reason, wave, waves, startedAt } = found
   const findings = findRolloutProblems({

@@ -1,4 +1,4 @@
-/** What others must know of a rollout that runs: they wait for its end, or are refused meanwhile. */
+/** How other calls treat a running rollout: they wait for its end, abort it, or are refused meanwhile. */
 import type { Context } from '../../context.js'
 import { FleetError, type ErrorKey } from '../../errors.js'
 import { isEnded, rolloutStates } from '../../resources/rollout.js'
@@ -9,7 +9,7 @@ import type { StateService } from '../service.js'
 import type { Queries } from '../store/store.js'
 import { carryOut } from './carry-out.js'
 
-/** Throws 'conflict' that names the rollout of the group which runs. */
+/** Throws 'conflict', naming the rollout, while one of the group runs. */
 export async function requireNoRollout(
   queries: Queries,
   groupId: number,
@@ -29,7 +29,7 @@ export async function requireNoRollout(
   )
 }
 
-/** Answers true when it has succeeded, false when it goes on. Throws 'uncompilable' with the reason of its end. */
+/** Returns true if it has succeeded, false if it still runs. Throws 'uncompilable' with the reason if it ended otherwise. */
 export async function waitForRollout(
   service: StateService,
   id: number,
@@ -54,7 +54,7 @@ export async function waitForRollout(
   )
 }
 
-/** Waits at most until then for all of its agents to be back; whoever is away goes back by itself. */
+/** Waits until `untilMs` at most for all of its agents to go back; absent agents do so on their own when they reconnect. */
 export async function abortRunning(
   service: StateService,
   context: Context,

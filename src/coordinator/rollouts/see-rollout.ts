@@ -1,4 +1,4 @@
-/** What a rollout's next step is chosen from: its places, its agents, what they observe, and what its gates make of it. */
+/** Reads what a rollout's next step is chosen from: its placements, its agents, their observations, the verdicts of its gates. */
 import { setImmediate as servedOthers } from 'node:timers/promises'
 import { agentStates } from '../../resources/agent-state.js'
 import { rolloutStates } from '../../resources/rollout.js'
@@ -22,7 +22,7 @@ interface SeenRollout {
   readonly gates: readonly GateRecord[]
 }
 
-/** Agents that are there go back within a second; one that does not keeps the bans of the others waiting for so long. */
+/** Connected agents go back within a second; one that does not delays the bans of the others by at most this time. */
 const longReturnMs = 10_000
 
 interface Sources {
@@ -84,11 +84,11 @@ function isRunning(place: SeenPlace | undefined): boolean {
 interface Observing extends Sources {
   readonly progress: ReadonlyMap<number, AgentProgress>
   readonly places: ReadonlyMap<number, SeenPlace>
-  /** By agent, of the VCL that it serves. */
+  /** Number of healthy backends of the VCL that is rolled out, by agent. */
   readonly healthy: ReadonlyMap<number, number>
 }
 
-/** In steps of some ms. */
+/** In steps of a few ms. */
 function* judgeObserved(
   rollout: RolloutRecord,
   observing: Observing,
@@ -113,7 +113,7 @@ function* judgeObserved(
   return yield* judgeGates(gates, seen)
 }
 
-/** Null: it has not switched. */
+/** Returns null if the agent has not switched. */
 function observeSwitched(
   rollout: RolloutRecord,
   place: SeenPlace,
@@ -123,7 +123,7 @@ function observeSwitched(
   if (how !== 'switched' && how !== 'switching') return null
   const { agentId, agentName: name } = place
   const seen = observations.read(rollout, agentId)
-  // A cache that dies again and again may neither be found running nor say that it has switched.
+  // A cache that dies repeatedly may neither be seen running nor report that it has switched.
   const hasDied = place.agentState !== agentStates.Down && seen.since.some(hasRestarted)
   if (how === 'switching' && !hasDied) return null
   const healthyBackends = healthy.get(agentId) ?? null

@@ -1,4 +1,4 @@
-/** Places of a group that is rolled out, with their agents, as far as its next step is chosen from them. */
+/** The placements of a group during its rollout, with their agents: what the choice of the next step needs. */
 import { setImmediate as servedOthers } from 'node:timers/promises'
 import { agentStates, type AgentState } from '../../resources/agent-state.js'
 import { toProgram, type PlacementRecord } from '../fleet/placement-queries.js'
@@ -6,7 +6,7 @@ import { noDeployment } from '../fleet/placement-input.js'
 import type { PlacementState } from '../fleet/vcl-group.js'
 import type { Queries } from '../store/store.js'
 
-/** How far an agent is. */
+/** The fields that show how far an agent is. */
 export type PlaceProgress = Pick<PlacementRecord, 'current' | 'candidate' | 'state' | 'error'>
 
 export interface SeenPlace extends PlaceProgress {
@@ -16,10 +16,10 @@ export interface SeenPlace extends PlaceProgress {
   readonly agentState: AgentState
 }
 
-/** A piece is read in some milliseconds. */
+/** A piece of this size is read in a few milliseconds. */
 const placesAtOnce = 1000
 
-/** By agent; others are served between the pieces of a large group. */
+/** Returns the placements by agent; other callers are served between the pieces of a large group. */
 export async function readSeenPlaces(
   queries: Queries,
   groupId: number,
@@ -41,7 +41,7 @@ export async function readSeenPlaces(
         agentId,
         deploymentId: deploymentId ?? noDeployment,
         agentName: name,
-        // States are written by the use cases only.
+        // Only the use cases write states.
         agentState: state as AgentState,
         state: placeState as PlacementState,
         current: toProgram(programs.currentName, programs.currentSha, programs.currentFqdns),
@@ -58,7 +58,7 @@ export async function readSeenPlaces(
   }
 }
 
-/** Whether one that is there was told to switch, and has not said yet that it did. */
+/** Whether a connected agent is to switch and has not reported yet that it did. */
 export async function isAnySwitching(queries: Queries, groupId: number): Promise<boolean> {
   const row = await selectPlaces(queries, groupId)
     .select('placements.agentId')

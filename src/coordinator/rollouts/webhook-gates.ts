@@ -1,6 +1,6 @@
 /**
- * Gates that ask a webhook: when a wave has switched, then every 10 s until its bake ends. A look sends what is due and waits for
- * nothing; what was answered is in memory only, so whoever goes on with the rollout asks anew.
+ * Gates that ask a webhook: when a wave has switched, then every 10 s until its bake ends. A check sends the due requests and waits
+ * for none of them. Responses are kept in memory only, so a coordinator that takes over the rollout asks again.
  */
 import { setMaxListeners } from 'node:events'
 import type { Logger } from 'pino'
@@ -14,23 +14,23 @@ export interface WebhookQuestion {
   readonly rollout: RolloutRecord
 }
 
-/** Rejects when the signal fires, or for what is a defect of ours. */
+/** Rejects when the signal fires, or on a defect of the coordinator. */
 export type AskWebhook = (question: WebhookQuestion, signal: AbortSignal) => Promise<WebhookAnswer>
 
 export interface WebhookGates {
-  /** Asks about these what is due, and forgets all others. */
+  /** Sends the due requests for these rollouts, and forgets all other rollouts. */
   ask(rollouts: readonly RolloutRecord[]): void
-  /** The newest answers of this bake, by the place of the gate. */
+  /** Returns the newest responses of this bake, by the place of the gate. */
   read(rollout: RolloutRecord): readonly (WebhookAnswer | null)[]
   close(): Promise<void>
 }
 
 const askEveryMs = 10_000
-/** Connections, each for at most 10 s. */
+/** Concurrent connections, each open for at most 10 s. */
 const atOnceMost = 100
 
 interface Asked {
-  /** Each bake has its own. */
+  /** Each bake has its own epoch. */
   readonly epoch: number
   readonly gates: readonly AskedGate[]
 }
@@ -43,9 +43,9 @@ interface AskedGate {
 
 export function createWebhookGates(askWebhook: AskWebhook, log: Logger): WebhookGates {
   const stopping = new AbortController()
-  setMaxListeners(0, stopping.signal) // one for each that is asked
+  setMaxListeners(0, stopping.signal) // one listener per request
   const asked = new Map<number, Asked>()
-  /** Whose they are. */
+  /** The organization that owns each request. */
   const underWay = new Map<Promise<void>, number | null>()
 
   return {
@@ -75,7 +75,7 @@ export function createWebhookGates(askWebhook: AskWebhook, log: Logger): Webhook
     for (const [at, { webhook }] of policy.gates.entries()) {
       const gate = gates[at]
       if (!webhook || !gate || gate.isUnderWay || nowMs < gate.dueAtMs) continue
-      // Whoever finds no room is asked at a later look.
+      // Gates without room are asked at a later check.
       if (!hasRoom(organizationId)) return
       gate.isUnderWay = true
       gate.dueAtMs = nowMs + askEveryMs

@@ -1,4 +1,4 @@
-/** One form for an address: that of a URL's host, so that IPv6 is hexadecimal and short. */
+/** Normalizes an address to the form of a URL's host, in which IPv6 is hexadecimal and short. */
 import { isIPv6 } from 'node:net'
 
 export function canonicalAddress(address: string): string {

@@ -1,6 +1,6 @@
 /**
- * The coordinators' own CA, and the server certificates that it signs: X.509 version 3 (RFC 5280), ECDSA on P-256. Pure but for
- * the keys and numbers that are drawn.
+ * The coordinators' own CA, and the server certificates that it signs: X.509 version 3 (RFC 5280), ECDSA on P-256. Pure except
+ * for the random keys and serial numbers.
  */
 import {
   createHash,
@@ -46,7 +46,7 @@ import {
 } from '@peculiar/asn1-x509'
 import { canonicalAddress } from './canonical-address.js'
 
-/** PEM. */
+/** Both are PEM. */
 export interface Issued {
   readonly certificate: string
   readonly key: string
@@ -55,7 +55,7 @@ export interface Issued {
 const dayMs = 24 * 3600 * 1000
 const caLifeMs = 3653 * dayMs
 const serverLifeMs = 90 * dayMs
-/** A host whose clock is late takes a new certificate all the same. */
+/** So that a host whose clock is slow also accepts a new certificate. */
 const backdatedMs = dayMs
 /** ecdsa-with-SHA256 (RFC 5758), without parameters. */
 const signatureAlgorithm = new AlgorithmIdentifier({ algorithm: '1.2.840.10045.4.3.2' })
@@ -64,7 +64,7 @@ const commonName = '2.5.4.3'
 export function issueCa(now: number): Issued {
   const { privateKey, publicKey } = makeKeys()
   const id = keyId(publicKey)
-  // Two of them are told apart by name, too: whoever trusts both finds the right one.
+  // Each CA has its own name, so that a client that trusts two of them finds the right one.
   const name = nameOf(`cachefleet CA ${Buffer.from(id).toString('hex').slice(0, 8)}`)
   const certificate = signCertificate(privateKey, {
     ...{ issuer: name, subject: name, publicKey },
@@ -82,14 +82,14 @@ export function issueCa(now: number): Issued {
   return { certificate, key: printKey(privateKey) }
 }
 
-/** `names`: host names and addresses, at least one. It ends with the CA at the latest. */
+/** `names`: host names and addresses, at least one. The certificate expires with the CA at the latest. */
 export function issueServerCertificate(ca: Issued, names: readonly string[], now: number): Issued {
   const { privateKey, publicKey } = makeKeys()
   const issuer = new X509Certificate(ca.certificate)
   const caKey = createPrivateKey(ca.key)
   const certificate = signCertificate(caKey, {
     issuer: AsnConvert.parse(issuer.raw, Certificate).tbsCertificate.subject,
-    // Names stand in the extension only: RFC 6125 ignores a common name beside it.
+    // The names are only in the extension: RFC 6125 ignores a common name beside it.
     subject: nameOf('cachefleet coordinator'),
     publicKey,
     from: now - backdatedMs,
@@ -114,7 +114,7 @@ interface Content {
   readonly issuer: Name
   readonly subject: Name
   readonly publicKey: KeyObject
-  /** Milliseconds since 1970; certificates count seconds. */
+  /** Milliseconds since 1970; certificates store seconds. */
   readonly from: number
   readonly to: number
   readonly extensions: readonly Extension[]
@@ -156,7 +156,7 @@ function keyId(key: KeyObject): ArrayBuffer {
   return toBytes(digest.subarray(0, 20))
 }
 
-/** Positive, and of one length. */
+/** Positive, and always of the same length. */
 function drawSerial(): ArrayBuffer {
   const bytes = randomBytes(16)
   bytes[0] = ((bytes[0] ?? 0) & 0x3f) | 0x40
@@ -171,7 +171,7 @@ function nameOf(text: string): Name {
 
 function toGeneralName(name: string): GeneralName {
   if (isIP(name) === 0) return new GeneralName({ dNSName: name })
-  // The library reads no decimal digits in IPv6, such as ::ffff:192.0.2.7.
+  // The library does not parse IPv6 addresses with a dotted IPv4 part, such as ::ffff:192.0.2.7.
   return new GeneralName({ iPAddress: canonicalAddress(name) })
 }
 

@@ -1,24 +1,24 @@
-/** Which names a coordinator's own certificate has, and when it is time for another one. Pure. */
+/** Decides which names a coordinator's own certificate has, and when it must be renewed. Pure. */
 import { isIP } from 'node:net'
 import type { X509Certificate } from 'node:crypto'
 import { canonicalAddress } from './canonical-address.js'
 
 export interface NameSources {
-  /** Of `--listen`. */
+  /** The host of `--listen`. */
   readonly listenHost: string
   readonly hostName: string
-  /** Of the host's interfaces. */
+  /** The addresses of the host's interfaces. */
   readonly addresses: readonly string[]
   readonly publicUrl: string | null
   /** `--tls-names`. */
   readonly further: readonly string[]
 }
 
-/** A host with many containers has many addresses: a handshake should stay small. */
+/** Keeps the handshake small on a host with many containers, which has many addresses. */
 const namesMost = 100
 const everyAddress: ReadonlySet<string> = new Set(['0.0.0.0', '::'])
 
-/** What callers may dial; each once. What somebody has configured is never left out. */
+/** Returns the names that clients may connect to, without duplicates. Configured names are never left out. */
 export function listServerNames(sources: NameSources): readonly string[] {
   const { listenHost, hostName, publicUrl, further } = sources
   const isOnAll = everyAddress.has(listenHost)
@@ -31,7 +31,7 @@ export function listServerNames(sources: NameSources): readonly string[] {
   return [...new Set(names)].slice(0, Math.max(namesMost, further.length + publicName.length))
 }
 
-/** Link-local addresses are dialled with a zone, which no certificate names. */
+/** A connection to a link-local address needs a zone, which a certificate cannot name. */
 function isReachable(address: string): boolean {
   return !/^fe[89ab]/i.test(address)
 }
@@ -50,7 +50,7 @@ export interface Judged {
   readonly now: number
 }
 
-/** Null: it is good as it is. `certificate` null: there is none that can be read. */
+/** Null: no renewal is needed. `certificate` is null if there is none that can be read. */
 export function findRenewalReason(
   certificate: X509Certificate | null,
   { ca, names, now }: Judged,
@@ -59,7 +59,7 @@ export function findRenewalReason(
   if (!certificate.checkIssued(ca) || !certificate.verify(ca.publicKey))
     return 'another CA issued it'
   const end = Date.parse(certificate.validTo)
-  // None lives longer than its CA.
+  // No certificate outlives its CA, so renewing one that ends with its CA would not extend it.
   if (end - now < renewBeforeMs && end < Date.parse(ca.validTo)) return 'it expires soon'
   if (Date.parse(certificate.validFrom) > now) return 'it is not valid yet'
   const missing = names.find((name) => !isNamed(certificate, name))
@@ -68,7 +68,7 @@ export function findRenewalReason(
 
 function isNamed(certificate: X509Certificate, name: string): boolean {
   if (isIP(name) !== 0) return certificate.checkIP(name) !== undefined
-  // A name with a wildcard stands for others; it is there when one of these is served.
+  // A wildcard name is covered if the certificate covers one example of it.
   const one = name.replace(/^\*/, 'any')
   return certificate.checkHost(one, { subject: 'never' }) !== undefined
 }

@@ -1,4 +1,4 @@
-/** What the listener speaks: TLS with files that settings name, with a certificate of its own, or none. */
+/** Opens the listener's TLS: with files named in the settings, with a certificate of its own, or no TLS. */
 import type { Logger } from 'pino'
 import type { TlsFiles } from '../http/server.js'
 import type { SharedStore } from './own-ca.js'
@@ -15,7 +15,7 @@ interface ListenerConfig {
 
 export interface ListenerTls {
   readonly files: TlsFiles | null
-  /** Null: it makes no certificate. */
+  /** Null: the listener has no certificate of its own. */
   readonly own: OwnTls | null
 }
 
@@ -25,7 +25,7 @@ export async function openListenerTls(
   log: Logger,
 ): Promise<ListenerTls> {
   if (tls !== 'own') return { files: tls, own: null }
-  // Most coordinators that are tried listen on loopback.
+  // Imported on demand, because most coordinators on trial listen on loopback, where TLS is off.
   const { openOwnTls } = await import('./own-tls.js')
   const own = await openOwnTls({
     ...{ stateDir, log, now: Date.now },

@@ -1,6 +1,6 @@
 /**
- * The coordinators' CA: in the state dir, and sealed in a store that several coordinators share, where the first one's counts for
- * all (docs/behaviour.md, TLS). Its key leaves neither.
+ * The coordinators' CA: in the state directory, and sealed in a store that several coordinators share; all of them use the first
+ * one's CA (docs/behaviour.md, TLS). Its key leaves neither place.
  */
 import { X509Certificate } from 'node:crypto'
 import { join } from 'node:path'
@@ -21,14 +21,14 @@ export function caFileOf(stateDir: string): string {
   return join(stateDir, 'ca.pem')
 }
 
-/** Null without one. Throws FleetError 'invalid' for a file that holds none. */
+/** Null if there is no file. Throws FleetError 'invalid' if the file holds no CA. */
 export async function readCa(stateDir: string): Promise<Issued | null> {
   const file = caFileOf(stateDir)
   const text = await readIfThere(file)
   return text === null ? null : parseCa(text, file)
 }
 
-/** Makes it where there is none. `shared`: null where no other coordinator can have the store. */
+/** Creates the CA if there is none. `shared` is null if no other coordinator can use the store. */
 export async function openCa(
   stateDir: string,
   shared: SharedStore | null,
@@ -37,13 +37,13 @@ export async function openCa(
   const kept = await readCa(stateDir)
   const ca = shared ? await agreeOnCa(shared, kept, now) : (kept ?? issueCa(now))
   if (kept !== null && printCa(kept) === printCa(ca)) return ca
-  // Agents may trust it still: an administrator may want it back.
+  // Kept because agents may still trust it and an administrator may want to restore it.
   if (kept !== null) await writeDurably(`${caFileOf(stateDir)}.before`, printCa(kept))
   await writeDurably(caFileOf(stateDir), printCa(ca))
   return ca
 }
 
-/** Of coordinators that start at once the first to write decides. */
+/** If several coordinators start at once, the first to write decides. */
 async function agreeOnCa(
   { store, sealing }: SharedStore,
   kept: Issued | null,

@@ -1,6 +1,6 @@
 /**
- * `--tls auto`: the certificate of a listener that was given none. It is made in the state dir and renewed in time while the
- * listener serves on; a file that `cachefleetd tls renew` wrote is taken up likewise.
+ * `--tls auto`: the certificate of a listener without a configured one. It is created in the state directory and renewed in time
+ * without a restart of the listener; a file written by `cachefleetd tls renew` is loaded in the same way.
  */
 import { X509Certificate } from 'node:crypto'
 import { hostname, networkInterfaces } from 'node:os'
@@ -20,7 +20,7 @@ type NameSettings = Pick<NameSources, 'listenHost' | 'publicUrl' | 'further'>
 interface OwnTlsConfig {
   readonly stateDir: string
   readonly names: NameSettings
-  /** Null: the store is this coordinator's alone. */
+  /** Null: no other coordinator uses the store. */
   readonly shared: SharedStore | null
   readonly now: () => number
   readonly log: Logger
@@ -30,16 +30,16 @@ export interface OwnTls {
   /** Certificate, CA and key in one file. */
   readonly files: TlsFiles
   readonly caFingerprint: string
-  /** Renews what is due; `reload` is called when another certificate is to be served. */
+  /** Renews the certificate if it is due; calls `reload` if the listener must serve another one. */
   renewWhenDue(reload: () => Promise<void>): Promise<void>
-  /** The same again and again, until it is closed. */
+  /** Repeats `renewWhenDue` until the loop is closed. */
   follow(reload: () => Promise<void>): Loop
 }
 
-/** One that was renewed by hand is wanted soon. */
+/** Short, so that a certificate renewed by hand is served soon. */
 const checkEveryMs = 10_000
 
-/** Throws FleetError 'invalid' for a CA that cannot be read. */
+/** Throws FleetError 'invalid' if the CA cannot be read. */
 export async function openOwnTls(config: OwnTlsConfig): Promise<OwnTls> {
   const { stateDir, log, now } = config
   const ca = await openCa(stateDir, config.shared, now())
@@ -80,7 +80,7 @@ export function serverFileOf(stateDir: string): string {
   return join(stateDir, 'server.pem')
 }
 
-/** The CA is in the chain, so that whoever knows its fingerprint can check it. Answers the file's text. */
+/** The chain includes the CA, so that agents that know its fingerprint can check it. Returns the file's text. */
 export async function writeServerCertificate(
   stateDir: string,
   ca: Issued,
@@ -93,7 +93,7 @@ export async function writeServerCertificate(
   return text
 }
 
-/** Null for what is none. */
+/** Null if the text holds no valid certificate with a key. */
 export function readServerCertificate(text: string | null): X509Certificate | null {
   const blocks = splitPem(text ?? '')
   const first = blocks.find(({ label }) => label === 'CERTIFICATE')
@@ -105,7 +105,7 @@ export function readServerCertificate(text: string | null): X509Certificate | nu
   }
 }
 
-/** By what this host is called now. */
+/** Lists the names and addresses that this host has now. */
 export function nameServer(settings: NameSettings): readonly string[] {
   const addresses = Object.values(networkInterfaces()).flatMap((all) => all ?? [])
   return listServerNames({

@@ -11,16 +11,16 @@ export interface Subscriber {
   readonly organizationId: number | null
   readonly types: readonly WebhookType[]
   readonly filter: string
-  /** Events up to this one are not for the webhook. */
+  /** Events up to and including this one are not delivered to it. */
   readonly position: number
 }
 
 export type TimedEvent = FleetEvent & { readonly createdAt: number }
 
-/** A check of a filter takes about a microsecond. */
+/** Checking one filter takes about a microsecond. */
 const checksPerStep = 1_000
 
-/** In order of the events. */
+/** Returns the deliveries in the order of the events. */
 export function* chooseDeliveries(
   events: readonly TimedEvent[],
   subscribers: readonly Subscriber[],
@@ -31,7 +31,7 @@ export function* chooseDeliveries(
   let checks = 0
   for (const event of events) {
     const parse = rememberParsed()
-    // Shared events may be for any owner; others are for their owner and the system administrator.
+    // Shared events may match any webhook; others only those of their owner and of the system administrator.
     const owners =
       event.sharedData === null ? new Set([event.organizationId, null]) : byOwner.keys()
     for (const owner of owners)
@@ -45,7 +45,7 @@ export function* chooseDeliveries(
 
 type Compiled = Subscriber & { readonly filters: readonly Filter[] | null }
 
-/** At most one. */
+/** Returns at most one. */
 function chooseFor(
   { id, organizationId, types, position, filters }: Compiled,
   event: TimedEvent,
@@ -73,7 +73,7 @@ function compile({ filter, types }: Subscriber): readonly Filter[] | null {
   }
 }
 
-/** An event has at most two texts, parsed once for many webhooks. */
+/** An event has at most two JSON texts; each is parsed once for all webhooks. */
 function rememberParsed(): (json: string) => unknown {
   const known = new Map<string, unknown>()
   return (json) => {

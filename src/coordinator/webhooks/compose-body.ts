@@ -13,7 +13,7 @@ export interface Message {
   readonly data: string
 }
 
-/** Slack accepts 40,000 characters; this is what people can read. */
+/** Slack accepts 40,000 characters; longer texts than this are of no use to readers. */
 const textMost = 2_000
 
 export function composeBody({ id, type, at, data }: Message, format: WebhookFormat): string {

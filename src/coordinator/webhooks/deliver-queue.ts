@@ -16,9 +16,9 @@ import { findEnabledWebhook, type WebhookRecord } from './webhook-queries.js'
 import { openTarget, sendMessage, type Target, type WebhookTools } from './webhook-tools.js'
 
 const atOnce = 50
-/** Outcomes are written in batches; unwritten ones of a coordinator that died are sent again with the same ids. */
+/** Outcomes are written in batches; deliveries whose outcome was not written before a crash are sent again with the same ids. */
 const writeAfterMs = 500
-/** It pauses as long as it works, so that it does not slow the deploy that creates the events. */
+/** Delivery pauses as long as it worked, so that it does not slow the deploy that creates the events. */
 const longestRestMs = 500
 
 interface Outcome {
@@ -26,7 +26,7 @@ interface Outcome {
   readonly attempt: Attempt
 }
 
-/** `lease`: delivery stops when it is lost. */
+/** Stops when `lease` is lost. */
 export async function deliverQueue(
   tools: WebhookTools,
   id: number,
@@ -42,7 +42,7 @@ export async function deliverQueue(
     const startedAt = performance.now()
     const outcomes = await sendSome(tools, webhook, { waiting, signal })
     const isGoingOn = await store.transaction(async (queries) => {
-      // After losing the lease, the outcome and these deliveries are left to the new holder.
+      // If the lease was lost meanwhile, its new holder sends and judges these deliveries again.
       if (!(await holdsLease(queries, lease))) return false
       return writeOutcomes({ ...tools.service, store: { ...store, queries } }, webhook, outcomes)
     })
@@ -72,7 +72,7 @@ async function sendSome(
   return outcomes
 }
 
-/** Null if it was stopped, which is no attempt. */
+/** Null if it was stopped, which does not count as an attempt. */
 async function tryOnce(
   service: StateService,
   target: Target,
@@ -112,7 +112,7 @@ async function writeOutcomes(
       .updateTable('webhooks')
       .set({ ...health, ...(isGivenUp && { enabled: 0 }) })
       .where('id', '=', webhook.id)
-      // An edit restarts the retries.
+      // An edit in the meantime has reset the failures.
       .where('updatedAt', '=', webhook.updatedAt)
       .execute()
   if (isGivenUp) await dropWaiting(queries, webhook.id, at)
@@ -120,7 +120,7 @@ async function writeOutcomes(
   return last.isDelivered
 }
 
-/** A failure after a success is the first one. */
+/** A failure after a success counts as the first. */
 function recoveredBy(
   webhook: WebhookRecord,
   outcomes: readonly Outcome[],

@@ -1,4 +1,4 @@
-/** Delivery rows: a queue per webhook, in order of the events, and a log of outcomes. */
+/** Delivery rows: one queue per webhook, in the order of the events, and a log of outcomes. */
 import { webhookLimits, type DeliveryState } from '../../resources/webhook.js'
 import { inPieces } from '../store/in-pieces.js'
 import type { Queries } from '../store/store.js'
@@ -11,7 +11,7 @@ export interface NewDelivery extends Omit<Message, 'id'> {
 /** How an attempt ended. */
 export interface Attempt {
   readonly isDelivered: boolean
-  /** Null without a response. */
+  /** Null if there was no response. */
   readonly status: number | null
   /** Start of the response. */
   readonly answer: string | null
@@ -53,7 +53,7 @@ export async function dropWaiting(queries: Queries, webhookId: number, now: numb
   return dropUntil(queries, webhookId, { id: Number.MAX_SAFE_INTEGER, now })
 }
 
-/** Counted in the webhook's row; its log keeps only the newest. */
+/** Counts the dropped deliveries in the webhook's row; its log keeps only the newest. */
 async function dropUntil(
   queries: Queries,
   webhookId: number,
@@ -95,7 +95,7 @@ export async function readWaiting(
     .orderBy('id')
     .limit(limit)
     .execute()
-  return rows.map(({ data, ...row }) => ({ ...row, data: data ?? 'null' })) // what waits has it
+  return rows.map(({ data, ...row }) => ({ ...row, data: data ?? 'null' })) // set while a delivery waits
 }
 
 /** Keyed by webhook, without empty queues. */
@@ -169,7 +169,7 @@ export async function writeAttempt(
     .execute()
 }
 
-/** Recorded in the log only, as failed until it ends. Returns its id. */
+/** Inserts an entry into the log only, `failed` until the attempt ends. Returns its id. */
 export async function insertUnqueued(queries: Queries, delivery: NewDelivery): Promise<number> {
   const { id } = await queries
     .insertInto('webhookDeliveries')
@@ -194,7 +194,7 @@ export async function writeUnqueued(
   await deleteOldEnded(queries, webhookId)
 }
 
-/** Limits the log. */
+/** Limits the size of the log. */
 export async function deleteOldEnded(queries: Queries, webhookId: number): Promise<void> {
   const oldest = await queries
     .selectFrom('webhookDeliveries')

@@ -11,7 +11,7 @@ import { vclGroup } from '../../resources/vclgroup.js'
 import type { WebhookType } from '../../resources/webhook.js'
 import { FleetError } from '../../errors.js'
 
-/** Also for `{id, deleted: true}`. */
+/** Filters of every type may use these: the event of a deleted object is `{id, deleted: true}`. */
 const ofAll = { id: { kind: 'id' }, deleted: { kind: 'flag' } } as const satisfies Fields
 
 /** Fields of event objects (`events/event-views.ts`). */
@@ -72,14 +72,14 @@ function listPaths(fields: Fields): string[] {
 
 const referenceParts = { id: { kind: 'id' }, name: { kind: 'text' } } as const satisfies Fields
 
-/** Null if there is none. */
+/** Null if the field has no parts. */
 function partsOf(field: Field): Fields | null {
   if (field.kind === 'list') return partsOf(field.of)
   if (field.kind === 'object' || field.kind === 'references') return field.fields
   return field.kind === 'reference' || field.kind === 'owner' ? referenceParts : null
 }
 
-/** Several values if the path crosses lists; as JSON texts, which patterns are compared with. */
+/** Returns several values if the path crosses lists, as the texts that patterns are compared with: strings, or JSON. */
 function readPath(value: unknown, path: readonly string[]): string[] {
   if (Array.isArray(value)) return value.flatMap((one) => readPath(one, path))
   const [name, ...rest] = path

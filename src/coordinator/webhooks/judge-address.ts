@@ -1,5 +1,5 @@
 /**
- * Decides which addresses a webhook may use (docs/behaviour.md, Webhooks): public addresses, and those that the settings
+ * Decides which addresses a webhook may be sent to (docs/behaviour.md, Webhooks): public addresses, and those that the settings
  * allow. Pure; applied to the resolved addresses, which are then the ones connected to.
  */
 import { BlockList, isIP } from 'node:net'
@@ -17,7 +17,7 @@ export interface AddressRules {
 export function findTargetProblem(address: string, protocol: string, rules: AddressRules) {
   if (isIP(address) === 0) return 'it is not an address'
   if (rules.isAllowed(address)) return null
-  // The embedded IPv4 address counts, whatever the translation.
+  // An embedded IPv4 address is judged too, whatever the translation.
   const ranges = [address, ...embeddedAddresses(address)].map(findRange)
   const special = ranges.find((range) => range === 'special') ?? ranges.find((range) => range)
   if (special && !(special === 'private' && rules.isAdministrators)) return refusals[special]
@@ -55,14 +55,14 @@ const specialNetworks = compileNetworks([
   ...['2001::/23', '2001:db8::/32', '3fff::/20'],
 ])
 
-/** Alibaba, Oracle, Azure's host; Amazon and Google by IPv6. Others are link-local. */
+/** Metadata services of Alibaba, Oracle and Azure's host; of Amazon and Google by IPv6. The others are link-local. */
 const metadata = compileNetworks([
   ...['100.100.100.200', '192.0.0.192', '168.63.129.16', 'fd00:ec2::254', 'fd20:ce::254'],
 ])
 
 const isUnicast = compileNetworks(['2000::/3'])
 
-/** NAT64, and IPv4-mapped: judged by the address in them. */
+/** NAT64 and IPv4-mapped addresses, judged by the embedded address. */
 const translated = new BlockList()
 translated.addSubnet('64:ff9b::', 96, 'ipv6')
 translated.addSubnet('::ffff:0:0', 96, 'ipv6')

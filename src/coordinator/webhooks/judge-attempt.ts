@@ -1,10 +1,10 @@
-/** What an attempt means for its webhook: go on, try again later, or give up (docs/behaviour.md, Webhooks). Pure. */
+/** Decides what follows an attempt: continue, retry later, or give up (docs/behaviour.md, Webhooks). Pure. */
 import { pauseAfter } from '../../runtime/backoff.js'
 
 export interface Health {
-  /** In a row. */
+  /** Consecutive. */
   readonly failures: number
-  /** Null: it does not fail. */
+  /** Null: not failing. */
   readonly failingSince: number | null
   readonly lastError: string | null
   readonly retryAt: number
@@ -14,7 +14,7 @@ export interface Health {
 const pauses = { firstMs: 1_000, longestMs: 600_000 } as const
 const givenUpAfterMs = 24 * 3600 * 1000
 
-/** `error` null: it was delivered. */
+/** `error` null: delivered. */
 export function judgeAttempt(
   { failures, failingSince }: Pick<Health, 'failures' | 'failingSince'>,
   error: string | null,

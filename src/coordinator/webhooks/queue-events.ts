@@ -1,4 +1,4 @@
-/** Puts new events into the queues of the webhooks that get them: on disk before anything is sent. */
+/** Adds new events to the queues of the webhooks that receive them: on disk before anything is sent. */
 import { runInSteps } from '../../in-steps.js'
 import { pauseFor } from '../../runtime/pause.js'
 import { readEventBounds, readTimedEvents } from '../events/event-queries.js'
@@ -11,12 +11,12 @@ import { chooseDeliveries } from './choose-deliveries.js'
 import { dropExcess, insertDeliveries, type NewDelivery } from './delivery-queries.js'
 import { readEnabledWebhooks, type WebhookRecord } from './webhook-queries.js'
 
-/** Some 300 kB of text. */
+/** About 300 kB of text. */
 const eventsAtOnce = 200
-/** It rests as long as it works, so that the deploy that makes the events is not slowed by it. */
+/** Queueing pauses as long as it worked, so that it does not slow the deploy that creates the events. */
 const longestRestMs = 200
 
-/** Until all events are judged. */
+/** Returns when all events have been matched. */
 export async function queueEvents(
   service: StateService,
   lease: Lease,
@@ -29,7 +29,7 @@ export async function queueEvents(
   }
 }
 
-/** Answers whether there are more. */
+/** Returns whether there are more. */
 async function queueSome(service: StateService, lease: Lease): Promise<boolean> {
   const { store } = service
   const webhooks = await readEnabledWebhooks(store.queries)
@@ -71,7 +71,7 @@ async function write(queries: Queries, { webhooks, chosen, until, now }: Judged)
   })
 }
 
-/** What was edited meanwhile is judged again, as it is now. */
+/** Webhooks edited in the meantime are matched again, in their new form. */
 async function readUnchanged(
   queries: Queries,
   webhooks: readonly WebhookRecord[],

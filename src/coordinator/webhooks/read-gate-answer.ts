@@ -1,4 +1,4 @@
-/** What a webhook says to a rollout, by its answer: anything but a verdict in the right form is inconclusive. Pure. */
+/** Reads a webhook's verdict on a rollout from its response; anything but a well-formed verdict is inconclusive. Pure. */
 import type { WebhookAnswer } from '../rollouts/judge-gates.js'
 import type { Attempt } from './delivery-queries.js'
 
@@ -14,12 +14,12 @@ export function readGateAnswer({ isDelivered, answer, error }: Attempt): Webhook
     return inconclusive(`its answer has no verdict; ${expected}`)
   const given = typeof reason === 'string' ? cleanText(reason) : null
   return {
-    verdict: verdicts[verdict as keyof typeof verdicts], // it has it
+    verdict: verdicts[verdict as keyof typeof verdicts], // checked above
     reason: given ?? (verdict === 'pass' ? null : `it answered ${verdict}`),
   }
 }
 
-/** Null: nothing is left. What it says is shown to people, in one line. */
+/** Returns the reason in one line, as users see it. Null: nothing is left. */
 function cleanText(text: string): string | null {
   const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ').trim()
   return line === '' ? null : line.slice(0, reasonMost)

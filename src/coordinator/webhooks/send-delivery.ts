@@ -1,6 +1,6 @@
 /**
- * One POST to a webhook: to an address that was judged, without redirects and proxies, bounded in time and in what is read of the
- * answer. Whatever happens there is an outcome, never an error of ours.
+ * Sends one POST to a webhook: to a judged address, without redirects and proxies, with limits for the time and for the bytes read of
+ * the response. Any fault of the receiver is an outcome, never an exception.
  */
 import { request as requestPlain, type IncomingMessage } from 'node:http'
 import { request as requestSecure } from 'node:https'
@@ -16,9 +16,9 @@ interface Sending {
   readonly body: string
   readonly signature: string
   readonly rules: AddressRules & { readonly hasNetworks: boolean }
-  /** The sender stops. */
+  /** Fires when the sender stops. */
   readonly signal: AbortSignal
-  /** The system's unless a test gives its own. */
+  /** The system's resolver unless a test passes its own. */
   readonly resolveName?: ResolveName
   /** docs/behaviour.md, Webhooks: 10 s. */
   readonly timeoutMs?: number
@@ -63,7 +63,7 @@ function post(url: URL, sending: Sending, signal: AbortSignal): Promise<Attempt>
           'user-agent': `cachefleet/${version}`,
           'x-cachefleet-signature': signature,
         },
-        // Of its own: what another call connected to was judged for that call.
+        // A new connection: an open one was judged for another call.
         agent: false,
         lookup: createJudgedLookup({
           judge: (address) => findTargetProblem(address, url.protocol, rules),
@@ -80,7 +80,7 @@ function post(url: URL, sending: Sending, signal: AbortSignal): Promise<Attempt>
         })
       },
     )
-    // Of what is cut off behind the status the reading of it knows.
+    // Errors after the status are handled by readBeginning.
     sent.on('error', (error) => {
       if (!hasStatus) reject(error)
     })
@@ -92,7 +92,7 @@ class RefusedAddress extends Error {
   override readonly name = 'RefusedAddress'
 }
 
-/** The status has come, and decides; what is cut off behind it is as good as its end. */
+/** The status has arrived and decides the outcome; a body cut off after it counts as complete. */
 async function readBeginning(message: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
   let sizeBytes = 0
@@ -107,7 +107,7 @@ async function readBeginning(message: IncomingMessage): Promise<string> {
     // It was cut off, or never ended.
   }
   const beginning = Buffer.concat(chunks).subarray(0, webhookLimits.answerBytes)
-  // PostgreSQL keeps no NUL.
+  // PostgreSQL cannot store NUL.
   return beginning.toString().replaceAll('\0', '')
 }
 
@@ -122,11 +122,11 @@ function failed(error: string): Attempt {
   return { isDelivered: false, status: null, answer: null, error }
 }
 
-/** The system's short word (`ECONNREFUSED`), or why its address was refused. */
+/** The system's error code (`ECONNREFUSED`), or why the address was refused. */
 function wordOf(error: unknown): string {
   if (error instanceof RefusedAddress) return error.message
   if (!(error instanceof Error)) return String(error)
-  // Of several addresses none answered.
+  // Connecting to each of several addresses failed.
   const [first] = error instanceof AggregateError ? (error.errors as unknown[]) : []
   if (first !== undefined) return wordOf(first)
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name

@@ -1,4 +1,4 @@
-/** One delivery beside the queue, tried once: it stands in the log of the webhook, and waits for nothing. */
+/** Sends one delivery outside the queue, in a single attempt, and records it in the webhook's log. */
 import { insertUnqueued, writeUnqueued, type Attempt } from './delivery-queries.js'
 import type { WebhookRecord } from './webhook-queries.js'
 import { openTarget, sendMessage, type WebhookTools } from './webhook-tools.js'
@@ -7,11 +7,11 @@ interface Unqueued {
   readonly type: 'test' | 'gate'
   /** JSON. */
   readonly data: string
-  /** The sender stops. */
+  /** Fires when the sender stops. */
   readonly signal: AbortSignal
 }
 
-/** Rejects as `openTarget` does. */
+/** Rejects like `openTarget`. */
 export async function sendLogged(
   { service, sealing }: WebhookTools,
   webhook: WebhookRecord,

@@ -1,4 +1,4 @@
-/** `/webhooks/{id}/test`: one delivery beside the queue, tried once, whose outcome the caller waits for. */
+/** `/webhooks/{id}/test`: one delivery outside the queue, in a single attempt; the caller waits for its outcome. */
 import { FleetError } from '../../errors.js'
 import { findDelivery, type DeliveryRow } from './delivery-queries.js'
 import { sendLogged } from './send-logged.js'
@@ -8,7 +8,7 @@ import type { WebhookTools } from './webhook-tools.js'
 /** Each may take 10 s. */
 const atOnceMost = 20
 
-/** The answered function throws 'limited' while the webhook, or too many others, are being tested. */
+/** The returned function throws 'limited' while this webhook, or too many others, are being tested. */
 export function createTester(tools: WebhookTools) {
   const tested = new Set<number>()
   return async (webhook: WebhookRecord): Promise<DeliveryRow> => {

@@ -1,6 +1,6 @@
 /**
- * Delivers events to webhooks, in one of the coordinators (docs/behaviour.md, Webhooks): each webhook by itself and in order, so that
- * none waits for another; what an organization may take of all connections leaves room for the others.
+ * Delivers events to webhooks, in one of the coordinators (docs/behaviour.md, Webhooks). Each webhook has its own ordered queue, so
+ * that none waits for another. One organization's share of the connections leaves room for the others.
  */
 import { setMaxListeners } from 'node:events'
 import type { Logger } from 'pino'
@@ -18,16 +18,16 @@ import type { WebhookTools } from './webhook-tools.js'
 
 /** Events within this time are queued together. */
 const gatherMs = 100
-/** The delay of an event whose hint was lost, and how exactly a retry keeps its time. */
+/** The delay of an event whose hint was lost, and the precision of retry times. */
 const everyMs = 1_000
-/** Connections, each with a few kilobytes. */
+/** Connections; each takes a few kilobytes. */
 const atOnceMost = 500
 
 export function startWebhookDelivery(tools: WebhookTools, log: Logger): HintedLoop {
   const { service } = tools
   const { store, bus } = service
   const stopping = new AbortController()
-  // One for each delivery that is on its way.
+  // One listener for each running delivery.
   setMaxListeners(atOnceMost + 1, stopping.signal)
   /** By webhook. */
   const running = new Map<number, Running>()

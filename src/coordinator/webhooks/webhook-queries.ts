@@ -1,4 +1,4 @@
-/** Webhooks as rows. Address and secret are read sealed, and opened only to send. */
+/** Webhook rows. URL and secret are read sealed, and opened only to send. */
 import { sql } from 'kysely'
 import { webhook } from '../../resources/webhook.js'
 import { readingOf } from '../api/noun-reading.js'
@@ -10,13 +10,13 @@ import type { Queries } from '../store/store.js'
 
 export type WebhookRecord = StoredRecord<typeof webhook.fields> & {
   readonly organizationId: number | null
-  /** Null: a reset of the secret key forgot it. */
+  /** Null: forgotten when the secret key was reset. */
   readonly sealedUrl: string | null
   readonly sealedSecret: string | null
-  /** The last event that was judged for it. */
+  /** The last event that was matched against it. */
   readonly position: number
   readonly failures: number
-  /** Null: it does not fail. */
+  /** Null: not failing. */
   readonly failingSince: number | null
   readonly lastError: string | null
   readonly retryAt: number
@@ -57,7 +57,7 @@ export const webhookReading = readingOf({
 
 const everything = { kind: 'all' } as const
 
-/** Of all organizations: those that events are sent to. */
+/** Returns the webhooks of all organizations that receive events. */
 export async function readEnabledWebhooks(queries: Queries): Promise<WebhookRecord[]> {
   const rows = await selectWebhooks(queries, everything)
     .where('webhooks.enabled', '=', 1)
@@ -67,7 +67,7 @@ export async function readEnabledWebhooks(queries: Queries): Promise<WebhookReco
   return rows.map(fromRow)
 }
 
-/** Undefined: it is gone, or nothing is to be sent to it. */
+/** Undefined if it is gone or disabled. */
 export async function findEnabledWebhook(
   queries: Queries,
   id: number,

@@ -1,4 +1,4 @@
-/** `/webhooks`: where an organization is told of its events; a test of one, and what it was sent. */
+/** `/webhooks`: the URLs that receive an organization's events; test deliveries, and the log of deliveries. */
 import { Type } from 'typebox'
 import type { Actor } from '../../resources/permission.js'
 import { webhook, webhookDelivery } from '../../resources/webhook.js'
@@ -46,7 +46,7 @@ export function webhookRoutes(tools: WebhookTools): readonly Route[] {
       toListed: toWebhookView,
       find: webhookReading.find,
       toEdited: toWebhookFields,
-      // A new secret, or another path of the address, changes no other key.
+      // A new secret, or another path of the URL, changes no other key.
       edited: { keys: ['updated'] },
       bodies: webhookBodies,
       answer: webhookSchema,
@@ -93,7 +93,7 @@ function toWebhookView({ record, waiting, problems, secret }: WebhookView) {
   })
 }
 
-/** What users edit, as it is answered. */
+/** The editable fields, as responses show them. */
 function toWebhookFields({ name, url, types, filter, format, enabled, updatedAt }: WebhookRecord) {
   return { name, url, types, filter, format, enabled, updated: toIso(updatedAt) }
 }

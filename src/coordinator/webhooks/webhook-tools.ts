@@ -1,4 +1,4 @@
-/** What the use cases of webhooks need beside the store, and how what is sealed of one is opened to send. */
+/** Dependencies of the webhook use cases; opens the sealed values of a webhook to send to it. */
 import { FleetError } from '../../errors.js'
 import { compileNetworks } from '../http/networks.js'
 import { sealedPurposes } from '../identity/sealed-texts.js'
@@ -14,7 +14,7 @@ export interface WebhookTools {
   readonly sealing: Sealing
 }
 
-/** `owner` null: the system administrator's own. */
+/** `owner` null: the system administrator. */
 export function rulesFor({ settings }: StateService, owner: number | null) {
   const { webhookNetworks } = settings
   return {
@@ -24,14 +24,14 @@ export function rulesFor({ settings }: StateService, owner: number | null) {
   }
 }
 
-/** What a webhook is sent with. */
+/** What is needed to send to a webhook. */
 export interface Target {
   readonly webhook: WebhookRecord
   readonly url: string
   readonly secret: string
 }
 
-/** Rejects with FleetError 'conflict' when it has to be given again, 'unavailable' when another key has sealed it. */
+/** Rejects with FleetError 'conflict' when url and secret must be given again, 'unavailable' when another key sealed them. */
 export async function openTarget(sealing: Sealing, webhook: WebhookRecord): Promise<Target> {
   const { sealedUrl, sealedSecret } = webhook
   if (sealedUrl === null || sealedSecret === null)

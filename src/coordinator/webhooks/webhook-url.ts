@@ -1,4 +1,4 @@
-/** The address of a webhook: as far as it tells by itself where it leads, and the part of it that is no secret. */
+/** Parses the URL of a webhook: judges its target as far as the URL alone reveals it, and returns the part that is not secret. */
 import { isIP } from 'node:net'
 import { FleetError } from '../../errors.js'
 import { metadataNames, plainHost } from '../identity/provider-address.js'
@@ -10,7 +10,7 @@ interface ParsedUrl {
   readonly origin: string
 }
 
-/** `hasNetworks`: `--webhook-networks` allows some, and which address a name has is seen when it is called. Throws 'invalid'. */
+/** `hasNetworks`: `--webhook-networks` allows some networks; the addresses of a name are judged at each call. Throws 'invalid'. */
 export function parseWebhookUrl(
   text: string,
   rules: AddressRules & { readonly hasNetworks: boolean },
@@ -25,7 +25,7 @@ export function parseWebhookUrl(
   return { whole: url.href, origin: url.origin }
 }
 
-/** As far as the URL itself tells. Null: it may be called. */
+/** Judges by the URL alone. Null: it may be called. */
 export function findUrlProblem(
   { protocol, hostname }: URL,
   rules: AddressRules & { readonly hasNetworks: boolean },

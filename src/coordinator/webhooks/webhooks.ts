@@ -1,4 +1,4 @@
-/** Webhooks as the API lists, makes and changes them. Who makes one must be allowed to read what it is told. */
+/** Lists, creates and changes webhooks. An actor who writes one must be allowed to read the events it receives. */
 import { randomBytes } from 'node:crypto'
 import { Type, type Static } from 'typebox'
 import { eventNameOf, readBy, type EventType } from '../../resources/event.js'
@@ -36,7 +36,7 @@ export interface WebhookView {
   readonly record: WebhookRecord
   readonly waiting: number
   readonly problems: readonly Problem[]
-  /** It was made just now. */
+  /** Present only if it was just generated. */
   readonly secret?: string
 }
 
@@ -82,7 +82,7 @@ async function viewWebhooks(
   }))
 }
 
-/** The only answer that has a secret: where none was given. Throws 'forbidden' for types that the actor may not read. */
+/** Returns the generated secret if none was given; no other response has one. Throws 'forbidden' for types the actor may not read. */
 export async function createWebhook(
   { service, sealing }: WebhookTools,
   actor: Actor,
@@ -118,7 +118,7 @@ export async function createWebhook(
 
 const unfailing = { failures: 0, failingSince: null, lastError: null, retryAt: 0 } as const
 
-/** What waits goes on at once, to where it says now; what is turned off is dropped. Throws as createWebhook. */
+/** Waiting deliveries are retried at once, to the new URL; disabling drops them. Throws like createWebhook. */
 export async function updateWebhook(
   { service, sealing }: WebhookTools,
   actor: Actor,
@@ -129,7 +129,7 @@ export async function updateWebhook(
   const { id, organizationId } = before
   const merged = mergeWritten(webhook, change, before)
   requireFields(actor, merged)
-  // As a GET answers it: it stays.
+  // The URL as a GET returns it: unchanged.
   const isKept = change.url === before.url && before.sealedUrl !== null
   const parsed =
     change.url === undefined || isKept
@@ -149,7 +149,7 @@ export async function updateWebhook(
           ...(secret !== null && {
             sealedSecret: sealing.seal(secret, sealedPurposes.webhookSecret),
           }),
-          // What happened while it was off is not told.
+          // Events that occurred while it was disabled are not sent.
           ...(isTurned && { position: (await readEventBounds(queries)).newest }),
           updatedAt: now(),
         })
@@ -163,7 +163,7 @@ export async function deleteWebhook({ store }: StateService, { id }: WebhookReco
   await store.transaction((queries) => deleteRow(queries, 'webhooks', id))
 }
 
-/** For the follower of problems. */
+/** Used by the problem follower. */
 export async function viewSomeWebhooks(
   service: StateService,
   ids: readonly number[],
@@ -200,7 +200,7 @@ function requireFields(
   parseEventFilter(filter, types)
 }
 
-/** A problem may be one of anything that has some. */
+/** `problem` covers every type of object that can have problems. */
 function listNeeded(wanted: WebhookType) {
   return (Object.keys(readBy) as EventType[])
     .filter((type) => eventNameOf(type) === wanted)
