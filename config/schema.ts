@@ -160,8 +160,8 @@ const coordinatorSettings = {
     'in-process',
     { sensitive: true },
   ),
-  heartbeat: setting('time between heartbeats, told to agents', '1..3600', 5, { unit: 's' }),
-  statsInterval: setting('time between samples of counters, told to agents', '1..60', 10, {
+  heartbeat: setting('time between heartbeats of agents', '1..3600', 5, { unit: 's' }),
+  statsInterval: setting('time between samples of counters on agents', '1..60', 10, {
     unit: 's',
   }),
   statsArchives: setting(
@@ -170,7 +170,7 @@ const coordinatorSettings = {
     16,
   ),
   publicUrl: setting(
-    'how browsers and identity providers reach the coordinator; without it by the listener',
+    'address at which browsers and identity providers reach the coordinator; without it that of the listener',
     'web-origin',
     null,
   ),
@@ -188,7 +188,7 @@ const coordinatorSettings = {
   vmods: setting('modules that VCL of organizations may import', 'list', ['std', 'directors']),
   includes: setting("names of the cache's own VCL that may be included", 'list', []),
   webhookNetworks: setting(
-    "networks that webhooks of all organizations may lead to, by http too; else only the system administrator's lead to private ones",
+    "networks that webhooks of every organization may call, over http too; without it only the system administrator's may call private networks",
     'networks',
     [],
   ),
@@ -204,9 +204,9 @@ const coordinatorSettings = {
 
 function agentSettings({ name }: HostDefaults) {
   return {
-    readOnly: setting('the agent only retrieves', 'flag', false),
+    readOnly: setting('the agent reads and never changes its cache', 'flag', false),
     coordinatorUrl: setting(
-      'where the agent connects; several coordinators of one store separated by commas',
+      'the coordinator to connect to; several of one store are separated by commas',
       'websocket-urls',
       'ws://127.0.0.1:8002',
     ),
@@ -251,12 +251,12 @@ const engineSettings = {
     null,
   ),
   tenantCompile: setting(
-    "CPU time and memory in which a text of an organization must compile on an agent that is not the organization's own",
+    "CPU time and memory that the compilation of an organization's VCL may use on an agent of another owner",
     'compile-limits',
     '20s,512MiB',
   ),
   tests: setting(
-    'run tests of VCL beside the cache, in a private one; without it an agent does that whose cache is spawned. Never of a read-only one',
+    'run tests of VCL in a private cache beside the cache; without it only agents that spawn their cache do so, and read-only agents never',
     'flag',
     null,
   ),
@@ -272,22 +272,22 @@ const engineSettings = {
   ),
   maskQuery: setting('query strings of URLs do not leave the host with the log', 'flag', false),
   sampleRate: setting(
-    'lines of the log a second that are read for figures of groups and domains; of more requests one of 10, 100 or 1000 is read; 0: no figures',
+    'log lines per second that are read for the figures of groups and domains; above that one request of 10, 100 or 1000 is read; 0: no figures',
     '0..10000',
     200,
   ),
   metricsListen: setting(
-    'where the agent tells Prometheus the counters of its cache; without a login, so on loopback',
+    'listener that serves the counters of the cache to Prometheus; without a login, so keep it on loopback',
     'host-port',
     null,
   ),
   healthListen: setting(
-    'where the agent tells load balancers at /health whether its cache is to be used; without a login',
+    'listener that tells load balancers at /health whether the cache should get traffic; without a login',
     'host-port',
     null,
   ),
   tlsDir: setting(
-    "a folder for certificates with their keys that the cache's manager reads by its group (0640), where it is not root; else tls/ in the state dir",
+    "folder for certificates and keys, readable by the group of the cache's manager (0640) if that is not root; without it tls/ in the state dir",
     'absolute-path',
     null,
   ),

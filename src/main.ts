@@ -22,15 +22,15 @@ const stopTimeoutMs = 9_500
 
 const usage = `Usage: cachefleetd [--coordinator] [settings]
        cachefleetd admin set-password NAME      (reads the password from standard input)
-       cachefleetd admin add NAME               (another system administrator, its password likewise)
-       cachefleetd secret rotate|reset          (a new key for the secrets in the store; the way on when it is lost)
-       cachefleetd tls show|renew|export        (the certificate that a coordinator made, and its CA)
-       cachefleetd enroll URL                   (this host's cache at a coordinator, as a service; the token on standard input)
-       cachefleetd backup FILE                  (the coordinator's store and keys, encrypted, while it runs)
-       cachefleetd restore FILE                 (the same into an empty state directory)
-       cachefleetd migrate --from sqlite:FILE --to postgres://…   (a store into an empty database, while no coordinator runs)
-       cachefleetd doctor [--json]              (whether this host is as agent and coordinator need it)
-       cachefleetd rollback [NUMBER | --list]   (this host's cache back to an earlier good state)
+       cachefleetd admin add NAME               (adds a system administrator; reads its password likewise)
+       cachefleetd secret rotate|reset          (makes a new key for the secrets in the store; reset when the key is lost)
+       cachefleetd tls show|renew|export        (the certificate of this coordinator, and its CA)
+       cachefleetd enroll URL                   (enrols this host's cache, as a service; reads the join token from standard input)
+       cachefleetd backup FILE                  (saves the coordinator's store and keys, encrypted, while it runs)
+       cachefleetd restore FILE                 (restores such a file into an empty state directory)
+       cachefleetd migrate --from sqlite:FILE --to postgres://…   (copies a store into an empty database, while no coordinator runs)
+       cachefleetd doctor [--json]              (checks that this host is fit for an agent and a coordinator)
+       cachefleetd rollback [NUMBER | --list]   (takes this host's cache back to an earlier good state)
 
 Runs an agent beside a cache; with --coordinator the coordinator and a local agent on a private cache.
 

@@ -31,8 +31,7 @@ export function judgeLogQuery(
 
 function findBoundProblem({ tags, comparison }: LogTest): string | null {
   const odd = tags.find((tag) => !allowedTags.some((one) => isSameTag(one, tag)))
-  if (odd !== undefined)
-    return `${odd} is not a tag that may be asked for: ${allowedTags.join(', ')}`
+  if (odd !== undefined) return `${odd} is not an allowed tag: ${allowedTags.join(', ')}`
   if (comparison === null || !comparison.operator.endsWith('~')) return null
   return findExpressionProblem(comparison.operand)
 }

@@ -133,7 +133,7 @@ class QueryReader {
     const { text: operand, at } = this.#readText(`what ${operator} compares with`)
     const isNumeric = numberOperators.some((one) => one === operator)
     if (isNumeric && !numberText.test(operand))
-      throw this.#refuse(`${operator} compares numbers; ${JSON.stringify(operand)} is none`, 1)
+      throw this.#refuse(`${operator} needs a number, not ${JSON.stringify(operand)}`, 1)
     return { operator, operand, at }
   }
 

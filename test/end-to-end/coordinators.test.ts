@@ -113,7 +113,7 @@ await t.test('a coordinator that slept through its deploy writes nothing', async
 
   here.coordinator.daemon.signal('SIGCONT')
 
-  t.match(readRefusal(await answer, 503), /another coordinator took this deploy over/)
+  t.match(readRefusal(await answer, 503), /another coordinator took over this deploy/)
   await untilServed(pair, site, 'completed')
   t.equal((await there.coordinator.api.readHistory(site.id))[0]?.revision, null)
 })

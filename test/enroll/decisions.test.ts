@@ -31,10 +31,13 @@ void t.test('an address is taken as a browser has it, or as agents have it', (t)
   t.equal(url('http://[::1]:8002'), 'ws://[::1]:8002')
   t.equal(url('https://proxy.example/fleet/'), 'wss://proxy.example/fleet')
   for (const wrong of ['fleet.example:8002', 'ftp://fleet', 'https://a:b@fleet', 'https://fleet?x'])
-    t.throws(() => url(wrong), /is not the address of a coordinator; such as https:/, wrong)
+    t.throws(() => url(wrong), /is not the address of a coordinator; it must be like https:/, wrong)
   t.throws(() => readEnrollWords(['https://fleet', 'cf1.token']), /is never an argument/)
   t.throws(() => readEnrollWords([]), /usage: cachefleetd enroll URL/)
-  t.throws(() => readEnrollWords(['https://fleet', '--instance', '../x']), /--instance: up to 31/)
+  t.throws(
+    () => readEnrollWords(['https://fleet', '--instance', '../x']),
+    /--instance: it must have up to 31/,
+  )
   t.throws(() => readEnrollWords(['https://fleet', '--tokn', 'x']), /'--tokn'/)
   t.match(readEnrollWords(['--instance', 'edge', 'https://fleet', '--token-file', '/t']), {
     ...{ instance: 'edge', tokenFile: '/t' },

@@ -37,7 +37,7 @@ export const webhooks: Noun = {
       },
     ),
     updateVerb(webhook, '--enabled', {
-      summary: 'changes a webhook; what waits is tried again at once',
+      summary: 'changes a webhook; queued deliveries are retried at once',
       flags: secretFlags,
       importReader,
     }),

@@ -27,10 +27,10 @@ export function certificateRoutes(tools: CertificateTools): readonly Route[] {
       title: 'Certificate',
       summaries: {
         list: 'Certificates with their domains, when they expire, and the agents that have them',
-        create: 'Keeps a certificate with its key, sealed; no agent gets it by that',
+        create: 'Stores a certificate and its key, sealed; does not deploy it',
         get: 'One certificate',
         update: 'Changes a certificate; it takes effect at its next deploy',
-        delete: 'Deletes a certificate; caches that serve it stop to',
+        delete: 'Deletes a certificate; caches stop serving it',
       },
       listing: certificateListing,
       listed: certificateSchema,

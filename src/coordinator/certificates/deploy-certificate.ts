@@ -104,8 +104,8 @@ async function begin(
     throw new FleetError(
       'unavailable',
       'deploy',
-      'no agent that runs and whose cache has a TLS listener has the tags of a deployment; ' +
-        'those that come get the certificate',
+      'no Running agent whose cache has a TLS listener has the tags of a deployment; ' +
+        'agents that connect later get the certificate',
     )
   return outcome.release
 }
@@ -143,7 +143,7 @@ async function chooseRelease(
   const deploymentIds = found.deployments.map(({ id }) => id)
   const sha = isRollback ? found.previous?.sha : found.sha
   if (sha === undefined)
-    throw new FleetError('conflict', 'deploy', 'no other chain and key of it were deployed before')
+    throw new FleetError('conflict', 'deploy', 'no earlier chain and key of it were deployed')
   const version = await findVersion(queries, found.id, sha)
   if (!version || version.sealedKey === null)
     throw new FleetError(

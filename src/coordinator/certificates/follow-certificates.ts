@@ -41,7 +41,7 @@ export function startCertificateFollower(service: StateService, log: Logger): Hi
     hints: [agentChangedSubject, placementInputsSubject],
     gatherMs,
     log,
-    trouble: 'certificates cannot be followed',
+    trouble: 'certificates cannot be checked',
     everyMs: withoutHintMs,
     pass: async ({ context, nextIn }) => {
       const ran = await service.leases.run('certificates', () =>

@@ -30,7 +30,7 @@ export function judgeLoading(
   if (pending.length === 0 && running.length > 0) return { kind: 'commit' }
   if (now < deadlineAt) return { kind: 'wait' }
   return running.length === 0
-    ? drop(['no agent that runs is left to load it'])
+    ? drop(['no Running agent is left to load it'])
     : drop(pending.map(({ name }) => `${name}: it did not load it in time`))
 }
 

@@ -239,6 +239,7 @@ export function describeCancel(account: string): string {
 export async function explainEnd(service: StateService, deploy: DeployRecord): Promise<FleetError> {
   const result = await findDeployResult(service.store.queries, deploy)
   if (result?.startsWith(cancelled) === true) return new FleetError('conflict', 'deploy', result)
-  const takenOver = 'another coordinator took this deploy over and ended it; its history says how'
+  const takenOver =
+    'another coordinator took over this deploy and ended it; see the history of the group for the result'
   return new FleetError('unavailable', 'deploy', takenOver)
 }

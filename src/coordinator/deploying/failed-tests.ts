@@ -24,7 +24,7 @@ export function describeFailedTests(
     ...(hidden > 0 ? [`(and ${hidden} more files failed)`] : []),
     ...(lateSeconds === null
       ? []
-      : [`the tests of a group have ${lateSeconds} s together, which are over`]),
+      : [`the tests of a group took longer than their common limit of ${lateSeconds} s`]),
     ...(notRun > 0 ? [`(${notRun} more ${notRun === 1 ? 'file was' : 'files were'} not run)`] : []),
   ].join('\n')
   return text.length > limitCharacters ? `${text.slice(0, limitCharacters)}…` : text

@@ -44,7 +44,10 @@ const placementActor: Actor = {
 export function startPlacementFollower(service: StateService, log: Logger): HintedLoop {
   const pendingDeploys = createPendingDeploys()
   const judge = createTextJudge(service, ({ organizationId }, error) => {
-    log.warn({ organizationId }, `what is deployed is refused now, no more agents get it: ${error}`)
+    log.warn(
+      { organizationId },
+      `the deployed VCL is refused now, so no more agents get it: ${error}`,
+    )
   })
   /** After its start a coordinator waits for its agents to reconnect (docs/behaviour.md, Mass loss). */
   const graceUntil = service.now() + missedHeartbeats * service.settings.heartbeatMs

@@ -42,7 +42,7 @@ export async function cancelDeploy(
 
 function nothingLoads(): FleetError {
   const message =
-    'no deploy of this group is loading, so there is none to cancel; what switches cannot be stopped'
+    'no deploy of this group is loading, so there is none to cancel; one that is switching cannot be stopped'
   return new FleetError('conflict', 'deploy', message)
 }
 

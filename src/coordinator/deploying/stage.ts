@@ -78,13 +78,13 @@ export async function readStagedDomains(
     throw new FleetError(
       'invalid',
       'deploy',
-      'domains: a root group has none, and is staged without; leave the key out',
+      'domains: a root group has none, and neither has its stage; omit the key',
     )
   if (wanted.length === 0)
     throw new FleetError(
       'invalid',
       'deploy',
-      "domains: a stage of a group with domains answers for some; leave the key out for the group's",
+      'domains: a stage of a group with domains needs at least one; omit the key for those of the group',
     )
   const ids = await requireAll(wanted, 'domains', 'deploy', (ids) =>
     readUsableIds(queries, 'domains', group.organizationId, ids),

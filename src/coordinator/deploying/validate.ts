@@ -110,6 +110,6 @@ async function chooseFitting(
     // Agents that a deploy would use come first.
     .toSorted((a, b) => Number(first.has(b.id)) - Number(first.has(a.id)))
   if (running.length === 0)
-    throw new FleetError('unavailable', 'deploy', 'no agent is there to compile on')
+    throw new FleetError('unavailable', 'deploy', 'no agent is Running to compile on')
   return wanted === 'all' ? running : chooseOfEachRelease(running)
 }

@@ -127,7 +127,8 @@ function otherRoutes(service: StateService): readonly Route[] {
       run: (call) => reloadVclGroup(service, call.context, toRequest(call)),
     }),
     verb(service, 'cancel', {
-      summary: 'Cancels a deploy that is loading: nothing switches, and its caller is answered 409',
+      summary:
+        'Cancels a deploy that is loading: no cache switches, and the waiting request is answered 409',
       answers: { 200: groupSchema },
       run: ({ context, actor, object }) => cancelDeploy(service, context, actor, object),
     }),

@@ -79,7 +79,7 @@ export const deployBody = givenBody(
 const warningsKey = {
   warnings: Type.Optional(
     Type.Array(Type.String(), {
-      description: 'Why its tests were not run, where nobody could; else it is not there',
+      description: 'Why its tests were not run; only if no agent could run them',
     }),
   ),
 }

@@ -91,7 +91,7 @@ async function decideAdoption(
     if (done !== 'changed') return done
   }
   const name = JSON.stringify(groupName)
-  throw new FleetError('unavailable', 'agent', `VCL group ${name} gets other texts all the time`)
+  throw new FleetError('unavailable', 'agent', `VCL group ${name} keeps changing; try again later`)
 }
 
 interface Adopting {
@@ -153,7 +153,7 @@ async function noteAdopted(
   const error = 'join' in choice ? null : choice.because
   const how = 'join' in choice ? 'is that of VCL group' : 'is now VCL group'
   const why = error === null ? '' : `: ${error}`
-  const message = `what the cache of agent ${agent.name} ran ${how} ${group.name}${why}`
+  const message = `the VCL that the cache of agent ${agent.name} ran ${how} ${group.name}${why}`
   await note(work, agent, { result: 'adopted', error, tag, group }, message)
   const difference = error === null ? null : compared?.difference
   await writeAdoptionDifference(work.queries, agent.id, difference ?? null)
@@ -210,7 +210,7 @@ async function refuse(work: Adopting, agent: RegisteredRow, refusal: string): Pr
     await setAdopting(work.queries, agent.id, false)
   else {
     const refused = { result: 'refused', error: refusal, tag: null, group: null } as const
-    const message = `what the cache of agent ${agent.name} runs cannot be adopted: ${refusal}`
+    const message = `the VCL that the cache of agent ${agent.name} runs cannot be adopted: ${refusal}`
     await note(work, agent, refused, message)
   }
   return { refusal, agentIds: [] }

@@ -13,7 +13,7 @@ export function createTester(tools: WebhookTools) {
   const tested = new Set<number>()
   return async (webhook: WebhookRecord): Promise<DeliveryRow> => {
     if (tested.has(webhook.id) || tested.size >= atOnceMost)
-      throw new FleetError('limited', 'webhook', 'it is being tested; wait for the answer', {
+      throw new FleetError('limited', 'webhook', 'a test is running; try again in 10 s', {
         retryAfterSeconds: 10,
       })
     tested.add(webhook.id)

@@ -35,7 +35,7 @@ export function startWebhookDelivery(tools: WebhookTools, log: Logger): HintedLo
     hints: [eventsSubject],
     gatherMs,
     log,
-    trouble: 'webhooks cannot be served',
+    trouble: 'events cannot be delivered to webhooks',
     everyMs,
     pass: async ({ signal, nextIn }) => {
       if ((await readEnabledWebhooks(store.queries)).length === 0) return
@@ -75,7 +75,7 @@ export function startWebhookDelivery(tools: WebhookTools, log: Logger): HintedLo
     const context = createContext(log)
     const work = deliverQueue(tools, id, { lease, signal: stopping.signal })
       .catch((error: unknown) => {
-        context.log.error({ err: error, webhookId: id }, 'a webhook cannot be served')
+        context.log.error({ err: error, webhookId: id }, 'events cannot be delivered to a webhook')
       })
       .finally(() => running.delete(id))
     running.set(id, { organizationId, work })

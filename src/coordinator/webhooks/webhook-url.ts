@@ -18,7 +18,9 @@ export function parseWebhookUrl(
   if (!URL.canParse(text)) throw refused('it is not a URL; https://hooks.example.com/fleet is one')
   const url = new URL(text)
   if (url.username !== '' || url.password !== '')
-    throw refused('it holds a name or a password; a secret part of the path is kept as well')
+    throw refused(
+      'it must not hold a name or a password; put the secret into the path, which is stored sealed',
+    )
   if (url.hash !== '') throw refused('it has a fragment, which is never sent')
   const problem = findUrlProblem(url, rules)
   if (problem !== null) throw refused(problem)

@@ -194,7 +194,7 @@ function requireFields(
       throw new FleetError(
         'forbidden',
         'webhook',
-        `types: ${type} tells of what you need permission to read: ${needed}`,
+        `types: ${type} needs read permission on ${needed}`,
       )
   }
   parseEventFilter(filter, types)

@@ -58,7 +58,7 @@ void t.test('what nobody may set, or no cache could be told, is in no set', (t) 
     [{ cc_command: 'x' }, /cc_command may not be changed by anyone/],
     [{ vmod_path: '/tmp' }, /may not be changed by anyone/],
     [{ jail_user: 'x' }, /may not be changed by anyone/],
-    [{ Default_TTL: '1' }, /not a parameter: lower-case/],
+    [{ Default_TTL: '1' }, /not a parameter: its name has lower-case/],
     [{ 'a b': '1' }, /not a parameter/],
     [{ default_ttl: '1\n2' }, /params\.default_ttl: value holds/],
     [{ default_ttl: '<< EOF' }, /params\.default_ttl: value holds/],

@@ -97,7 +97,7 @@ void t.test('tags that are to be made fit nobody, and what is not there is refus
   t.match(await ask(200, { groups: [{ ...group, deployments: [] }] }), {
     groups: [{ shortage: /has no deployments/ }],
   })
-  t.match(await ask(400, { deployments: [] }), { errorMsg: /"d" is named by a group/ })
+  t.match(await ask(400, { deployments: [] }), { errorMsg: /"d" is used by a group/ })
   t.match(await ask(400, { groups: [{ ...group, id: 99 }] }), { errorMsg: /99 was not found/ })
   t.match(await ask(400, { undeployed: [{ id: 99 }] }), { errorMsg: /99 was not found/ })
   t.match(await ask(400, { deployments: [{ ...deployment, tags: [{ id: 99 }] }] }), {

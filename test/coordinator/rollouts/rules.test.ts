@@ -76,10 +76,10 @@ void t.test('a policy is completed, and what is wrong is named', (t) => {
     [{ waves: [{ count: 2 }, { count: 2 }] }, /waves\[1\]\.count is 2.*more than 2/],
     [{ waves: [{ percent: 50 }, { percent: 10 }] }, /waves\[1\]\.percent is 10/],
     [{ waves: [{ count: 1, percent: 1 }] }, /waves\[0\] has 2 keys/],
-    [{ bake: 10, maxBake: 5 }, /maxBake is 5, less than bake/],
+    [{ bake: 10, maxBake: 5 }, /maxBake is 5; it must be at least bake, which is 10/],
     [{ gates: [{ name: 'errors', max: 0.1, factor: 2 }] }, /gates\[0\]: max and factor/],
     [{ gates: [{ name: 'errors', drop: 0.1 }] }, /drop does not apply to errors/],
-    [{ gates: [{ name: 'errors', max: 5 }] }, /max is 5; 0 to 1/],
+    [{ gates: [{ name: 'errors', max: 5 }] }, /max is 5; it must be from 0 to 1/],
     [{ gates: [{ name: 'probe', path: 'x' }] }, /path must begin with a slash/],
   ]
   for (const [given, message] of wrong)

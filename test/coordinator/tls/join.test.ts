@@ -230,10 +230,13 @@ void t.test('what is not trusted is told with what would be right', async (t) =>
     /is for .*fleet\.test.* and not for 127\.0\.0\.9: .*--tls-names 127\.0\.0\.9/,
   )
   const other = `wss://127.0.0.1:${stranger.port}`
-  t.match(await explain(other), /not by the CA that this agent keeps in .*coordinator-ca\.pem/)
+  t.match(
+    await explain(other),
+    /not issued by the CA that this agent keeps in .*coordinator-ca\.pem/,
+  )
   const file = join(folder, 'other.pem')
   await writeFile(file, issueCa(Date.now()).certificate)
-  t.match(await explain(other, file), /not by the CA in .*other\.pem \(--coordinator-ca\)/)
+  t.match(await explain(other, file), /not issued by the CA in .*other\.pem \(--coordinator-ca\)/)
   t.match(await explain(`ws://127.0.0.1:${own.port}`), undefined)
 })
 

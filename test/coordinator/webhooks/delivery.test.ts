@@ -260,7 +260,7 @@ async function isRefused(t: Test, { ann, addPerson, system }: Scene): Promise<vo
   const fields = { name: 'cat', url: 'https://hooks.example.com/', types: ['deployment'] }
   const at = `/webhooks/${idOf(await cat.call(201, 'POST', '/webhooks', fields))}`
   t.match(await cat.call(403, 'PUT', at, { types: ['apilog'] }), {
-    errorMsg: 'types: apilog tells of what you need permission to read: apilog',
+    errorMsg: 'types: apilog needs read permission on apilog',
   })
   await ann.call(200, 'PUT', at, { types: ['apilog'] })
   await cat.call(403, 'PUT', at, { url: 'https://elsewhere.example.com/' })

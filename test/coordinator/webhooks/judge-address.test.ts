@@ -133,7 +133,7 @@ void t.test('what the settings name is reached by all, by http too, and nothing 
 void t.test('an address tells what is wrong with it, and is read back without its secret', (t) => {
   const refused: readonly (readonly [string, RegExp])[] = [
     ['hooks.example', /not a URL/],
-    ['ftp://hooks.example/a', /ftp: is not spoken/],
+    ['ftp://hooks.example/a', /ftp: is not supported/],
     ['https://a:b@hooks.example/', /a name or a password/],
     ['https://hooks.example/#a', /fragment/],
     ['http://hooks.example/', /use https/],

@@ -38,7 +38,7 @@ export const View = viewOf<Webhook>({
     nameOf: ({ name }) => name,
     questionOf: ({ name }) => ({
       title: `Delete the webhook ${name}?`,
-      text: 'Nothing is posted there any more, and what waits for it is gone.',
+      text: 'Nothing is posted there any more, and its queued deliveries are deleted.',
       name,
     }),
   },
