@@ -79,7 +79,7 @@ void t.test(
         /^a.yaml line 3: colour is not known here; known are kind, name/,
       ],
       ['kind: tag\nname: x\n__proto__: 1', /^a.yaml line 3: __proto__ is not known here/],
-      ['kind: tag\nname: x\nName: y', /^a.yaml line 3: name is given twice, in other case/],
+      ['kind: tag\nname: x\nName: y', /^a.yaml line 3: name is given twice, in different case/],
       ['kind: tag\nname: x\nname: y', /^a.yaml line 3: Map keys must be unique/],
       [
         'kind: tag\nname: x\n---\nkind: tag\nname: x',

@@ -195,7 +195,7 @@ void t.test('what cannot be adopted, or only just', parallel(), async (t) => {
     t.match(error, /routing hands requests to labelled VCL .* <vcl\.inline> line 4/)
     t.same(port.changes(), [])
     const { text } = await api.call('GET', '/apilogs?severity=2')
-    t.match(text, /what the cache of agent edge runs cannot be adopted: routing/)
+    t.match(text, /the VCL that the cache of agent edge runs cannot be adopted: routing/)
     const deployment = await api.makeDeployment('web', await api.findTag('web'))
     const file = await api.makeFile('site.vcl', answering('site'))
     const group = await api.makeGroup({ name: 'site', mainFile: file, deployment })

@@ -189,7 +189,7 @@ async function refuse(t: Test, harness: Harness): Promise<void> {
   const query = page.getByLabel('Query')
   await query.fill('RespStatus == 200 andd Hit')
   await query.press('Enter')
-  await page.getByText(/^Q, position 19: "andd" stands where/).waitFor()
+  await page.getByText(/^Q, position 19: "andd" is not expected here/).waitFor()
   await page.getByRole('status').getByText('Ended').waitFor()
   t.equal(await page.evaluate('getSelection().toString()'), 'andd')
   await keepScreenshot(page, 'log-refused')

@@ -158,7 +158,8 @@ async function readEntry(
     const name = known.get(key.toLowerCase())
     if (name === undefined)
       problems.add(at(key), `${key} is not known here; known are ${namesOf(fields)}`)
-    else if (written.has(name)) problems.add(at(key), `${name} is given twice, in other case`)
+    else if (written.has(name))
+      problems.add(at(key), `${name} is given twice, in different case; give it once`)
     else written.set(name, key)
   }
   const read: Values = new Map()

@@ -64,7 +64,7 @@ export function describeLicenseState(state: LicenseState): string {
     case 'grace':
       return `the license has expired; ${state.daysLeft} day(s) of grace are left`
     case 'expired':
-      return `the license has expired, and its grace with it; ${upload}`
+      return `the license and its grace period have expired; ${upload}`
     case 'too many caches':
       return `there are more caches than the ${state.maxCaches} of the license; ${upload}, or caches are deleted in the controller`
   }

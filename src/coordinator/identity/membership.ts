@@ -53,7 +53,7 @@ export function requireGrantable(actor: Actor, role: OrganizationRole, errorKey:
   throw new FleetError(
     'forbidden',
     errorKey,
-    'making or unmaking an administrator needs permission to write perm',
+    'making or unmaking an administrator needs write permission on perm',
   )
 }
 

@@ -82,7 +82,7 @@ void t.test(
     controller.advance(6 * daySeconds * 1000)
     t.equal((await call('GET', '/v1/cache')).headers.get(grace), '1 day(s) left')
     controller.advance(daySeconds * 1000)
-    t.match(await call('GET', '/v1/cache'), { status: 402, body: { message: /has expired/ } })
+    t.match(await call('GET', '/v1/cache'), { status: 402, body: { message: /have expired/ } })
     t.match((await call('GET', '/v1/license')).body, { state: 'expired', name: 'example' })
   },
 )

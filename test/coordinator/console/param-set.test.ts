@@ -62,7 +62,7 @@ void t.test('what nobody may set, or no cache could be told, is in no set', (t) 
     [{ 'a b': '1' }, /not a parameter/],
     [{ default_ttl: '1\n2' }, /params\.default_ttl: value holds/],
     [{ default_ttl: '<< EOF' }, /params\.default_ttl: value holds/],
-    [many, /201 parameters, at most 200/],
+    [many, /201 parameters; at most 200/],
     [
       Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`p${n}`, 'x'.repeat(1000)])),
       /at most 16384/,

@@ -213,7 +213,7 @@ void t.test('the health of a backend is set, kept over deploys and reset', async
     await put(404, 'backends/77.default/sick')
     t.match(await put(400, 'backends/default/dead'), { errorMsg: /healthy, sick or auto/ })
     for (const pattern of ['*', 'def*', '*.default', `${first}.default`])
-      t.match(await put(400, `backends/${pattern}/sick`), { errorMsg: /patterns are not taken/ })
+      t.match(await put(400, `backends/${pattern}/sick`), { errorMsg: /patterns are not allowed/ })
   })
 
   await t.test('a command that sets it means the same', async (t) => {

@@ -121,7 +121,7 @@ void t.test(
 
     t.match(await call(403, 'POST', '/idps', { ...right, roleClaim: 'roles' }), {
       errorKey: 'idp',
-      errorMsg: /permission to write perm/,
+      errorMsg: /write permission on perm/,
     })
     const made = await call(201, 'POST', '/idps', right)
     const at = `/idps/${idOf(made)}`
