@@ -61,7 +61,7 @@ export interface EndOfTokens {
 }
 
 /** A finding that the tokens read last may start. */
-interface Hope {
+interface Candidate {
   /** Kind of the last token: the word `include`, the string after it, or the word `vcl`. */
   last: 'include' | 'name' | 'vcl' | null
   /** Start of the word `include`. */
@@ -84,12 +84,12 @@ export function* findStatements(
   { reading, watch }: { readonly reading?: VclReading; readonly watch?: WatchToken | null } = {},
 ): Generator<VclFinding, void, undefined> {
   const scan = beginScan(text, reading)
-  const hope: Hope = { last: null, start: 0, nameStart: 0, name: '', depth: 0 }
-  const find = () => findNext(scan, hope, watch ?? null)
+  const candidate: Candidate = { last: null, start: 0, nameStart: 0, name: '', depth: 0 }
+  const find = () => findNext(scan, candidate, watch ?? null)
   const walk = { point: textStart, at: 0 }
   for (let found = find(); found !== 'end'; found = find()) {
     if (found === 'pause') yield pause
-    else if (found === 'include') yield toStatement(scan, hope, walk)
+    else if (found === 'include') yield toStatement(scan, candidate, walk)
     else if (found === 'error') yield { kind: found, reason: scan.reason, ...walkTo(walk, scan) }
     else if (found === 'flag') yield { kind: found, reason: flagRefused, ...walkTo(walk, scan) }
     else yield { kind: found, ...walkTo(walk, scan) }
@@ -106,17 +106,17 @@ const tokensBetweenPauses = 50_000
 type Found = 'pause' | 'include' | 'flag' | 'deep-block' | 'vcl-call' | 'error' | 'end'
 
 /** Separate from the generator, because engines optimize a plain function better. */
-function findNext(scan: Scan, hope: Hope, watch: WatchToken | null): Found {
+function findNext(scan: Scan, candidate: Candidate, watch: WatchToken | null): Found {
   for (let left = tokensBetweenPauses; scanToken(scan); left--) {
     if (watch !== null) watch(scan)
     const { kind } = scan
-    if (kind === 'identifier') hopeForWord(scan, hope)
+    if (kind === 'identifier') noteWord(scan, candidate)
     else if (kind === 'punctuation') {
-      const found = findByPunctuation(scan, hope)
-      hope.last = null
+      const found = findByPunctuation(scan, candidate)
+      candidate.last = null
       if (found !== null) return found
-    } else if (kind === 'string' && hope.last === 'include') hopeForName(scan, hope)
-    else hope.last = null
+    } else if (kind === 'string' && candidate.last === 'include') noteName(scan, candidate)
+    else candidate.last = null
     if (kind === 'error') return 'error'
     if (left === 0) return 'pause'
   }
@@ -126,34 +126,34 @@ function findNext(scan: Scan, hope: Hope, watch: WatchToken | null): Found {
 const flagRefused =
   'include takes no flag such as +glob here: name each file in a statement of its own'
 
-function hopeForWord({ text, start, end }: Scan, hope: Hope): void {
-  hope.last = null
+function noteWord({ text, start, end }: Scan, candidate: Candidate): void {
+  candidate.last = null
   if (end - start === 7 && text.startsWith('include', start)) {
-    hope.last = 'include'
-    hope.start = start
-  } else if (end - start === 3 && text.startsWith('vcl', start)) hope.last = 'vcl'
+    candidate.last = 'include'
+    candidate.start = start
+  } else if (end - start === 3 && text.startsWith('vcl', start)) candidate.last = 'vcl'
 }
 
-function hopeForName({ text, start, valueStart, valueEnd }: Scan, hope: Hope): void {
-  hope.last = 'name'
-  hope.nameStart = start
-  hope.name = text.slice(valueStart, valueEnd)
+function noteName({ text, start, valueStart, valueEnd }: Scan, candidate: Candidate): void {
+  candidate.last = 'name'
+  candidate.nameStart = start
+  candidate.name = text.slice(valueStart, valueEnd)
 }
 
 const openBrace = 0x7b
 const closeBrace = 0x7d
 
-function findByPunctuation({ text, start, end }: Scan, hope: Hope): Found | null {
+function findByPunctuation({ text, start, end }: Scan, candidate: Candidate): Found | null {
   const code = text.charCodeAt(start)
-  if (code === openBrace) return ++hope.depth === nestedBlockLimit + 1 ? 'deep-block' : null
-  if (code === closeBrace && hope.depth > 0) hope.depth--
-  return hope.last === null || end - start > 1
+  if (code === openBrace) return ++candidate.depth === nestedBlockLimit + 1 ? 'deep-block' : null
+  if (code === closeBrace && candidate.depth > 0) candidate.depth--
+  return candidate.last === null || end - start > 1
     ? null
-    : (endings[hope.last][text.charAt(start)] ?? null)
+    : (endings[candidate.last][text.charAt(start)] ?? null)
 }
 
 /** The finding that a character completes after the last token. */
-const endings: Readonly<Record<NonNullable<Hope['last']>, Readonly<Record<string, Found>>>> = {
+const endings: Readonly<Record<NonNullable<Candidate['last']>, Readonly<Record<string, Found>>>> = {
   include: { '+': 'flag', '-': 'flag' },
   name: { ';': 'include' },
   vcl: { '(': 'vcl-call' },
@@ -171,8 +171,12 @@ function walkTo(walk: Walk, { text, start }: Pick<Scan, 'text' | 'start'>): Text
   return walk.point
 }
 
-function toStatement({ text, start, end }: Scan, hope: Hope, walk: Walk): IncludeStatement {
-  const { name, nameStart, start: wordStart } = hope
+function toStatement(
+  { text, start, end }: Scan,
+  candidate: Candidate,
+  walk: Walk,
+): IncludeStatement {
+  const { name, nameStart, start: wordStart } = candidate
   const { line, position } = walkTo(walk, { text, start: nameStart })
   const semicolon = walkTo(walk, { text, start })
   const behind = advancePoint(semicolon, ';')

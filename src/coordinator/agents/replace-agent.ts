@@ -12,7 +12,7 @@ import {
   describedColumns,
   findRegistered,
   replaceAgent,
-  takeWord,
+  takeReportedName,
   type DescribedColumns,
 } from '../fleet/agent-rows.js'
 import { readGroupsOfAgents } from '../fleet/group-members.js'
@@ -101,7 +101,7 @@ async function takePlace(queries: Queries, { lost, by, now }: Taking): Promise<v
     now,
   )
   const { toldName, name, desiredRevision: heldRevision } = row
-  await takeWord(queries, lost.id, { toldName: toldName ?? name, heldRevision })
+  await takeReportedName(queries, lost.id, { toldName: toldName ?? name, heldRevision })
   await giveStaticTags(queries, lost.id)
 }
 

@@ -14,7 +14,7 @@ import {
 import { forgetRestoredRevision } from '../fleet/restored-revisions.js'
 import type { NamedReference } from '../store/owner.js'
 import { Semaphore } from '../../runtime/semaphore.js'
-import { notThere, requireOwner } from '../api/find-references.js'
+import { referencesNotFound, requireOwner } from '../api/find-references.js'
 import { foreseeReturn } from '../placement/foresee-return.js'
 import { scopeOf, type StateService } from '../service.js'
 import { instructAgent } from './instruct.js'
@@ -107,7 +107,7 @@ async function findWanted(
   const found = await readAgents(queries, scopeOf(actor), ids)
   const known = new Set(found.map(({ id }) => id))
   const missing = ids.filter((id) => !known.has(id))
-  if (missing.length > 0) throw notThere('agents', missing, 'agent')
+  if (missing.length > 0) throw referencesNotFound('agents', missing, 'agent')
   for (const agent of found) requireOwner(actor, agent, 'agent')
   return found
 }

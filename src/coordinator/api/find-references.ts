@@ -27,7 +27,7 @@ export async function chooseOwner(
       `organization ${organization.id} is not yours; leave the key out`,
     )
   if (!(await organizationExists(queries, organization.id)))
-    throw notThere('organization', [organization.id], errorKey)
+    throw referencesNotFound('organization', [organization.id], errorKey)
   return organization.id
 }
 
@@ -56,11 +56,15 @@ export async function requireAll(
   if (ids.length === 0) return []
   const usable = new Set(await readUsable(ids))
   const missing = ids.filter((id) => !usable.has(id))
-  if (missing.length > 0) throw notThere(key, missing, errorKey)
+  if (missing.length > 0) throw referencesNotFound(key, missing, errorKey)
   return ids
 }
 
-export function notThere(key: string, ids: readonly number[], errorKey: ErrorKey): FleetError {
+export function referencesNotFound(
+  key: string,
+  ids: readonly number[],
+  errorKey: ErrorKey,
+): FleetError {
   const shown = ids.slice(0, 10).join(', ')
   return new FleetError(
     'invalid',

@@ -101,7 +101,7 @@ interface Editable<
   /** Keys that are accepted and ignored, beside the read-only ones. */
   readonly ignored?: readonly string[]
   /** References to other objects need no permission beyond the noun's own. */
-  readonly asksNoAccess?: true
+  readonly skipsAccessCheck?: true
   readonly create: (service: StateService, actor: Actor, body: Static<B['create']>) => Promise<View>
   /** Describes what `force` allows; absent: PUT has no `force` parameter. */
   readonly force?: string
@@ -150,7 +150,7 @@ export function resourceRoutes<
   const write = { errorKey, permission: { type, access: 'write' }, edit } as const
   const ignoredKeys = [...readOnlyNames(fields), ...(of.ignored ?? [])]
   const mayName = (actor: Actor, body: object): void => {
-    if (of.asksNoAccess !== true) requireReferences(actor, fields, body, errorKey)
+    if (of.skipsAccessCheck !== true) requireReferences(actor, fields, body, errorKey)
   }
   return [
     listRoute(service, of),

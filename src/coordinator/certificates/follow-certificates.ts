@@ -87,7 +87,7 @@ export async function isLoaded(
 export async function placeCertificates(queries: Queries): Promise<readonly number[]> {
   const certificates = await readDeployed(queries)
   const tagsOf = await readTagsOf(queries, certificates)
-  const agents = await readBearers(queries, tagsOf)
+  const agents = await readTaggedAgents(queries, tagsOf)
   const places = await readAllPlaces(queries)
   const { save, remove } = planCertificatePlaces({ certificates, tagsOf, agents, places })
   await saveCertificatePlaces(queries, save)
@@ -165,7 +165,7 @@ async function readTagsOf(
 }
 
 /** Returns the agents that have at least one of the tags. */
-async function readBearers(
+async function readTaggedAgents(
   queries: Queries,
   tagsOf: ReadonlyMap<number, readonly number[]>,
 ): Promise<readonly CertificateAgent[]> {

@@ -13,7 +13,7 @@ import { readFileTexts, toVclText } from '../files/file-texts.js'
 import { selectFiles } from '../files/file-queries.js'
 import { readFleet } from '../fleet/fleet.js'
 import type { SourceRecord } from '../fleet/sources.js'
-import { notThere, requireAll } from '../api/find-references.js'
+import { referencesNotFound, requireAll } from '../api/find-references.js'
 import { runInSteps } from '../../in-steps.js'
 import { scopeOf, type StateService } from '../service.js'
 import { allowedModulesOf } from '../groups/deploy-sources.js'
@@ -72,7 +72,7 @@ async function readTexts(
   const found = await readFileTexts(queries, chosen)
   if (found.length < chosen.length) {
     const missing = chosen.find(({ id }, index) => found[index]?.id !== id)
-    throw notThere('version', [missing?.version ?? 0], 'file')
+    throw referencesNotFound('version', [missing?.version ?? 0], 'file')
   }
   const rest = found.values()
   return files.map((file) => {

@@ -36,7 +36,7 @@ interface PlanRequest {
 }
 
 /** The VCL that the verb would put on caches. */
-interface Aim extends Pick<Asked, 'naming'> {
+interface PlannedSources extends Pick<Asked, 'naming'> {
   readonly gathered: Gathered
   readonly revision: number | null
 }
@@ -59,21 +59,21 @@ type PartOfPlan = Pick<VerbPlan, 'changes' | 'refusal'> & Partial<VerbPlan>
 
 async function planLeaving(service: StateService, request: PlanRequest): Promise<PartOfPlan> {
   const { group } = request
-  const agents = await foreseeLeaving(service, group)
-  const routing = await foreseeRouting(service, request, { agents, fqdns: [] })
+  const agents = await planRemoval(service, group)
+  const routing = await planRouting(service, request, { agents, fqdns: [] })
   return { agents, routing, changes: group.deployed, refusal: null }
 }
 
 async function planRelease(service: StateService, request: PlanRequest): Promise<PartOfPlan> {
   const { group, verb } = request
-  const aim = await tryFor(() => chooseAim(service, request))
+  const aim = await tryFor(() => choosePlannedSources(service, request))
   if (aim instanceof FleetError) return { changes: false, refusal: aim.message }
   const { gathered, revision } = aim
   const to = toPins(gathered)
   if ('error' in gathered) return { to, revision, changes: true, refusal: gathered.error }
-  const outcome = await foresee(service, request, { ...aim, gathered })
+  const outcome = await planAgents(service, request, { ...aim, gathered })
   const fqdns = gathered.domains.map(({ fqdn }) => fqdn)
-  const routing = await foreseeRouting(service, request, { agents: outcome.agents, fqdns })
+  const routing = await planRouting(service, request, { agents: outcome.agents, fqdns })
   // A rollback runs no tests: they must not delay the way out of an incident.
   const tests = verb === 'rollback' || !outcome.changes ? [] : group.tests
   return { ...outcome, to, revision, routing, tests }
@@ -102,10 +102,10 @@ async function requireTurn(
     throw new FleetError('conflict', 'deploy', 'another deploy of this group is in progress')
 }
 
-async function chooseAim(
+async function choosePlannedSources(
   service: StateService,
   { group, verb, revision }: PlanRequest,
-): Promise<Aim> {
+): Promise<PlannedSources> {
   const { queries } = service.store
   if (verb === 'rollback') {
     const target = await findRollbackTarget(queries, group, revision)
@@ -120,10 +120,10 @@ async function chooseAim(
   return { gathered, naming: 'kept', revision: null }
 }
 
-async function foresee(
+async function planAgents(
   service: StateService,
   { actor, group, verb, replace }: PlanRequest,
-  { gathered, naming }: Aim & { readonly gathered: GatheredSources },
+  { gathered, naming }: PlannedSources & { readonly gathered: GatheredSources },
 ): Promise<Outcome> {
   const { queries } = service.store
   const action = verb === 'undeploy' ? 'deploy' : verb // never called for undeploy
@@ -149,7 +149,7 @@ async function foresee(
 }
 
 /** Returns all placements of the group as leaving. */
-async function foreseeLeaving(
+async function planRemoval(
   { store: { queries } }: StateService,
   { id, organizationId }: GroupRecord,
 ): Promise<readonly PlannedPlacement[]> {
@@ -170,7 +170,7 @@ function toLeaving(
 const none: ReadonlyMap<number, string> = new Map()
 
 /** Returns equal changes once. A promote ends the stage even on agents where the group is not placed. */
-async function foreseeRouting(
+async function planRouting(
   service: StateService,
   { actor, group, verb }: PlanRequest,
   next: { readonly agents: readonly PlannedPlacement[]; readonly fqdns: readonly string[] },

@@ -77,10 +77,10 @@ async function runSomewhere(
     if (ended === null) return null
     obstacle ??= ended
   }
-  return obstacle ?? describeNobody(tested.release)
+  return obstacle ?? describeMissingAgent(tested.release)
 }
 
-function describeNobody(release: string | undefined): string {
+function describeMissingAgent(release: string | undefined): string {
   const which = release === undefined ? '' : ` of release ${release}`
   return `no Running agent${which} that its organization may use has the capability tests (setting --tests)`
 }

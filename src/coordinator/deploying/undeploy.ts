@@ -33,7 +33,7 @@ export function undeployVclGroup(
   context: Context,
   request: UndeployRequest,
 ): Promise<boolean> {
-  return takeAway(service, context, request, {
+  return removeFromCaches(service, context, request, {
     action: 'undeploy',
     remove: async (queries, group) => {
       const { id: groupId, desiredRelease, revision } = group
@@ -55,7 +55,7 @@ export function dropStage(
   context: Context,
   request: VerbRequest,
 ): Promise<boolean> {
-  return takeAway(service, context, request, {
+  return removeFromCaches(service, context, request, {
     action: 'delstage',
     remove: async (queries, { id }) => {
       const { sources } = await requireStage(queries, id)
@@ -74,7 +74,7 @@ interface Removal {
 }
 
 /** Removes it once no deploy of the group runs, then waits until the agents no longer hold it. */
-async function takeAway(
+async function removeFromCaches(
   service: StateService,
   context: Context,
   request: VerbRequest,

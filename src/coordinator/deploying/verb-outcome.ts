@@ -2,7 +2,7 @@
 import { FleetError } from '../../errors.js'
 import type { GroupRecord } from '../fleet/group-queries.js'
 import type { Call } from '../http/route.js'
-import { administrates } from '../identity/freeze.js'
+import { isAdministratorOf } from '../identity/freeze.js'
 import type { TestsAsked } from './judge-sources.js'
 import type { VerbRequest } from './verbs.js'
 
@@ -54,7 +54,7 @@ export function askTests({
   'actor' | 'object' | 'query' | 'note'
 >): ReportedTests {
   const skip = query.tests === 'skip'
-  if (skip && !administrates(actor, object.organizationId))
+  if (skip && !isAdministratorOf(actor, object.organizationId))
     throw new FleetError(
       'forbidden',
       'deploy',

@@ -190,7 +190,7 @@ function verb<Body extends TSchema, Query extends TObject>(
     ...its,
     handle: async (call) => {
       const { actor, context, object } = call
-      const query = thawed.has(name) ? await requireThawed(service, call) : call.query
+      const query = refusedVerbs.has(name) ? await requireThawed(service, call) : call.query
       if ((query as Static<typeof abortQuery>).abort === true) {
         const untilMs = service.now() + readWait((query as Static<typeof waitQuery>).wait)
         await abortRunning(service, context, object.id, { account: actor.accountName, untilMs })
@@ -205,7 +205,7 @@ function verb<Body extends TSchema, Query extends TObject>(
 }
 
 /** Verbs that a freeze refuses, since they change what caches serve or hold. A rollback is allowed: it ends incidents. */
-const thawed = new Set(['deploy', 'undeploy', 'reload', 'promote', 'stage', 'delstage'])
+const refusedVerbs = new Set(['deploy', 'undeploy', 'reload', 'promote', 'stage', 'delstage'])
 
 /** Undefined: by the group's policy. */
 async function readPolicy(

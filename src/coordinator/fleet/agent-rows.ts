@@ -175,7 +175,7 @@ export async function replaceAgent(
 }
 
 /** Stores the agent's own name, and makes the desired revision newer than the one that the agent holds. */
-export async function takeWord(
+export async function takeReportedName(
   queries: Queries,
   id: number,
   { toldName, heldRevision }: { readonly toldName: string; readonly heldRevision: number },

@@ -27,7 +27,12 @@ import {
 import { dateFindings } from '../problems/open-problems.js'
 import { readGroupStatuses, type GroupStatus } from '../placement/group-state.js'
 import type { MainFile } from './deploy-sources.js'
-import { chooseOwner, notThere, requireAll, withUniqueName } from '../api/find-references.js'
+import {
+  chooseOwner,
+  referencesNotFound,
+  requireAll,
+  withUniqueName,
+} from '../api/find-references.js'
 import { byState, requireFound } from '../api/list-objects.js'
 import type { CreateBody, ReferenceBody, UpdateBody } from '../api/resource-schemas.js'
 import { requirePolicy } from '../rollouts/require-policy.js'
@@ -277,7 +282,7 @@ export async function requireMain(
   const [mainFileId] = await requireAll([main], 'mainVCL', errorKey, (ids) =>
     readUsableIds(queries, 'files', owner, ids),
   )
-  if (mainFileId === undefined) throw notThere('mainVCL', [main.id], errorKey)
+  if (mainFileId === undefined) throw referencesNotFound('mainVCL', [main.id], errorKey)
   const mainFileVersion = main.version ?? null
   if (mainFileVersion !== null && !(await findVersion(queries, mainFileId, mainFileVersion)))
     throw new FleetError(

@@ -31,7 +31,7 @@ export function accountRoutes(identity: Identity): readonly Route[] {
     edited: { keys: ['updated'] },
     // Only POST reads the owner; PUT ignores it, so that clients may send the created object back.
     ignored: ['organization'],
-    asksNoAccess: true,
+    skipsAccessCheck: true,
     requireChangeable: (actor, { id }, { store }) => requireSole(store.queries, actor, id),
     create: (service, actor, body) => createAccount({ ...identity, service }, actor, body),
     update: (service, actor, found, body) =>

@@ -5,7 +5,7 @@ import { findSession, updateSession, type SessionRecord } from './session-querie
 import type { Queries } from '../store/store.js'
 import { readGrantsOf } from './user-queries.js'
 import type { Identity } from './identity.js'
-import { maySessionLive, unauthenticated } from './sessions.js'
+import { isSessionValid, unauthenticated } from './sessions.js'
 import { readAccessToken } from './tokens.js'
 import { createReadCache } from '../../runtime/bounded-cache.js'
 
@@ -24,17 +24,17 @@ interface Recognized {
 }
 
 /** docs/behaviour.md, Tokens: a revocation takes effect within 5 s, even if its notification is lost. */
-const believedMs = 4_000
+const cachedMs = 4_000
 /** Beyond this the least recently used tokens are evicted. */
-const rememberedMost = 10_000
+const cachedMost = 10_000
 /** The precision of a session's `lastUsed`. */
 const touchEveryMs = 60_000
 
 export function createAuthenticator(identity: Identity): Authenticator {
   const { service } = identity
   const remembered = createReadCache<Recognized>({
-    most: rememberedMost,
-    believedMs,
+    most: cachedMost,
+    believedMs: cachedMs,
     now: service.now,
     expiresAt: ({ expiresAtMs }) => expiresAtMs,
   })
@@ -69,7 +69,7 @@ async function findActor(
     throw unauthenticated('the access token was not issued by this service')
   }
   const session = await findSession(store.queries, reading.token.sessionId)
-  if (!session || !maySessionLive(session))
+  if (!session || !isSessionValid(session))
     throw unauthenticated('the session has ended; log in again')
   if (now() - session.lastUsedAt >= touchEveryMs)
     await updateSession(store.queries, session.id, { lastUsedAt: now() })

@@ -57,7 +57,7 @@ export function describeFreeze({ until, reason }: Frozen): string {
 }
 
 /** True for administrators of the organization and for the system administrator. */
-export function administrates(actor: Actor, organizationId: number | null): boolean {
+export function isAdministratorOf(actor: Actor, organizationId: number | null): boolean {
   if (actor.role === 'system') return true
   return actor.role === 'administrator' && actor.organizationId === organizationId
 }

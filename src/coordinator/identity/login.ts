@@ -35,7 +35,7 @@ export async function login(identity: Identity, attempt: LoginAttempt): Promise<
   const found = await findEntry(service, user, organization)
   // `check` runs again before the hashing: concurrent guesses may have failed while this one was queued.
   const matches = await passwords.verify(found?.account.passwordHash, password, check)
-  if (!found?.mayEnter || !matches) {
+  if (!found?.mayLogIn || !matches) {
     limits.countFailure(user, sourceAddress)
     throw wrongLogin()
   }
@@ -51,7 +51,7 @@ export async function login(identity: Identity, attempt: LoginAttempt): Promise<
 interface Entry {
   readonly account: LoginAccount
   readonly organizationId: number | null
-  readonly mayEnter: boolean
+  readonly mayLogIn: boolean
 }
 
 /** Undefined: the account does not exist. The queries are the same in every case, so that timing reveals nothing. */
@@ -63,25 +63,25 @@ async function findEntry(
   // No stored name contains U+0000, and PostgreSQL rejects it in a query.
   const account = user.includes('\0') ? undefined : await findAccountByName(queries, user)
   if (organizationName === undefined)
-    return account && { account, organizationId: null, mayEnter: maySystemEnter(account) }
+    return account && { account, organizationId: null, mayLogIn: maySystemEnter(account) }
   const entry = await findMemberEntry(queries, organizationName, account?.id ?? 0)
-  return account && { account, ...entry, mayEnter: entry.mayEnter && !account.locked }
+  return account && { account, ...entry, mayLogIn: entry.mayLogIn && !account.locked }
 }
 
 function maySystemEnter({ systemAdministrator, locked }: LoginAccount): boolean {
   return systemAdministrator && !locked
 }
 
-/** `accountId` 0 matches no account, so `mayEnter` is false. */
+/** `accountId` 0 matches no account, so `mayLogIn` is false. */
 async function findMemberEntry(
   queries: Queries,
   organizationName: string,
   accountId: number,
-): Promise<{ readonly organizationId: number; readonly mayEnter: boolean }> {
+): Promise<{ readonly organizationId: number; readonly mayLogIn: boolean }> {
   const organization = await findOrganizationByName(queries, organizationName)
   const organizationId = organization?.id ?? 0
   const rights = await findRights(queries, { organizationId, accountId })
-  return { organizationId, mayEnter: rights !== undefined && organization?.locked === false }
+  return { organizationId, mayLogIn: rights !== undefined && organization?.locked === false }
 }
 
 function wrongLogin(): FleetError {

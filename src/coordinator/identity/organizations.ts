@@ -12,11 +12,11 @@ import type { Queries } from '../store/store.js'
 import { isForeignKeyViolation } from '../store/violation.js'
 import { deleteRow, insertRow, updateRow } from '../store/write-rows.js'
 import { placementInputsSubject } from '../bus/subjects.js'
-import { notThere, withUniqueName } from '../api/find-references.js'
+import { referencesNotFound, withUniqueName } from '../api/find-references.js'
 import type { GivenBody, UpdateBody } from '../api/resource-schemas.js'
 import { scopeOf, type StateService } from '../service.js'
 import type { Frozen } from '../../resources/freeze.js'
-import { administrates, parseFreeze, type FreezeRecord } from './freeze.js'
+import { isAdministratorOf, parseFreeze, type FreezeRecord } from './freeze.js'
 import { addMember, removeMember } from './membership.js'
 import { notifyCredentialsChanged } from './sessions.js'
 
@@ -119,7 +119,7 @@ async function requireAccount(
   { id }: { readonly id: number },
 ): Promise<AccountRecord> {
   const account = await accountReading.find(queries, scopeOf(actor), id)
-  if (!account) throw notThere('account', [id], 'organization')
+  if (!account) throw referencesNotFound('account', [id], 'organization')
   return account
 }
 
@@ -145,7 +145,7 @@ function mergeFreeze(
 
 /** Throws 'forbidden' unless the caller is an administrator of the organization or the system administrator. */
 export function requireAdministrator(actor: Actor, { id }: OrganizationRecord): void {
-  if (!administrates(actor, id)) requireSystemAdministrator(actor)
+  if (!isAdministratorOf(actor, id)) requireSystemAdministrator(actor)
 }
 
 /** Throws 'forbidden' if the caller belongs to an organization. */

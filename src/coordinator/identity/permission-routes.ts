@@ -21,7 +21,7 @@ export function permissionRoutes(service: StateService): readonly Route[] {
       update: 'Changes whether a permission is to write; acts within 5 s',
       delete: 'Revokes a permission; effective within 5 s',
     },
-    asksNoAccess: true,
+    skipsAccessCheck: true,
     create: createPermission,
     update: updatePermission,
     remove: deletePermission,

@@ -10,7 +10,7 @@ import { insertPermission, permissionReading, type PermissionRecord } from './pe
 import { findRights } from './user-queries.js'
 import { isUniqueViolation } from '../store/violation.js'
 import { deleteRow, updateRow } from '../store/write-rows.js'
-import { chooseOwner, notThere } from '../api/find-references.js'
+import { chooseOwner, referencesNotFound } from '../api/find-references.js'
 import type { CreateBody, UpdateBody } from '../api/resource-schemas.js'
 import { scopeOf, type StateService } from '../service.js'
 import { notifyCredentialsChanged } from './sessions.js'
@@ -33,7 +33,7 @@ export async function createPermission(
       const isUser =
         (await accountReading.find(queries, scopeOf(actor), account.id)) &&
         (await findRights(queries, membership))
-      if (!isUser) throw notThere('account', [account.id], 'permission')
+      if (!isUser) throw referencesNotFound('account', [account.id], 'permission')
       return insertPermission(queries, membership, { type, write }, now())
     })
     .catch((error: unknown) => {

@@ -50,13 +50,17 @@ export interface ProviderClient {
 type Library = typeof OpenIdClient
 
 /** How long a provider's discovery document is cached. */
-const believedMs = 10 * 60 * 1000
+const discoveryCachedMs = 10 * 60 * 1000
 /** Cached providers, some kilobytes each. Beyond this the least recently used ones are discovered again. */
-const rememberedMost = 1000
+const cachedMost = 1000
 
 export function createProviderClient(now: () => number, resolveName?: ResolveName): ProviderClient {
   const providerFetch = createProviderFetch(resolveName)
-  const discovered = createReadCache<Configuration>({ most: rememberedMost, believedMs, now })
+  const discovered = createReadCache<Configuration>({
+    most: cachedMost,
+    believedMs: discoveryCachedMs,
+    now,
+  })
   let loaded: Promise<Library> | undefined
   const load = (): Promise<Library> => (loaded ??= import('openid-client'))
 
@@ -218,7 +222,7 @@ function describeFault(
   { provider, log, isAnswer }: Fault,
 ): Error {
   const fault = findProviderFault(error)
-  const code = wordOf(error, 'code')
+  const code = readErrorProperty(error, 'code')
   const status: unknown = error instanceof Error ? Reflect.get(error, 'status') : undefined
   log.warn(
     { idp: provider.id, organization: provider.organization.name, code, status, fault },
@@ -254,7 +258,7 @@ function findProviderFault(error: unknown): string | undefined {
   return undefined
 }
 
-function wordOf(error: unknown, key: string): string | undefined {
+function readErrorProperty(error: unknown, key: string): string | undefined {
   const value: unknown = error instanceof Error ? Reflect.get(error, key) : undefined
   return typeof value === 'string' ? printable(value) : undefined
 }

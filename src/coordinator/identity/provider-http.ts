@@ -65,7 +65,7 @@ interface Sending {
 function send(url: URL, { body, options }: Sending): Promise<Response> {
   return new Promise((resolve, reject) => {
     const fail = (error: Error): void => {
-      reject(error instanceof ProviderFault ? error : new ProviderFault(wordOf(error)))
+      reject(error instanceof ProviderFault ? error : new ProviderFault(describeFault(error)))
     }
     const request = url.protocol === 'https:' ? requestSecure : requestPlain
     const sent = request(url, options, (message) => {
@@ -80,7 +80,7 @@ function send(url: URL, { body, options }: Sending): Promise<Response> {
 }
 
 /** Returns the system's error code (`ECONNREFUSED`), because the provider's own text must not be logged. */
-function wordOf(error: Error): string {
+function describeFault(error: Error): string {
   if (error.name === 'AbortError' || error.name === 'TimeoutError') return 'it takes too long'
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name
 }

@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { FleetError, type ErrorKey } from '../../errors.js'
 import type { Call } from '../http/route.js'
-import { administrates, describeFreeze, readFreeze, refuseFrozen } from './freeze.js'
+import { isAdministratorOf, describeFreeze, readFreeze, refuseFrozen } from './freeze.js'
 import type { StateService } from '../service.js'
 
 /** A query key of every call that is refused while frozen. */
@@ -36,7 +36,7 @@ export async function requireThawed<Query>(
     readonly replace?: boolean
   }
   if (!force) throw refuseFrozen(frozen, errorKey)
-  if (!administrates(actor, organizationId))
+  if (!isAdministratorOf(actor, organizationId))
     throw new FleetError(
       'forbidden',
       errorKey,

@@ -10,7 +10,7 @@ import { inPieces } from '../store/in-pieces.js'
 import { readSessions } from './session-queries.js'
 import type { StateService } from '../service.js'
 import { readActors } from './authenticate.js'
-import { maySessionLive } from './sessions.js'
+import { isSessionValid } from './sessions.js'
 import { startLoop, type Pass } from '../../runtime/loop.js'
 
 export interface SessionWatch {
@@ -29,7 +29,7 @@ const checkEveryMs = 2_000
 /** Hints of one change, and calls that begin together, share one check. */
 const gatherMs = 100
 /** Sessions that could not be checked for this long are treated as ended. */
-const believedMs = 4_500
+const staleAfterMs = 4_500
 
 export function createSessionWatch({ store, bus }: StateService, log: Logger): SessionWatch {
   const watched = new Map<number, Watched>()
@@ -82,7 +82,7 @@ export function createSessionWatch({ store, bus }: StateService, log: Logger): S
       checkedAt = startedAt
       if (watched.size === 0) nextIn(null)
     } catch (error) {
-      if (performance.now() - checkedAt > believedMs)
+      if (performance.now() - checkedAt > staleAfterMs)
         for (const id of watched.keys()) notify(id, null)
       throw error
     }
@@ -90,7 +90,7 @@ export function createSessionWatch({ store, bus }: StateService, log: Logger): S
 
   async function readLiving(ids: readonly number[]): Promise<readonly Actor[]> {
     const sessions = await readSessions(store.queries, ids)
-    return readActors(store.queries, sessions.filter(maySessionLive))
+    return readActors(store.queries, sessions.filter(isSessionValid))
   }
 
   function notify(id: number, actor: Actor | null): void {

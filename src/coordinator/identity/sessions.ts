@@ -99,7 +99,7 @@ export async function refreshSession(
   const session = await findSession(queries, sessionId)
   if (session) note({ organization: session.organizationId, account: session.account.name })
   const now = service.now()
-  if (!session || !maySessionLive(session) || session.refreshExpiresAt <= now)
+  if (!session || !isSessionValid(session) || session.refreshExpiresAt <= now)
     throw unauthenticated('the session has ended; log in again')
 
   const times = sessionTimes(session.organization ?? service.settings, now)
@@ -138,7 +138,7 @@ export async function removeExpiredSessions({ store, now }: StateService): Promi
 }
 
 /** False while a lock disables the session without ending it, or if its account no longer belongs to the organization. */
-export function maySessionLive({ account, organization, role }: SessionRecord): boolean {
+export function isSessionValid({ account, organization, role }: SessionRecord): boolean {
   if (account.locked || organization?.locked === true) return false
   // Only the system administrator belongs to no organization.
   return organization === null ? account.systemAdministrator : role !== null

@@ -19,7 +19,7 @@ export function userRoutes(service: StateService): readonly Route[] {
       update: 'Changes the role; 409 for the last administrator',
       delete: 'Removes the account from the organization; 409 for the last administrator',
     },
-    asksNoAccess: true,
+    skipsAccessCheck: true,
     create: createUser,
     update: changeRole,
     remove: deleteUser,

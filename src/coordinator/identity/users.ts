@@ -4,7 +4,7 @@ import type { user } from '../../resources/user.js'
 import { FleetError } from '../../errors.js'
 import { accountReading } from './account-queries.js'
 import { updateRole, userReading, type UserRecord } from './user-queries.js'
-import { chooseOwner, notThere } from '../api/find-references.js'
+import { chooseOwner, referencesNotFound } from '../api/find-references.js'
 import type { CreateBody, UpdateBody } from '../api/resource-schemas.js'
 import { scopeOf, type StateService } from '../service.js'
 import {
@@ -27,7 +27,7 @@ export async function createUser(
   if (organizationId === null) throw organizationMissing('user')
   const id = await store.decide(async (queries) => {
     const account = await accountReading.find(queries, scopeOf(actor), wanted.account.id)
-    if (!account) throw notThere('account', [wanted.account.id], 'user')
+    if (!account) throw referencesNotFound('account', [wanted.account.id], 'user')
     const { userId, wasThere } = await addMember(queries, account, organizationId, {
       actor,
       ...(wanted.role && { role: wanted.role }),

@@ -18,7 +18,7 @@ import { askVisibleCaches, type AskedCache } from '../statistics/asked-caches.js
 import type { NewestEachAnswer } from '../statistics/store/statistics-archive.js'
 import type { Scope } from '../store/scope.js'
 import { readServingPlaces } from './group-places.js'
-import { hourMs, readCourse, type Course, type Step } from './hour-course.js'
+import { hourMs, readHourSeries, type HourSeries, type Step } from './hour-course.js'
 import { namedTables, readNames } from './object-names.js'
 import {
   addRates,
@@ -55,7 +55,7 @@ const hourMemory = { most, freshMs: 30_000, usableMs: hourMs, waitMostMs: 150 }
 export function createFleetFigures(service: StateService): FleetFigures {
   const { now } = service
   const ofNow = createRefreshedMemory<FiguresOfNow>({ ...nowMemory, now })
-  const ofHour = createRefreshedMemory<Course>({ ...hourMemory, now })
+  const ofHour = createRefreshedMemory<HourSeries>({ ...hourMemory, now })
   return {
     readNow: async (actor) => {
       const known = await orUnknown(ofNow.read(keyOf(actor), () => findNow(service, actor)))
@@ -156,10 +156,10 @@ async function nameWorst(
 async function findCourse(
   service: StateService,
   actor: Actor,
-  known: Course | undefined,
-): Promise<Course> {
+  known: HourSeries | undefined,
+): Promise<HourSeries> {
   const caches = await askCaches(service, actor)
-  return readCourse(service.statistics, { caches, nowMs: service.now(), known })
+  return readHourSeries(service.statistics, { caches, nowMs: service.now(), known })
 }
 
 /** `hourBefore` is the last step that had ended an hour ago. */

@@ -12,7 +12,7 @@ export interface Step {
   readonly rates: Float64Array
 }
 
-export interface Course {
+export interface HourSeries {
   /** Oldest first. */
   readonly steps: readonly Step[]
   /** The number of caches; it determines the length of the steps. */
@@ -29,10 +29,10 @@ const rowsMost = 200_000
 /** The last steps are read again: they may have been incomplete. */
 const stepsAnew = 3
 
-export async function readCourse(
+export async function readHourSeries(
   statistics: StatisticsArchive,
   { caches, nowMs, known }: CourseQuery,
-): Promise<Course> {
+): Promise<HourSeries> {
   const spanMs = (hourMs + beyondMs) / findStepsMost(caches.length)
   const newest = known?.caches === caches.length ? known.steps.at(-1) : undefined
   const isRecent = newest !== undefined && nowMs - newest.endsAt < stepsAnew * spanMs
@@ -56,7 +56,7 @@ export async function readCourse(
 interface CourseQuery {
   readonly caches: readonly AskedCache[]
   readonly nowMs: number
-  readonly known: Course | undefined
+  readonly known: HourSeries | undefined
 }
 
 function findStepsMost(caches: number): number {

@@ -199,7 +199,7 @@ async function beginRun(
   }
 }
 
-const nobody: ReadonlySet<number> = new Set()
+const noAgents: ReadonlySet<number> = new Set()
 
 export function reconcilableGroup(
   run: Pick<ReconcileRun, 'deployments'>,
@@ -263,7 +263,7 @@ async function follow(
     exclude,
     wanted: program,
     // A pending deploy, which waits for agents, does not count Down ones.
-    keepDown: followed.deployPending ? nobody : keepPlacements(run, settled),
+    keepDown: followed.deployPending ? noAgents : keepPlacements(run, settled),
   }
   let decision = await decideFollowing(queries, input)
   if (followed.deployPending) return decision.shortages.length === 0 ? decision : undefined

@@ -22,7 +22,7 @@ import { scopeOfOwner } from '../store/scope.js'
 import { readUsableTagIds } from '../fleet/tag-queries.js'
 import type { NamedDeployment } from '../fleet/target-queries.js'
 import { readGroups, readNewestGroupId, type GroupRecord } from '../fleet/group-queries.js'
-import { notThere, requireAll } from '../api/find-references.js'
+import { referencesNotFound, requireAll } from '../api/find-references.js'
 import { scopeOf, type StateService } from '../service.js'
 import { holdsPlacement, toPlacementInput, type GroupToPlace } from './placing.js'
 import type { PlacementPlan } from './plan-schemas.js'
@@ -99,7 +99,7 @@ async function readOwnGroups(
   )
   for (const [key, named] of Object.entries({ groups: planned, undeployed: leaving })) {
     const missing = named.filter((id) => !own.has(id))
-    if (missing.length > 0) throw notThere(key, missing, 'vclgroup')
+    if (missing.length > 0) throw referencesNotFound(key, missing, 'vclgroup')
   }
   return own
 }

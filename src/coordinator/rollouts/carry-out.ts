@@ -83,7 +83,7 @@ export async function takeStep(
   now: number,
 ): Promise<CarriedOut> {
   const isReturn = step.do === 'rollBack'
-  const moved = moveOn(isReturn ? await joinComers(queries, before) : before, step, now)
+  const moved = moveOn(isReturn ? await addNewcomers(queries, before) : before, step, now)
   const agentIds = await movePlaces(queries, moved, step, now)
   const rollout = await readProgress(queries, moved)
   if (!(await writeRollout(queries, rollout))) throw new Error(`rollout ${rollout.id} was changed`)
@@ -91,7 +91,7 @@ export async function takeStep(
   return { rollout: { ...rollout, epoch: rollout.epoch + 1 }, agentIds }
 }
 
-async function joinComers(queries: Queries, rollout: RolloutRecord): Promise<RolloutRecord> {
+async function addNewcomers(queries: Queries, rollout: RolloutRecord): Promise<RolloutRecord> {
   const places = await readSeenPlaces(queries, rollout.groupId)
   return joinNewcomers(rollout, [...places.values()])
 }

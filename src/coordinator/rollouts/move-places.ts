@@ -87,7 +87,7 @@ export function joinNewcomers(
   return { ...rollout, waves }
 }
 
-interface WayBack {
+interface RollbackChanges {
   readonly save: readonly PlacementRecord[]
   /** Agents that served nothing of the group before. */
   readonly leave: readonly number[]
@@ -97,7 +97,7 @@ interface WayBack {
 export function goBack(
   placements: readonly PlacementRecord[],
   rollout: Pick<RolloutRecord, 'sources' | 'fromSources' | 'fromRevision'>,
-): WayBack {
+): RollbackChanges {
   const [program, old] = [programOf(rollout.sources), programOf(rollout.fromSources)]
   const own = placements.filter(({ replacedBy }) => replacedBy === null)
   const save = own.flatMap((place): PlacementRecord[] => {

@@ -47,7 +47,7 @@ export interface RolloutSeen {
   /** Observed seconds of the current bake. */
   readonly bakedSeconds: number
   /** True once every agent that could go back quickly has had the time to. */
-  readonly isReturnLong: boolean
+  readonly isReturnOverdue: boolean
 }
 
 export interface RolloutCourse {
@@ -135,10 +135,10 @@ function judgeBake(rollout: RolloutCourse, seen: RolloutSeen): RolloutStep {
 
 /** One ban for all agents that go back together; an agent that was absent gets its own. */
 function judgeReturn({ policy, isAborted }: RolloutCourse, seen: RolloutSeen): RolloutStep {
-  const { agents, isReturnLong } = seen
+  const { agents, isReturnOverdue } = seen
   const agentIds = agents.flatMap(({ agentId, isNewlyBack }) => (isNewlyBack ? [agentId] : []))
   const isComing = agents.some(({ progress, isThere }) => isThere && progress === 'switching')
-  if (policy.banOnRollback && agentIds.length > 0 && (!isComing || isReturnLong))
+  if (policy.banOnRollback && agentIds.length > 0 && (!isComing || isReturnOverdue))
     return { do: 'ban', agentIds }
   return areBack(seen) ? { do: 'end', state: isAborted ? 'Aborted' : 'RolledBack' } : wait
 }
@@ -150,11 +150,17 @@ function areBack({ agents }: RolloutSeen): boolean {
 
 export type RolloutVerb = 'pause' | 'resume' | 'advance' | 'abort'
 
-type Said = 'pause' | 'bakeAnew' | 'next' | 'succeed' | 'rollBack' | { readonly refused: string }
-type SaidTo = Pick<RolloutCourse, 'state' | 'wave' | 'waves'>
+type VerbOutcome =
+  | 'pause'
+  | 'bakeAnew'
+  | 'next'
+  | 'succeed'
+  | 'rollBack'
+  | { readonly refused: string }
+type VerbTarget = Pick<RolloutCourse, 'state' | 'wave' | 'waves'>
 
 /** Returns what a user's verb does, or why it is refused. */
-export function judgeVerb(verb: RolloutVerb, rollout: SaidTo): Said {
+export function judgeVerb(verb: RolloutVerb, rollout: VerbTarget): VerbOutcome {
   const { Loading, RollingBack } = rolloutStates
   const { state } = rollout
   if (state > RollingBack) return { refused: 'it has ended' }
@@ -164,9 +170,9 @@ export function judgeVerb(verb: RolloutVerb, rollout: SaidTo): Said {
   return verbs[verb](rollout)
 }
 
-const isPaused = ({ state }: SaidTo): boolean => state === rolloutStates.Paused
+const isPaused = ({ state }: VerbTarget): boolean => state === rolloutStates.Paused
 
-const verbs: Readonly<Record<RolloutVerb, (rollout: SaidTo) => Said>> = {
+const verbs: Readonly<Record<RolloutVerb, (rollout: VerbTarget) => VerbOutcome>> = {
   pause: (rollout) => (isPaused(rollout) ? { refused: 'it is already paused' } : 'pause'),
   resume: (rollout) => (isPaused(rollout) ? 'bakeAnew' : { refused: 'it is not paused' }),
   abort: () => 'rollBack',

@@ -106,7 +106,7 @@ async function checkRollout(
     return
   }
   if (rollout.state === rolloutStates.Paused) return
-  if (await isToBeLeft(service, rollout, tools.checkedAtMs)) return
+  if (await canSkipCheck(service, rollout, tools.checkedAtMs)) return
   const bakedSeconds = bakes.read(rollout)
   const { seen, gates } = await seeRollout(service, { ...rollout, bakedSeconds }, tools)
   const step = chooseStep(toCourse(rollout), seen)
@@ -122,7 +122,7 @@ async function checkRollout(
 }
 
 /** Each agent that switches causes a hint; only the last one of a wave justifies reading the whole rollout. */
-async function isToBeLeft(
+async function canSkipCheck(
   { store }: StateService,
   { id, groupId, state }: RolloutRecord,
   checkedAtMs: Map<number, number>,

@@ -52,8 +52,8 @@ export async function seeRollout(
     const { bakedSeconds } = rollout
     const nothing = { belowMin: null, verdict: 'pass', why: null, bakedSeconds } as const
     const sinceMs = service.now() - (rollout.waves[rollout.wave - 1]?.endedAt ?? 0)
-    const isReturnLong = sinceMs > longReturnMs
-    return { seen: { agents, isReturnLong, ...nothing }, gates: rollout.gates }
+    const isReturnOverdue = sinceMs > longReturnMs
+    return { seen: { agents, isReturnOverdue, ...nothing }, gates: rollout.gates }
   }
   await servedOthers()
   const healthy = await countHealthy(queries, rollout)
@@ -71,7 +71,7 @@ export async function seeRollout(
         (agentId) => isRunning(places.get(agentId)),
       ),
       ...judgeTogether(judged),
-      ...{ bakedSeconds, isReturnLong: false },
+      ...{ bakedSeconds, isReturnOverdue: false },
     },
     gates: judged.map((gate) => ({ ...gate, at: now })),
   }

@@ -41,7 +41,9 @@ export async function sendDelivery(sending: Sending): Promise<Attempt> {
     return await post(url, sending, ending.signal)
   } catch (error) {
     signal.throwIfAborted()
-    return failed(ending.signal.aborted ? `no answer within ${timeoutMs / 1000} s` : wordOf(error))
+    return failed(
+      ending.signal.aborted ? `no answer within ${timeoutMs / 1000} s` : describeError(error),
+    )
   } finally {
     clearTimeout(timer)
     signal.removeEventListener('abort', end)
@@ -123,11 +125,11 @@ function failed(error: string): Attempt {
 }
 
 /** The system's error code (`ECONNREFUSED`), or why the address was refused. */
-function wordOf(error: unknown): string {
+function describeError(error: unknown): string {
   if (error instanceof RefusedAddress) return error.message
   if (!(error instanceof Error)) return String(error)
   // Connecting to each of several addresses failed.
   const [first] = error instanceof AggregateError ? (error.errors as unknown[]) : []
-  if (first !== undefined) return wordOf(first)
+  if (first !== undefined) return describeError(first)
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name
 }

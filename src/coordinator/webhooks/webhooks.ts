@@ -104,7 +104,7 @@ export async function createWebhook(
           sealedUrl: sealing.seal(whole, sealedPurposes.webhookUrl),
           sealedSecret: sealing.seal(secret, sealedPurposes.webhookSecret),
           position: (await readEventBounds(queries)).newest,
-          ...{ dropped: 0, ...unfailing },
+          ...{ dropped: 0, ...healthy },
         },
         now(),
       )
@@ -116,7 +116,7 @@ export async function createWebhook(
   return given === undefined ? { ...view, secret } : view
 }
 
-const unfailing = { failures: 0, failingSince: null, lastError: null, retryAt: 0 } as const
+const healthy = { failures: 0, failingSince: null, lastError: null, retryAt: 0 } as const
 
 /** Waiting deliveries are retried at once, to the new URL; disabling drops them. Throws like createWebhook. */
 export async function updateWebhook(
@@ -141,19 +141,19 @@ export async function updateWebhook(
   if (isChanged)
     await withUniqueName(fields.name, 'webhook', () =>
       sealing.write(store, async (queries) => {
-        const isTurned = fields.enabled !== before.enabled
+        const isToggled = fields.enabled !== before.enabled
         await updateRow(queries, 'webhooks', id, {
           ...toRow(webhook.fields, fields),
-          ...unfailing,
+          ...healthy,
           ...(parsed && { sealedUrl: sealing.seal(parsed.whole, sealedPurposes.webhookUrl) }),
           ...(secret !== null && {
             sealedSecret: sealing.seal(secret, sealedPurposes.webhookSecret),
           }),
           // Events that occurred while it was disabled are not sent.
-          ...(isTurned && { position: (await readEventBounds(queries)).newest }),
+          ...(isToggled && { position: (await readEventBounds(queries)).newest }),
           updatedAt: now(),
         })
-        if (isTurned) await dropWaiting(queries, id, now())
+        if (isToggled) await dropWaiting(queries, id, now())
       }),
     )
   return viewWebhook(service, await webhookReading.readAgain(service, actor, id))

@@ -1,6 +1,6 @@
 /** The course of the last hour is the same whether it is read at once or as it goes on. */
 import t from 'tap'
-import { hourMs, joinSteps, readCourse } from '../../../src/coordinator/overview/hour-course.js'
+import { hourMs, joinSteps, readHourSeries } from '../../../src/coordinator/overview/hour-course.js'
 import { emptyRates, figureCounters } from '../../../src/coordinator/overview/judge-figures.js'
 import {
   LocalArchive,
@@ -30,8 +30,8 @@ void t.test('what came since is joined to what was known', async (t) => {
           values: [(at - begin) / stepMs, 1, 1, 0, 0, 3, 4, 100],
         })
   }
-  const read = (nowMs: number, known?: Awaited<ReturnType<typeof readCourse>>) =>
-    readCourse(archive, { caches, nowMs, known })
+  const read = (nowMs: number, known?: Awaited<ReturnType<typeof readHourSeries>>) =>
+    readHourSeries(archive, { caches, nowMs, known })
 
   record(begin, begin + hourMs)
   const first = await read(begin + hourMs)
@@ -43,7 +43,7 @@ void t.test('what came since is joined to what was known', async (t) => {
   t.same(joined.steps, whole.steps)
   t.equal(whole.steps.at(-1)?.rates[5], 14, 'errors of both groups on both caches')
   t.ok((joined.steps.at(-1)?.endsAt ?? 0) > (first.steps.at(-1)?.endsAt ?? 0))
-  const other = await readCourse(archive, {
+  const other = await readHourSeries(archive, {
     caches: caches.slice(1),
     nowMs: begin + hourMs,
     known: joined,

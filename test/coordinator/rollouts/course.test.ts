@@ -267,7 +267,7 @@ function look(world: World, { verdict, baked, isLong }: Look): void {
     isNewlyBack: how === 'back' && written.get(agentId) === 'switching',
   }))
   const step = chooseStep(toCourse(world.rollout), {
-    ...{ agents, verdict, why: null, bakedSeconds: baked, isReturnLong: isLong },
+    ...{ agents, verdict, why: null, bakedSeconds: baked, isReturnOverdue: isLong },
     belowMin: findShort(world),
   })
   if (step.do !== 'wait') take(world, step)

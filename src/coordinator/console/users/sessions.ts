@@ -31,8 +31,8 @@ const idleMs = 30 * 60 * 1000
 /** The precision of the idle time. */
 const prolongEveryMs = 60_000
 /** As in authenticate.ts. */
-const believedMs = 4_000
-const rememberedMost = 10_000
+const cachedMs = 4_000
+const cachedMost = 10_000
 /** With more sessions the account's oldest one ends. */
 const sessionsOfAccount = 1000
 const cookiePattern = /^([1-9][0-9]{0,15})\.([A-Za-z0-9_-]{43})$/
@@ -40,7 +40,11 @@ const label = 'console'
 
 export function createConsoleSessions({ service }: Identity): ConsoleSessions {
   const { store, now } = service
-  const remembered = createReadCache<Actor | undefined>({ most: rememberedMost, believedMs, now })
+  const remembered = createReadCache<Actor | undefined>({
+    most: cachedMost,
+    believedMs: cachedMs,
+    now,
+  })
   const subscription = service.bus.subscribe(credentialsChangedSubject, () => {
     remembered.clear()
   })
