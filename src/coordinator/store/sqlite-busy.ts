@@ -1,7 +1,9 @@
 /**
- * Waits for another process that writes the store (`admin set-password` beside the daemon, a backup) without blocking this one:
- * SQLite's own waiting blocks the thread, and with it all agent links and API requests.
+ * Keeps the store from blocking this process, and with it all agent links and API requests: it waits for another process that writes
+ * (`admin set-password` beside the daemon, a backup) outside of SQLite, whose own waiting blocks the thread, and gives the event
+ * loop a turn between the statements of a long transaction.
  */
+import { setImmediate as servedOthers } from 'node:timers/promises'
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
 import { FleetError } from '../../errors.js'
 import { pauseFor } from '../../runtime/pause.js'
@@ -10,6 +12,8 @@ import { pauseFor } from '../../runtime/pause.js'
 const retryLimitMs = 5000
 /** Constant, because SQLite's own waiting polls less and less often and may starve. */
 const pauseMs = 5
+/** SQLite answers within the call, so that the statements of a transaction follow each other without a turn of the event loop. */
+const turnMs = 5
 
 export class StoreBusy extends FleetError {
   constructor(cause: unknown) {
@@ -31,22 +35,38 @@ export async function retryWhileBusy<T>(attempt: () => T | Promise<T>): Promise<
   }
 }
 
-/** Retries statements outside transactions; a transaction that has begun already holds the store. */
-export class RetryingConnection implements DatabaseConnection {
+/**
+ * Retries statements outside transactions; a transaction that has begun already holds the store. Others may be served before any
+ * statement, as on PostgreSQL.
+ */
+export class PatientConnection implements DatabaseConnection {
   readonly #connection: DatabaseConnection
   readonly #isInTransaction: () => boolean
+  /** Of the first statement since the last turn of the event loop. */
+  #busySinceMs: number | null = null
 
   constructor(connection: DatabaseConnection, isInTransaction: () => boolean) {
     this.#connection = connection
     this.#isInTransaction = isInTransaction
   }
 
-  executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+  async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    await this.#serveOthers()
     if (this.#isInTransaction()) return this.#connection.executeQuery(query)
     return retryWhileBusy(() => this.#connection.executeQuery<Row>(query))
   }
 
   streamQuery<Row>(query: CompiledQuery, chunkSize: number) {
     return this.#connection.streamQuery<Row>(query, chunkSize)
+  }
+
+  async #serveOthers(): Promise<void> {
+    if (this.#busySinceMs !== null && performance.now() - this.#busySinceMs >= turnMs)
+      await servedOthers()
+    if (this.#busySinceMs !== null) return
+    this.#busySinceMs = performance.now()
+    setImmediate(() => {
+      this.#busySinceMs = null
+    })
   }
 }
