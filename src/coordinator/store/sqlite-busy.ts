@@ -1,9 +1,9 @@
 /**
  * Keeps the store from blocking this process, and with it all agent links and API requests: it waits for another process that writes
- * (`admin set-password` beside the daemon, a backup) outside of SQLite, whose own waiting blocks the thread, and gives the event
- * loop a turn between the statements of a long transaction.
+ * (`admin set-password` beside the daemon, a backup) outside of SQLite, whose own waiting blocks the thread, and yields to the event
+ * loop between the statements of a long transaction.
  */
-import { setImmediate as servedOthers } from 'node:timers/promises'
+import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
 import { FleetError } from '../../errors.js'
 import { pauseFor } from '../../runtime/pause.js'
@@ -12,8 +12,8 @@ import { pauseFor } from '../../runtime/pause.js'
 const retryLimitMs = 5000
 /** Constant, because SQLite's own waiting polls less and less often and may starve. */
 const pauseMs = 5
-/** SQLite answers within the call, so that the statements of a transaction follow each other without a turn of the event loop. */
-const turnMs = 5
+/** SQLite answers within the call, so the statements of a transaction follow each other and the event loop serves nothing else. */
+const yieldAfterMs = 5
 
 export class StoreBusy extends FleetError {
   constructor(cause: unknown) {
@@ -36,13 +36,13 @@ export async function retryWhileBusy<T>(attempt: () => T | Promise<T>): Promise<
 }
 
 /**
- * Retries statements outside transactions; a transaction that has begun already holds the store. Others may be served before any
+ * Retries statements outside transactions; a transaction that has begun already holds the store. Other code may run before any
  * statement, as on PostgreSQL.
  */
-export class PatientConnection implements DatabaseConnection {
+export class YieldingConnection implements DatabaseConnection {
   readonly #connection: DatabaseConnection
   readonly #isInTransaction: () => boolean
-  /** Of the first statement since the last turn of the event loop. */
+  /** Start of the first statement since the event loop last ran; null: none. */
   #busySinceMs: number | null = null
 
   constructor(connection: DatabaseConnection, isInTransaction: () => boolean) {
@@ -51,7 +51,7 @@ export class PatientConnection implements DatabaseConnection {
   }
 
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
-    await this.#serveOthers()
+    await this.#yieldIfLong()
     if (this.#isInTransaction()) return this.#connection.executeQuery(query)
     return retryWhileBusy(() => this.#connection.executeQuery<Row>(query))
   }
@@ -60,9 +60,9 @@ export class PatientConnection implements DatabaseConnection {
     return this.#connection.streamQuery<Row>(query, chunkSize)
   }
 
-  async #serveOthers(): Promise<void> {
-    if (this.#busySinceMs !== null && performance.now() - this.#busySinceMs >= turnMs)
-      await servedOthers()
+  async #yieldIfLong(): Promise<void> {
+    if (this.#busySinceMs !== null && performance.now() - this.#busySinceMs >= yieldAfterMs)
+      await yieldToOthers()
     if (this.#busySinceMs !== null) return
     this.#busySinceMs = performance.now()
     setImmediate(() => {

@@ -24,7 +24,7 @@ import { createReadMemory } from './read-memory.js'
 import type { Tables } from './schema.js'
 import { translated, translateError } from './sqlite-errors.js'
 import { statementCache } from './sqlite-statements.js'
-import { retryWhileBusy, PatientConnection, StoreBusy } from './sqlite-busy.js'
+import { retryWhileBusy, YieldingConnection, StoreBusy } from './sqlite-busy.js'
 import type { TransactionOptions } from './store.js'
 import { TransactionGuard } from './transaction-guard.js'
 import { Semaphore } from '../../runtime/semaphore.js'
@@ -202,7 +202,7 @@ class OneConnectionDialect extends SqliteDialect {
 /** Kysely's own queue wakes every waiter at each turn, which is quadratic when a whole fleet connects at once. */
 class OneConnectionDriver extends SqliteDriver {
   readonly #connection: Connection
-  #patient: DatabaseConnection | null = null
+  #yielding: DatabaseConnection | null = null
 
   constructor(config: SqliteDialectConfig, connection: Connection) {
     super(config)
@@ -214,8 +214,8 @@ class OneConnectionDriver extends SqliteDriver {
     guard.check()
     await mutex.acquire()
     const only = await super.acquireConnection()
-    this.#patient ??= new PatientConnection(only, () => file.inTransaction)
-    return this.#patient
+    this.#yielding ??= new YieldingConnection(only, () => file.inTransaction)
+    return this.#yielding
   }
 
   override async releaseConnection(): Promise<void> {

@@ -1,9 +1,9 @@
-/** SQLite runs in the thread of the event loop: a long transaction must not keep others waiting. */
+/** SQLite runs in the thread of the event loop: a long transaction must not block everything else. */
 import { pino } from 'pino'
 import t from 'tap'
 import { openStore } from '../../../src/coordinator/store/open-store.js'
 
-void t.test('others are served while a long transaction runs', async (t) => {
+void t.test('the event loop goes on while a long transaction runs', async (t) => {
   const store = await openStore('sqlite::memory:', pino({ level: 'silent' }))
   t.teardown(() => store.close())
   const transactionMs = 100
