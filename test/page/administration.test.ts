@@ -81,7 +81,7 @@ void t.test('the administration', async (t) => {
     await page.getByRole('button', { name: 'Create', exact: true }).click()
     await page
       .getByRole('dialog')
-      .getByText(/5 characters; 12 to/)
+      .getByText(/5 characters; it must have 12 to/)
       .waitFor()
     await page.getByLabel('Password').fill(password)
     await page.getByRole('button', { name: 'Create', exact: true }).click()

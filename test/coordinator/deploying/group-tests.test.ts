@@ -257,7 +257,7 @@ void t.test(
         return (
           text.length <= 32_001 &&
           told === Math.min(10, all.length) &&
-          text.includes('120 s together') &&
+          text.includes('limit of 120 s') &&
           text.endsWith('(2 more files were not run)')
         )
       }),
