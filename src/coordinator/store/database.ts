@@ -21,7 +21,7 @@ export interface DialectSql {
   readonly text: string
   /** Appended after a table's closing parenthesis. */
   readonly tableOptions: string
-  /** Creates the functions that queries use: `iso_time(ms)`, `given_rows(rows)`. Executed at every start. */
+  /** Creates the functions that queries use: `iso_time(ms)`. Executed at every start. */
   readonly definitions: readonly string[]
   /** Creates a trigger: for each row, after the write. */
   readonly trigger: (trigger: Trigger) => readonly string[]

@@ -1,6 +1,6 @@
 /**
- * Passes rows to a statement as one parameter, which each database unpacks by its own table function `given_rows`. The statement's
- * text does not depend on the number of rows: it has few nodes and is prepared once, whereas a list of `values` is new each time.
+ * Passes rows to a statement as one JSON parameter, which both databases unpack alike. The statement's text does not
+ * depend on the number of rows: it has few nodes and is prepared once, whereas a list of `values` is new each time.
  */
 import { sql, type RawBuilder } from 'kysely'
 import { inPieces } from './in-pieces.js'
@@ -10,25 +10,6 @@ import type { Queries } from './store.js'
 export type GivenType = 'bigint' | 'text'
 type GivenColumns = Readonly<Record<string, GivenType>>
 type GivenValue = number | string | null
-
-/** The columns of `given_rows`. A row with more of them does not fit. */
-export const givenColumns = Array.from({ length: 48 }, (_, at) => `c${at}`)
-
-/** The parameter of `given_rows`. */
-export class GivenRows {
-  readonly rows: readonly (readonly GivenValue[])[]
-
-  constructor(rows: readonly (readonly GivenValue[])[]) {
-    // PostgreSQL rejects half a surrogate pair, which agents may send.
-    this.rows = rows.map((row) => row.map(toWellFormed))
-  }
-
-  /** As PostgreSQL gets it: an object, because its `json_each` takes no array. */
-  toJSON(): object {
-    return Object.fromEntries(this.rows.entries())
-  }
-}
-
 type GivenRow<Columns extends GivenColumns> = {
   readonly [name in keyof Columns]: ValueOf<Columns[name]>
 }
@@ -54,7 +35,7 @@ export function prepareGiven<Columns extends GivenColumns, Row>(
   }))
   return (queries, rows) =>
     inPieces(rows, (piece) =>
-      run(queries, [new GivenRows(piece.map((row) => names.map((name) => row[name] ?? null)))]),
+      run(queries, [numberRows(piece.map((row) => names.map((name) => row[name] ?? null)))]),
     )
 }
 
@@ -65,14 +46,12 @@ function nameColumns<Columns extends GivenColumns>(columns: Columns): Given<Colu
   const named = sql.join(
     names.map((name, at) => sql`${sql.raw(items[at] ?? '')} as ${sql.ref(name)}`),
   )
-  const from = sql`from (select ${named} from given_rows(${new GivenRows([])})) as given`
+  const from = sql`from (select ${named} from json_each(${numberRows([])})) as given`
   return { ...Object.fromEntries(values), from } as Given<Columns> // a value for each column
 }
 
 function readItem(type: GivenType, at: number): string {
-  const column = givenColumns[at]
-  if (column === undefined) throw new Error(`given_rows has no column ${at}`)
-  return type === 'text' ? column : `cast(${column} as ${type})`
+  return type === 'text' ? `value ->> ${at}` : `cast(value ->> ${at} as ${type})`
 }
 
 /** A `select` of rows, for a statement that rarely runs. */
@@ -81,7 +60,7 @@ export function listGiven(
   rows: readonly (readonly GivenValue[])[],
 ): RawBuilder<unknown> {
   const columns = types.map(readItem)
-  return sql`select ${sql.raw(columns.join(', '))} from given_rows(${new GivenRows(rows)})`
+  return sql`select ${sql.raw(columns.join(', '))} from json_each(${numberRows(rows)})`
 }
 
 /** For `where id in …`, unordered. */
@@ -94,6 +73,12 @@ export function writeIds(ids: readonly number[]): string {
   return ids.length === 0 ? '{}' : `{"${ids.join('":0,"')}":0}`
 }
 
+/** An object, because PostgreSQL's `json_each` takes no array. */
+function numberRows(rows: readonly (readonly GivenValue[])[]): string {
+  return `{${rows.map((row, at) => `"${at}":${JSON.stringify(row.map(toWellFormed))}`).join(',')}}`
+}
+
+/** PostgreSQL rejects half a surrogate pair, which agents may send. */
 function toWellFormed(value: GivenValue): GivenValue {
   return typeof value === 'string' ? value.toWellFormed() : value
 }

@@ -19,7 +19,6 @@ import { DatabaseError, Pool, types, type PoolClient, type PoolConfig } from 'pg
 import type { Logger } from 'pino'
 import { FleetError } from '../../errors.js'
 import type { Database, DialectSql } from './database.js'
-import { givenColumns } from './given-rows.js'
 import type { Tables } from './schema.js'
 import type { TransactionOptions } from './store.js'
 import { TransactionGuard } from './transaction-guard.js'
@@ -66,10 +65,6 @@ const dialectSql: DialectSql = {
     `create or replace function iso_time(ms bigint) returns text language sql immutable as
      $$ select to_char(timestamp 'epoch' + ms * interval '1 millisecond',
                        'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') $$`,
-    // The planner puts its text in place of the call and leaves out the columns that are not used.
-    `create or replace function given_rows(rows json)
-     returns table(${givenColumns.map((column) => `${column} text`).join(', ')}) language sql immutable as
-     $$ select ${givenColumns.map((_, at) => `value ->> ${at}`).join(', ')} from json_each(rows) $$`,
   ],
   trigger: ({ name, table, after, when = 'true', work }) => [
     `create function "${name}"() returns trigger language plpgsql as

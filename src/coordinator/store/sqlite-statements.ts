@@ -2,7 +2,6 @@
 import type { SqliteDatabase, SqliteStatement } from 'kysely'
 import { createBoundedCache } from '../../runtime/bounded-cache.js'
 import { translated } from './sqlite-errors.js'
-import { defineGivenRows, type BindGiven } from './sqlite-given.js'
 import type { SqliteFile, SqliteStatement as Statement } from './sqlite-library.js'
 import { mapEach, prepareRow } from './sqlite-row.js'
 
@@ -12,7 +11,6 @@ const statementLengthMost = 4096
 
 /** The database as Kysely sees it: statements are cached, errors translated to the store's own. */
 export function statementCache(file: SqliteFile, noteWrite: () => void): SqliteDatabase {
-  const bind = defineGivenRows(file)
   const kept = createBoundedCache<string, SqliteStatement>(statementsKept)
   return {
     close: () => {
@@ -22,18 +20,14 @@ export function statementCache(file: SqliteFile, noteWrite: () => void): SqliteD
     prepare: (text) => {
       const found = kept.get(text)
       if (found) return found
-      const statement = translated(() => wrapStatement(file.prepare(text), bind, noteWrite))
+      const statement = translated(() => wrapStatement(file.prepare(text), noteWrite))
       if (text.length <= statementLengthMost) kept.set(text, statement)
       return statement
     },
   }
 }
 
-function wrapStatement(
-  statement: Statement,
-  bind: BindGiven,
-  noteWrite: () => void,
-): SqliteStatement {
+function wrapStatement(statement: Statement, noteWrite: () => void): SqliteStatement {
   const noteUse = statement.readonly ? () => undefined : noteWrite
   const toRow = statement.reader ? prepareRow(statement.raw(true)) : null
   return {
@@ -41,13 +35,13 @@ function wrapStatement(
     all: (parameters) =>
       translated(() => {
         noteUse()
-        const rows = statement.all([...bind(parameters)])
+        const rows = statement.all([...parameters])
         return toRow ? rows.map(toRow) : rows
       }),
     run: (parameters) =>
       translated(() => {
         noteUse()
-        return statement.run([...bind(parameters)])
+        return statement.run([...parameters])
       }),
     iterate: (parameters) => {
       noteUse()

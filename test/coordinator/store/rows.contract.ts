@@ -1,7 +1,6 @@
 /** How every store keeps rows, run for each database: constraints, ids, values, order, scope. Lists: `list.contract.ts`. */
 import { sql } from 'kysely'
 import type { Test } from 'tap'
-import { prepareGiven } from '../../../src/coordinator/store/given-rows.js'
 import {
   visibleAgents,
   visibleTags,
@@ -136,27 +135,6 @@ export function rowsContract(t: Test, factory: StoreFactory): void {
     t.strictSame(await queries.selectFrom('agentTags').selectAll().execute(), [
       { agentId: id, tagId: tag, static: 0, assigned: 1 },
     ])
-  })
-
-  void t.test('a statement reads the rows that it is given', async (t) => {
-    const { queries } = await factory.open(t)
-    const select = prepareGiven(
-      { at: 'bigint', word: 'text', other: 'text' },
-      (given) => sql<Readonly<Record<string, unknown>>>`
-        select ${given.at} as "at", ${given.word} as "word", ${given.other} as "other"
-        ${given.from} order by ${given.at}`,
-    )
-    const long = { at: 8_640_000_000_000_000, word: '🦊'.repeat(2 << 16), other: '' }
-    const rows = [
-      { at: -1, word: `"[null]" ' \\ \n % ?`, other: null },
-      ...Array.from({ length: 1500 }, (_, at) => ({ at, word: null, other: `${at}` })),
-      long,
-    ]
-
-    t.strictSame(await select(queries, rows), rows)
-    t.strictSame(await select(queries, []), [])
-    const [mended] = await select(queries, [{ ...long, word: 'half \ud83e' }])
-    t.strictSame(mended, { ...long, word: 'half \ufffd' })
   })
 
   void t.test('counts, sums and changed rows are the same kind of number everywhere', async (t) => {
