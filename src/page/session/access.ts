@@ -33,6 +33,8 @@ const longestTimerMs = 2_147_483_647
 
 let timer: ReturnType<typeof setTimeout> | undefined
 let renewing: Promise<string | null> | undefined
+/** Number of sessions that have ended: a renewal whose session has ended meanwhile must not resume it. */
+let endedSessions = 0
 
 export function readAccessToken(): string | null {
   return typeof session.value === 'object' ? (session.value?.access.token ?? null) : null
@@ -68,7 +70,7 @@ export async function logIn(credentials: {
     body: { cookie: true, ...(organization === '' ? {} : { org: organization }) },
   })
   if (!(answer instanceof Response)) return answer
-  return adopt(answer)
+  return adopt(answer, endedSessions)
 }
 
 export async function logOut(): Promise<void> {
@@ -110,13 +112,15 @@ async function renewLocked(stale: string | null): Promise<string | null> {
   // Another tab may have renewed the token while this one waited for the lock.
   const current = readAccessToken()
   if (current !== stale) return current
+  const endedBefore = endedSessions
   // `keepalive`: leaving the page now would lose the answer and with it the only valid cookie.
   const answer = await sendOnce('POST', '/auth/refresh', {
     token: null,
     keepalive: true,
     signal: AbortSignal.timeout(renewTimeoutMs),
   })
-  const error = answer instanceof Response ? await adopt(answer) : answer
+  const error = answer instanceof Response ? await adopt(answer, endedBefore) : answer
+  if (endedSessions !== endedBefore) return null
   startError.value = error
   if (error === null) return readAccessToken()
   if (error.status === 401 || error.status === 403)
@@ -125,7 +129,7 @@ async function renewLocked(stale: string | null): Promise<string | null> {
   return null
 }
 
-async function adopt(answer: Response): Promise<CallError | null> {
+async function adopt(answer: Response, endedBefore: number): Promise<CallError | null> {
   const tokens = await readOutcome<Tokens>(answer)
   if (!tokens.ok) return tokens.error
   const { accessToken: token, accessExpire } = tokens.value
@@ -139,6 +143,7 @@ async function adopt(answer: Response): Promise<CallError | null> {
   if (!(asked instanceof Response)) return asked
   const who = await readOutcome<Whoami>(asked)
   if (!who.ok) return who.error
+  if (endedSessions !== endedBefore) return null
   begin({ access, who: who.value })
   notifyTabs({ access, who: who.value })
   return null
@@ -152,6 +157,7 @@ function begin(next: Session): void {
 }
 
 function end(because: string): void {
+  endedSessions += 1
   clearTimeout(timer)
   localStorage.removeItem(rememberedKey)
   endedBecause.value = because
