@@ -29,6 +29,7 @@ const timeoutSeconds = 600
 /** One of them upgrades a Debian again and again, each time with all that is packed. */
 const bootedTimeoutSeconds = 2_400
 const keptCharacters = 16_000_000
+const failureLines = 16
 /** What takes longest comes first, so that no core is idle at the end while another has a long file left. */
 const longestFirst = [
   'test/end-to-end/kills',
@@ -173,8 +174,9 @@ async function runGroup(group, share) {
   keep(group[0], said)
   if (wrong === undefined) say(`${seconds.padStart(6)} s  ${named}`)
   else {
-    failed.push(named)
-    say(`${nameSources(leaveOutPassed(said))}\nFAILED after ${seconds} s  ${named}: ${wrong}`)
+    const failures = nameSources(leaveOutPassed(said))
+    failed.push(`${named}\n${excerptFirst(failures)}`)
+    say(`${failures}\nFAILED after ${seconds} s  ${named}: ${wrong}`)
   }
 }
 
@@ -232,6 +234,12 @@ function leaveOutPassed(said) {
     .split('\n')
     .filter((line) => !/^\s*ok \d+/.test(line))
     .join('\n')
+}
+
+/** The first failure, for the end of the output: who reads only that still learns why. */
+function excerptFirst(failures) {
+  const at = failures.search(/^ *not ok/m)
+  return at < 0 ? failures.slice(-500) : failures.slice(at).split('\n', failureLines).join('\n')
 }
 
 /** Lines and columns of the bundle become those of the sources. */

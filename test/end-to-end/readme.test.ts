@@ -92,7 +92,8 @@ async function type(
 function fetchText(url: string, name: string | undefined): Promise<string> {
   return new Promise((resolve, reject) => {
     const headers = name === undefined ? {} : { host: name }
-    request(url, { headers }, (answer) => {
+    // A connection of its own, as curl has: the cache closes an idle one after 5 s, which the next request would meet.
+    request(url, { headers, agent: false }, (answer) => {
       text(answer).then((said) => {
         resolve(said.trim())
       }, reject)

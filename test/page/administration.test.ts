@@ -1,7 +1,7 @@
 /** The administration in a browser: from an organization to what one user may, tokens that are shown once, and the own account. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import {
   findBarriers,
   keepScreenshot,
@@ -9,7 +9,7 @@ import {
   openPage,
   startBrowser,
 } from '../support/browser.js'
-import { startCoordinator, type TestEnd } from '../support/daemon.js'
+import { startCoordinator } from '../support/daemon.js'
 
 const hostile = '<img src=x onerror=alert(1)>'
 const shopName = 'The shop of an organization with a long name'
@@ -49,7 +49,7 @@ void t.test('the administration', async (t) => {
       ...{ type, read: true, write: type === 'session' },
     })
   const browser = await startBrowser(t)
-  const open = async (t: TestEnd, path: string, user?: string) => {
+  const open = async (t: Test, path: string, user?: string) => {
     const opened = await openPage(t, browser, base, { path: `/administration${path}` })
     if (user !== undefined) await opened.page.getByLabel('Organization').fill(shopName)
     await logInPage(opened.page, user === undefined ? undefined : { user, password })

@@ -6,7 +6,15 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { chromium, type Browser, type Locator, type Page } from 'playwright-core'
+import {
+  chromium,
+  type Browser,
+  type BrowserContext,
+  type Locator,
+  type Page,
+  type Request,
+} from 'playwright-core'
+import type { Test } from 'tap'
 import { administrator, type TestEnd } from './daemon.js'
 import { waitLimitMs } from './eventually.js'
 import { root } from './root.js'
@@ -59,7 +67,7 @@ export async function startBrowser(t: TestEnd): Promise<Browser> {
  * last test has ended.
  */
 export async function openPage(
-  t: TestEnd,
+  t: Test,
   browser: Browser,
   base: string,
   { path = '/', width = 1280, theme = 'light' }: PageSetup = {},
@@ -69,8 +77,15 @@ export async function openPage(
     // What is looked at is not on its way from one colour to another.
     reducedMotion: 'reduce',
   })
-  t.teardown(() => context.close())
+  t.teardown(async () => {
+    if (!t.passing()) await describePages(context, open)
+    await context.close()
+  })
   context.setDefaultTimeout(waitLimitMs)
+  const open = new Set<Request>()
+  context.on('request', (request) => open.add(request))
+  context.on('requestfinished', (request) => open.delete(request))
+  context.on('requestfailed', (request) => open.delete(request))
   const openTab = async (to = '/'): Promise<OpenPage> => {
     const page = await context.newPage()
     const wrongs = collectWrongs(page)
@@ -78,6 +93,16 @@ export async function openPage(
     return { page, wrongs, openTab }
   }
   return openTab(path)
+}
+
+/** For whoever reads why a test failed: what was shown, and which requests had no answer. */
+async function describePages(context: BrowserContext, open: ReadonlySet<Request>): Promise<void> {
+  for (const page of context.pages()) {
+    const shown = await page.innerText('body', { timeout: 5_000 }).catch(String)
+    process.stderr.write(`# ${page.url()} shows ${JSON.stringify(shown.slice(0, 600))}\n`)
+  }
+  for (const request of open)
+    process.stderr.write(`# not answered: ${request.method()} ${request.url()}\n`)
 }
 
 /** Fills the login form that is shown, and waits for what comes after it. */
