@@ -14,7 +14,6 @@ import {
   type Page,
   type Request,
 } from 'playwright-core'
-import type { Test } from 'tap'
 import { administrator, type TestEnd } from './daemon.js'
 import { waitLimitMs } from './eventually.js'
 import { root } from './root.js'
@@ -25,6 +24,11 @@ export interface OpenPage {
   readonly wrongs: string[]
   /** Another tab of the same browser profile: the same cookies. */
   openTab(path?: string): Promise<OpenPage>
+}
+
+interface PageTest extends TestEnd {
+  /** Absent where nothing is judged, in a benchmark. */
+  passing?(): boolean
 }
 
 interface PageSetup {
@@ -67,7 +71,7 @@ export async function startBrowser(t: TestEnd): Promise<Browser> {
  * last test has ended.
  */
 export async function openPage(
-  t: Test,
+  t: PageTest,
   browser: Browser,
   base: string,
   { path = '/', width = 1280, theme = 'light' }: PageSetup = {},
@@ -78,7 +82,7 @@ export async function openPage(
     reducedMotion: 'reduce',
   })
   t.teardown(async () => {
-    if (!t.passing()) await describePages(context, open)
+    if (t.passing?.() === false) await describePages(context, open)
     await context.close()
   })
   context.setDefaultTimeout(waitLimitMs)
