@@ -33,7 +33,10 @@ void t.test('it is filtered by data source, job and instance, each query too', a
   )
   for (const variable of queried)
     t.match(variable, {
-      ...{ type: 'query', datasource: { uid: source }, multi: true, allValue: '.+' },
+      type: 'query',
+      datasource: { uid: source },
+      multi: true,
+      allValue: '.+',
       // When the range of time changes.
       refresh: 2,
     })

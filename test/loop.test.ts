@@ -173,7 +173,8 @@ const reports: Readonly<Record<string, object>> = {
   'one text': { error: fill('x', messageLimitBytes - 500), loaded: [], failures: [] },
   NUL: { error: fill('\0', messageLimitBytes / 6 - 100), loaded: [], failures: [] },
   failures: {
-    ...{ error: null, loaded: Array(10_000).fill('x') },
+    error: null,
+    loaded: Array(10_000).fill('x'),
     failures: Array(10_000).fill({ program: 'cf-1-00000000-1', error: 'x'.repeat(40) }),
   },
 }
@@ -272,8 +273,13 @@ for (const unit of ['a&', 'a=1&', '%41', '+', '&'])
     ]),
   )
 const description = {
-  ...{ name: 'edge', agentVersion: '1.0.0', capabilities: [], tags: [], coordinatorId: null },
-  ...{ keyDigest: 'a'.repeat(64), condition: null },
+  name: 'edge',
+  agentVersion: '1.0.0',
+  capabilities: [],
+  tags: [],
+  coordinatorId: null,
+  keyDigest: 'a'.repeat(64),
+  condition: null,
 }
 const told: Readonly<Record<string, object>> = {
   'hello with tags': { kind: 'hello', ...description, tags: Array(90_000).fill('a') },
@@ -281,7 +287,10 @@ const told: Readonly<Record<string, object>> = {
   heartbeat: {
     kind: 'heartbeat',
     condition: {
-      ...{ engineState: 'running', heldRevision: 1, effectiveRevision: 1, lockedBecause: null },
+      engineState: 'running',
+      heldRevision: 1,
+      effectiveRevision: 1,
+      lockedBecause: null,
       engineError: 'ä'.repeat(500_000),
     },
   },

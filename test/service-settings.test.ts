@@ -92,7 +92,8 @@ ExecStart=/usr/bin/node /usr/lib/cachefleet/dist/bin/cachefleetd.js --coordinato
   t.strictSame(unit, {
     name: 'cachefleet-coordinator.service',
     stateDir: join(host, 'var/lib/cachefleet-coordinator'),
-    ...{ user: 'cachefleet-coordinator', groups: [] },
+    user: 'cachefleet-coordinator',
+    groups: [],
     environment: {
       MALLOC_ARENA_MAX: '2',
       CACHEFLEET_NAME: 'one',

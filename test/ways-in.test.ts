@@ -61,8 +61,11 @@ void t.test('the coordinators of the compose file could start with their setting
     t.match(loaded, {
       kind: 'run',
       settings: {
-        ...{ coordinator: true, listen: { host: '0.0.0.0', port: 8002 } },
-        ...{ store: /^postgres:/, bus: 'nats://nats:4222', tlsNames: ['localhost'] },
+        coordinator: true,
+        listen: { host: '0.0.0.0', port: 8002 },
+        store: /^postgres:/,
+        bus: 'nats://nats:4222',
+        tlsNames: ['localhost'],
         secretKeyFile: '/var/lib/cachefleet-keys/secret.key',
       },
     })

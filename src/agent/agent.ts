@@ -115,7 +115,8 @@ class Agent implements RunningAgent {
     this.#checks = new SourceChecks({ ...config.checks, ...parts, owner: stateDir ?? null })
     const checks = this.#checks
     this.#tester = new VclTester({ checks, owner: stateDir ?? null })
-    this.#reconciler = new Reconciler({ ...config, ...parts, checks, certificates })
+    const reconciler = new Reconciler({ ...config, ...parts, checks, certificates })
+    this.#reconciler = reconciler
     const link = this.#createLink(log, limitDials)
     this.#link = link
     this.#reports = new CoordinatorReports({
@@ -129,7 +130,7 @@ class Agent implements RunningAgent {
     this.#watch = new EngineWatch({
       ...parts,
       log,
-      reconciler: this.#reconciler,
+      reconciler,
       mayChange: () => this.#mayChange(),
       checkBackends: (context, inventory) => this.#backends.check(context, inventory),
       seen: () => {
@@ -148,11 +149,9 @@ class Agent implements RunningAgent {
     const cache = { cachePid: () => this.#watch.cachePid, product: () => this.#engine.product }
     const { figures } = (this.#log = new AgentLog({ config, state, sources, log, link, ...cache }))
     this.#counters = new AgentCounters({ config, state, log, link, figures, ...cache })
-    this.#health = new CacheHealth({
-      ...{ ...parts, log, reconciler: this.#reconciler, listen: config.healthListen ?? null },
-      takeover: config.takeover,
-      isLinked: () => link.isLive,
-    })
+    const { takeover, healthListen: listen = null } = config
+    const isLinked = () => link.isLive
+    this.#health = new CacheHealth({ ...parts, log, reconciler, listen, takeover, isLinked })
     this.#rollbacks = stateDir === undefined ? null : this.#createRollbacks(stateDir, log)
     this.#instructions = this.#createInstructions(sources, settings)
     this.#invalidator = this.#createInvalidator()
@@ -238,7 +237,10 @@ class Agent implements RunningAgent {
 
   #createRollbacks(stateDir: string, log: Logger): HostRollbacks {
     return new HostRollbacks({
-      ...{ stateDir, log, state: this.#state, reconciler: this.#reconciler },
+      stateDir,
+      log,
+      state: this.#state,
+      reconciler: this.#reconciler,
       readOnly: this.#config.readOnly,
       reportChanges: () => {
         this.#reports.reportChanges()

@@ -38,7 +38,8 @@ export function describeAgent(
     name,
     agentVersion,
     capabilities: capabilitiesOf({
-      ...{ readOnly, hasTls },
+      readOnly,
+      hasTls,
       hasLog: log.trouble === null,
       hasHealth: Boolean(healthListen),
       hasTests: mayTest(config),

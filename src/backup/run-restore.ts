@@ -34,7 +34,8 @@ export async function runRestore(
   if (storeFile === null && storeUrl.startsWith('sqlite:'))
     throw new ConfigError(`${storeUrl} ends with its process: nothing can be restored to it`)
   const place: Place = {
-    ...{ stateDir, storeFile },
+    stateDir,
+    storeFile,
     secretKeyFile: loaded.settings.secretKeyFile ?? defaultSecretKeyFile(stateDir),
   }
   await requireEmpty(place)

@@ -71,7 +71,10 @@ async function readProblems(
     const deploymentIds = Array.isArray(deployments) ? deployments.map(idOf) : []
     const name = nameOf(object) ?? toCell(id)
     return problemsOf(inside === undefined ? object : object[inside]).map((problem) => ({
-      ...{ type, id, code: problem['code'], deploymentIds },
+      type,
+      id,
+      code: problem['code'],
+      deploymentIds,
       fields: { type, id, name, ...problem },
     }))
   })

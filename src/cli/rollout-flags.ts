@@ -28,7 +28,8 @@ export async function readRollout(
   // Agents named by hand are checked by hand, so the bake is 0 unless given.
   const byHand = agents === undefined ? {} : { bake: 0 }
   return {
-    ...{ ...byHand, ...more },
+    ...byHand,
+    ...more,
     waves: await Promise.all(rules.map((rule) => resolve(rule))),
     ...(gates.length > 0 && { gates: await Promise.all(gates.map((gate) => resolveGate(gate))) }),
   }

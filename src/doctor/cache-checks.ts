@@ -57,7 +57,10 @@ export async function checkCache(
     return [problem('cache', 'secret', { file, group, reason: codeOf(error) || textOf(error) })]
   }
   const found = await connectManagementPort({
-    ...{ host, port, handshakeTimeoutMs: answerTimeoutMs, timeoutMs: answerTimeoutMs },
+    host,
+    port,
+    handshakeTimeoutMs: answerTimeoutMs,
+    timeoutMs: answerTimeoutMs,
     secret: () => readFile(file),
   }).catch((error: unknown) => error)
   if (!(found instanceof ManagementConnection)) return [describeRefusal(found, address, file)]

@@ -33,7 +33,10 @@ export async function requireWelcome({ address, name, token, now }: Question): P
   if (problem !== null) throw new EnrollError(problem)
   try {
     const socket = await dialCoordinator({
-      ...{ address, name, isKeyNew: true, key: randomBytes(32).toString('hex') },
+      address,
+      name,
+      isKeyNew: true,
+      key: randomBytes(32).toString('hex'),
       joinToken: () => Promise.resolve(token),
       signal: AbortSignal.timeout(timeoutMs),
     })

@@ -127,7 +127,8 @@ async function install(place: Place): Promise<Enrolled> {
 function describeSettings({ coordinatorUrl, cache, instance }: Place, tokenFile: string) {
   return {
     values: {
-      ...{ coordinatorUrl, joinTokenFile: tokenFile },
+      coordinatorUrl,
+      joinTokenFile: tokenFile,
       engineAddress: cache.address,
       engineSecretFile: cache.secretFile,
       engineName: cache.workingDirectory,

@@ -29,7 +29,9 @@ export function findHostUser(name: string, unitGroups: readonly string[]): HostU
       unitGroups.includes(entry) || members.split(',').includes(name),
   )
   return {
-    ...{ name, uid: Number(uid), gid: Number(gid) },
+    name,
+    uid: Number(uid),
+    gid: Number(gid),
     groups: [...new Set([Number(gid), ...own.map(([, , id]) => Number(id))])],
   }
 }

@@ -43,7 +43,11 @@ export async function inspectCache(cache: RunningCache): Promise<InspectedCache>
     )
   const release = await askRelease(address, secretFile)
   return {
-    ...{ release, product, address, secretFile, workingDirectory },
+    release,
+    product,
+    address,
+    secretFile,
+    workingDirectory,
     program: await findProgram(cache),
     http: findHttpAddress(cache),
   }
@@ -54,7 +58,9 @@ async function askRelease(address: string, secretFile: string): Promise<string> 
   const host = hostname.replace(/^\[(.*)\]$/, '$1')
   try {
     const connection = await connectManagementPort({
-      ...{ host, port: Number(port), handshakeTimeoutMs: answerTimeoutMs },
+      host,
+      port: Number(port),
+      handshakeTimeoutMs: answerTimeoutMs,
       secret: () => readFile(secretFile),
     })
     connection.close()

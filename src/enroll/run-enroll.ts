@@ -23,7 +23,12 @@ export async function runEnroll(words: readonly string[], environment: Environme
       ending.abort(new EnrollError('interrupted: everything was taken back'))
     })
   const enrolled = await enrollHost({
-    ...{ ...given, token, waitMs, root: '/', now: Date.now, signal: ending.signal },
+    ...given,
+    token,
+    waitMs,
+    root: '/',
+    now: Date.now,
+    signal: ending.signal,
     systemctl: ['systemctl'],
   })
   stdout.write(describe(enrolled))

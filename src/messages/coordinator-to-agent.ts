@@ -40,7 +40,8 @@ const welcome = Type.Object({
   /** Whether samples may include series of groups and domains; absent from a coordinator of an earlier version. */
   takesFigures: orAbsent(flag),
   /** Absent from a coordinator of an earlier version. */
-  ...{ draining: orAbsent(flag), behind: orAbsent(flag) },
+  draining: orAbsent(flag),
+  behind: orAbsent(flag),
   /** The desired revision of this coordinator; the agent locks itself when it holds a higher one. */
   revision: whole(0),
 })

@@ -26,7 +26,8 @@ export const testOrder = Type.Object({
   /** The unparsed test file. */
   file: Type.Object({ name: shortText, text }),
   /** How long it may wait for other tests on the host, and how long it may then take. */
-  ...{ waitMs: whole(0, 600_000), limitMs: whole(1, 600_000) },
+  waitMs: whole(0, 600_000),
+  limitMs: whole(1, 600_000),
   /** Present when the organization uses an agent that it does not own. */
   budget: orAbsent(compileBudget),
   /** What the policy for organizations refuses in the text; it is then not run where a test could reach the host. Absent: nothing. */

@@ -27,7 +27,10 @@ const headLimitBytes = 128 * 1024
 const requestsKept = 100
 
 const noRule: BackendRule['respond'] = {
-  ...{ status: 503, headers: [], delayMs: 0, close: false },
+  status: 503,
+  headers: [],
+  delayMs: 0,
+  close: false,
   body: 'The test has no answer for this request.\n',
 }
 const healthy: BackendRule['respond'] = { ...noRule, status: 200, body: '' }

@@ -99,7 +99,11 @@ async function send(
 async function runPurge(bench: TestBench, { host, pathname, search }: URL): Promise<StepOutcome> {
   const { routed } = bench.vcl
   const { answer, group } = await send(bench, {
-    ...{ method: 'PURGE', url: `${pathname}${search}`, host, body: '', httpVersion: '1.1' },
+    method: 'PURGE',
+    url: `${pathname}${search}`,
+    host,
+    body: '',
+    httpVersion: '1.1',
     headers: routed === null ? [] : [[purgeHeader, routed.purgeSecret]],
   })
   if (answer.status >= 200 && answer.status < 300) return passed

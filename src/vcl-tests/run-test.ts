@@ -53,16 +53,14 @@ export async function runTest(run: TestRun): Promise<TestResult> {
   const trouble = await describeTrouble(async () => {
     const { outcome, cpuMs } = await runPrivately(
       {
-        ...{
-          program: program.daemon,
-          words: [...threads, ...program.words],
-          owner,
-          limits,
-          withChild: true,
-          through,
-          softMemoryBytes,
-          signal,
-        },
+        program: program.daemon,
+        words: [...threads, ...program.words],
+        owner,
+        limits,
+        withChild: true,
+        through,
+        softMemoryBytes,
+        signal,
         prepare: async (folder) => {
           clock = await openTestClock(folder, run.clockLibrary)
           return clock.environment

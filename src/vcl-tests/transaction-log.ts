@@ -29,7 +29,10 @@ export class TransactionLog {
     this.#child = new LogChild({
       tool,
       run: {
-        ...{ format: null, query: null, fetches: false, bound: null },
+        format: null,
+        query: null,
+        fetches: false,
+        bound: null,
         tags: [recordTags, ...moreTags],
       },
       onLine: (line) => {

@@ -35,7 +35,11 @@ const anyBackend = fc
     lastChangeSeconds: fc.constantFrom(null, 1_700_000_000.25),
   })
   .map(({ vcl, own, ...rest }): Backend => ({
-    ...{ name: `${vcl}.${own}`, adminHealth: 'probe', good: 0, total: 8, details: null },
+    name: `${vcl}.${own}`,
+    adminHealth: 'probe',
+    good: 0,
+    total: 8,
+    details: null,
     ...rest,
   }))
 const anyList = fc.uniqueArray(anyBackend, { selector: ({ name }) => name, maxLength: 40 })
@@ -51,8 +55,14 @@ void t.test('every backend of what serves is told or counted, and fits the messa
   fc.assert(
     fc.property(anyList, fc.nat({ max: 60 }), (some, more) => {
       const many = Array.from({ length: more * 20 }, (_, n): Backend => ({
-        ...{ name: `cf-1-aaaaaaaa-1.m${n}`, type: 'backend', adminHealth: 'probe', good: 8 },
-        ...{ total: 8, isHealthy: n % 3 > 0, lastChangeSeconds: null, details: null },
+        name: `cf-1-aaaaaaaa-1.m${n}`,
+        type: 'backend',
+        adminHealth: 'probe',
+        good: 8,
+        total: 8,
+        isHealthy: n % 3 > 0,
+        lastChangeSeconds: null,
+        details: null,
       }))
       const all = [...some, ...many]
       const told = describeServed(someVcls, all)
@@ -75,8 +85,14 @@ void t.test('every backend of what serves is told or counted, and fits the messa
 
 void t.test('the sick ones have room first', (t) => {
   const backends = Array.from({ length: reportedBackendsMost + 5 }, (_, n): Backend => ({
-    ...{ name: `cf-1-aaaaaaaa-1.b${n}`, type: 'backend', adminHealth: 'probe', good: 0, total: 8 },
-    ...{ isHealthy: n < reportedBackendsMost, lastChangeSeconds: 12.5, details: null },
+    name: `cf-1-aaaaaaaa-1.b${n}`,
+    type: 'backend',
+    adminHealth: 'probe',
+    good: 0,
+    total: 8,
+    isHealthy: n < reportedBackendsMost,
+    lastChangeSeconds: 12.5,
+    details: null,
   }))
   const [told] = describeServed(someVcls, backends)
   t.equal(told?.sick.length, 5)
@@ -131,7 +147,9 @@ void t.test(
     t.match(await coordinator.apply(1, serving(program)), { result: 'applied' })
     const well = await untilTold(coordinator, 'all is well', ({ name }) => name === program.name)
     t.same(well, {
-      ...{ name: program.name, healthy: ['origin', 'unprobed'], sick: [] },
+      name: program.name,
+      healthy: ['origin', 'unprobed'],
+      sick: [],
       omitted: { healthy: 0, sick: 0 },
     })
 

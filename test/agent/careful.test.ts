@@ -91,7 +91,9 @@ void t.test(
       coordinator.description()?.held?.vcls.find(({ active }) => active)?.name === 'intruder'
     await eventually('it tells what its cache holds', isTold)
     t.match(coordinator.description()?.held, {
-      ...{ childRunning: true, takeover: 'registration', takenOver: true },
+      childRunning: true,
+      takeover: 'registration',
+      takenOver: true,
       vcls: [
         { name: one.name, active: false, ours: true },
         { name: 'intruder', active: true, ours: false },

@@ -190,7 +190,9 @@ void t.test('what may be left out waits for nobody, and keeps nothing else waiti
   // Longer than the test: nobody takes it for silent.
   coordinator.settings.heartbeatMs = 60_000
   const link = new CoordinatorLink({
-    ...{ address: { url: coordinator.url, caFile: null }, name: 'edge-1', key: 'f'.repeat(64) },
+    address: { url: coordinator.url, caFile: null },
+    name: 'edge-1',
+    key: 'f'.repeat(64),
     joinToken: () => Promise.resolve(undefined),
     describe: () => describe('edge-1', 'f'.repeat(64)),
     condition: () => runningCondition,

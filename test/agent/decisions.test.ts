@@ -186,7 +186,8 @@ void t.test('one that fails again and again must answer for longer each time', (
 
 void t.test('the earlier good state is the newest that served something else', (t) => {
   const state = (number: number, active: string, ...load: string[]) => ({
-    ...{ number, at: number },
+    number,
+    at: number,
     record: { ...emptyRecord, desired: { ...emptyDesired, active, load: load.map(program) } },
   })
   const program = (name: string) => ({ name, sha: 'f'.repeat(64) })

@@ -22,7 +22,9 @@ await t.test('a heartbeat and the ping behind it reach the coordinator in one re
   const { port } = server.address() as AddressInfo // it listens on TCP
   const socket = await dialCoordinator({
     address: { url: `ws://127.0.0.1:${port}`, caFile: null },
-    ...{ name: 'edge', key: 'a-key', joinToken: () => Promise.resolve(undefined) },
+    name: 'edge',
+    key: 'a-key',
+    joinToken: () => Promise.resolve(undefined),
     signal: new AbortController().signal,
   })
   t.teardown(() => {

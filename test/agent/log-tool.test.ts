@@ -28,8 +28,13 @@ import { makeFolder } from './run-agent.js'
 
 const log = pino({ level: 'silent' })
 const everything: WantedLog = {
-  ...{ query: null, sample: 1, linesPerSecond: 1_000, groups: null, domain: null },
-  ...{ masksClients: false, withRecords: false },
+  query: null,
+  sample: 1,
+  linesPerSecond: 1_000,
+  groups: null,
+  domain: null,
+  masksClients: false,
+  withRecords: false,
 }
 /** Longer than a test: nobody renews. */
 const forMs = 600_000
@@ -59,8 +64,10 @@ function startReading(
   const children = new LogChildren({
     findTool: ({ format }) =>
       Promise.resolve({
-        ...{ program: format === null ? recordTool : logTool, variables: logVariables },
-        ...{ folder: cache.workDir, ...tool },
+        program: format === null ? recordTool : logTool,
+        variables: logVariables,
+        folder: cache.workDir,
+        ...tool,
       }),
     log,
   })
@@ -78,7 +85,9 @@ function startReading(
   })
   const lines = () => messages.filter(isLines)
   return {
-    ...{ children, messages, streams },
+    children,
+    messages,
+    streams,
     of: (stream) => lines().flatMap((one) => (one.stream === stream ? [...one.transactions] : [])),
     dropped: () => lines().reduce((sum, one) => sum + one.dropped, 0),
     ended: () => messages.flatMap((one) => (one.kind === 'logEnded' ? [one.reason] : [])),
@@ -217,7 +226,8 @@ void t.test('the log of a real cache', async (t) => {
     const reading = startReading(t, cache)
     for (let at = 0; at < 9; at++)
       reading.streams.take({
-        ...{ stream: `reader ${at}`, forMs },
+        stream: `reader ${at}`,
+        forMs,
         wanted: { ...everything, query: `RespStatus == ${at}` },
       })
     await eventually('one is refused', () => reading.ended().length > 0)

@@ -18,7 +18,9 @@ const isOk = ({ status }: PurgeAnswer): boolean => status < 300
 
 function reading(values: Readonly<Record<string, bigint>>, more: Partial<CounterReading> = {}) {
   return {
-    ...{ atMs: 0, isComplete: true, lives: { manager: 'a', child: 'a' } },
+    atMs: 0,
+    isComplete: true,
+    lives: { manager: 'a', child: 'a' },
     values: new Map(Object.entries(values)),
     ...more,
   } satisfies CounterReading

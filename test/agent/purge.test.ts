@@ -24,7 +24,8 @@ sub vcl_miss { purge.soft(0s); return (synth(200)); }
 `
 
 const order = (...paths: readonly string[]): PurgeOrder => ({
-  ...{ method: 'PURGE', headers: {} },
+  method: 'PURGE',
+  headers: {},
   requests: paths.map((path) => ({ host: 'any.example', path, secret: null })),
 })
 

@@ -39,7 +39,11 @@ export async function start(
 ): Promise<Harness> {
   const coordinator = await startCoordinatorEnd(t)
   const engine = createSimulatedEngine({
-    ...{ version: release, secret, bootVcl: vcl('foreign'), journalLines: 5000, ...more },
+    version: release,
+    secret,
+    bootVcl: vcl('foreign'),
+    journalLines: 5000,
+    ...more,
   })
   t.teardown(() => {
     engine.close()

@@ -258,7 +258,11 @@ void t.test('where a release has no pid, the working directory tells', async (t)
   const secretFile = join(folder, 'secret')
   await writeFile(secretFile, secret)
   await runTestAgent(t, coordinator, {
-    ...{ mode: 'attach', host, port, secretFile, workingDirectory: folder },
+    mode: 'attach',
+    host,
+    port,
+    secretFile,
+    workingDirectory: folder,
   })
   await coordinator.hello()
   await eventually('the pid is told', () => coordinator.condition()?.cachePid === 4711)

@@ -4,7 +4,10 @@ import { runInProcess } from '../../dist/src/agent/tests/run-in-process.js'
 const [, , program, owner] = process.argv
 await runInProcess({
   order: {
-    ...{ program, words: [], owner, compile: { cpuMs: 60_000, memoryBytes: 1 << 30 } },
+    program,
+    words: [],
+    owner,
+    compile: { cpuMs: 60_000, memoryBytes: 1 << 30 },
     vcl: { text: 'vcl 4.1;\nbackend b { .host = "a.example"; }\n', groupId: 1, routed: null },
     file: {
       name: 'waits.test.yaml',

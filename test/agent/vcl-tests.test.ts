@@ -83,7 +83,8 @@ void t.test('a test runs as the group would, and tells what failed with its log'
   const rule =
     'backends: {default: [{respond: {headers: {Cache-Control: max-age=60}, body: hi}}]}\n'
   const { result, error } = await run({
-    ...{ vcl, routed },
+    vcl,
+    routed,
     test: `name: promises
 ${rule}steps:
   - request: {url: /}

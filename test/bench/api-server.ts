@@ -68,9 +68,16 @@ async function serve(): Promise<void> {
     await openSealing(service.store, join(stateDir, 'secret.key')),
   )
   const http = await createHttpServer({
-    ...{ host: '127.0.0.1', port: 0, tls: null, trustedProxies: [], connectionLimit: 1000 },
-    ...{ connectionsPerAddress: 1000, uncountedNetworks: [] },
-    ...{ log, metrics: createMetrics(createAgentCounter(service)), describeError },
+    host: '127.0.0.1',
+    port: 0,
+    tls: null,
+    trustedProxies: [],
+    connectionLimit: 1000,
+    connectionsPerAddress: 1000,
+    uncountedNetworks: [],
+    log,
+    metrics: createMetrics(createAgentCounter(service)),
+    describeError,
   })
   beat(service, log)
   http.addApi(
@@ -129,7 +136,10 @@ async function openArchive(): Promise<StatisticsArchive> {
 function createService(store: Store, statistics: StatisticsArchive): StateService {
   const bus = createInProcessBus()
   return {
-    ...{ store, bus, statistics, liveSamples: createLiveSamples(bus) },
+    store,
+    bus,
+    statistics,
+    liveSamples: createLiveSamples(bus),
     now: Date.now,
     coordinatorId: 'bench',
     background: createBackgroundWork(),

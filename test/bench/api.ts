@@ -88,10 +88,7 @@ async function compare(
     loads.push({ bare: await load(bare), ours: await load(ours) })
   const pairs = loads.map((pair) => ({ ours: pair.ours.perSecond, bare: pair.bare.perSecond }))
   report(
-    compareRates({
-      ...{ name, unit: 'requests/s', pairs },
-      ...{ baselineName: bareName, leastRatio: least },
-    }),
+    compareRates({ name, unit: 'requests/s', pairs, baselineName: bareName, leastRatio: least }),
   )
   const cpu = {
     ours: median(loads.map((pair) => pair.ours.cpuMs)),

@@ -52,8 +52,11 @@ const benchmarks: Readonly<Record<string, Benchmark>> = {
   fleet: fleetOf(1_000, { overheadMs: 1_500, rollbackMs: 1_000 }),
   'fleet-5000': fleetOf(5_000, {}),
   'fleet-10000': fleetOf(10_000, {
-    ...{ arrivalMs: 20_000, idleMegabytes: 450, idlePercent: 25 },
-    ...{ overheadMs: 5_000, loopP99Ms: 40 },
+    arrivalMs: 20_000,
+    idleMegabytes: 450,
+    idlePercent: 25,
+    overheadMs: 5_000,
+    loopP99Ms: 40,
   }),
   memory: measureAgentMemory,
   arrival: measureAgentsArriving,

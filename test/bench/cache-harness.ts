@@ -17,8 +17,11 @@ export async function enrolCache(
 ): Promise<{ readonly api: ApiClient; readonly agent: Daemon }> {
   const { api, base } = await startCoordinator(t)
   const agent = startAgent(t, cache, {
-    ...{ coordinatorUrl: base.replace(/^http/, 'ws'), name: 'edge', tags: ['web'] },
-    ...{ stateDir: await makeStateDir(t), joinToken: await api.makeJoinToken() },
+    coordinatorUrl: base.replace(/^http/, 'ws'),
+    name: 'edge',
+    tags: ['web'],
+    stateDir: await makeStateDir(t),
+    joinToken: await api.makeJoinToken(),
   })
   await eventually('the agent is Running', async () => {
     const found = await api.findAgent('edge')

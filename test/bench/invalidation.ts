@@ -151,7 +151,11 @@ async function startBareFanOut(t: TestEnd): Promise<() => Promise<number>> {
   const terms = [['obj.http.x-number', '==', '1']]
   const ban = { expressions: [terms], groups: null }
   const message = {
-    ...{ kind: 'invalidate', after: 1, isRestart: false, traceId: 'x'.repeat(32), sequence: 1 },
+    kind: 'invalidate',
+    after: 1,
+    isRestart: false,
+    traceId: 'x'.repeat(32),
+    sequence: 1,
     entries: [{ position: 2, ageMs: 1, ban, purge: null }],
   }
   return async () => {
@@ -167,7 +171,9 @@ async function measureOneCache(t: TestEnd, report: Report): Promise<void> {
   const stateDir = await makeStateDir(t)
   const launch = (joinToken?: string) =>
     startAgent(t, cache, {
-      ...{ coordinatorUrl: base.replace(/^http/, 'ws'), name: 'edge', stateDir },
+      coordinatorUrl: base.replace(/^http/, 'ws'),
+      name: 'edge',
+      stateDir,
       ...(joinToken === undefined ? {} : { joinToken }),
     })
   const agent = launch(await api.makeJoinToken())
@@ -228,7 +234,9 @@ async function measureBareBans({ host, port }: Varnishd): Promise<number> {
   const { connectManagementPort } =
     await loadBuilt<typeof ConnectionModule>('protocol/connection.js')
   const connection = await connectManagementPort({
-    ...{ host, port, secret: () => Promise.reject(new Error('it asks for none')) },
+    host,
+    port,
+    secret: () => Promise.reject(new Error('it asks for none')),
   })
   const startedAt = performance.now()
   for (let number = 0; number < bareBans; number++)

@@ -33,7 +33,10 @@ export async function makeLargeRollout(
     .executeTakeFirstOrThrow()
   const switched = agents.slice(0, agents.length / 2)
   const made = makeRollout({
-    ...{ groupId, groupName: 'site', organizationId: null, state: rolloutStates.Baking },
+    groupId,
+    groupName: 'site',
+    organizationId: null,
+    state: rolloutStates.Baking,
     policy: completePolicy(
       {
         waves: [{ percent: 50 }],
@@ -47,7 +50,11 @@ export async function makeLargeRollout(
         state: some === switched ? 'switched' : 'waiting',
         error: null,
       })),
-      ...{ holds: false, startedAt: null, switchedAt: 1, endedAt: null, verdict: null },
+      holds: false,
+      startedAt: null,
+      switchedAt: 1,
+      endedAt: null,
+      verdict: null,
     })),
   })
   await insertRollout(queries, made)
@@ -94,6 +101,8 @@ function makeSpan(program: string, at: number): ObservedSpan {
     ageMs: (spans - at) * spanSeconds * 1000,
     seconds: spanSeconds,
     figures: [500, 1, 400, 100, ...firstByteSeries.map(() => 25)],
-    ...{ backendRequests: 100, backendFailures: 0, restarts: 0 },
+    backendRequests: 100,
+    backendFailures: 0,
+    restarts: 0,
   }
 }

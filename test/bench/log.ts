@@ -73,8 +73,12 @@ async function startBench(t: TestEnd): Promise<Bench> {
   const traffic = startChild<RawTrafficOrder, RawTrafficResult>(t, 'raw-traffic.ts')
   const runAgent = async (words: readonly string[]): Promise<Daemon> => {
     const agent = startAgent(t, cache, {
-      ...{ coordinatorUrl: base.replace(/^http/, 'ws'), name: 'edge', tags: ['web'] },
-      ...{ stateDir, joinToken, words },
+      coordinatorUrl: base.replace(/^http/, 'ws'),
+      name: 'edge',
+      tags: ['web'],
+      stateDir,
+      joinToken,
+      words,
     })
     await eventually('the agent is Running and reads the log', async () => {
       const view = await api.findAgent('edge')

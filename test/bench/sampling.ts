@@ -92,7 +92,9 @@ sub vcl_backend_response { set beresp.ttl = 1h; }
   const mainFile = await api.makeFile('site.vcl', source)
   const deployment = await api.makeDeployment('site', await api.findTag('here'))
   const group = await api.make('/vclgroups', {
-    ...{ name: 'site', mainVCL: { id: mainFile }, deployments: [{ id: deployment }] },
+    name: 'site',
+    mainVCL: { id: mainFile },
+    deployments: [{ id: deployment }],
     domains: [{ id: await api.make('/domains', { fqdn: site }) }],
   })
   const { status, text } = await api.act(group, 'deploy')

@@ -140,7 +140,10 @@ async function measureMonth(archive: StatisticsArchive, report: Report): Promise
     const { series } = await archive.readSeries({
       caches: [{ agentId, hidden: null }],
       names: [names[round % counters] ?? ''],
-      ...{ consolidation: 'AVERAGE', startMs: begin, endMs, nowMs: endMs },
+      consolidation: 'AVERAGE',
+      startMs: begin,
+      endMs,
+      nowMs: endMs,
     })
     took.push(performance.now() - startedAt)
     points = series[0]?.values.length ?? 0

@@ -29,7 +29,9 @@ export async function measureTrafficFigures(t: TestEnd, report: Report): Promise
   for (let number = 1; number <= domains; number++)
     ids.push(await api.make('/domains', { fqdn: `site-${number}.example.com` }))
   const group = await api.make('/vclgroups', {
-    ...{ name: 'site', mainVCL: { id: mainFile }, deployments: [{ id: deployment }] },
+    name: 'site',
+    mainVCL: { id: mainFile },
+    deployments: [{ id: deployment }],
     domains: ids.map((id) => ({ id })),
   })
   await timeVerb(api, group, 'deploy')

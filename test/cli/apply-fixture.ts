@@ -34,7 +34,9 @@ export async function startFixture(t: Test): Promise<Fixture> {
   const person = await tenants.addPerson('rita', 'red')
   const home = await makeHome(t)
   const environmentOf = ({ token }: Person): Environment => ({
-    ...{ ...home, CACHEFLEET_SERVER: tenants.controller.base, CACHEFLEET_TOKEN: token },
+    ...home,
+    CACHEFLEET_SERVER: tenants.controller.base,
+    CACHEFLEET_TOKEN: token,
   })
   const fixture: Fixture = {
     tenants,

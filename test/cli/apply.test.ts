@@ -41,9 +41,13 @@ Name: eu
     t.match(await list('/vclgroups'), [
       {
         name: 'site',
-        ...{ mainVCL: { name: 'main.vcl', version: 1 }, includes: [{ name: 'inc.vcl' }] },
-        ...{ domains: [{ fqdn: 'shop.example' }], deployments: [{ name: 'web' }] },
-        ...{ managedBy: 'fleet', deployed: false, organization: { name: 'red' } },
+        mainVCL: { name: 'main.vcl', version: 1 },
+        includes: [{ name: 'inc.vcl' }],
+        domains: [{ fqdn: 'shop.example' }],
+        deployments: [{ name: 'web' }],
+        managedBy: 'fleet',
+        deployed: false,
+        organization: { name: 'red' },
         releases: ['6.0', 'vinyl-9'],
       },
     ])
@@ -276,13 +280,9 @@ void t.test(
     })
     const apply = (...words: string[]): Promise<Ran> =>
       call(['apply', '-f', folder, ...words], { environment: environmentOf(bert) })
+    const account = { id: bert.id }
     const grant = (type: string, write: boolean): Promise<Json> =>
-      person.call(201, 'POST', '/permissions', {
-        account: { id: bert.id },
-        type,
-        read: true,
-        write,
-      })
+      person.call(201, 'POST', '/permissions', { account, type, read: true, write })
 
     t.match(await apply(), {
       code: 5,

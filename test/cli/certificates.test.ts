@@ -60,7 +60,10 @@ async function start(t: Test): Promise<Harness> {
   t.match(await any(['deployments', 'add', '--name', 'edges', '--tags', 'tls']), { code: 0 })
   t.match(await any(['domains', 'add', '--fqdn', '*.example.com']), { code: 0 })
   return {
-    ...{ edge, first, second, cli },
+    edge,
+    first,
+    second,
+    cli,
     fingerprint: async () => {
       const { out } = await cli(['get', 'shop', '--json'])
       return (JSON.parse(out) as { fingerprint: unknown }).fingerprint
@@ -78,7 +81,8 @@ async function refuse(t: Test, { cli, first, second, write }: Harness): Promise<
   const foreign = await makeDomainCertificate({ names: ['www.elsewhere.example'] })
   const both = ['add', '--name', 'other', '--chain', '-', '--key', '-']
   t.match(await cli(both, foreign.chain + foreign.key), {
-    ...{ code: exitCodes.refused, out: '' },
+    code: exitCodes.refused,
+    out: '',
     err: /chain: it names www\.elsewhere\.example, which no domain of the organization covers/,
   })
   const wrong = await cli([...add, '--key', await write('wrong.pem', second.key)])
@@ -91,7 +95,8 @@ async function refuse(t: Test, { cli, first, second, write }: Harness): Promise<
   t.match(await cli([...add, '--key', '/no/such.pem']), { code: exitCodes.usage, err: /such\.pem/ })
   const expired = await makeDomainCertificate({ names: ['www.example.com'], days: -1 })
   t.match(await cli(both, expired.chain + expired.key), {
-    ...{ code: exitCodes.refused, err: /chain: .*expired/ },
+    code: exitCodes.refused,
+    err: /chain: .*expired/,
   })
   t.match(await cli(['list', '--json']), { code: 0, out: /^\[\]\n$/ })
 }
@@ -118,7 +123,8 @@ async function renew(t: Test, harness: Harness): Promise<void> {
   const chain = await write('next.pem', second.chain)
   const words = ['renew', 'shop', '--chain', chain, '--key']
   t.match(await cli([...words, '-'], first.key), {
-    ...{ code: exitCodes.refused, err: /key: it is not the key of the first certificate/ },
+    code: exitCodes.refused,
+    err: /key: it is not the key of the first certificate/,
   })
   t.equal(await harness.fingerprint(), before, 'what was refused changes nothing')
   t.match(await cli([...words, '-'], second.key), { code: 0, out: 'shop: Active\n' })
@@ -129,7 +135,8 @@ async function renew(t: Test, harness: Harness): Promise<void> {
   t.match(await cli(both, first.key + first.chain), { code: 0, out: 'shop: Active\n' })
   t.equal(await harness.fingerprint(), before)
   t.match(await cli(['renew', 'nobody', ...both.slice(2)], first.key + first.chain), {
-    ...{ code: exitCodes.refused, err: /certificate "nobody" was not found/ },
+    code: exitCodes.refused,
+    err: /certificate "nobody" was not found/,
   })
 }
 
@@ -137,7 +144,9 @@ async function refuseRenewal(t: Test, { cli, edge, second }: Harness): Promise<v
   edge.refusing = true
   const both = ['renew', 'shop', '--chain', '-', '--key', '-']
   t.match(await cli(both, second.chain + second.key), {
-    ...{ code: exitCodes.refused, out: '', err: /edge: .*Unable to read certificate file/ },
+    code: exitCodes.refused,
+    out: '',
+    err: /edge: .*Unable to read certificate file/,
   })
   edge.refusing = false
   t.match(await cli(['deploy', 'shop']), { code: 0, out: 'shop: Active\n' })

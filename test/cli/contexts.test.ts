@@ -66,7 +66,8 @@ void t.test('contexts', async (t) => {
     t.match(await cli('tags list --context third'), { code: exitCodes.denied, err: /login/ })
     for (const name of ['../x', '__proto__ ', '-x'])
       t.match(await call(['tags', 'list', `--context=${name}`], { environment }), {
-        ...{ code: exitCodes.usage, err: /not a name of a context/ },
+        code: exitCodes.usage,
+        err: /not a name of a context/,
       })
     t.equal(await serverInUse(), other.base, 'what was in use still is')
   })

@@ -31,10 +31,9 @@ interface GroupParts {
 }
 
 async function startHarness(t: Test): Promise<Harness> {
-  const coordinator = await startCoordinator(t, {
+  const { api, base } = await startCoordinator(t, {
     words: ['--no-agent', '--simulate', '3', '--heartbeat', String(heartbeatSeconds)],
   })
-  const { api, base } = coordinator
   const environment = {
     ...(await makeHome(t)),
     CACHEFLEET_SERVER: base,
@@ -51,7 +50,7 @@ async function startHarness(t: Test): Promise<Harness> {
     if (!found) throw new Error(`no agent ${name}`)
     return found
   }
-  const harness: Harness = {
+  return {
     environment,
     simulated: agents.filter(({ name }) => name.includes('-sim-')),
     live: named('live'),
@@ -70,7 +69,6 @@ async function startHarness(t: Test): Promise<Harness> {
     },
     readGroup: (id) => api.readGroup(id),
   }
-  return harness
 
   async function startAgentProcess(t: Test, name: string): Promise<Daemon> {
     const stateDir = await makeStateDir(t)
@@ -109,6 +107,7 @@ void t.test('deploying', async (t) => {
   const { cli, simulated, live, hung } = harness
   const plan = (verb: string, group: string, ...words: string[]) =>
     cli('vg', verb, group, '--plan', ...words)
+  const isLoading = async (id: number) => (await harness.readGroup(id)).agentStates.length === 1
 
   await t.test('to all its agents is exit 0 and prints no progress on a pipe', async (t) => {
     const id = await harness.makeGroup('all', simulated)
@@ -146,7 +145,8 @@ void t.test('deploying', async (t) => {
   await t.test('back to an earlier revision needs a yes, compiling anew does not', async (t) => {
     t.match(await cli('vg', 'rollback', 'all'), { code: exitCodes.usage, err: /--yes/ })
     t.match(await plan('rollback', 'all'), {
-      ...{ code: exitCodes.changes, err: '' },
+      code: exitCodes.changes,
+      err: '',
       out: /^back to revision 1\n--- all\.vcl version 2\n\+{3} all\.vcl version 1\n[^]*\n-# two\n$/,
     })
     t.match(await cli('vg', 'rollback', 'all', '--yes'), { code: 0, out: /revision 3, 3 of 3/ })
@@ -155,7 +155,8 @@ void t.test('deploying', async (t) => {
       cli('vg', 'rollback', 'all', '--revision', revision, '--yes', '--wait', '60s')
     t.match(await to('2'), { code: 0, out: /revision 4, 3 of 3 applied/ })
     t.match(await plan('rollback', 'all', '--revision', '77'), {
-      ...{ code: exitCodes.refused, out: /^it cannot be done now: revision 77 was not found$/m },
+      code: exitCodes.refused,
+      out: /^it cannot be done now: revision 77 was not found$/m,
     })
     t.match(await to('77'), { code: exitCodes.refused, err: /77 was not found/ })
     t.match(await to('first'), { code: exitCodes.usage, err: /--revision/ })
@@ -181,14 +182,16 @@ void t.test('deploying', async (t) => {
     t.match(await cli('vg', 'stage', 'staged', '--tags', 'none'), { code: exitCodes.refused })
     t.match(await cli('files', 'add', '--name', next, '--source', `${main}# next\n`), { code: 0 })
     t.match(await cli('vg', 'stage', 'staged', ...words), {
-      ...{ code: 0, out: /^staged: next\.vcl version \d is staged on canary\n$/ },
+      code: 0,
+      out: /^staged: next\.vcl version \d is staged on canary\n$/,
     })
     t.match(await cli('vg', 'get', 'staged'), { out: /staged\.mainVCL/ })
     for (const verb of ['promote', 'delstage'])
       t.match(await cli('vg', verb, 'staged'), { code: exitCodes.usage, err: /--yes/ })
     t.match(await cli('vg', 'delstage', 'staged', '--yes'), { code: 0, out: /nothing is staged/ })
     t.match(await cli('vg', 'promote', 'staged', '--yes'), {
-      ...{ code: exitCodes.refused, err: /not staged/ },
+      code: exitCodes.refused,
+      err: /not staged/,
     })
     t.match(await plan('promote', 'staged'), { code: exitCodes.refused, out: /not staged/ })
     t.match(await cli('vg', 'stage', 'staged', ...words), { code: 0 })
@@ -199,7 +202,8 @@ void t.test('deploying', async (t) => {
     })
     t.match(promote.out, /^--- staged\.vcl version 1\n\+{3} \/dev\/null$/m)
     t.match(await cli('vg', 'promote', 'staged', '--yes', '--wait', '60s'), {
-      ...{ code: 0, out: /^staged: Active, revision 2, 2 of 2 applied/ },
+      code: 0,
+      out: /^staged: Active, revision 2, 2 of 2 applied/,
     })
     t.match(await cli('vg', 'history', 'staged'), { out: /promote .*\n.*stage .*\n.*delstage / })
     await undeploy(t, harness, 'staged')
@@ -269,16 +273,15 @@ void t.test('deploying', async (t) => {
     async (t) => {
       const id = await harness.makeGroup('endless', [hung])
       t.match(await cli('vg', 'cancel', 'endless'), {
-        ...{ code: exitCodes.refused, err: /no deploy of this group is loading/ },
+        code: exitCodes.refused,
+        err: /no deploy of this group is loading/,
       })
       await whileHung(harness, async () => {
         const waiting = cli('vg', 'deploy', 'endless', '--wait', '60s')
-        await eventually(
-          'it loads',
-          async () => (await harness.readGroup(id)).agentStates.length === 1,
-        )
+        await eventually('it loads', () => isLoading(id))
         t.match(await cli('vg', 'cancel', 'endless'), {
-          ...{ code: 0, out: 'endless: deploy cancelled, Inactive\n' },
+          code: 0,
+          out: 'endless: deploy cancelled, Inactive\n',
         })
         t.match(await waiting, { code: exitCodes.refused, err: /cancelled by root\b/ })
         t.match(await cli('vg', 'history', 'endless'), { out: /deploy .*cancelled by root/ })
@@ -293,10 +296,7 @@ void t.test('deploying', async (t) => {
     const id = await harness.makeGroup('stopped', [hung])
     await whileHung(harness, async () => {
       const child = startClient(['vg', 'deploy', 'stopped', '--wait', '60s'], harness.environment)
-      await eventually('the deploy has begun', async () => {
-        const { agentStates } = await harness.readGroup(id)
-        return agentStates.length === 1
-      })
+      await eventually('the deploy has begun', () => isLoading(id))
       let err = ''
       child.stderr?.setEncoding('utf8').on('data', (text: string) => (err += text))
       child.kill('SIGINT')
@@ -308,8 +308,7 @@ void t.test('deploying', async (t) => {
   })
 
   await t.test('agents tell what their caches hold', async (t) => {
-    const [agent] = simulated
-    const name = agent?.name ?? ''
+    const name = simulated[0]?.name ?? ''
     const shown = {
       vcls: /cf-idle +active +auto/,
       params: /default_ttl +\d+/,

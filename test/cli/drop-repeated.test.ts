@@ -4,7 +4,10 @@ import t from 'tap'
 import { dropRepeated, type BorneProblem } from '../../src/cli/drop-repeated.js'
 
 const row = (type: string, id: number, code: string, deploymentIds: number[] = []) => ({
-  ...{ type, id, code, deploymentIds },
+  type,
+  id,
+  code,
+  deploymentIds,
 })
 
 void t.test('of several groups the deployment, of one the group', (t) => {

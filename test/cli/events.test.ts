@@ -146,7 +146,9 @@ void t.test('a line says what it is about and how it is', (t) => {
   t.equal(describe('agent', { id: 3, deleted: true }), 'agent  3  deleted')
   t.equal(
     describe('deployment', {
-      ...{ id: 2, name: 'all', stateName: 'Deploying' },
+      id: 2,
+      name: 'all',
+      stateName: 'Deploying',
       vclgroup: { id: 1, name: 'shop', stateName: 'Deploying', places },
     }),
     'deployment  all  Deploying  group shop: Deploying, 2 applying, 3 applied',

@@ -22,7 +22,8 @@ void t.test('export, then apply: nothing to change', beside(200_000), async (t) 
   const { api, base } = coordinator
   const environment = {
     ...(await makeHome(t)),
-    ...{ CACHEFLEET_SERVER: base, CACHEFLEET_TOKEN: api.token },
+    CACHEFLEET_SERVER: base,
+    CACHEFLEET_TOKEN: api.token,
   }
   const run = (...words: string[]) => call(words, { environment })
   const main = await api.makeFile(
@@ -31,11 +32,14 @@ void t.test('export, then apply: nothing to change', beside(200_000), async (t) 
   )
   const part = await api.makeFile('part:1.vcl', '# ünïcode\nsub vcl_recv {\n}\n', 2)
   await api.call('POST', '/files', {
-    ...{ name: 'logo.bin', source: Buffer.from([0, 255, 1]).toString('base64') },
-    ...{ encoded: true, fileType: 3 },
+    name: 'logo.bin',
+    source: Buffer.from([0, 255, 1]).toString('base64'),
+    encoded: true,
+    fileType: 3,
   })
   const deployment = await api.makeDeployment('web: all', await api.findTag('web'), {
-    ...{ min: 1, max: 2 },
+    min: 1,
+    max: 2,
   })
   const domain = await api.make('/domains', { fqdn: '*.news.example' })
   const group = await api.makeGroup({ name: '@site', mainFile: main, includes: [part], deployment })
@@ -55,7 +59,8 @@ void t.test('export, then apply: nothing to change', beside(200_000), async (t) 
 
   const folder = join(await makeFolder(t), 'fleet')
   t.match(await run('export', folder), {
-    ...{ code: 0, out: '' },
+    code: 0,
+    out: '',
     err: /^cachefleet: note: vclgroup "old" names version 1 of old\.vcl; the folder has the newest text\n$/,
   })
   const plan = await run('apply', '-f', folder, '--plan')
@@ -72,10 +77,8 @@ void t.test('export, then apply: nothing to change', beside(200_000), async (t) 
     const other = await startMixedFleet(t, { one: '7.1.1', two: '7.1.1' })
     const there = {
       ...environment,
-      ...{
-        CACHEFLEET_SERVER: other.coordinator.base,
-        CACHEFLEET_TOKEN: other.coordinator.api.token,
-      },
+      CACHEFLEET_SERVER: other.coordinator.base,
+      CACHEFLEET_TOKEN: other.coordinator.api.token,
     }
     const applied = await call(['apply', '-f', folder], { environment: there })
     t.equal(applied.code, 0, applied.err)

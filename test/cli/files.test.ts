@@ -83,10 +83,13 @@ void t.test('files', async (t) => {
 
   await t.test('are given back as they are stored, each version of them', async (t) => {
     t.match(await fixture.cli(['files', 'get', 'a.vcl', '--content']), {
-      ...{ code: 0, out: 'sub a_one { }\n# changed\n', err: '' },
+      code: 0,
+      out: 'sub a_one { }\n# changed\n',
+      err: '',
     })
     t.match(await fixture.cli(['files', 'versions', 'a.vcl', '1', '--content']), {
-      ...{ code: 0, out: 'sub a_one { }\n' },
+      code: 0,
+      out: 'sub a_one { }\n',
     })
     t.match(await fixture.json('files', 'versions', 'a.vcl', '1'), { version: 1 })
     t.match(await fixture.cli(['files', 'versions', 'a.vcl', '9']), { code: 1, err: /not found/ })
@@ -96,7 +99,8 @@ void t.test('files', async (t) => {
     })
     t.match(await fixture.cli(['files', 'versions', 'a.vcl', '--content']), { code: 2 })
     t.match(await fixture.cli(['files', 'diff', 'a.vcl', '--from', 'x', '--to', '2']), {
-      ...{ code: 2, err: /"x" is not a version/ },
+      code: 2,
+      err: /"x" is not a version/,
     })
   })
 

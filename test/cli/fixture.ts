@@ -29,7 +29,10 @@ export async function startFixture(t: Test): Promise<Fixture> {
     return JSON.parse(out)
   }
   return {
-    ...{ api, environment, folder, cli },
+    api,
+    environment,
+    folder,
+    cli,
     json: (...words) => read(words) as Promise<Json>, // verbs about one object answer it
     list: (...words) => read([...words]) as Promise<Json[]>, // lists are arrays of objects
   }

@@ -39,7 +39,8 @@ async function startHarness(t: Test): Promise<Harness> {
     return agents.filter(({ stateName }) => stateName === 'Running').length === 3
   })
   return {
-    ...{ api, hanging },
+    api,
+    hanging,
     cli: (...words) => call(words, { environment }),
     cliOnTerminal: (...words) => call(words, { environment, terminal: true }),
     cliAsked: (input, ...words) => call(words, { environment, terminal: true, input }),
@@ -85,7 +86,9 @@ void t.test('bans and purges through the client', async (t) => {
   await t.test('what is refused exits 1, what is no call 2', async (t) => {
     t.match(await cli('ban', 'req.url', '--all'), { code: 1, err: /position 8/ })
     t.match(await cli('ban', 'req.url ~ (', '--all'), {
-      ...{ code: 1, out: /Failed, 0 of 3/, err: /Not done everywhere.*hung/ },
+      code: 1,
+      out: /Failed, 0 of 3/,
+      err: /Not done everywhere.*hung/,
     })
     t.match(await cli('ban', 'req.url ~ a'), { code: 2, err: /--vcl-group/ })
     t.match(await cli('ban', 'req.url ~ a', '--all', '--agents', 'hung'), { code: 2 })

@@ -11,13 +11,26 @@ import { call, makeHome, type RunOptions } from './run-cli.js'
 
 const hostile = '/\u001b[31mred\u009b\u202e\r\n\u0007'
 const request: LoggedTransaction = {
-  ...{ at: Date.UTC(2026, 0, 2), method: 'GET', host: 'shop.example', url: hostile, status: 200 },
-  ...{ bytes: 1, ttfbMs: 1.25, durationMs: 2, handling: 'miss', backend: 'origin', xid: 7 },
-  ...{ client: '192.0.2.0', groupId: null },
+  at: Date.UTC(2026, 0, 2),
+  method: 'GET',
+  host: 'shop.example',
+  url: hostile,
+  status: 200,
+  bytes: 1,
+  ttfbMs: 1.25,
+  durationMs: 2,
+  handling: 'miss',
+  backend: 'origin',
+  xid: 7,
+  client: '192.0.2.0',
+  groupId: null,
 }
 const parts: LoggedTransaction['parts'] = [
   {
-    ...{ kind: 'request', xid: 7, parentXid: 6, reason: 'rxreq' },
+    kind: 'request',
+    xid: 7,
+    parentXid: 6,
+    reason: 'rxreq',
     records: [{ tag: 'ReqURL', text: hostile }],
   },
   { kind: 'fetch', xid: 8, parentXid: 7, reason: 'fetch', records: [] },
@@ -48,7 +61,9 @@ async function startFleet(t: Test) {
   })
   const home = await makeHome(t)
   const environment = {
-    ...{ ...home, CACHEFLEET_SERVER: controller.base, CACHEFLEET_TOKEN: await controller.login() },
+    ...home,
+    CACHEFLEET_SERVER: controller.base,
+    CACHEFLEET_TOKEN: await controller.login(),
   }
   return (words: readonly string[], more: Partial<RunOptions> = {}) =>
     call(['log', '--limit', '1', ...words], { environment, ...more })

@@ -41,7 +41,9 @@ void t.test('names stand for ids', async (t) => {
     })
     const asJson = await fixture.cli(['tags', 'get', 'nosuch', '--json'])
     t.match(JSON.parse(asJson.err), {
-      ...{ traceId: /^\w{32}$/, errorKey: 'tag', errorMsg: 'tag "nosuch" was not found' },
+      traceId: /^\w{32}$/,
+      errorKey: 'tag',
+      errorMsg: 'tag "nosuch" was not found',
     })
   })
 

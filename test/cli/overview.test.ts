@@ -15,7 +15,9 @@ void t.test('the fleet at a glance', async (t) => {
   const newest = Math.floor(Date.now() / intervalMs) * intervalMs
   for (const at of [newest - intervalMs, newest])
     api.service.statistics.record({
-      ...{ agentId: id, at, spanMs: intervalMs },
+      agentId: id,
+      at,
+      spanMs: intervalMs,
       names: ['MAIN.client_req', 'MAIN.cache_hit', 'MAIN.cache_miss', 'MAIN.fetch_failed', errors],
       values: [1234, 75, 25, 0.5, 0.25],
     })

@@ -31,7 +31,8 @@ void t.test('a certificate that is not trusted is told with what would help', as
   t.match(await call(words, { environment: other, input }), { code: exitCodes.refused })
   const missing = { ...environment, CACHEFLEET_CA: join(fixtures, 'none.crt') }
   t.match(await call(words, { environment: missing, input }), {
-    ...{ code: exitCodes.usage, err: /CACHEFLEET_CA: .* cannot be read/ },
+    code: exitCodes.usage,
+    err: /CACHEFLEET_CA: .* cannot be read/,
   })
   const trusting = { ...environment, CACHEFLEET_CA: tls.certFile }
   t.match(await call(words, { environment: trusting, input }), { code: 0, err: '' })
@@ -154,7 +155,9 @@ void t.test('names for a shell are nothing but names', async (t) => {
     t.match(await fixture.cli(['complete-names', noun]), { code: 0, out: '', err: '' })
   const nowhere = { CACHEFLEET_SERVER: 'http://127.0.0.1:1', CACHEFLEET_TOKEN: 'x' }
   t.match(await call(['complete-names', 'tags'], { environment: nowhere }), {
-    ...{ code: 0, out: '', err: '' },
+    code: 0,
+    out: '',
+    err: '',
   })
 })
 

@@ -14,7 +14,10 @@ void t.test('counters of a cache as a table, CSV and JSON', async (t) => {
   const begin = (Math.floor(Date.now() / 60_000) - 5) * 60_000
   for (let step = 1; step <= 6; step++)
     client.service.statistics.record({
-      ...{ agentId, at: begin + step * 10_000, spanMs: null, names },
+      agentId,
+      at: begin + step * 10_000,
+      spanMs: null,
+      names,
       values: [1000 * step, 2.5],
     })
   const environment = { CACHEFLEET_SERVER: client.base, CACHEFLEET_TOKEN: client.token }
@@ -70,7 +73,9 @@ void t.test('figures of a domain by its name, in any spelling', async (t) => {
   const begin = (Math.floor(Date.now() / 60_000) - 5) * 60_000
   const subject = `DOMAIN.${String(id)}:www.example.com`
   client.service.statistics.record({
-    ...{ agentId, at: begin + 10_000, spanMs: 10_000 },
+    agentId,
+    at: begin + 10_000,
+    spanMs: 10_000,
     names: [`${subject}.requests`, `${subject}.status_5xx`],
     values: [40, 2],
   })

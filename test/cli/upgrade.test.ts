@@ -13,12 +13,15 @@ const part = 'backend default none;\nsub vcl_recv {\n  std.nothing();\n}\n'
 
 void t.test('what is deployed is tried on another release', beside(200_000), async (t) => {
   const { coordinator } = await startMixedFleet(t, {
-    ...{ 'edge-6': '6.0.4', 'edge-7': '7.1.1', 'edge-8': '8.0.0' },
+    'edge-6': '6.0.4',
+    'edge-7': '7.1.1',
+    'edge-8': '8.0.0',
   })
   const { api, base } = coordinator
   const environment = {
     ...(await makeHome(t)),
-    ...{ CACHEFLEET_SERVER: base, CACHEFLEET_TOKEN: api.token },
+    CACHEFLEET_SERVER: base,
+    CACHEFLEET_TOKEN: api.token,
   }
   const check = (...words: string[]) => call(['upgrade-check', ...words], { environment })
   const own = new Map<string, number>()
@@ -58,18 +61,22 @@ void t.test('what is deployed is tried on another release', beside(200_000), asy
 
     t.equal(code, 1)
     t.match(JSON.parse(out), {
-      ...{ release: '6.0', checkedBy: 'edge-6 (Varnish 6.0.4)' },
+      release: '6.0',
+      checkedBy: 'edge-6 (Varnish 6.0.4)',
       findings: [
         { about: 'vclgroup', id: site.id, name: 'site', result: 'ok', text: null },
         {
-          ...{ about: 'agent', name: 'edge-7', result: 'fails' },
+          about: 'agent',
+          name: 'edge-7',
+          result: 'fails',
           text: 'it has no parameter pcre2_match_limit (5000)',
         },
         { about: 'agent', name: 'edge-8', result: 'ok' },
       ],
     })
     t.match(await check('--to', 'vinyl-9.0'), {
-      ...{ code: 1, out: '' },
+      code: 1,
+      out: '',
       err: /No Running agent is of release vinyl-9\.0; add one, or .* --program/,
     })
     t.match(await check('--to', 'nine'), { code: 2, err: /--to takes a release of the cache/ })

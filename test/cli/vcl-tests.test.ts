@@ -84,8 +84,11 @@ function test(...words: string[]): Promise<Ran> {
 void t.test('a test that passes, and what is told of one that fails', beside(), async (t) => {
   const bad = `vcl: site.vcl\nsteps:\n  - request: {url: /blocked}\n    expect: {status: 200}\n`
   const folder = await makeFolder(t, {
-    ...{ 'site.vcl': site, 'parts.vcl': parts },
-    ...{ 'good.test.yaml': good, 'bad.test.yml': bad, 'other.yaml': 'no test' },
+    'site.vcl': site,
+    'parts.vcl': parts,
+    'good.test.yaml': good,
+    'bad.test.yml': bad,
+    'other.yaml': 'no test',
   })
   const junit = join(folder, 'junit.xml')
   const ran = await test(folder, '--tap', '--junit', junit)

@@ -15,7 +15,8 @@ void t.test('the versions of a fleet', beside(120_000), async (t) => {
   const { api, base, stateDir, port } = coordinator
   const environment = {
     ...(await makeHome(t)),
-    ...{ CACHEFLEET_SERVER: base, CACHEFLEET_TOKEN: api.token },
+    CACHEFLEET_SERVER: base,
+    CACHEFLEET_TOKEN: api.token,
   }
   t.match(await call(['version'], { environment }), { code: 0, out: `${version}\n` })
   // What runs here is of one version: another agent's is written as one would have said it.
@@ -27,7 +28,8 @@ void t.test('the versions of a fleet', beside(120_000), async (t) => {
     .execute()
   const older = await call(['version', '--all', '--csv'], { environment })
   t.same(older, {
-    ...{ code: 0, err: '' },
+    code: 0,
+    err: '',
     out: [
       'part,version,count,skew',
       `client,${version},1,`,

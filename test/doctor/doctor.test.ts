@@ -214,10 +214,21 @@ void t.test('a coordinator in order, and what may be wrong', beside(120_000), as
   await queries
     .insertInto('agents')
     .values({
-      ...{ name: 'old', keyDigest: 'x', state: 3, engineState: 'unknown', engineHost: 'x' },
-      ...{ enginePort: 1, engineVersion: '', agentVersion: '9.9.9', capabilities: '[]' },
-      ...{ createdAt: 1, updatedAt: 1, lastHeartbeatAt: 1, lastStateChangeAt: 1 },
-      ...{ desiredRevision: 1, desired: '{}' },
+      name: 'old',
+      keyDigest: 'x',
+      state: 3,
+      engineState: 'unknown',
+      engineHost: 'x',
+      enginePort: 1,
+      engineVersion: '',
+      agentVersion: '9.9.9',
+      capabilities: '[]',
+      createdAt: 1,
+      updatedAt: 1,
+      lastHeartbeatAt: 1,
+      lastStateChangeAt: 1,
+      desiredRevision: 1,
+      desired: '{}',
     })
     .execute()
   t.match(troubles(await ask(words)), { versions: /^warn: 1 agents are of a version.*: 9\.9\.9/ })

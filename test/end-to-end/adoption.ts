@@ -78,7 +78,10 @@ export async function adopt(
   const stateDir = await makeStateDir(t)
   const launch = (joinToken?: string): Daemon =>
     startAgent(t, cache, {
-      ...{ coordinatorUrl: link.url, name, stateDir, port: port.port },
+      coordinatorUrl: link.url,
+      name,
+      stateDir,
+      port: port.port,
       words: ['--takeover', 'adopt', ...words],
       ...(joinToken === undefined ? {} : { joinToken }),
     })

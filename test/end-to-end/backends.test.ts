@@ -39,7 +39,9 @@ void t.test('a group whose origin dies is never well without a word', async (t) 
   const deployment = await api.makeDeployment('shop', await api.findTag(harness.agentTag))
   const domain = await api.make('/domains', { fqdn: 'shop.example' })
   const group = await api.make('/vclgroups', {
-    ...{ name: 'shop', mainVCL: { id: mainFile }, deployments: [{ id: deployment }] },
+    name: 'shop',
+    mainVCL: { id: mainFile },
+    deployments: [{ id: deployment }],
     domains: [{ id: domain }],
   })
   const events = await listen(t, coordinator.base, { token: api.token, query: '?also=backend' })

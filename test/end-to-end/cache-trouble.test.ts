@@ -32,6 +32,7 @@ void t.test('one cache of three refuses', parallel(), async (t) => {
   const second = await addCache(t, harness, 'second')
   const third = await addCache(t, harness, 'third')
   const site = await makeSite(harness, 'site', { tag: 'trio', min: 2, max: 3 })
+  const readPlaces = async () => (await api.readGroup(site.id)).agentStates
   await deploySite(harness, site)
   expectDone(await api.act(site.id, 'validate', '?agents=all'))
 
@@ -53,7 +54,7 @@ void t.test('one cache of three refuses', parallel(), async (t) => {
     t.equal((await fetchMark(second)).mark, 'two-of-three')
     await eventually('the third serves nobody', async () => (await fetchMark(third)).status === 503)
     t.same(await listVcls(third), ['cf-idle'])
-    const failed = (await api.readGroup(site.id)).agentStates.filter(isFailed)
+    const failed = (await readPlaces()).filter(isFailed)
     t.match(failed, [{ agent: { name: 'third' }, revision: null }])
   })
 
@@ -61,25 +62,21 @@ void t.test('one cache of three refuses', parallel(), async (t) => {
     await third.adm('param.set', 'cc_command', working)
     expectDone(await api.act(site.id, 'reload'))
     t.equal((await fetchMark(third)).mark, 'two-of-three')
-    t.equal((await api.readGroup(site.id)).agentStates.filter(isFailed).length, 0)
+    t.equal((await readPlaces()).filter(isFailed).length, 0)
   })
 
   await t.test('max shrinks: who was placed last leaves', async (t) => {
-    const names = async () => (await api.readGroup(site.id)).agentStates.map(nameOf)
+    const names = async () => (await readPlaces()).map(nameOf)
     const order = await names()
-    const { id } = (
-      JSON.parse((await api.call('GET', '/deployments?name=site')).text) as {
-        id: number
-      }[]
-    )[0] ?? { id: 0 } // a list of deployments
+    const id = await findDeployment(harness)
     expectDone(await api.call('PUT', `/deployments/${id}`, { max: 2 }))
     await eventually('two are left', async () => (await names()).length === 2)
     t.same(await names(), order.slice(0, 2))
     readRefusal(await api.call('PUT', `/deployments/${id}`, { min: 4, max: 4 }), 409)
     expectDone(await api.call('PUT', `/deployments/${id}`, { max: 3 }))
     await eventually('three again', async () => {
-      const { agentStates } = await api.readGroup(site.id)
-      return agentStates.filter(({ state }) => state === 'applied').length === 3
+      const applied = (await readPlaces()).filter(({ state }) => state === 'applied')
+      return applied.length === 3
     })
   })
 
@@ -94,7 +91,7 @@ void t.test('one cache of three refuses', parallel(), async (t) => {
     await third.restart() // with a compiler that works
     await untilServing(third, 'not-for-all')
     await eventually('all have applied', async () => {
-      const places = (await api.readGroup(site.id)).agentStates
+      const places = await readPlaces()
       return places.every((one) => one.state === 'applied' && one.revision === revision)
     })
   })
@@ -102,17 +99,13 @@ void t.test('one cache of three refuses', parallel(), async (t) => {
   await t.test(
     'another fills its place up to max, until it loads what it failed to load',
     async (t) => {
-      const { text } = await api.call('GET', '/deployments?name=site')
-      const [{ id = 0 } = {}] = JSON.parse(text) as { id?: number }[] // a list of deployments
+      const id = await findDeployment(harness)
       expectDone(await api.call('PUT', `/deployments/${id}`, { min: 1, max: 2 }))
       const appliedOnes = async () => {
         const { revision, agentStates } = await api.readGroup(site.id)
         return agentStates.filter((one) => one.state === 'applied' && one.revision === revision)
       }
-      await eventually(
-        'one left',
-        async () => (await api.readGroup(site.id)).agentStates.length === 2,
-      )
+      await eventually('one left', async () => (await readPlaces()).length === 2)
       const caches = new Map([
         ['edge', cache],
         ['second', second],
@@ -127,14 +120,12 @@ void t.test('one cache of three refuses', parallel(), async (t) => {
       t.notOk((await appliedOnes()).map(nameOf).includes(broken))
       t.ok((await appliedOnes()).map(nameOf).includes(kept))
       t.equal((await fetchMark(brokenCache)).mark, 'not-for-all', 'it serves on what it served')
-      t.match((await api.readGroup(site.id)).agentStates.filter(isFailed), [
-        { agent: { name: broken } },
-      ])
+      t.match((await readPlaces()).filter(isFailed), [{ agent: { name: broken } }])
 
       await brokenCache.restart() // with a compiler that works
       await untilServing(brokenCache, 'filled')
       await eventually('who filled its place leaves', async () => {
-        const names = (await api.readGroup(site.id)).agentStates.map(nameOf)
+        const names = (await readPlaces()).map(nameOf)
         return names.toSorted().join() === [kept, broken].toSorted().join()
       })
       await eventually('both serve it', async () => (await appliedOnes()).length === 2)
@@ -191,8 +182,7 @@ async function checkUnkept(t: Test, harness: Harness, site: Site): Promise<void>
     return attempt?.error?.includes('ENOTDIR') === true
   })
 
-  const { text } = await api.call('GET', '/deployments?name=site')
-  const [{ id = 0 } = {}] = JSON.parse(text) as { id?: number }[] // a list of deployments
+  const id = await findDeployment(harness)
   expectDone(await api.call('PUT', `/deployments/${id}?force=true`, { min: 2, max: 2 }))
   await editSite(harness, site, 'by-both')
   t.match(readRefusal(await api.act(site.id, 'deploy', '?wait=4'), 503), /^edge: ENOTDIR/)
@@ -201,6 +191,13 @@ async function checkUnkept(t: Test, harness: Harness, site: Site): Promise<void>
   expectDone(await api.act(site.id, 'deploy'))
   t.equal((await fetchMark(harness.cache)).mark, 'by-both')
   t.equal((await api.readGroup(site.id)).stateName, 'Active')
+}
+
+/** The one of `site`. */
+async function findDeployment({ api }: Harness): Promise<number> {
+  const { text } = await api.call('GET', '/deployments?name=site')
+  const [{ id = 0 } = {}] = JSON.parse(text) as { id?: number }[] // a list of deployments
+  return id
 }
 
 const isFailed = ({ state }: GroupView['agentStates'][number]): boolean => state === 'failed'
@@ -222,7 +219,8 @@ async function checkBudget(
   const agent = (await api.listAgents()).find(({ name }) => name === 'third')
   const compile = (source: string, query = '') =>
     own.call('POST', `/files/compile${query}`, {
-      ...{ mainVCL: { name: 'azure.vcl', source }, agents: [{ id: agent?.id }] },
+      mainVCL: { name: 'azure.vcl', source },
+      agents: [{ id: agent?.id }],
     })
   const text = 'vcl 4.1;\nbackend default none;\n'
 
@@ -253,7 +251,10 @@ async function breakCompiler(cache: Varnishd): Promise<string> {
 async function addCache(t: Test, harness: Harness, name: string): Promise<Varnishd> {
   const cache = await startVarnishd(t)
   startAgent(t, cache, {
-    ...{ coordinatorUrl: harness.link.url, name, stateDir: await makeStateDir(t), tags: ['trio'] },
+    coordinatorUrl: harness.link.url,
+    name,
+    stateDir: await makeStateDir(t),
+    tags: ['trio'],
     joinToken: await harness.api.makeJoinToken(),
   })
   await untilAgent(harness, 'Running', name)

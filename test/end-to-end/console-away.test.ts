@@ -65,7 +65,9 @@ void t.test('a group of the console with a member away', { timeout: 220_000 }, a
   t.match(there, right)
   t.match(away, { responseStatus: 503, responseString: /Down/, vcl_consistent: false })
   t.match(ban, {
-    ...{ state: 5, done: 1, total: 2 },
+    state: 5,
+    done: 1,
+    total: 2,
     results: [
       { cacheId: first.id, status: 200 },
       { cacheId: second.id, status: 202 },
@@ -99,7 +101,9 @@ async function startPair(t: Test): Promise<Pair> {
     toObjectId('cache', (await untilAgent(harness, 'Running', name)).id)
   const first = { cache: harness.cache, id: await idOf(agentName) }
   const second = {
-    ...{ cache, agent, id: await idOf('other') },
+    cache,
+    agent,
+    id: await idOf('other'),
     startAgent: () => {
       second.agent = launch()
     },
@@ -116,7 +120,10 @@ async function startPair(t: Test): Promise<Pair> {
   const group = `/v1/group/${await make('/v1/group', { name: 'pair' })}`
   for (const { id } of [first, second]) await expect(204, 'PUT', `${group}/cache/${id}`)
   return Object.assign(harness, {
-    ...{ first, second, group, expect },
+    first,
+    second,
+    group,
+    expect,
     makeBranch: (name: string, content: string) => make('/v1/vcl', { name, content }),
     deploy: (branch: string) => expect(200, 'PUT', `${group}/vcl/${branch}/deploy`),
   })

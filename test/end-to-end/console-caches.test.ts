@@ -49,18 +49,26 @@ void t.test('a real cache in the console', { timeout: 220_000 }, async (t) => {
 async function readDescription(t: Test, { ask, cache }: ConsoleHarness): Promise<void> {
   const banner = /varnish-(\S+) revision (\w+)/.exec(await cache.adm('banner'))
   t.match(await ask('GET', ''), {
-    ...{ agentHost: hostname(), agentPort: cache.httpPort, dash_n: cache.workDir },
+    agentHost: hostname(),
+    agentPort: cache.httpPort,
+    dash_n: cache.workDir,
     name: `${hostname()}:${cache.httpPort}_${cache.workDir}`,
-    ...{ engineName: 'varnish', engineVersion: banner?.[1], engineRevision: banner?.[2] },
-    ...{ agentName, status: 'running' },
+    engineName: 'varnish',
+    engineVersion: banner?.[1],
+    engineRevision: banner?.[2],
+    agentName,
+    status: 'running',
   })
 }
 
 async function readStatus(t: Test, { ask }: ConsoleHarness): Promise<void> {
   const status = await ask('GET', '/status')
   t.match(status, {
-    ...{ responseStatus: 200, responseString: 'OK', ping: /^PONG \d+ 1\.0$/ },
-    ...{ status: 'Child in state running', panic: /^Child has not panicked/ },
+    responseStatus: 200,
+    responseString: 'OK',
+    ping: /^PONG \d+ 1\.0$/,
+    status: 'Child in state running',
+    panic: /^Child has not panicked/,
     // The test's own, given at its start.
     paramChangeset: { cc_command: { value: /tcc/, default: String, unit: '', description: /./ } },
     vclList: { vcls: [{ name: 'cf-idle', status: 'active', refs: '0' }] },
@@ -94,8 +102,12 @@ const forms: readonly (readonly [string, string])[] = [
 async function setManyForms(t: Test, { ask }: ConsoleHarness): Promise<void> {
   for (const [name, value] of forms) await ask('PUT', `/params/${name}`, { value })
   t.same(await ask('GET', '/consistency'), {
-    ...{ responseStatus: 200, responseString: 'OK', vcl_name: 'cf-idle', vcl_consistent: true },
-    ...{ param_changeset: {}, param_consistent: true },
+    responseStatus: 200,
+    responseString: 'OK',
+    vcl_name: 'cf-idle',
+    vcl_consistent: true,
+    param_changeset: {},
+    param_consistent: true,
   })
   for (const [name] of forms) await ask('DELETE', `/params/${name}`)
 }

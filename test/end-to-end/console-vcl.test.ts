@@ -74,7 +74,9 @@ async function startFixture(t: Test): Promise<Fixture> {
   }
   const group = `/v1/group/${String((await expect(201, 'POST', '/v1/group', { name: 'edge' }))['id'])}`
   return Object.assign(harness, {
-    ...{ expect, group, cacheId: toObjectId('cache', id) },
+    expect,
+    group,
+    cacheId: toObjectId('cache', id),
     makeBranch: async (name: string, content: string) =>
       `/v1/vcl/${String((await expect(201, 'POST', '/v1/vcl', { name, content }))['id'])}`,
     push: (branch: string, text: string, onto?: string) => {

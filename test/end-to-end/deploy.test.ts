@@ -294,7 +294,10 @@ async function checkTrio(t: Test, harness: Harness): Promise<void> {
 async function addCache(t: Test, harness: Harness, name: string): Promise<Varnishd> {
   const cache = await startVarnishd(t)
   startAgent(t, cache, {
-    ...{ coordinatorUrl: harness.link.url, name, stateDir: await makeStateDir(t), tags: ['trio'] },
+    coordinatorUrl: harness.link.url,
+    name,
+    stateDir: await makeStateDir(t),
+    tags: ['trio'],
     joinToken: await harness.api.makeJoinToken(),
   })
   await untilAgent(harness, 'Running', name)

@@ -10,7 +10,9 @@ export async function tryInvalidations({ done, made }: Calls): Promise<void> {
   // Where nobody serves, a purge is tried again and again.
   const at = {
     id: await made('createInvalidation', {
-      ...{ type: 'purge', urls: ['http://www.example.com/'], target: { all: true } },
+      type: 'purge',
+      urls: ['http://www.example.com/'],
+      target: { all: true },
     }),
   }
   await done('previewInvalidation', {

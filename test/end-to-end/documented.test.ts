@@ -135,7 +135,9 @@ async function tryProvider(t: Test, harness: Harness, organization: { id: number
   provider.person = 's-1'
   const idp = {
     id: await made('createIdp', {
-      ...{ baseURL: provider.issuer, clientID: 'fleet', clientSecret: client.client_secret },
+      baseURL: provider.issuer,
+      clientID: 'fleet',
+      clientSecret: client.client_secret,
       organization,
     }),
   }
@@ -242,7 +244,9 @@ async function tryWebhooks(harness: Harness): Promise<void> {
   const { done, made } = harness
   const at = {
     id: await made('createWebhook', {
-      ...{ name: 'pager', url: 'http://127.0.0.1:1/fleet', types: ['apilog'] },
+      name: 'pager',
+      url: 'http://127.0.0.1:1/fleet',
+      types: ['apilog'],
     }),
   }
   await eventually('its own call is on the way', async () => {

@@ -45,7 +45,8 @@ void t.test('how a deploy ended is told, and a stop ends the streams', async (t)
     ),
   )
   const follower = startClient(['events', '--json', '--after', '0', '--type', 'apilog'], {
-    ...{ CACHEFLEET_SERVER: base, CACHEFLEET_TOKEN: api.token },
+    CACHEFLEET_SERVER: base,
+    CACHEFLEET_TOKEN: api.token,
   })
   const ended = endOf(follower)
   t.teardown(() => follower.kill('SIGKILL'))

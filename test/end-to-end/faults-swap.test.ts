@@ -118,7 +118,8 @@ const served = ({ marks }: Site): string => marks.get(1) ?? 'nothing'
 async function startFixture(t: Test, victim: Victim): Promise<Fixture> {
   const harness = await startHarness(t, {
     ...(victim === 'coordinator' ? pair : { shared: await shared }),
-    ...{ agentName: `edge-${victim}`, agentTag: `web-${victim}` },
+    agentName: `edge-${victim}`,
+    agentTag: `web-${victim}`,
   })
   await untilAgent(harness, 'Running')
   const shop = { ...(await makeSite(harness, `${victim}-shop`)), host: `shop.${victim}.example` }

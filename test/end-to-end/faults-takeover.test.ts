@@ -67,7 +67,10 @@ for (const victim of victims)
 function rowsOf(victim: Victim): Row[] {
   return takeovers.flatMap((takeover) =>
     rows[victim][takeover].map((step, index) => ({
-      ...{ victim, takeover, step, name: `${victim}-${takeover}-${index}` },
+      victim,
+      takeover,
+      step,
+      name: `${victim}-${takeover}-${index}`,
       title: `${takeover}, ${describeStep(step)}`,
     })),
   )
@@ -150,15 +153,22 @@ async function startTakeover(t: Test, at: Fixture, { name, takeover }: Row): Pro
   let agent: Daemon | undefined
   return {
     ...at,
-    ...{ cache, port, stateDir },
+    cache,
+    port,
+    stateDir,
     get agent() {
       if (!agent) throw new Error('the agent was not started yet')
       return agent
     },
     startAgent: () => {
       agent = startAgent(t, cache, {
-        ...{ coordinatorUrl: at.link.url, name, stateDir, tags: [name], joinToken },
-        ...{ port: port.port, words: ['--takeover', takeover] },
+        coordinatorUrl: at.link.url,
+        name,
+        stateDir,
+        tags: [name],
+        joinToken,
+        port: port.port,
+        words: ['--takeover', takeover],
       })
     },
   }

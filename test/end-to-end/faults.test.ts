@@ -72,7 +72,9 @@ void t.test('the link is slow, then dead', parallel(), async (t) => {
     const before = await readAgreement(harness, site)
     await editSite(harness, site, 'unheard')
     const died = harness.port.trap({
-      ...{ name: 'vcl.inline', moment: 'before', fate: 'pass' },
+      name: 'vcl.inline',
+      moment: 'before',
+      fate: 'pass',
       act: () => {
         harness.link.setFault('swallow')
       },
@@ -225,12 +227,10 @@ const importing = (mark: string): string =>
 async function addCache(t: Test, harness: Harness, name: string): Promise<Varnishd> {
   const cache = await startVarnishd(t)
   startAgent(t, cache, {
-    ...{
-      coordinatorUrl: harness.link.url,
-      name,
-      stateDir: await makeStateDir(t),
-      tags: [agentTag],
-    },
+    coordinatorUrl: harness.link.url,
+    name,
+    stateDir: await makeStateDir(t),
+    tags: [agentTag],
     joinToken: await harness.api.makeJoinToken(),
   })
   await untilAgent(harness, 'Running', name)

@@ -93,13 +93,23 @@ export async function startHarness(t: Test, setup: HarnessSetup = {}): Promise<H
   }
   const launch = (words: readonly string[] = setup.agentWords ?? [], joinToken?: string): Daemon =>
     startAgent(t, cache, {
-      ...{ coordinatorUrl: link.url, name: names.agentName, stateDir, words, port: port.port },
+      coordinatorUrl: link.url,
+      name: names.agentName,
+      stateDir,
+      words,
+      port: port.port,
       tags: [names.agentTag, ...(setup.tags ?? [])],
       through: setup.agentThrough?.() ?? [],
       ...(joinToken === undefined ? {} : { joinToken }),
     })
   const harness: Harness = {
-    ...{ cache, ...names, coordinator, link, port, api: coordinator.api, agentStateDir: stateDir },
+    cache,
+    ...names,
+    coordinator,
+    link,
+    port,
+    api: coordinator.api,
+    agentStateDir: stateDir,
     agent: launch(undefined, await coordinator.api.makeJoinToken()),
     startAgent: (words) => {
       harness.agent = launch(words)

@@ -107,7 +107,9 @@ void t.test('a state dir without room', parallel(), async (t) => {
   const stateDir = await makeStateDir(t)
   const shortage = await prepareShortage(stateDir)
   const harness = await startHarness(t, {
-    ...{ heartbeatSeconds: 1, agentStateDir: stateDir, agentThrough: shortage.through },
+    heartbeatSeconds: 1,
+    agentStateDir: stateDir,
+    agentThrough: shortage.through,
   })
   t.teardown(async () => {
     await harness.agent.kill()

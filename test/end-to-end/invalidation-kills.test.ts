@@ -226,7 +226,9 @@ async function startNode(t: Test, coordinators: Coordinators, name: string): Pro
   const launch = (joinToken?: string): Daemon =>
     startAgent(t, cache, { ...setup, ...(joinToken === undefined ? {} : { joinToken }) })
   const node: Node = {
-    ...{ name, cache, port },
+    name,
+    cache,
+    port,
     agent: launch(await coordinators[0].api.makeJoinToken()),
     startAgent: () => {
       node.agent = launch()

@@ -83,7 +83,8 @@ for (const victim of victims)
 async function loseVictim(t: Test, victim: Victim): Promise<void> {
   const harness = await startHarness(t, {
     ...(victim !== 'coordinator' && { shared: await shared }),
-    ...{ agentName: `edge-${victim}`, agentTag: `web-${victim}` },
+    agentName: `edge-${victim}`,
+    agentTag: `web-${victim}`,
   })
   await untilAgent(harness, 'Running')
   const site = await makeSite(harness, victim)

@@ -223,7 +223,8 @@ void t.test('what other systems got wrong', async (t) => {
     // Placement passes go on: another group follows its fleet three times.
     const deployments = await deployTo('passing', [second], { max: 3 })
     const passing = await api.makeGroup({
-      ...{ name: 'passing', deployment: deployments },
+      name: 'passing',
+      deployment: deployments,
       mainFile: await api.makeFile('passing.vcl', answer('passing')),
     })
     expectDone(await api.act(passing, 'deploy'))

@@ -318,12 +318,10 @@ async function settle(
   const deployment = await own.makeDeployment(name, await own.findTag(agentTag))
   const domain = await own.make('/domains', { fqdn: `${name}.example` })
   const group = await own.make('/vclgroups', {
-    ...{
-      name,
-      mainVCL: { id: file },
-      domains: [{ id: domain }],
-      deployments: [{ id: deployment }],
-    },
+    name,
+    mainVCL: { id: file },
+    domains: [{ id: domain }],
+    deployments: [{ id: deployment }],
   })
   expectDone(await own.act(group, 'deploy'))
   return { api: own, group, organization: id }

@@ -11,7 +11,10 @@ const broken = 'vcl 4.0;\nbackend default none;\nsub vcl_recv { nonsense; }\n'
 
 void t.test('a mixed fleet', beside(200_000), async (t) => {
   const { coordinator, replaceCache } = await startMixedFleet(t, {
-    ...{ 'edge-6a': '6.0.4', 'edge-6b': '6.0.4', 'edge-7': '7.1.1', 'edge-9': 'vinyl-9.0.1' },
+    'edge-6a': '6.0.4',
+    'edge-6b': '6.0.4',
+    'edge-7': '7.1.1',
+    'edge-9': 'vinyl-9.0.1',
   })
   const { api } = coordinator
   const mainFile = await api.makeFile('main.vcl', late)

@@ -179,7 +179,8 @@ async function checkUnlock(t: Test, takeover: string): Promise<void> {
   const earlier = await enrolForWaiting(t, before, { ...setup, cache })
   await earlier.stop()
   startAgent(t, cache, {
-    ...{ ...setup, coordinatorUrl: `ws://127.0.0.1:${after.port}` },
+    ...setup,
+    coordinatorUrl: `ws://127.0.0.1:${after.port}`,
     joinToken: await after.api.makeJoinToken(),
   })
   const { id } = await untilAgent(after, 'Locked')

@@ -29,7 +29,9 @@ const policy = { waves: [{ count: 1 }], bake: 3, gates: [{ name: 'restarts' }] }
 
 void t.test('rollouts of a coordinator that is killed', { timeout: 300_000 }, async (t) => {
   const { coordinator, engines } = await startMixedFleet(t, {
-    ...{ 'edge-1': '7.1.1', 'edge-2': '7.1.1', 'edge-3': '7.1.1' },
+    'edge-1': '7.1.1',
+    'edge-2': '7.1.1',
+    'edge-3': '7.1.1',
   })
   const { api } = coordinator
   const mainFile = await api.makeFile('main.vcl', answering('first'))

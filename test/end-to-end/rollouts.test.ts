@@ -49,7 +49,8 @@ void t.test('rollouts', { timeout: 300_000 }, async (t) => {
   const fleet = await Promise.all(
     health.map((listen, at) =>
       startHarness(t, {
-        ...{ shared, agentName: `edge-${at + 1}` },
+        shared,
+        agentName: `edge-${at + 1}`,
         agentWords: ['--health-listen', listen],
       }),
     ),
@@ -185,8 +186,15 @@ void t.test('rollouts', { timeout: 300_000 }, async (t) => {
   })
 
   const site: Fleet = {
-    ...{ caches: fleet, api, deployment, origin: await startOrigin(t, 'site') },
-    ...{ rollOut, untilEnded, untilPaused, read, untilAll },
+    caches: fleet,
+    api,
+    deployment,
+    origin: await startOrigin(t, 'site'),
+    rollOut,
+    untilEnded,
+    untilPaused,
+    read,
+    untilAll,
   }
   await t.test('what a bad VCL stored is banned where the policy says so', (t) =>
     checkStored(t, site),

@@ -110,8 +110,12 @@ async function joinAgent(
     (await readFile(cache.secretFile, 'utf8')).trim(),
   )
   const daemon = startAgent(t, cache, {
-    ...{ coordinatorUrl: `ws://127.0.0.1:${port}`, name: 'edge', stateDir, joinToken },
-    ...{ tags: ['web'], words: talkative },
+    coordinatorUrl: `ws://127.0.0.1:${port}`,
+    name: 'edge',
+    stateDir,
+    joinToken,
+    tags: ['web'],
+    words: talkative,
   })
   await eventually(
     'the agent runs',
@@ -155,13 +159,15 @@ async function logInEverywhere(t: Test, client: Client, secrets: Secrets): Promi
   const expire = Math.floor(Date.now() / 1000) + 3600
   const permissions = [{ type: 'tag', read: true, write: false }]
   const made = await send(201, 'POST', '/sessions', {
-    ...{ authorization: mine, body: { label: 'script', expire, permissions } },
+    authorization: mine,
+    body: { label: 'script', expire, permissions },
   })
   keep('an API token', made)
   await logInByProvider(t, client, { organization, keep, secrets })
   const change = { old: passwords.anna, new: passwords.next }
   await send(403, 'PUT', '/auth/password', {
-    ...{ authorization: mine, body: { old: passwords.wrong, new: passwords.next } },
+    authorization: mine,
+    body: { old: passwords.wrong, new: passwords.next },
   })
   await send(204, 'PUT', '/auth/password', { authorization: mine, body: change })
   t.equal(

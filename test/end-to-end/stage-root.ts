@@ -50,7 +50,8 @@ export async function checkRoot(t: Test, harness: Pair, site: Site): Promise<voi
   t.equal((await fetchMark(second)).mark, 'canary')
   t.equal((await fetchMark(cache)).mark, 'site-first')
   t.match((await readGroup(harness, site.id)).staged, {
-    ...{ domains: [], mainVCL: { version: 2 } },
+    domains: [],
+    mainVCL: { version: 2 },
     agentStates: [{ agent: { name: secondName }, state: 'applied', error: null }],
   })
   t.match(readRefusal(await api.act(other.id, 'deploy'), 409), /other groups hold/)

@@ -77,13 +77,18 @@ async function startEdge(
   const coordinatorUrl = base.replace('http', 'ws')
   const launch = (joinToken?: string): Daemon =>
     startAgent(t, cache, {
-      ...{ coordinatorUrl, name, stateDir, tags: [agentTag] },
+      coordinatorUrl,
+      name,
+      stateDir,
+      tags: [agentTag],
       ...(joinToken === undefined ? {} : { joinToken }),
     })
   const agent = launch(await api.makeJoinToken())
   const { id } = await eventually(`${name} is known`, () => api.findAgent(name))
   const edge: Edge = {
-    ...{ id, cache, agent },
+    id,
+    cache,
+    agent,
     startAgent: () => {
       edge.agent = launch()
     },
@@ -144,7 +149,8 @@ async function readRequests(
   consolidation: string,
 ): Promise<readonly Point[]> {
   const [points = []] = await readCounters(harness, subject, {
-    ...{ consolidation, counters: ['client_req'] },
+    consolidation,
+    counters: ['client_req'],
   })
   return points
 }

@@ -58,10 +58,14 @@ void t.test('two organizations on shared caches', { timeout: 200_000 }, async (t
     const claim = { domains: [{ id: name }], deployments: [{ id: red.deployment }] }
     const main = await red.api.makeFile('claim.vcl', answering('claim'))
     const thief = await red.api.make('/vclgroups', {
-      ...{ name: 'claim', mainVCL: { id: main }, ...claim },
+      name: 'claim',
+      mainVCL: { id: main },
+      ...claim,
     })
     const root = await red.api.makeGroup({
-      ...{ name: 'root', mainFile: main, deployment: red.deployment },
+      name: 'root',
+      mainFile: main,
+      deployment: red.deployment,
     })
     for (const id of [thief, root])
       for (const verb of ['deploy', 'validate']) {
@@ -96,7 +100,9 @@ async function settle({ api, base }: CoordinatorProcess, name: string): Promise<
   const deployment = await own.makeDeployment(name, await own.findTag('web'), { min: 1, max: 2 })
   const domain = await own.make('/domains', { fqdn: `${name}.example` })
   const group = await own.make('/vclgroups', {
-    ...{ name, mainVCL: { id: file }, domains: [{ id: domain }] },
+    name,
+    mainVCL: { id: file },
+    domains: [{ id: domain }],
     deployments: [{ id: deployment }],
   })
   return { api: own, group, file, deployment }

@@ -38,7 +38,9 @@ function startFleet(t: Test, stateDir: string, port: number, words: readonly str
       },
     )
   const fleet: Fleet = {
-    ...{ stateDir, port, daemon: launch() },
+    stateDir,
+    port,
+    daemon: launch(),
     start: () => {
       fleet.daemon = launch()
     },

@@ -40,7 +40,8 @@ void t.test('an address is taken as a browser has it, or as agents have it', (t)
   )
   t.throws(() => readEnrollWords(['https://fleet', '--tokn', 'x']), /'--tokn'/)
   t.match(readEnrollWords(['--instance', 'edge', 'https://fleet', '--token-file', '/t']), {
-    ...{ instance: 'edge', tokenFile: '/t' },
+    instance: 'edge',
+    tokenFile: '/t',
   })
   t.end()
 })

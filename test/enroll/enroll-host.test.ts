@@ -52,11 +52,19 @@ async function makeHost(t: Test): Promise<Host> {
   const find = async (): Promise<readonly RunningCache[]> =>
     (await listRunningCaches()).filter(({ pid }) => pid === cache.pid())
   return {
-    ...{ root, cache, coordinator, read: (path) => readFile(join(root, path), 'utf8') },
+    root,
+    cache,
+    coordinator,
+    read: (path) => readFile(join(root, path), 'utf8'),
     enroll: async (more) =>
       enrollHost({
-        ...{ coordinatorUrl: `wss://127.0.0.1:${coordinator.port}`, instance: null },
-        ...{ tokenFile: null, root, systemctl: [...systemctl], now: Date.now, waitMs: 60_000 },
+        coordinatorUrl: `wss://127.0.0.1:${coordinator.port}`,
+        instance: null,
+        tokenFile: null,
+        root,
+        systemctl: [...systemctl],
+        now: Date.now,
+        waitMs: 60_000,
         token: more?.token ?? (await coordinator.makeToken()),
         signal: new AbortController().signal,
         listCaches: find,

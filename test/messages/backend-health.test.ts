@@ -7,7 +7,9 @@ const envelope = { sequence: 1, traceId: 'abcdefgh' }
 void t.test('at most 1,000 backends are taken, of all VCLs together, and no odd name', (t) => {
   const name = (n: number) => `b${n}`
   const vcl = (of: string, from: number, count: number) => ({
-    ...{ name: of, sick: [], omitted: { healthy: 0, sick: 0 } },
+    name: of,
+    sick: [],
+    omitted: { healthy: 0, sick: 0 },
     healthy: Array.from({ length: count }, (_, n) => name(from + n)),
   })
   const decode = (vcls: readonly object[]) =>

@@ -37,7 +37,9 @@ const description = {
 const held: HeldCache = {
   childRunning: true,
   vcls: [{ name: 'boot', active: true, labelOf: null, ours: false }],
-  ...{ omittedVcls: 0, takeover: 'adopt', takenOver: false },
+  omittedVcls: 0,
+  takeover: 'adopt',
+  takenOver: false,
   params: [{ name: 'default_ttl', value: '5' }],
   backends: ['boot.default'],
 }
@@ -125,7 +127,12 @@ const fromCoordinator: readonly CoordinatorToAgent[] = [
   { kind: 'command', ...envelope, line: 'ping' },
   { kind: 'compile', ...envelope, sha },
   {
-    ...{ kind: 'test', ...envelope, sha, group: 7, waitMs: 0, limitMs: 30_000 },
+    kind: 'test',
+    ...envelope,
+    sha,
+    group: 7,
+    waitMs: 0,
+    limitMs: 30_000,
     routed: { domains: ['shop.example'], purgeSecret: 'secret' },
     file: { name: 'a.test.yaml', text: 'steps: []' },
   },
@@ -315,7 +322,10 @@ void t.test('texts of an agent are cut where they are read, within no character'
   const report = {
     kind: 'applyReport',
     ...envelope,
-    ...{ instruction: 3, revision: 2, loaded: [], changed: true },
+    instruction: 3,
+    revision: 2,
+    loaded: [],
+    changed: true,
     result: 'failed',
   } as const
   const long = 'ä€😀x'.repeat(20_000)

@@ -193,7 +193,10 @@ void t.test('coordinator and agent run from there, and deploy into a cache', asy
   const { api, base, port } = await startCoordinator(t, { by })
   await checkServed(t, base)
   startAgent(t, cache, {
-    ...{ coordinatorUrl: `ws://127.0.0.1:${port}`, name: 'edge', tags: ['web'], by },
+    coordinatorUrl: `ws://127.0.0.1:${port}`,
+    name: 'edge',
+    tags: ['web'],
+    by,
     stateDir: await makeStateDir(t),
     joinToken: await api.makeJoinToken(),
   })

@@ -137,13 +137,25 @@ void t.test('days are a time from now, and nothing else is one', (t) => {
 })
 
 const entry: ApiLogEntry = {
-  ...{ id: 1, created: '2026-01-02T03:04:05.678Z', msg: 'Creates a tag', keyType: 'tag', keyId: 7 },
-  ...{ traceId: 'Trace-of-a-call', account: 'anna', method: 'POST', path: '/api/v1/tags' },
-  ...{ status: 201, asksOnly: false },
+  id: 1,
+  created: '2026-01-02T03:04:05.678Z',
+  msg: 'Creates a tag',
+  keyType: 'tag',
+  keyId: 7,
+  traceId: 'Trace-of-a-call',
+  account: 'anna',
+  method: 'POST',
+  path: '/api/v1/tags',
+  status: 201,
+  asksOnly: false,
   severity: 1,
 }
 const drift: ApiLogEntry = {
-  ...{ ...entry, id: 2, msg: 'agent edge-1 found x', method: '', path: '' },
+  ...entry,
+  id: 2,
+  msg: 'agent edge-1 found x',
+  method: '',
+  path: '',
   severity: 2,
 }
 const login = { ...entry, id: 4, path: '/api/v1/auth/login', keyType: 'session', keyId: null }

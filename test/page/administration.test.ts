@@ -35,19 +35,16 @@ void t.test('the administration', async (t) => {
     return (JSON.parse(answer.text) as { id: number }).id // all that is made has one
   }
   const shop = await make('/organizations', { name: shopName })
-  const boss = await make('/accounts', { name: 'boss', password, organizations: [{ id: shop }] })
-  const helper = await make('/accounts', { name: hostile, password, organizations: [{ id: shop }] })
+  const organization = { id: shop }
+  const makeAccount = (name: string) =>
+    make('/accounts', { name, password, organizations: [organization] })
+  const permit = (id: number, type: string, write?: boolean) =>
+    make('/permissions', { account: { id }, organization, type, read: true, write })
+  const boss = await makeAccount('boss')
+  const helper = await makeAccount(hostile)
   const lent = ['session', 'tag', 'account', 'perm']
-  const regular = await make('/accounts', {
-    name: 'regular',
-    password,
-    organizations: [{ id: shop }],
-  })
-  for (const type of lent)
-    await make('/permissions', {
-      ...{ account: { id: regular }, organization: { id: shop } },
-      ...{ type, read: true, write: type === 'session' },
-    })
+  const regular = await makeAccount('regular')
+  for (const type of lent) await permit(regular, type, type === 'session')
   const browser = await startBrowser(t)
   const open = async (t: Test, path: string, user?: string) => {
     const opened = await openPage(t, browser, base, { path: `/administration${path}` })
@@ -160,9 +157,7 @@ void t.test('the administration', async (t) => {
     const kept = await api.call('GET', `/organizations/${shop}`)
     t.match(JSON.parse(kept.text), { accessTTL: 700, refreshTTL: 7200 })
 
-    const tags = await make('/permissions', {
-      ...{ account: { id: helper }, organization: { id: shop }, type: 'tag', read: true },
-    })
+    const tags = await permit(helper, 'tag')
     await page.getByRole('link', { name: 'Users', exact: true }).click()
     await page.getByRole('link', { name: hostile }).click()
     await page.getByRole('checkbox', { name: 'Read Tags', exact: true }).uncheck()

@@ -127,13 +127,21 @@ async function fillLog(coordinator: CoordinatorProcess): Promise<void> {
     pino({ level: 'silent' }),
   )
   const row = {
-    ...{ organizationId: null, createdAt: Date.now(), severity: 1, msg: 'Deletes a tag' },
-    ...{ keyType: 'tag', keyId: null, account: 'root', method: 'DELETE', status: 204 },
+    organizationId: null,
+    createdAt: Date.now(),
+    severity: 1,
+    msg: 'Deletes a tag',
+    keyType: 'tag',
+    keyId: null,
+    account: 'root',
+    method: 'DELETE',
+    status: 204,
   }
   await store.transaction(async (queries) => {
     for (let at = 0; at < 20_100; at += 300) {
       const rows = Array.from({ length: 300 }, (_, place) => ({
-        ...{ ...row, path: `/api/v1/tags/${at + place + 1}` },
+        ...row,
+        path: `/api/v1/tags/${at + place + 1}`,
         traceId: at + place === 0 ? oldTrace : `trace-of-row-${at + place}`,
       }))
       await insertApiLogs(queries, rows)

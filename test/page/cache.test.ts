@@ -22,7 +22,9 @@ void t.test('one cache', async (t) => {
   const stateDir = await makeStateDir(t)
   startAgent(t, cache, {
     coordinatorUrl: `ws://127.0.0.1:${port}`,
-    ...{ name: 'edge-1', stateDir, tags: ['here'] },
+    name: 'edge-1',
+    stateDir,
+    tags: ['here'],
     joinToken: await api.makeJoinToken(),
   })
   await eventually('the cache runs', async () => (await api.findAgent('edge-1'))?.state === 1)

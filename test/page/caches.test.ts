@@ -237,9 +237,8 @@ void t.test('the fleet', async (t) => {
   )
 
   await t.test('on a phone each cache is a card with all that its row has', async (t) => {
-    const { page, wrongs } = await openPage(t, browser, base, {
-      ...{ path: '/caches?q=edge-sim-00007', width: 390 },
-    })
+    const path = '/caches?q=edge-sim-00007'
+    const { page, wrongs } = await openPage(t, browser, base, { path, width: 390 })
     await logInPage(page)
     const card = page.getByRole('listitem').filter({ hasText: 'edge-sim-00007' })
     for (const fact of ['Running', 'In sync', hostile, /^varnish \d/])

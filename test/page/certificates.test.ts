@@ -87,7 +87,8 @@ async function make(t: Test, { page, first }: Harness): Promise<void> {
   const dialog = page.getByRole('dialog')
   const key = page.getByLabel('Key', { exact: true })
   await dialog.getByLabel('File of the chain').setInputFiles({
-    ...{ name: 'both.pem', mimeType: 'application/x-pem-file' },
+    name: 'both.pem',
+    mimeType: 'application/x-pem-file',
     buffer: Buffer.from(first.chain + first.key),
   })
   await eventually('the key is where it belongs', async () =>

@@ -51,7 +51,10 @@ void t.test('all words are in what is shown, what begins with the text comes fir
   fc.assert(
     fc.property(titles, fc.constantFrom('shop', 'SHOP e', 'tag', ''), (found, text) => {
       const commands = found.map((title, at) => ({
-        ...{ key: String(at), title, kind: 'Group', href: '/' },
+        key: String(at),
+        title,
+        kind: 'Group',
+        href: '/',
       }))
       const shown = filterCommands(commands, text).map(({ title }) => title.toLowerCase())
       const words = text.toLowerCase().split(' ')
@@ -63,7 +66,10 @@ void t.test('all words are in what is shown, what begins with the text comes fir
     }),
   )
   const many = Array.from({ length: 99 }, (_, at) => ({
-    ...{ key: String(at), title: `shop ${at}`, kind: 'Group', href: '/' },
+    key: String(at),
+    title: `shop ${at}`,
+    kind: 'Group',
+    href: '/',
   }))
   t.equal(filterCommands(many, 'shop').length, 30)
   t.equal(filterCommands(many, 'shop 7')[0]?.title, 'shop 7', 'the name itself comes first')

@@ -104,8 +104,13 @@ void t.test('an error is shown as a sentence, and names in it as they are writte
 
 void t.test('the filters of the address choose among the caches', (t) => {
   const cache = (name: string, state: 1 | 3, tag: string) => ({
-    ...{ name, state, stateName: state === 1 ? 'Running' : 'Down', engineHost: '127.0.0.1' },
-    ...{ engineState: 'running', engineVersion: '9.0.0', drift: null },
+    name,
+    state,
+    stateName: state === 1 ? 'Running' : 'Down',
+    engineHost: '127.0.0.1',
+    engineState: 'running',
+    engineVersion: '9.0.0',
+    drift: null,
     config: {
       desired: { revision: 1 },
       lastAttempted: { revision: 1, result: 'applied', error: null, at: null },

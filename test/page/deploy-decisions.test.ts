@@ -67,14 +67,20 @@ void t.test('each cache is told once, with what changes on it and why', (t) => {
 })
 
 const errorOf = (status: number, errorMsg = 'no') => ({
-  ...{ status, errorMsg, errorKey: 'deploy', traceId: '', retryAfterSeconds: null },
+  status,
+  errorMsg,
+  errorKey: 'deploy',
+  traceId: '',
+  retryAfterSeconds: null,
 })
 const tests = [{ id: 9, name: 'cart.test.yaml' }]
 const changes = ['added', 'no change', 'waiting', 'removed', 'not placed'] as const
 const checks: fc.Arbitrary<CompileCheck> = fc.oneof(
   fc.constantFrom<CompileCheck>({ state: 'unknown' }, { state: 'checking' }),
   fc.record({
-    ...{ state: fc.constant('compiles' as const), on: fc.nat(), isOnEach: fc.boolean() },
+    state: fc.constant('compiles' as const),
+    on: fc.nat(),
+    isOnEach: fc.boolean(),
     warnings: fc.constant([]),
   }),
   fc.constantFrom(409, 422, 429, 503, 504, 0).map((status) => judgeRefusal(errorOf(status), tests)),
@@ -116,17 +122,24 @@ void t.test('a deploy is hindered exactly where it must fail, and it is said why
 
 void t.test('the line of a plan counts what is changed, where, and whether it compiles', (t) => {
   const place = (id: number, change: PlannedPlace['change']): PlannedPlace => ({
-    ...{ id, change, name: `edge-${id}`, deployment: 'eu', reason: '' },
+    id,
+    change,
+    name: `edge-${id}`,
+    deployment: 'eu',
+    reason: '',
   })
   const plan = {
-    ...{ group: { mainVCL: { id: 1, name: 'main.vcl' }, deployments: [{ id: 1, name: 'eu' }] } },
-    ...{ shortage: null, places: [] },
+    group: { mainVCL: { id: 1, name: 'main.vcl' }, deployments: [{ id: 1, name: 'eu' }] },
+    shortage: null,
+    places: [],
   }
   const compiles = { state: 'compiles', on: 2, isOnEach: true, warnings: [] } as const
   const say = (plan: Partial<Parameters<typeof summarizePlan>[0]>) =>
     summarizePlan({
-      ...{ changed: { files: 2, domains: 0 }, check: compiles },
-      ...{ places: [place(1, 'added'), place(2, 'no change')], ...plan },
+      changed: { files: 2, domains: 0 },
+      check: compiles,
+      places: [place(1, 'added'), place(2, 'no change')],
+      ...plan,
     })
 
   t.equal(say({}), '2 files change, 2 caches now, compiles on 2 of 2')
@@ -148,13 +161,15 @@ void t.test('the line of a plan counts what is changed, where, and whether it co
 })
 
 const entry = (revision: number | null, version: number, action = 'deploy'): HistoryEntry => ({
-  ...{ revision, action, at: '2026-01-01T00:00:00Z', account: 'root', result: 'ok' },
-  ...{
-    mainVCL: { id: 1, name: 'main.vcl', version },
-    includes: [],
-    replaced: [],
-    replacedBy: null,
-  },
+  revision,
+  action,
+  at: '2026-01-01T00:00:00Z',
+  account: 'root',
+  result: 'ok',
+  mainVCL: { id: 1, name: 'main.vcl', version },
+  includes: [],
+  replaced: [],
+  replacedBy: null,
 })
 
 void t.test('a problem of a group leads to what mends it', (t) => {
@@ -163,10 +178,12 @@ void t.test('a problem of a group leads to what mends it', (t) => {
 
   t.equal(chooseMend(group, { code: 'load-failed', objects: [edge] }), 'rollback')
   t.same(chooseMend(group, { code: 'load-failed', objects: [] }), {
-    ...{ title: 'Review deploy', href: '/groups/7/deploy' },
+    title: 'Review deploy',
+    href: '/groups/7/deploy',
   })
   t.same(chooseMend(group, { code: 'place-waiting', objects: [edge] }), {
-    ...{ title: 'Open edge-3', href: '/caches/3' },
+    title: 'Open edge-3',
+    href: '/caches/3',
   })
   t.equal(chooseMend(group, { code: 'no-agent-fits', objects: [] }), null)
   t.end()
@@ -195,7 +212,11 @@ void t.test(
     })
     t.same([...findWorse(compared)], ['hitRatio', 'failedFetches', 'errors', 'firstByte'])
     const nothing = {
-      ...{ hitRatio: null, requests: null, failedFetches: null, errors: null, firstByte: null },
+      hitRatio: null,
+      requests: null,
+      failedFetches: null,
+      errors: null,
+      firstByte: null,
     }
     t.same(compareFigures([], 115), { before: nothing, after: nothing })
     const swapped = { before: compared.after, after: compared.before }
@@ -266,7 +287,10 @@ void t.test('a stage goes to all running caches with its tags, or is hindered', 
   )
   const agents = ([1, 3] as const).map((state) => ({ ...agent(state), state, tags: [] }))
   const reasons = [1, 3].map((id) => ({
-    ...{ agent: agent(id), deployment: null, chosen: id === 1, reason: 'the agent is Down' },
+    agent: agent(id),
+    deployment: null,
+    chosen: id === 1,
+    reason: 'the agent is Down',
   }))
   t.match(listStageCaches(agents, reasons), [{ id: 1, refusal: null }], 'only those that run')
   t.end()

@@ -17,7 +17,10 @@ import {
 
 void t.test('a shared cache is changed by the system administrator only', (t) => {
   const who = (organization: Whoami['organization']): Whoami => ({
-    ...{ account: { id: 1, name: 'eva' }, organization, role: 'regular', permissions: [] },
+    account: { id: 1, name: 'eva' },
+    organization,
+    role: 'regular',
+    permissions: [],
     session: { id: 1 },
   })
   const shop = { id: 1, name: 'shop' }

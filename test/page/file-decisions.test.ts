@@ -160,8 +160,12 @@ void t.test('an upload is text where it can be, else its bytes', (t) => {
 
 void t.test('what runs is told by the group’s history, cache by cache', (t) => {
   const group = {
-    ...{ id: 1, name: 'shop', root: true, stateName: 'Active' },
-    ...{ mainVCL: { id: 7, name: 'shop.vcl' }, includes: [{ id: 8, name: 'shared.vcl' }] },
+    id: 1,
+    name: 'shop',
+    root: true,
+    stateName: 'Active',
+    mainVCL: { id: 7, name: 'shop.vcl' },
+    includes: [{ id: 8, name: 'shared.vcl' }],
     agentStates: [
       { agent: { id: 1, name: 'a' }, state: 'applied', revision: 3 },
       { agent: { id: 2, name: 'b' }, state: 'failed', revision: 2 },
@@ -170,7 +174,9 @@ void t.test('what runs is told by the group’s history, cache by cache', (t) =>
     ],
   }
   const use = (revision: number | null, version: number) => ({
-    ...{ revision, mainVCL: { id: 7, version: 1 }, includes: [{ id: 8, version }] },
+    revision,
+    mainVCL: { id: 7, version: 1 },
+    includes: [{ id: 8, version }],
   })
   const history = [use(3, 5), use(null, 4), use(2, 2)]
   const running = findRunningVersions(8, [{ group, history }])

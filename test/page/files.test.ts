@@ -21,7 +21,9 @@ void t.test('files', async (t) => {
   const { base, api } = await startCoordinator(t)
   const cache = await startVarnishd(t)
   startAgent(t, cache, {
-    ...{ coordinatorUrl: base.replace('http', 'ws'), name: 'edge', tags: ['here'] },
+    coordinatorUrl: base.replace('http', 'ws'),
+    name: 'edge',
+    tags: ['here'],
     stateDir: await makeStateDir(t),
     joinToken: await api.makeJoinToken(),
   })

@@ -25,8 +25,12 @@ import {
 import { drawLine } from '../../src/page/views/caches/sparkline-path.js'
 
 const problem = (severity: 2 | 3, message = 'it is ill'): Problem => ({
-  ...{ code: 'drift', severity, message, since: '2026-01-01T00:00:00.000Z' },
-  ...{ objects: [], remedy: 'mend it' },
+  code: 'drift',
+  severity,
+  message,
+  since: '2026-01-01T00:00:00.000Z',
+  objects: [],
+  remedy: 'mend it',
 })
 const ids = fc.uniqueArray(fc.nat(50), { minLength: 1, maxLength: 30 })
 
@@ -63,7 +67,8 @@ void t.test('the worst are first, and of these the states that serve nothing', (
   t.ok(rank(agentStates.Down, problem(3)) < rank(agentStates.Locked, problem(3)))
   t.equal(findReason({ state: 1, problems: [] }), null)
   t.match(findReason({ state: 1, problems: [problem(2), problem(3, 'worse')] }), {
-    ...{ message: 'worse', others: 1 },
+    message: 'worse',
+    others: 1,
   })
   const names = ['edge-10', 'edge-2', 'Edge-1', 'a-1-b-20', 'a-1-b-3'].map((name) => ({ name }))
   t.same(
@@ -204,7 +209,8 @@ void t.test(
 
 function holding(desired: number, effective: number, result = 'applied'): Judged {
   return {
-    ...{ state: 1, engineState: 'running' },
+    state: 1,
+    engineState: 'running',
     config: {
       desired: { revision: desired },
       lastAttempted: { revision: desired, result, error: null, at: null },
@@ -234,7 +240,9 @@ void t.test('what is wrong with a configuration now counts more than what was pu
 void t.test('a word is of as many caches as its filter shows', (t) => {
   const agents = fc.array(
     fc.record({
-      ...{ name: fc.string(), stateName: fc.constant('Running'), engineHost: fc.string() },
+      name: fc.string(),
+      stateName: fc.constant('Running'),
+      engineHost: fc.string(),
       engineVersion: fc.constantFrom('6.0.13', '9.0.0'),
       held: fc.constantFrom(holding(2, 2), holding(2, 1), holding(2, 1, 'failed')),
       tags: fc.uniqueArray(fc.constantFrom('eu', 'us', '<i>'), { maxLength: 3 }),
@@ -244,7 +252,8 @@ void t.test('a word is of as many caches as its filter shows', (t) => {
   fc.assert(
     fc.property(agents, (all) => {
       const caches = all.map(({ tags, held, ...rest }) => ({
-        ...{ ...rest, ...held },
+        ...rest,
+        ...held,
         tags: tags.map((name) => ({ id: 1, name, static: true })),
       }))
       return (['tag', 'config', 'version'] as const).every((facet) =>

@@ -25,8 +25,13 @@ import {
 import { columnsOf, graphs } from '../../src/page/views/graphs/graphs-shown.js'
 
 const draft: Draft = {
-  ...{ scope: 'expression', text: ' req.url ~ a \n\n', kind: 'tags', ids: [3, 4], ttl: 60 },
-  ...{ method: 'PURGE', headers: 'X-Soft: 1:2\n' },
+  scope: 'expression',
+  text: ' req.url ~ a \n\n',
+  kind: 'tags',
+  ids: [3, 4],
+  ttl: 60,
+  method: 'PURGE',
+  headers: 'X-Soft: 1:2\n',
 }
 
 void t.test('what was typed becomes the body of the call, or nothing yet', (t) => {
@@ -38,7 +43,10 @@ void t.test('what was typed becomes the body of the call, or nothing yet', (t) =
   })
   t.match(composeBody({ ...draft, kind: 'all', ids: [] }), { target: { all: true } })
   t.match(composeBody({ ...draft, scope: 'url' }), {
-    ...{ type: 'purge', urls: ['req.url ~ a'], method: 'PURGE', headers: { 'X-Soft': '1:2' } },
+    type: 'purge',
+    urls: ['req.url ~ a'],
+    method: 'PURGE',
+    headers: { 'X-Soft': '1:2' },
   })
   t.equal(composeBody({ ...draft, text: ' \n' }), null)
   t.equal(composeBody({ ...draft, ids: [] }), null)
@@ -197,14 +205,16 @@ void t.test('every point is drawn once, in order, and a gap stays one', (t) => {
   )
   const point = (time: number) => ({ time, value: 1 })
   t.same(alignSeries([[10, 20, 50].map(point)]), {
-    ...{ times: [10, 20, 30, 50], values: [[1, 1, null, 1]] },
+    times: [10, 20, 30, 50],
+    values: [[1, 1, null, 1]],
   })
   t.end()
 })
 
 void t.test('a share of nothing is not known, a sum is of what is known', (t) => {
   const series = (counter: string, ...values: readonly number[]) => ({
-    ...{ counter, values: values.map((value, at) => ({ time: at * 10, value })) },
+    counter,
+    values: values.map((value, at) => ({ time: at * 10, value })),
   })
   const graph = (title: string) => graphs.find((one) => one.title === title) ?? graphs[0]
   const shown = graph('Hit ratio')
@@ -218,7 +228,11 @@ void t.test('a share of nothing is not known, a sum is of what is known', (t) =>
 
 void t.test('graphs of a domain mark deploys of its own groups only', (t) => {
   const mark = (type: 'vclgroup' | 'invalidation' | 'agent', id: number): Mark => ({
-    ...{ at: '2026-01-01T00:00:00Z', kind: 'deploy', failed: false, account: null, revision: 1 },
+    at: '2026-01-01T00:00:00Z',
+    kind: 'deploy',
+    failed: false,
+    account: null,
+    revision: 1,
     object: { type, id, name: 'shop' },
   })
   const marks = [

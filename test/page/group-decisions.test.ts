@@ -98,8 +98,11 @@ void t.test('deployments that were pinned are named by what is known of them', (
 })
 
 const place = (id: number, state: Place['state'], error: string | null = null): Place => ({
-  ...{ agent: { id, name: `edge-${id}` }, state, error },
-  ...{ revision: null, deployedAt: null },
+  agent: { id, name: `edge-${id}` },
+  state,
+  error,
+  revision: null,
+  deployedAt: null,
 })
 
 void t.test('a deploy loads on all before it switches, and is told so', (t) => {
@@ -125,15 +128,27 @@ void t.test('a cache that is Down is never done with a deploy', (t) => {
   const group = { stateName: 'Deploying', revision: 4, agentStates: places }
 
   t.same(measureProgress(group, 4, new Map([[2, Down]])), {
-    ...{ done: 2, all: 4, failed: 1, away: 1, verb: 'loaded' },
+    done: 2,
+    all: 4,
+    failed: 1,
+    away: 1,
+    verb: 'loaded',
   })
   const away = new Map([2, 3, 4].map((id) => [id, id === 3 ? Failing : Down]))
   t.same(measureProgress({ ...group, stateName: 'Degraded', revision: 5 }, 4, away), {
-    ...{ done: 1, all: 4, failed: 1, away: 2, verb: 'switched' },
+    done: 1,
+    all: 4,
+    failed: 1,
+    away: 2,
+    verb: 'switched',
   })
   const applying = [place(1, 'applied'), place(2, 'applying')]
   t.same(measureProgress({ ...group, agentStates: applying }, null, new Map([[2, Down]])), {
-    ...{ done: 1, all: 2, failed: 0, away: 1, verb: 'switched' },
+    done: 1,
+    all: 2,
+    failed: 0,
+    away: 1,
+    verb: 'switched',
   })
   t.end()
 })
@@ -151,14 +166,31 @@ void t.test('what failed alike is told once, with its caches', (t) => {
 })
 
 const group: Group = {
-  ...{ id: 1, name: 'shop', organization: null, root: false, keepOnFailure: true, deployed: true },
+  id: 1,
+  name: 'shop',
+  organization: null,
+  root: false,
+  keepOnFailure: true,
+  deployed: true,
   console: false,
-  ...{ mainVCL: { id: 1, name: 'main.vcl' }, includes: [], deployments: [{ id: 3, name: 'eu' }] },
+  mainVCL: { id: 1, name: 'main.vcl' },
+  includes: [],
+  deployments: [{ id: 3, name: 'eu' }],
   tests: [],
   requireTests: false,
-  ...{ domains: [{ id: 2, fqdn: 'www.example.com' }], state: 1, stateName: 'Active', revision: 1 },
-  ...{ agentStates: [place(1, 'applied'), place(2, 'wanted')], staged: null, wish: null },
-  ...{ releases: null, rollout: null, managedBy: null, problems: [], created: '', updated: '' },
+  domains: [{ id: 2, fqdn: 'www.example.com' }],
+  state: 1,
+  stateName: 'Active',
+  revision: 1,
+  agentStates: [place(1, 'applied'), place(2, 'wanted')],
+  staged: null,
+  wish: null,
+  releases: null,
+  rollout: null,
+  managedBy: null,
+  problems: [],
+  created: '',
+  updated: '',
 }
 
 void t.test('groups are found by what they consist of', (t) => {
@@ -196,12 +228,23 @@ void t.test('what may not be read is not written', (t) => {
   const fields = readGroupFields(group)
 
   t.same(toGroupBody(fields, { file: true, domain: true, deployment: true }), {
-    ...{ name: 'shop', keepOnFailure: true, mainVCL: { id: 1, version: null }, includes: [] },
-    ...{ releases: null, tests: [], requireTests: false, rollout: null },
-    ...{ domains: [{ id: 2 }], deployments: [{ id: 3 }] },
+    name: 'shop',
+    keepOnFailure: true,
+    mainVCL: { id: 1, version: null },
+    includes: [],
+    releases: null,
+    tests: [],
+    requireTests: false,
+    rollout: null,
+    domains: [{ id: 2 }],
+    deployments: [{ id: 3 }],
   })
   t.same(toGroupBody(fields, { file: false, domain: false, deployment: false }), {
-    ...{ name: 'shop', keepOnFailure: true, releases: null, requireTests: false, rollout: null },
+    name: 'shop',
+    keepOnFailure: true,
+    releases: null,
+    requireTests: false,
+    rollout: null,
   })
   t.equal(readGroupFields(null).name, '')
   t.end()

@@ -61,8 +61,12 @@ async function start(t: Test): Promise<Harness> {
   ])
   const port = await startManagementProxy(t, cache)
   startAgent(t, cache, {
-    ...{ coordinatorUrl: base.replace('http', 'ws'), name: 'edge', tags: ['web'], port: port.port },
-    ...{ stateDir: await makeStateDir(t), joinToken: await api.makeJoinToken() },
+    coordinatorUrl: base.replace('http', 'ws'),
+    name: 'edge',
+    tags: ['web'],
+    port: port.port,
+    stateDir: await makeStateDir(t),
+    joinToken: await api.makeJoinToken(),
   })
   const mainFile = await api.makeFile('site.vcl', answering('first'))
   const browser = await startBrowser(t)

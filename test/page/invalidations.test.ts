@@ -71,7 +71,9 @@ async function makeShop(api: ApiClient): Promise<void> {
   const deployment = await api.makeDeployment('here', await api.findTag('here'))
   const { id } = read(
     await api.call('POST', '/vclgroups', {
-      ...{ name: 'shop', mainVCL, domains: [{ id: domain.id }] },
+      name: 'shop',
+      mainVCL,
+      domains: [{ id: domain.id }],
       deployments: [{ id: deployment }],
     }),
   )

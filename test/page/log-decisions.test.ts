@@ -21,13 +21,30 @@ import { readTimeline } from '../../src/page/views/log/read-timeline.js'
 import { formatClock, formatText } from '../../src/page/views/log/format-request.js'
 
 const none: LogFilter = {
-  ...{ vclGroup: '', agents: '', tags: '', domain: '' },
-  ...{ status: '', handling: '', url: '', query: '' },
+  vclGroup: '',
+  agents: '',
+  tags: '',
+  domain: '',
+  status: '',
+  handling: '',
+  url: '',
+  query: '',
 }
 const request: LoggedRequest = {
-  ...{ at: '2026-01-02T03:04:05.006Z', agent: { id: 1, name: 'edge' }, vclGroup: null },
-  ...{ method: 'GET', host: 'shop.example', url: '/a', status: 503, handling: 'miss', bytes: 1 },
-  ...{ ttfbMs: null, durationMs: 2, backend: '-', client: '127.0.0.1', xid: 3 },
+  at: '2026-01-02T03:04:05.006Z',
+  agent: { id: 1, name: 'edge' },
+  vclGroup: null,
+  method: 'GET',
+  host: 'shop.example',
+  url: '/a',
+  status: 503,
+  handling: 'miss',
+  bytes: 1,
+  ttfbMs: null,
+  durationMs: 2,
+  backend: '-',
+  client: '127.0.0.1',
+  xid: 3,
 }
 
 void t.test('the fields are composed into one query, the own one first', (t) => {
@@ -97,7 +114,12 @@ void t.test('records become steps in the order in which a request waited for the
   const record = (tag: string, text: string): LogRecord => ({ tag, text })
   const at = (name: string, ms: number) => record('Timestamp', `${name}: ${1000 + ms / 1000} 0 0`)
   const part = (its: Partial<LoggedPart>): LoggedPart => ({
-    ...{ kind: 'request', xid: 1, parentXid: 0, reason: 'rxreq', records: [], ...its },
+    kind: 'request',
+    xid: 1,
+    parentXid: 0,
+    reason: 'rxreq',
+    records: [],
+    ...its,
   })
   const parts = [
     part({
@@ -109,7 +131,10 @@ void t.test('records become steps in the order in which a request waited for the
     }),
     part({ xid: 3, parentXid: 1, reason: 'esi', records: [at('Start', 8), at('Resp', 8.5)] }),
     part({
-      ...{ kind: 'fetch', xid: 2, parentXid: 1, reason: 'fetch' },
+      kind: 'fetch',
+      xid: 2,
+      parentXid: 1,
+      reason: 'fetch',
       records: [
         at('Bereq', 1),
         record('BerespStatus', '200'),

@@ -167,7 +167,9 @@ async function filter(t: Test, harness: Harness): Promise<void> {
   await page.getByRole('list', { name: 'Chosen: Group' }).getByText('shop').waitFor()
   await page.getByText('RespStatus >= 200 and RespStatus < 300 and ReqURL ~ "/b\\\\?c"').waitFor()
   t.same(Object.fromEntries(new URL(page.url()).searchParams), {
-    ...{ url: '/b?c', status: '2xx', vclGroup: String(group) },
+    url: '/b?c',
+    status: '2xx',
+    vclGroup: String(group),
   })
   await eventually('what fits is shown', async () => {
     await harness.ask('/other')

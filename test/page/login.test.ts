@@ -18,8 +18,10 @@ void t.test('the page takes up a login by an identity provider', async (t) => {
   const made = await api.call('POST', '/organizations', { name: 'red', accessTTL: 6 })
   const organization = JSON.parse(made.text) as { id: number } // as the API's document says
   const idp = await api.call('POST', '/idps', {
-    ...{ organization: { id: organization.id }, baseURL: provider.issuer },
-    ...{ clientID: 'fleet', clientSecret: secret },
+    organization: { id: organization.id },
+    baseURL: provider.issuer,
+    clientID: 'fleet',
+    clientSecret: secret,
   })
   t.equal(idp.status, 201, idp.text)
   const browser = await startBrowser(t)

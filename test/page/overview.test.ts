@@ -70,7 +70,10 @@ void t.test('the button does what the person may, or leads to what is ill', (t) 
 
 void t.test('a rollback goes to the newest revision of other files', (t) => {
   const entry = (revision: number | null, version: number, action = 'deploy') => ({
-    ...{ revision, action, account: 'anna', includes: [] },
+    revision,
+    action,
+    account: 'anna',
+    includes: [],
     mainVCL: { id: 1, name: 'a.vcl', version },
   })
   const history = [
@@ -102,14 +105,17 @@ void t.test('an hour ago is compared in words; what is noise is not', (t) => {
   const hits = { name: 'hitRatio', isMore: 'good' } as const
   const of = (name: keyof Figures, value: number): Figures => ({ ...unknown, [name]: value })
   t.match(compareFigures(requests, of('requests', 110), of('requests', 100)), {
-    ...{ text: '+10 % since an hour ago', tone: 'neutral' },
+    text: '+10 % since an hour ago',
+    tone: 'neutral',
   })
   t.match(compareFigures(requests, of('requests', 101), of('requests', 100)), { tone: 'neutral' })
   t.match(compareFigures(hits, of('hitRatio', 0.8), of('hitRatio', 0.9)), {
-    ...{ text: '−10.0 points since an hour ago', tone: 'bad' },
+    text: '−10.0 points since an hour ago',
+    tone: 'bad',
   })
   t.match(compareFigures(failures, of('failedFetches', 3), of('failedFetches', 0)), {
-    ...{ text: 'none an hour ago', tone: 'bad' },
+    text: 'none an hour ago',
+    tone: 'bad',
   })
   t.equal(compareFigures(requests, of('requests', 1), unknown), null)
   t.end()
@@ -117,7 +123,8 @@ void t.test('an hour ago is compared in words; what is noise is not', (t) => {
 
 void t.test('a gap in the course is a gap in the line', (t) => {
   const step = (minute: number) => ({
-    ...{ ...unknown, requests: minute },
+    ...unknown,
+    requests: minute,
     time: new Date(minute * 60_000).toISOString(),
   })
   const points = readTrend([step(1), step(2), step(5), step(6)], 'requests')

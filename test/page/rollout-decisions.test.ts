@@ -41,17 +41,32 @@ const begun = '2026-11-24T12:00:00Z'
 const later = '2026-11-24T12:10:00Z'
 
 const waiting: Wave = {
-  ...{ agents: [], startedAt: null, switchedAt: null, endedAt: null, verdict: null },
+  agents: [],
+  startedAt: null,
+  switchedAt: null,
+  endedAt: null,
+  verdict: null,
 }
 const passed: Wave = { ...waiting, startedAt: begun, endedAt: later, verdict: 'pass' }
 
 const rollout: Rollout = {
-  ...{ id: 7, organization: null, vclGroup: { id: 1, name: 'shop' } },
-  ...{ revision: 5, fromRevision: 4, state: rolloutStates.Baking, stateName: 'Baking' },
+  id: 7,
+  organization: null,
+  vclGroup: { id: 1, name: 'shop' },
+  revision: 5,
+  fromRevision: 4,
+  state: rolloutStates.Baking,
+  stateName: 'Baking',
   problems: [],
-  ...{ wave: 2, waves: [passed, { ...waiting, startedAt: later }, waiting] },
-  ...{ gates: [], policy: { waves: [{ count: 1 }], bake: 60, maxBake: 120 } },
-  ...{ account: 'jo', startedAt: begun, endedAt: null, reason: null, bakedSeconds: 34 },
+  wave: 2,
+  waves: [passed, { ...waiting, startedAt: later }, waiting],
+  gates: [],
+  policy: { waves: [{ count: 1 }], bake: 60, maxBake: 120 },
+  account: 'jo',
+  startedAt: begun,
+  endedAt: null,
+  reason: null,
+  bakedSeconds: 34,
 }
 
 void t.test('what is offered is what the coordinator would take', (t) => {
@@ -100,7 +115,9 @@ void t.test('every agent of a wave is counted in one state', (t) => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...agentInWaveStates)), (states) => {
       const agents = states.map((state, id) => ({
-        ...{ agent: { id, name: `edge-${id}` }, state, error: null },
+        agent: { id, name: `edge-${id}` },
+        state,
+        error: null,
       }))
       const counted = countStates(agents)
       const sum = counted.reduce((all, { count }) => all + count, 0)
@@ -119,8 +136,15 @@ void t.test('gates have names and units, and what fails stands first', (t) => {
   t.equal(formatFigure('probe', 1), '–')
   t.equal(formatFigure('errors', null), '–')
   const gate = (verdict: GateResult['verdict'], name: GateResult['name']): GateResult => ({
-    ...{ name, agent: null, baseline: null, control: null, observed: null, limit: null },
-    ...{ verdict, reason: null, at: begun },
+    name,
+    agent: null,
+    baseline: null,
+    control: null,
+    observed: null,
+    limit: null,
+    verdict,
+    reason: null,
+    at: begun,
   })
   const sorted = sortGates([
     gate('pass', 'errors'),
@@ -188,7 +212,9 @@ const waves = fc.oneof(
   fc.constant([{ count: 1 }, { tags: [{ id: 4 }] }, { agents: [{ id: 5 }, { id: 6 }] }]),
 )
 const policies: fc.Arbitrary<GivenPolicy> = fc.record({
-  ...{ waves, bake: fc.nat(600), gates: fc.array(gates, { maxLength: 5 }) },
+  waves,
+  bake: fc.nat(600),
+  gates: fc.array(gates, { maxLength: 5 }),
   onFailure: fc.constantFrom('rollback' as const, 'pause' as const),
   onInconclusive: fc.constantFrom('continue' as const, 'pause' as const),
   banOnRollback: fc.boolean(),
@@ -196,7 +222,8 @@ const policies: fc.Arbitrary<GivenPolicy> = fc.record({
 
 /** They are always watched. */
 const withoutRestarts = ({ gates = [], ...rest }: GivenPolicy): GivenPolicy => ({
-  ...{ ...rest, gates: gates.filter(({ name }) => name !== 'restarts') },
+  ...rest,
+  gates: gates.filter(({ name }) => name !== 'restarts'),
 })
 
 void t.test(
@@ -219,7 +246,9 @@ void t.test('what a form begins with is taken, and what is no number is left to 
   const fields = readPolicyFields(null)
   t.equal(completePolicy(toPolicy(fields), owner).bake, 60)
   const odd = toPolicy({
-    ...{ ...fields, waves: [{ kind: 'percent', amount: 'half', ids: [] }], bake: '1,5' },
+    ...fields,
+    waves: [{ kind: 'percent', amount: 'half', ids: [] }],
+    bake: '1,5',
     gates: [{ name: 'errors', texts: { max: 'x', for: '' } }],
   })
   t.match(odd, { waves: [{ percent: 'half' }], bake: 1.5, gates: [{ name: 'errors', max: 'x' }] })

@@ -102,7 +102,8 @@ export async function writePolicy(t: Test, { page, api }: Harness): Promise<void
   await page.getByText('no deploy without them').waitFor()
   const saved = await api.call('GET', `/vclgroups/${group}`)
   t.match(saved.body, {
-    ...{ requireTests: true, tests: [{ name: 'cart.test.yaml' }] },
+    requireTests: true,
+    tests: [{ name: 'cart.test.yaml' }],
     rollout: {
       waves: [{ count: 1 }, { percent: 10 }],
       gates: [{ name: 'errors' }, { name: 'backendFailures' }, { name: 'hitRatio', drop: 0.07 }],

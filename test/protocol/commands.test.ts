@@ -186,13 +186,22 @@ void t.test('parameters', async (t) => {
     args: ['-p', 'cc_command=exec gcc -std=gnu11 -O0 -pthread -fpic -shared -o %o %s'],
   })
   t.match(await run(paramShow('default_ttl')), {
-    ...{ isImplemented: true, value: 120, units: 'seconds', default: '120.000', minimum: '0.000' },
-    ...{ maximum: null, flags: ['obj_sticky'], description: /TTL/ },
+    isImplemented: true,
+    value: 120,
+    units: 'seconds',
+    default: '120.000',
+    minimum: '0.000',
+    maximum: null,
+    flags: ['obj_sticky'],
+    description: /TTL/,
   })
   t.equal(await run(paramSet('default_ttl', '600')), '')
   t.equal((await run(paramShow('default_ttl'))).value, 600)
   t.match(await run(asText.paramShow('default_ttl')), {
-    ...{ value: '600.000', units: 'seconds', default: '120.000', minimum: '0.000' },
+    value: '600.000',
+    units: 'seconds',
+    default: '120.000',
+    minimum: '0.000',
   })
   await run(paramReset('default_ttl'))
   t.match(await run(paramSet('cc_warnings', '')), /when VCL script is reloaded/)

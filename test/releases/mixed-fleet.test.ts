@@ -31,7 +31,9 @@ const edges = programs.map(({ daemon }): Edge => {
   const title = `${product === 'vinyl' ? 'Vinyl' : 'Varnish'} ${version}`
   return {
     name: `edge-${name.replaceAll('.', '-')}`,
-    ...{ title, release: name, hasOld: Number.parseInt(version, 10) < 8 },
+    title,
+    release: name,
+    hasOld: Number.parseInt(version, 10) < 8,
   }
 })
 
@@ -107,7 +109,8 @@ void t.test('caches of several releases in one fleet', async (t) => {
     expectDone(await api.act(id, 'deploy'))
     const environment = {
       ...(await makeHome(t)),
-      ...{ CACHEFLEET_SERVER: coordinator.base, CACHEFLEET_TOKEN: api.token },
+      CACHEFLEET_SERVER: coordinator.base,
+      CACHEFLEET_TOKEN: api.token,
     }
     for (const [at, { release, title }] of edges.entries()) {
       const words = ['upgrade-check', '--to', release, '--json']

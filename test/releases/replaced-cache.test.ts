@@ -52,7 +52,9 @@ void t.test(
       const mainFile = await api.makeFile(`${name}.vcl`, text)
       const domain = await api.make('/domains', { fqdn: `${name}.example` })
       return api.make('/vclgroups', {
-        ...{ name, mainVCL: { id: mainFile }, deployments: [{ id: deployment }] },
+        name,
+        mainVCL: { id: mainFile },
+        deployments: [{ id: deployment }],
         domains: [{ id: domain }],
       })
     }

@@ -66,7 +66,11 @@ void t.test('a regular user hears of the types that it may read, of some only if
   fc.assert(
     fc.property(grants, grants, asked, fc.boolean(), (grants, limits, asked, isToken) => {
       const actor: Actor = {
-        ...{ accountId: 1, accountName: 'ann', sessionId: 1, organizationId: 1, grants },
+        accountId: 1,
+        accountName: 'ann',
+        sessionId: 1,
+        organizationId: 1,
+        grants,
         role: 'regular',
         ...(isToken ? { limits } : {}),
       }

@@ -32,7 +32,11 @@ const actor: fc.Arbitrary<Actor> = fc
 
 function actorOf(role: Actor['role'], held: Grants, limits: Grants | null = null): Actor {
   return {
-    ...{ accountId: 1, accountName: 'anna', sessionId: 1, role, grants: held },
+    accountId: 1,
+    accountName: 'anna',
+    sessionId: 1,
+    role,
+    grants: held,
     organizationId: role === 'system' ? null : 1,
     ...(limits && { limits }),
   }

@@ -17,7 +17,8 @@ import { findStageConflicts, stageDeployment } from '../../src/coordinator/fleet
 import { planVcl } from '../../src/vcl/plan.js'
 
 const program = (name: string, fqdns: readonly string[] | null): PlacedProgram => ({
-  ...{ name, fqdns },
+  name,
+  fqdns,
   sha: name.padEnd(64, '0'),
 })
 
@@ -44,7 +45,10 @@ const anyAgent: fc.Arbitrary<readonly PlacedPrograms[]> = fc
           ? []
           : [
               {
-                ...{ groupId, organizationId: null, stage: isStage, replacedBy },
+                groupId,
+                organizationId: null,
+                stage: isStage,
+                replacedBy,
                 current: what === 'serving' || what === 'both' ? named('now') : null,
                 candidate: what === 'loading' || what === 'both' ? named('next') : null,
                 previous: null,
@@ -111,7 +115,8 @@ void t.test('a desired state with stages', async (t) => {
           if (step.do === 'use') active = step.name
         }
         const vcls = [...names].map(([name, labelOf]) => ({
-          ...{ name, labelOf },
+          name,
+          labelOf,
           active: name === active,
         }))
         const inventory = { vcls, childRunning: true }

@@ -110,7 +110,8 @@ void t.test('what waits is bounded: the oldest go, and that is said', async (t) 
   let isUp = false
   const written: number[] = []
   const { clock, batcher } = open<number>({
-    ...{ log, waitingMost: 3 },
+    log,
+    waitingMost: 3,
     write: (items) => {
       if (!isUp) return Promise.reject(new Error('away'))
       written.push(...items)

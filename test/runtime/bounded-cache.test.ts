@@ -44,7 +44,9 @@ void t.test(
     let nowMs = 0
     let count = 0
     const cache = createReadCache<{ readonly count: number; readonly untilMs: number }>({
-      ...{ most: 10, believedMs: 100, now: () => nowMs },
+      most: 10,
+      believedMs: 100,
+      now: () => nowMs,
       expiresAt: ({ untilMs }) => untilMs,
     })
     const read = (key: string, untilMs = Infinity) =>

@@ -7,7 +7,10 @@ function start() {
   let found = 0
   const pending: { resolve: () => void; reject: (error: Error) => void }[] = []
   const memory = createRefreshedMemory<number>({
-    ...{ most: 10, freshMs: 10, usableMs: 100, waitMostMs: 60_000 },
+    most: 10,
+    freshMs: 10,
+    usableMs: 100,
+    waitMostMs: 60_000,
     now: () => nowMs,
   })
   return {
@@ -75,7 +78,10 @@ void t.test('nobody waits longer than their patience; what is found then is know
   let resolve: (value: string) => void = () => undefined
   const given: (string | undefined)[] = []
   const memory = createRefreshedMemory<string>({
-    ...{ most: 10, freshMs: 0, usableMs: 100, waitMostMs: 1 },
+    most: 10,
+    freshMs: 0,
+    usableMs: 100,
+    waitMostMs: 1,
     now: () => 0,
   })
   const read = () =>

@@ -98,7 +98,8 @@ function createApiClient(base: string, token: string): ApiClient {
   const listAgents = async () => (await get('/agents')) as AgentView[]
   return {
     token,
-    ...{ call, make },
+    call,
+    make,
     makeJoinToken: async (maxUses = 1) => {
       const answer = await call('POST', '/jointokens', { label: 'test', maxUses })
       return (read(answer, 201) as { token: string }).token

@@ -131,7 +131,8 @@ const placementDeployments = fc
     tagIds: tagIds.filter((tags) => tags.length > 0),
   })
   .map(({ min, more, tagIds }) => ({
-    ...{ min, max: min + more },
+    min,
+    max: min + more,
     target: { kind: 'tags' as const, tagIds },
   }))
 

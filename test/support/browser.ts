@@ -77,7 +77,9 @@ export async function openPage(
   { path = '/', width = 1280, theme = 'light' }: PageSetup = {},
 ): Promise<OpenPage> {
   const context = await browser.newContext({
-    ...{ baseURL: base, viewport: { width, height: 800 }, colorScheme: theme },
+    baseURL: base,
+    viewport: { width, height: 800 },
+    colorScheme: theme,
     // What is looked at is not on its way from one colour to another.
     reducedMotion: 'reduce',
   })

@@ -110,7 +110,10 @@ export async function startController(
     warn: () => undefined,
   })
   const service: StateService = {
-    ...{ store, bus, statistics, liveSamples: createLiveSamples(bus) },
+    store,
+    bus,
+    statistics,
+    liveSamples: createLiveSamples(bus),
     now: () => Date.now() + skippedMs,
     coordinatorId: 'test',
     background: createBackgroundWork(),

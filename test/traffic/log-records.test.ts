@@ -78,9 +78,18 @@ void t.test('the request that was answered has the facts of its line', (t) => {
   const answered = findAnswered(group)
   const line = answered && toLogLine(answered, group.parts)
   t.same(line && toTransaction(line, line.backend, open), {
-    ...{ at: 1_795_513_624_909, method: 'GET', url: '/second?token=1', host: 'b.example' },
-    ...{ status: 200, bytes: 176, ttfbMs: 0.64, durationMs: 0.66, handling: 'miss' },
-    ...{ backend: 'origin', xid: 32774, client: '192.0.2.77' },
+    at: 1_795_513_624_909,
+    method: 'GET',
+    url: '/second?token=1',
+    host: 'b.example',
+    status: 200,
+    bytes: 176,
+    ttfbMs: 0.64,
+    durationMs: 0.66,
+    handling: 'miss',
+    backend: 'origin',
+    xid: 32774,
+    client: '192.0.2.77',
   })
   t.equal(findAnswered(readOne(restarted.slice(29, 33))), null, 'a fetch alone is no request')
   t.end()

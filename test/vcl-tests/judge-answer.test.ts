@@ -7,10 +7,17 @@ import { parseAnswer } from '../../src/vcl-tests/send-request.js'
 import type { AnswerExpectation } from '../../src/test-files/test-file.js'
 
 const nothing: AnswerExpectation = {
-  ...{ status: null, headers: [], body: null, handling: null, backendRequest: null },
+  status: null,
+  headers: [],
+  body: null,
+  handling: null,
+  backendRequest: null,
 }
 const observed: Observed = {
-  ...{ status: 503, body: 'Guru', handling: 'miss', backend: 'api' },
+  status: 503,
+  body: 'Guru',
+  handling: 'miss',
+  backend: 'api',
   headers: [
     ['X-Cache', 'MISS'],
     ['Set-Cookie', 'a=1'],

@@ -9,15 +9,29 @@ import {
 import type { StepResult, TestResult } from '../../src/resources/vcl-test-result.js'
 
 const passed: StepResult = {
-  ...{ number: 1, line: 3, title: 'GET /', durationMs: 2, problems: [], log: [] },
+  number: 1,
+  line: 3,
+  title: 'GET /',
+  durationMs: 2,
+  problems: [],
+  log: [],
 }
 const failed: StepResult = {
-  ...{ number: 2, line: 5, title: 'GET /<a>&"b"', durationMs: 2 },
-  ...{ problems: ['expected status 200, got 503'], log: ['request 2 rxreq', '  ReqURL /\u0001'] },
+  number: 2,
+  line: 5,
+  title: 'GET /<a>&"b"',
+  durationMs: 2,
+  problems: ['expected status 200, got 503'],
+  log: ['request 2 rxreq', '  ReqURL /\u0001'],
 }
 const result: TestResult = {
-  ...{ file: 'a.test.yaml', name: 'a # b', durationMs: 12, notes: [] },
-  ...{ steps: [passed, failed], planned: 3, trouble: '1 steps were not run' },
+  file: 'a.test.yaml',
+  name: 'a # b',
+  durationMs: 12,
+  notes: [],
+  steps: [passed, failed],
+  planned: 3,
+  trouble: '1 steps were not run',
 }
 const good: TestResult = { ...result, steps: [passed], planned: 1, trouble: null }
 

@@ -12,7 +12,8 @@ const inventories = fc
   })
   .map(({ isReleasing, programs, targets }): EngineInventory => {
     const labels = targets.map((at, index) => ({
-      ...{ name: `label-${index}`, active: false },
+      name: `label-${index}`,
+      active: false,
       labelOf: programs[at % programs.length] ?? null,
     }))
     const vcls = programs.map((name) => ({ name, active: false, labelOf: null }))

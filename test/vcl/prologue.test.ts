@@ -81,7 +81,9 @@ void t.test('a label is for no author of a group with domains, however it is wri
 
 void t.test('without a version there is no place for a prologue, which is told', (t) => {
   const bundle = bundleVcl({ name: 'main.vcl', text: 'sub vcl_recv { }\n' }, new Map(), {
-    ...{ allowedExternal: new Set<string>(), modules: null, prologue },
+    allowedExternal: new Set<string>(),
+    modules: null,
+    prologue,
   })
   t.match(bundle, {
     ok: false,

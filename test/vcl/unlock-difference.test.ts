@@ -19,11 +19,22 @@ const idle = { load: [], labels: [], active: idleVclName }
 const boot = { name: 'boot', active: true, labelOf: null, ours: false }
 const spare = { name: 'spare', active: false, labelOf: null, ours: false }
 const held: HeldCache = {
-  ...{ childRunning: true, vcls: [boot, spare], omittedVcls: 0 },
-  ...{ takeover: 'registration', takenOver: false, params: [], backends: [] },
+  childRunning: true,
+  vcls: [boot, spare],
+  omittedVcls: 0,
+  takeover: 'registration',
+  takenOver: false,
+  params: [],
+  backends: [],
 }
 const unchanged = {
-  ...{ use: null, load: [], labels: [], discard: [], params: [], backends: [], omitted: 0 },
+  use: null,
+  load: [],
+  labels: [],
+  discard: [],
+  params: [],
+  backends: [],
+  omitted: 0,
 }
 
 void t.test('what serves gives way as --takeover says', (t) => {
@@ -68,7 +79,10 @@ const toHeld = ({ vcls, active, childRunning, ours }: EngineWorld): HeldCache =>
   ...held,
   childRunning,
   vcls: vcls.map(({ name, labelOf }) => ({
-    ...{ name, labelOf, active: name === active, ours: [...ours].includes(name) },
+    name,
+    labelOf,
+    active: name === active,
+    ours: [...ours].includes(name),
   })),
 })
 

@@ -68,7 +68,8 @@ export class GroupObserver {
     const probes = known?.probes ?? new Probes(this.#options.http)
     probes.take(order.probes)
     this.#asked.set(order.group, {
-      ...{ order, probes },
+      order,
+      probes,
       untilMs: nowMs + order.forMs,
       sentAtMs: isSame ? known.sentAtMs : Number.NEGATIVE_INFINITY,
       sentUntilMs: isSame ? known.sentUntilMs : Number.NEGATIVE_INFINITY,
@@ -143,14 +144,12 @@ export class GroupObserver {
     const isWhole = asked.sentUntilMs === Number.NEGATIVE_INFINITY
     asked.sentAtMs = nowMs
     const isSent = this.#options.send({
-      ...{
-        kind: 'observed',
-        traceId: newTraceId(),
-        group,
-        session,
-        isWhole,
-        probes: [...probes.seen],
-      },
+      kind: 'observed',
+      traceId: newTraceId(),
+      group,
+      session,
+      isWhole,
+      probes: [...probes.seen],
       spans: spans.map(({ endMs, ...span }) => ({
         ...span,
         ageMs: Math.max(0, Math.round(nowMs - endMs)),

@@ -114,7 +114,9 @@ function startOne(
 function sharePin(options: Parameters<typeof createCaPin>[0]): CaPin {
   const pin = createCaPin(options)
   const found = createReadCache<{ readonly ca: string | null }>({
-    ...{ most: 100, now: Date.now, believedMs: pinBelievedMs },
+    most: 100,
+    now: Date.now,
+    believedMs: pinBelievedMs,
   })
   return {
     ...pin,

@@ -88,8 +88,10 @@ export class VclTester {
     const startedAt = performance.now()
     const running = runInProcess({
       order: {
-        ...{ program: settings.program, words: [...settings.words, ...settings.compilerWords] },
-        ...{ file, vcl: { text, groupId, routed } },
+        program: settings.program,
+        words: [...settings.words, ...settings.compilerWords],
+        file,
+        vcl: { text, groupId, routed },
         owner: ownerOf(owner ?? ''),
         compile: checks.limitsOf(budget),
         containment: contained,

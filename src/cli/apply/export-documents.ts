@@ -11,7 +11,8 @@ export function toDocument(
   const { sha: _, mainVersion = null, mainVCL, ...rest } = fields
   const main = mainVersion === null ? mainVCL : { name: mainVCL, version: mainVersion }
   return {
-    ...{ kind, name },
+    kind,
+    name,
     ...(kind === 'file' && { source }),
     ...(kind === 'vclgroup' && { mainVCL: main }),
     ...Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== null)),

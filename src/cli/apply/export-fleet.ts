@@ -41,7 +41,12 @@ export async function exportFleet(invocation: Invocation): Promise<undefined> {
   const tags = new Set(sharedTags.keys())
   const present = objects
   const { steps } = planApply({
-    ...{ set, wanted: chosen, present, sharedTags: tags, prune: false, adopt: false },
+    set,
+    wanted: chosen,
+    present,
+    sharedTags: tags,
+    prune: false,
+    adopt: false,
   })
   const notes = [
     ...steps.map((step) => `apply would ${describeStep(step)}: its deploy is not of now`),

@@ -42,7 +42,8 @@ export async function planTests(asked: Asked, seen: Set<string>): Promise<readon
   const planned: PlannedTest[] = []
   for (const { path, test, group } of read)
     planned.push({
-      ...{ path, test },
+      path,
+      test,
       vcl: group?.flatten() ?? (await vcls.read(asked.vcl ?? requireOwn(path, test))),
     })
   return planned

@@ -43,7 +43,11 @@ type ReportedStep = StepResult & Pick<TestResult, 'file' | 'name'>
 
 function listSteps({ file, name, steps, planned, trouble }: TestResult): readonly ReportedStep[] {
   const rest = Array.from({ length: planned - steps.length }, (_, index) => ({
-    ...{ number: steps.length + index + 1, line: 1, title: 'not run', durationMs: 0, log: [] },
+    number: steps.length + index + 1,
+    line: 1,
+    title: 'not run',
+    durationMs: 0,
+    log: [],
     problems: [`not run: ${trouble ?? ''}`],
   }))
   return [...steps, ...rest].map((step) => ({ ...step, file, name }))
@@ -101,7 +105,10 @@ function quote(text: string): string {
 }
 
 const entities: Readonly<Record<string, string>> = {
-  ...{ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' },
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
 }
 
 /** Replaces characters that XML 1.0 does not allow. */

@@ -59,9 +59,7 @@ async function runOnce(
   const owner = claimFolders()
   const clockLibrary = findClockLibrary()
   for (const { path, test, vcl } of tests) {
-    const result = await runTest({
-      ...{ program, vcl, test, file: path, owner, clockLibrary, signal },
-    })
+    const result = await runTest({ program, vcl, test, file: path, owner, clockLibrary, signal })
     results.push(result)
     if (isPlain) showText(output, describeResult(result), result)
   }

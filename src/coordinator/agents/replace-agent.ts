@@ -92,9 +92,13 @@ async function takePlace(queries: Queries, { lost, by, now }: Taking): Promise<v
     lost.id,
     {
       ...pickDescribed(row),
-      ...{ name: lost.name, keyDigest: row.keyDigest },
-      ...{ engineState: by.engineState, engineError: by.engineError },
-      ...{ effectiveRevision: null, lockedBecause: null, cachePid: null },
+      name: lost.name,
+      keyDigest: row.keyDigest,
+      engineState: by.engineState,
+      engineError: by.engineError,
+      effectiveRevision: null,
+      lockedBecause: null,
+      cachePid: null,
       // Down until its first heartbeat.
       state: agentStates.Down,
     },

@@ -99,8 +99,13 @@ function emptyPlace(
   before: CertificatePlace | undefined,
 ): CertificatePlace {
   return {
-    ...{ certificateId: id, agentId, organizationId: before?.organizationId ?? organizationId },
-    ...{ sha: null, reason: null, candidateSha: null, candidateState: null },
+    certificateId: id,
+    agentId,
+    organizationId: before?.organizationId ?? organizationId,
+    sha: null,
+    reason: null,
+    candidateSha: null,
+    candidateState: null,
     state: before?.state ?? 'wanted',
     error: before?.error ?? null,
     deployedAt: before?.deployedAt ?? null,

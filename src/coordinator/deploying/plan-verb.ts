@@ -142,7 +142,9 @@ async function planAgents(
   const refusal = shortage
     ? (await refuseShort(queries, asked, chosen, shortage)).message
     : await judgeReplacing(queries, {
-        ...{ decision, agents, group: target },
+        decision,
+        agents,
+        group: target,
         force: replace?.force ?? false,
       })
   return { agents: places, changes: true, refusal: refusal ?? null }

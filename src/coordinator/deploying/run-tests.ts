@@ -141,7 +141,11 @@ async function ask(
   const secret = purgeSecret(group.cacheKey)
   const question = {
     kind: 'test' as const,
-    ...{ sha: source.sha, group: group.id, file, waitMs: turnWaitMs, limitMs },
+    sha: source.sha,
+    group: group.id,
+    file,
+    waitMs: turnWaitMs,
+    limitMs,
     routed: domains.length === 0 ? null : { domains, purgeSecret: secret },
     ...(budget && { budget }),
     ...(breach !== undefined && { breach }),

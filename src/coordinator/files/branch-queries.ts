@@ -62,7 +62,9 @@ export async function readBranchCaches(queries: Queries, id: number): Promise<Br
     .orderBy('agents.id')
     .execute()
   return rows.map(({ id, name, state, ...release }) => ({
-    ...{ id, name, release },
+    id,
+    name,
+    release,
     state: state as AgentState, // only written by the use cases
   }))
 }

@@ -43,8 +43,16 @@ export async function banGroup(
   const covered = keepCovered(await findMembers(queries, scope, { agents, target, content }))
   const setId = await keepSet(queries, covered)
   await appendInvalidation(queries, {
-    ...{ content, target: target.record, warnings: [], account, traceId, organizationId },
-    ...{ ttlSeconds: defaultTtlSeconds, createdAt: now, setId, attemptSetId: setId },
+    content,
+    target: target.record,
+    warnings: [],
+    account,
+    traceId,
+    organizationId,
+    ttlSeconds: defaultTtlSeconds,
+    createdAt: now,
+    setId,
+    attemptSetId: setId,
     outcome: covered.length === 0 ? invalidationStates.Completed : null,
   })
 }

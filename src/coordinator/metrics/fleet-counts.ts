@@ -34,7 +34,10 @@ export function createFleetCounter(service: StateService): () => Promise<FleetCo
 }
 
 const nothing = {
-  ...{ groups: {}, problems: {}, invalidations: {}, webhooksWaiting: 0 },
+  groups: {},
+  problems: {},
+  invalidations: {},
+  webhooksWaiting: 0,
   certificateExpirySeconds: null,
 }
 

@@ -120,8 +120,10 @@ function sortHolders(
 ) {
   const byDeployment = <T>() => new Map<number, T[]>(deployments.map(({ id }) => [id, []]))
   const sorted = {
-    ...{ keeping: byDeployment<Chosen>(), failed: byDeployment<Chosen>() },
-    ...{ drained: byDeployment<HeldPlace>(), spare: [] as Chosen[] },
+    keeping: byDeployment<Chosen>(),
+    failed: byDeployment<Chosen>(),
+    drained: byDeployment<HeldPlace>(),
+    spare: [] as Chosen[],
   }
   const { keeping, failed, drained, spare } = sorted
   const listOf = ({ id, max }: PlacementDeployment, agent: IndexedAgent) => {

@@ -54,11 +54,18 @@ function toRow(
   const { code, severity, since } = problem
   const seen = shared.find((one) => one.code === code)
   return {
-    ...{ objectType, objectId: id, code, organizationId, objectName: name, severity },
+    objectType,
+    objectId: id,
+    code,
+    organizationId,
+    objectName: name,
+    severity,
     since: Date.parse(since),
     data: JSON.stringify(problem),
     sharedData: seen ? JSON.stringify(seen) : null,
-    ...{ seenAt: nowMs, told: 0, endedAt: null },
+    seenAt: nowMs,
+    told: 0,
+    endedAt: null,
   }
 }
 

@@ -92,8 +92,10 @@ async function addTags(
     for (const agent of agents)
       for (const tagId of new Set([...sent, ...assigned]))
         borne.push({
-          ...{ agentId: idOf(agent), tagId },
-          ...{ static: sent.has(tagId), assigned: assigned.has(tagId) },
+          agentId: idOf(agent),
+          tagId,
+          static: sent.has(tagId),
+          assigned: assigned.has(tagId),
         })
   }
   await addFirstTags(queries, borne)
@@ -106,7 +108,10 @@ function toEnrolled(
 ): RegisteredAgent {
   const { organizationId, name } = joining
   return {
-    ...{ agentId, organizationId, name, keyDigest: hello.keyDigest },
+    agentId,
+    organizationId,
+    name,
+    keyDigest: hello.keyDigest,
     desiredRevision: firstRevision,
     readOnly: isReadOnly(hello),
     isNew: true,

@@ -70,7 +70,10 @@ function addTo(sum: Sum, span: Seconds): void {
   if (span.figures === null) return
   const { requests, errors, hits, misses, firstByte } = span.figures
   sum.figures ??= {
-    ...{ requests: 0, errors: 0, hits: 0, misses: 0 },
+    requests: 0,
+    errors: 0,
+    hits: 0,
+    misses: 0,
     firstByte: Array<number>(firstByteSeries.length).fill(0),
   }
   const { firstByte: counts } = sum.figures

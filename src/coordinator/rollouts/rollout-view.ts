@@ -85,7 +85,10 @@ function isUnderWay({ state }: RolloutRecord): boolean {
 export function listProblems(found: RolloutRecord): readonly Problem[] {
   const { id, groupId, groupName, state, reason, wave, waves, startedAt } = found
   const findings = findRolloutProblems({
-    ...{ id, state, reason, isHeld: isHeldByFreeze(found) },
+    id,
+    state,
+    reason,
+    isHeld: isHeldByFreeze(found),
     pausedAt: waves[wave - 1]?.pausedAt ?? startedAt,
     group: { id: groupId, name: groupName },
   })

@@ -71,7 +71,8 @@ export async function seeRollout(
         (agentId) => isRunning(places.get(agentId)),
       ),
       ...judgeTogether(judged),
-      ...{ bakedSeconds, isReturnOverdue: false },
+      bakedSeconds,
+      isReturnOverdue: false,
     },
     gates: judged.map((gate) => ({ ...gate, at: now })),
   }

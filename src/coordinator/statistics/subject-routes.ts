@@ -48,7 +48,9 @@ function describeGroups(service: StateService): SeriesSubject<{ readonly id: num
     find: (actor, id) => findGroup(service.store.queries, scopeOf(actor), id),
     open: async (actor, { id }, question) =>
       openSeries(service, {
-        ...{ ...question, actor, figuresOf: [`GROUP.${id}`] },
+        ...question,
+        actor,
+        figuresOf: [`GROUP.${id}`],
         caches: await askGroupCaches(service, actor, [id]),
       }),
     graphs: [...graphNames, ...trafficGraphNames],

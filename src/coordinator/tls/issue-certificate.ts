@@ -67,7 +67,9 @@ export function issueCa(now: number): Issued {
   // Each CA has its own name, so that a client that trusts two of them finds the right one.
   const name = nameOf(`cachefleet CA ${Buffer.from(id).toString('hex').slice(0, 8)}`)
   const certificate = signCertificate(privateKey, {
-    ...{ issuer: name, subject: name, publicKey },
+    issuer: name,
+    subject: name,
+    publicKey,
     from: now - backdatedMs,
     to: now + caLifeMs,
     extensions: [
@@ -124,7 +126,10 @@ function signCertificate(key: KeyObject, content: Content): string {
   const { issuer, subject, publicKey, from, to, extensions } = content
   const ofSubject = extend(id_ce_subjectKeyIdentifier, new SubjectKeyIdentifier(keyId(publicKey)))
   const tbsCertificate = new TBSCertificate({
-    ...{ version: Version.v3, signature: signatureAlgorithm, issuer, subject },
+    version: Version.v3,
+    signature: signatureAlgorithm,
+    issuer,
+    subject,
     serialNumber: drawSerial(),
     validity: new Validity({ notBefore: new Date(from), notAfter: new Date(to) }),
     subjectPublicKeyInfo: AsnConvert.parse(spkiOf(publicKey), SubjectPublicKeyInfo),
@@ -177,7 +182,8 @@ function toGeneralName(name: string): GeneralName {
 
 function extend(extnID: string, value: object, critical = false): Extension {
   return new Extension({
-    ...{ extnID, critical },
+    extnID,
+    critical,
     extnValue: new OctetString(AsnConvert.serialize(value)),
   })
 }

@@ -28,7 +28,9 @@ export async function openListenerTls(
   // Imported on demand, because most coordinators on trial listen on loopback, where TLS is off.
   const { openOwnTls } = await import('./own-tls.js')
   const own = await openOwnTls({
-    ...{ stateDir, log, now: Date.now },
+    stateDir,
+    log,
+    now: Date.now,
     names: { listenHost: listen.host, publicUrl, further: tlsNames },
     shared: storeUrl.startsWith('sqlite:') ? null : shared,
   })

@@ -160,7 +160,11 @@ export async function writeAttempt(
   await queries
     .updateTable('webhookDeliveries')
     .set((e) => ({
-      ...{ state, status, answer, error, attempts: e('attempts', '+', 1) },
+      state,
+      status,
+      answer,
+      error,
+      attempts: e('attempts', '+', 1),
       ...(isOver && { data: null, endedAt: now }),
     }))
     .where('id', '=', id)

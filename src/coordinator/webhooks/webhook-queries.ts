@@ -43,8 +43,14 @@ function fromRow(row: WebhookRow): WebhookRecord {
   const { failures, failingSince, lastError, retryAt } = row
   return {
     ...readStored(row),
-    ...{ organizationId, sealedUrl, sealedSecret, position },
-    ...{ failures, failingSince, lastError, retryAt },
+    organizationId,
+    sealedUrl,
+    sealedSecret,
+    position,
+    failures,
+    failingSince,
+    lastError,
+    retryAt,
   }
 }
 

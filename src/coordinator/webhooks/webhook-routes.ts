@@ -88,7 +88,8 @@ export function webhookRoutes(tools: WebhookTools): readonly Route[] {
 function toWebhookView({ record, waiting, problems, secret }: WebhookView) {
   return makeAnswer(record, {
     failing: record.failingSince !== null,
-    ...{ waiting, problems },
+    waiting,
+    problems,
     ...(secret !== undefined && { secret }),
   })
 }

@@ -100,11 +100,13 @@ export async function createWebhook(
         queries,
         'webhooks',
         {
-          ...{ organizationId: owner, ...toRow(webhook.fields, { ...fields, url: origin }) },
+          organizationId: owner,
+          ...toRow(webhook.fields, { ...fields, url: origin }),
           sealedUrl: sealing.seal(whole, sealedPurposes.webhookUrl),
           sealedSecret: sealing.seal(secret, sealedPurposes.webhookSecret),
           position: (await readEventBounds(queries)).newest,
-          ...{ dropped: 0, ...healthy },
+          dropped: 0,
+          ...healthy,
         },
         now(),
       )

@@ -88,7 +88,13 @@ export function Chart(props: ChartProps) {
         <div class="chart-plot" ref={place} role="img" aria-label={`${title}, as lines`} />
         {columns.times.length === 0 && <p class="chart-nothing">Nothing of this in this range</p>}
       </div>
-      <Legend {...{ labels, unit, data, isStacked }} row={pointed.value?.row ?? lastKnown(data)} />
+      <Legend
+        labels={labels}
+        unit={unit}
+        data={data}
+        isStacked={isStacked}
+        row={pointed.value?.row ?? lastKnown(data)}
+      />
       {before && <p class="chart-before">Dashed: {before.title}</p>}
       <ChartTable title={title} unit={unit} labels={labels} columns={columns} />
     </figure>

@@ -4,7 +4,10 @@ const day = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' 
 const minute = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
 const second = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' })
 const dayAndMinute = new Intl.DateTimeFormat(undefined, {
-  ...{ month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' },
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
 })
 const daySeconds = 86_400
 

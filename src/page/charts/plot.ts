@@ -118,13 +118,17 @@ function composeSeries(
 ): Pick<uPlot.Options, 'series' | 'bands'> {
   const stroke = (at: number) => () => palette().lines[at] ?? palette().words
   const lines = labels.map((label, at) => ({
-    ...{ label, width: 1.5, stroke: stroke(at) },
+    label,
+    width: 1.5,
+    stroke: stroke(at),
     points: isStacked ? { show: false } : { size: 4 },
     // The lowest area: a band needs two lines.
     ...(isStacked && at === 0 && { fill: () => palette().areas[at] ?? palette().grid }),
   }))
   const before = data.before.map((_, at) => ({
-    ...{ width: 1.5, dash: [5, 4], points: { show: false } },
+    width: 1.5,
+    dash: [5, 4],
+    points: { show: false },
     stroke: isStacked ? () => palette().words : stroke(at),
   }))
   const bands = labels.slice(1).map((_, at) => ({

@@ -80,7 +80,13 @@ export function CommandDialog({ onClose }: { readonly onClose: () => void }) {
           event.preventDefault()
         }}
       />
-      <CommandList {...{ id, shown, place, run }} onPoint={(key) => (chosen.value = key)} />
+      <CommandList
+        id={id}
+        shown={shown}
+        place={place}
+        run={run}
+        onPoint={(key) => (chosen.value = key)}
+      />
     </Dialog>
   )
 }
@@ -136,14 +142,19 @@ function focusOnce(input: HTMLInputElement | null): void {
 /** Commands that need no object. */
 function listGeneral(): readonly Command[] {
   const action = (title: string, href: string): Command => ({
-    ...{ key: `action ${title}`, title, kind: 'Action', href },
+    key: `action ${title}`,
+    title,
+    kind: 'Action',
+    href,
   })
   return [
     ...(mayWrite('invalidation') ? [action('Clear cache', '/invalidations/new')] : []),
     ...listViews()
       .filter(({ path }) => !path.includes(':') && path !== '/invalidations/new')
       .map(({ path, menu }) => ({
-        ...{ key: path, kind: 'View', href: path },
+        key: path,
+        kind: 'View',
+        href: path,
         title: menu?.title ?? nameOfPath(path),
       })),
   ]

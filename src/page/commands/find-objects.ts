@@ -5,7 +5,11 @@ import { mayRead } from '../session/rights.js'
 import { composePattern, type FoundObject, type NounSearch } from './list-commands.js'
 
 const noun = (path: string, needs: PermissionType, kind: string, view: string) => ({
-  ...{ path, needs, kind, view, field: 'name' as NounSearch['field'] },
+  path,
+  needs,
+  kind,
+  view,
+  field: 'name' as NounSearch['field'],
 })
 
 const nouns = [
@@ -40,7 +44,8 @@ async function findOfNoun(
 ): Promise<readonly FoundObject[]> {
   const query = new URLSearchParams({
     [of.field]: composePattern(name),
-    ...{ sort: of.field, take: String(foundMost) },
+    sort: of.field,
+    take: String(foundMost),
   })
   const outcome = await call<readonly Row[]>('GET', `${of.path}?${query}`, { signal })
   if (!outcome.ok) return []

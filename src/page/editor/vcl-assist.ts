@@ -17,7 +17,9 @@ export const vclAssist = [
     const help = word && explain(word.text)
     if (!word || !help) return null
     return {
-      ...{ pos: from + word.from, end: from + word.from + word.text.length, above: true },
+      pos: from + word.from,
+      end: from + word.from + word.text.length,
+      above: true,
       create: () => ({ dom: drawHelp(help, true) }),
     }
   }),
@@ -39,7 +41,9 @@ const types = { variable: 'variable', function: 'function', keyword: 'keyword', 
 
 function toCompletion({ label, kind, help }: VclOption): Completion {
   return {
-    ...{ label, type: types[kind], detail: kind === 'variable' ? help.detail : kind },
+    label,
+    type: types[kind],
+    detail: kind === 'variable' ? help.detail : kind,
     info: () => drawHelp(help, false),
   }
 }

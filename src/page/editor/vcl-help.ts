@@ -84,7 +84,9 @@ function listActions(subroutine: string | null): readonly VclOption[] {
   const actions = found?.returns ?? [...new Set(vclSubroutines.flatMap(({ returns }) => returns))]
   const text = subroutine === null ? 'What happens next' : `What happens after ${subroutine}`
   return actions.map((label) => ({
-    ...{ label, kind: 'keyword', help: { title: label, detail: 'action', text, facts: [] } },
+    label,
+    kind: 'keyword',
+    help: { title: label, detail: 'action', text, facts: [] },
   }))
 }
 
@@ -95,7 +97,9 @@ const wordOptions: readonly VclOption[] = vclWords.map(({ name, form, text }) =>
 }))
 
 const subroutineOptions: readonly VclOption[] = vclSubroutines.map((one) => ({
-  ...{ label: one.name, kind: 'subroutine', help: helpOfSubroutine(one) },
+  label: one.name,
+  kind: 'subroutine',
+  help: helpOfSubroutine(one),
 }))
 
 function helpOfSubroutine({
@@ -110,7 +114,9 @@ function helpOfSubroutine({
 
 function helpOf({ name, type, text, readable, writable, since, syntax }: VclVariable): VclHelp {
   return {
-    ...{ title: name, detail: type, text },
+    title: name,
+    detail: type,
+    text,
     facts: [
       ...(readable.length > 0 ? [`Read in ${nameAll(readable)}`] : []),
       writable.length > 0 ? `Set in ${nameAll(writable)}` : 'Cannot be set',

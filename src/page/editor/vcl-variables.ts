@@ -170,8 +170,13 @@ export const vclVariables: readonly VclVariable[] = table
     const [name = '', type = '', readable = '', writable = '', since, syntax, text = ''] =
       line.split(' | ')
     return {
-      ...{ name, type, text, readable: expand(readable), writable: expand(writable) },
-      ...{ since: orNull(since), syntax: orNull(syntax) },
+      name,
+      type,
+      text,
+      readable: expand(readable),
+      writable: expand(writable),
+      since: orNull(since),
+      syntax: orNull(syntax),
     }
   })
 

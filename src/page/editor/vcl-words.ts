@@ -16,7 +16,10 @@ interface VclWord {
 }
 
 const sub = (name: string, returns: string, text: string, since: string | null = null) => ({
-  ...{ name, text, since, returns: returns.split(' ') },
+  name,
+  text,
+  since,
+  returns: returns.split(' '),
 })
 
 /** In the order in which a request passes through them. */

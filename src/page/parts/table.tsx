@@ -118,7 +118,15 @@ export function Table<T extends { readonly id: number | string }>(props: TablePr
         <tbody>
           <Gap height={from * rowHeight} />
           {rows.slice(from, to).map((row, at) => (
-            <Row key={row.id} index={from + at} {...{ row, columns, linkOf, onOpen, choosing }} />
+            <Row
+              key={row.id}
+              index={from + at}
+              row={row}
+              columns={columns}
+              linkOf={linkOf}
+              onOpen={onOpen}
+              choosing={choosing}
+            />
           ))}
           <Gap height={(rows.length - to) * rowHeight} />
         </tbody>

@@ -95,7 +95,9 @@ void t.test('a restart makes no rate, though the counters already passed what th
   fc.assert(
     fc.property(fc.nat(1000), fc.integer({ min: 1, max: 1_000_000 }), (earlier, more) => {
       const reading = (life: string, atMs: number, value: number): CounterReading => ({
-        ...{ atMs, lives: { manager: life, child: life }, isComplete: true },
+        atMs,
+        lives: { manager: life, child: life },
+        isComplete: true,
         values: new Map(['MAIN.client_req', 'MGT.child_died'].map((name) => [name, BigInt(value)])),
       })
       const rates = computeRates(reading('a', 0, earlier), reading('b', 1000, earlier + more))
@@ -107,7 +109,9 @@ void t.test('a restart makes no rate, though the counters already passed what th
 
 void t.test('the manager counts on when its child restarts', (t) => {
   const reading = (child: string, atMs: number, died: bigint): CounterReading => ({
-    ...{ atMs, lives: { manager: 'm', child }, isComplete: true },
+    atMs,
+    lives: { manager: 'm', child },
+    isComplete: true,
     values: new Map([['MGT.child_died', died]]),
   })
   t.equal(computeRates(reading('a', 0, 3n), reading('b', 2000, 4n)).get('MGT.child_died'), 0.5)
@@ -116,7 +120,10 @@ void t.test('the manager counts on when its child restarts', (t) => {
 
 void t.test('a counter that comes back after an incomplete reading is not a jump', (t) => {
   const reading = (atMs: number, values: [string, bigint][]): CounterReading => ({
-    ...{ atMs, lives: { manager: 'm', child: 'c' }, isComplete: false, values: new Map(values) },
+    atMs,
+    lives: { manager: 'm', child: 'c' },
+    isComplete: false,
+    values: new Map(values),
   })
   const rates = computeRates(reading(0, []), reading(1000, [['VBE.boot.a.req', 1_000_000n]]))
   t.equal(rates.get('VBE.a.req'), null)
@@ -125,7 +132,9 @@ void t.test('a counter that comes back after an incomplete reading is not a jump
 
 void t.test('levels below zero are zero, and sums over VCLs', (t) => {
   const now: CounterReading = {
-    ...{ atMs: 0, lives: { manager: 'm', child: 'c' }, isComplete: true },
+    atMs: 0,
+    lives: { manager: 'm', child: 'c' },
+    isComplete: true,
     values: new Map([
       ['MAIN.n_object', 2n ** 64n - 3n],
       ['VBE.one.a.conn', 2n],
@@ -146,7 +155,9 @@ void t.test(
   'however many backends there are, the series are bounded and backends go first',
   (t) => {
     const now: CounterReading = {
-      ...{ atMs: 0, lives: { manager: 'm', child: 'c' }, isComplete: true },
+      atMs: 0,
+      lives: { manager: 'm', child: 'c' },
+      isComplete: true,
       values: new Map([
         ...Array.from({ length: 1000 }, (_, n) => [`VBE.boot.b${n}.conn`, 1n] as const),
         ['MAIN.threads', 1n],

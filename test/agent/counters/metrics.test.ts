@@ -32,13 +32,11 @@ void t.test('series stay the same over deploys and only grow', async (t) => {
   const cache = await startVarnishd(t, { vcl: traffic.vcl })
   const { workDir: workingDirectory } = cache
   const reader = createCounterReader({
-    ...{
-      workingDirectory,
-      cachePid: () => null,
-      product: () => 'varnish',
-      isWanted: selectCounters(),
-      log,
-    },
+    workingDirectory,
+    cachePid: () => null,
+    product: () => 'varnish',
+    isWanted: selectCounters(),
+    log,
   })
   const listener = await startMetricsListener({ listen, reader, log })
   t.teardown(() => listener.close())
@@ -128,7 +126,9 @@ void t.test('a simulated cache counts plausibly', (t) => {
     fc.property(anyTraffic, fc.nat(1e7), fc.nat(1e5), (traffic, from, more) => {
       const lives = { manager: 'm', child: 'c' }
       const reading = (seconds: number) => ({
-        ...{ atMs: seconds * 1000, lives, isComplete: true },
+        atMs: seconds * 1000,
+        lives,
+        isComplete: true,
         values: countTraffic(traffic, seconds),
       })
       const rates = computeRates(reading(from), reading(from + more + 1))
@@ -151,7 +151,8 @@ void t.test(
     coordinator.settings.admit = () => 503
     const cache = await startVarnishd(t)
     const agent = await runTestAgent(t, coordinator, attachTo(cache), {
-      ...{ metricsListen: listen, furtherCounters: ['esi_errors'] },
+      metricsListen: listen,
+      furtherCounters: ['esi_errors'],
     })
     const port = () =>
       (agent.lines as readonly { port?: number }[]).find((line) => line.port !== undefined)?.port

@@ -147,7 +147,11 @@ void t.test(
     const lines: string[] = []
     const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) })
     const reader = createCounterReader({
-      ...{ workingDirectory: folder, cachePid: () => null, product, isWanted: all, log },
+      workingDirectory: folder,
+      cachePid: () => null,
+      product,
+      isWanted: all,
+      log,
     })
     t.equal(await reader.read(), null)
     t.equal(lines.length, 2, 'each said why')
@@ -172,14 +176,12 @@ void t.test(
     const log = pino({ level: 'silent' })
     let cachePid: number | null = null
     const reader = createCounterReader({
-      ...{
-        workingDirectory: null,
-        cachePid: () => cachePid,
-        product,
-        isWanted: all,
-        stateFolder,
-        log,
-      },
+      workingDirectory: null,
+      cachePid: () => cachePid,
+      product,
+      isWanted: all,
+      stateFolder,
+      log,
     })
     t.equal(await reader.read(), null, 'it was not reached yet')
     cachePid = process.pid + 1
@@ -187,14 +189,12 @@ void t.test(
     cachePid = process.pid
     t.match(await reader.read(), { values: new Map([['MGT.uptime', 5n]]) })
     const named = createCounterReader({
-      ...{
-        workingDirectory: hostname(),
-        cachePid: () => null,
-        product,
-        isWanted: all,
-        stateFolder,
-        log,
-      },
+      workingDirectory: hostname(),
+      cachePid: () => null,
+      product,
+      isWanted: all,
+      stateFolder,
+      log,
     })
     t.ok(await named.read(), 'a name is one below the usual folder')
   },

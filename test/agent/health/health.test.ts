@@ -57,7 +57,8 @@ void t.test('what is loaded beside what serves makes no difference', (t) => {
   fc.assert(
     fc.property(worlds, ([desired, { vcls, active, childRunning }]) => {
       const inventory = {
-        ...{ childRunning, isReleasing: false },
+        childRunning,
+        isReleasing: false,
         vcls: vcls.map(({ name, labelOf }) => ({ name, labelOf, active: name === active })),
       }
       const serves = servesDesired(desired, inventory)

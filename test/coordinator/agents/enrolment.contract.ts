@@ -61,7 +61,8 @@ export async function enrolmentContract(
     const joined = await joinAll([
       ...Array.from({ length: 40 }, (_, n) => ({ name: `a${n}`, token: shared, tags: ['edge'] })),
       ...Array.from({ length: 20 }, (_, n) => ({
-        ...{ name: `b${n}`, token: owned },
+        name: `b${n}`,
+        token: owned,
         tags: n % 2 === 0 ? ['given', 'own'] : [],
       })),
     ])

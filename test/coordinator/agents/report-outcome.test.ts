@@ -31,7 +31,10 @@ const served: PlacementRecord = {
   previous: null,
   error: null,
   deployedAt: 1000,
-  ...{ keptDown: false, stage: false, leaving: false, replacedBy: null },
+  keptDown: false,
+  stage: false,
+  leaving: false,
+  replacedBy: null,
 }
 const loading: PlacementRecord = { ...served, candidate: newProgram, candidateState: 'pending' }
 const switching: PlacementRecord = {
@@ -62,8 +65,13 @@ const first = { name: 'cf-1-first', sha: 'c'.repeat(64), fqdns: ['a.example'] }
 const second = { name: 'cf-2-second', sha: 'd'.repeat(64), fqdns: ['b.example'] }
 const ofFirst: PlacementRecord = { ...served, state: 'applying', current: first }
 const ofSecond: PlacementRecord = {
-  ...{ ...served, groupId: 2, state: 'wanted', current: null, appliedRevision: null },
-  ...{ candidate: second, candidateState: 'pending' },
+  ...served,
+  groupId: 2,
+  state: 'wanted',
+  current: null,
+  appliedRevision: null,
+  candidate: second,
+  candidateState: 'pending',
 }
 const routing = composeRouting([ofFirst])?.name ?? ''
 const nextRouting = composeNextRouting([ofFirst, ofSecond])?.name ?? ''
@@ -330,12 +338,10 @@ void t.test('groups that share an agent', (t) => {
   )
   const unrouted = { program: nextRouting, error: "Symbol not found: 'cf-l-9'" }
   const refused = judgeShared({
-    ...{
-      result: 'failed',
-      failures: [unrouted],
-      loaded: [first.name, routing, second.name],
-      serving,
-    },
+    result: 'failed',
+    failures: [unrouted],
+    loaded: [first.name, routing, second.name],
+    serving,
   })
   t.match(refused, [{ state: 'applied' }, { candidateState: 'failed', error: /routes requests/ }])
   t.notMatch(refused[1]?.error, 'cf-l-9')

@@ -40,7 +40,10 @@ export async function reportsContract(
         previous: null,
         error: null,
         deployedAt: null,
-        ...{ keptDown: false, stage: false, leaving: false, replacedBy: null },
+        keptDown: false,
+        stage: false,
+        leaving: false,
+        replacedBy: null,
       })),
     )
     for (const [n, agentId] of ids.entries())

@@ -14,7 +14,8 @@ const second = await makeDomainCertificate({ names })
 async function makeSite(client: Client, given: CertificateText = first): Promise<string> {
   await client.expect(201, 'POST', '/domains', { fqdn: '*.example.com' })
   const tags = await client.expect(201, 'POST', '/deployments', {
-    ...{ name: 'edges', tags: [{ id: await tagId(client) }] },
+    name: 'edges',
+    tags: [{ id: await tagId(client) }],
   })
   const body = { name: 'site', ...given, deployments: [{ id: tags['id'] }] }
   const made = await client.expect(201, 'POST', '/certificates', body)
@@ -180,7 +181,9 @@ void t.test('a domain has one certificate on an agent', async (t) => {
   await client.expect(200, 'PUT', `${at}/deploy`)
   const { deployments } = await client.expect(200, 'GET', at)
   const other = await client.expect(201, 'POST', '/certificates', {
-    ...{ name: 'other', ...second, deployments },
+    name: 'other',
+    ...second,
+    deployments,
   })
   const refused = await client.expect(409, 'PUT', `/certificates/${String(other['id'])}/deploy`)
   t.match(refused['errorMsg'], /certificate "site" names one of its domains on agent edge-1/)

@@ -112,12 +112,19 @@ export async function startTlsCache(t: TestEnd, setup: TlsCacheSetup): Promise<T
   const stateDir = await makeFolder(t)
   const agent = await startAgent(
     {
-      ...{ agentVersion: '0.1.0', name, tags, readOnly: false, stateDir },
+      agentVersion: '0.1.0',
+      name,
+      tags,
+      readOnly: false,
+      stateDir,
       coordinator: { url, caFile: null },
       joinToken: () => Promise.resolve(token),
       engine: { mode: 'simulated', connect: () => engine.connect(), secret },
-      ...{ http: { host: '127.0.0.1', port: 0 }, takeover: 'registration', warmupMs: 0 },
-      ...{ furtherCounters: [], metricsListen: null },
+      http: { host: '127.0.0.1', port: 0 },
+      takeover: 'registration',
+      warmupMs: 0,
+      furtherCounters: [],
+      metricsListen: null,
       checks: { program: null, budgetLimits: loadLimits },
     },
     pino({ level: 'silent' }),

@@ -23,7 +23,11 @@ const actor = fc
 function actorOf(role: ConsoleRole, organization: number | null, own: readonly number[]): Actor {
   const isAdmin = role === 'Admin'
   return {
-    ...{ accountId: 1, accountName: 'anna', sessionId: 0, grants: {}, role: 'regular' },
+    accountId: 1,
+    accountName: 'anna',
+    sessionId: 0,
+    grants: {},
+    role: 'regular',
     organizationId: organization,
     console: { role, groupIds: isAdmin ? null : new Set(own) },
   }

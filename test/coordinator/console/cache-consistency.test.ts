@@ -10,17 +10,26 @@ import { composeCacheName, readCacheHost } from '../../../src/resources/cache-na
 import { idleEngine, type DesiredEngine } from '../../../src/vcl/desired-engine.js'
 
 const vcl = (name: string, status = 'available', label: string | null = null): SeenVcl => ({
-  ...{ name, status, label },
+  name,
+  status,
+  label,
 })
 const shown = (value: string, unit = 'seconds') => ({
-  ...{ value, unit, default: '120.000', description: 'how long' },
+  value,
+  unit,
+  default: '120.000',
+  description: 'how long',
 })
 const observation = (changes: Partial<CacheObservation>): CacheObservation => ({
-  ...{ vcls: [vcl('cf-1-a-1', 'active')], params: new Map(), isEffective: true },
+  vcls: [vcl('cf-1-a-1', 'active')],
+  params: new Map(),
+  isEffective: true,
   ...changes,
 })
 const desired = (changes: Partial<DesiredEngine>): DesiredEngine => ({
-  ...{ load: [], labels: [], active: 'cf-1-a-1' },
+  load: [],
+  labels: [],
+  active: 'cf-1-a-1',
   ...changes,
 })
 
@@ -87,7 +96,10 @@ void t.test('a cache that shows what is wanted is consistent, whatever that is',
 
 void t.test('a cache is called by its host, port and folder', (t) => {
   const cache = {
-    ...{ name: 'edge-1', hostName: 'web7', engineHost: '127.0.0.1', enginePort: 6081 },
+    name: 'edge-1',
+    hostName: 'web7',
+    engineHost: '127.0.0.1',
+    enginePort: 6081,
     engineWorkingDirectory: '/run/varnish',
   }
   t.equal(composeCacheName(cache), 'web7:6081_/run/varnish')

@@ -68,7 +68,8 @@ const acts = { join: relate, leave: relate, tag: assign, untag: assign, remake }
 async function look(t: Test, { fleet, list }: Fixture, world: World): Promise<void> {
   const { caches, groups, groupOf, isTagged } = world
   const right = groups.map(({ id }, group) => ({
-    ...{ id, caches: caches.filter((_, cache) => groupOf[cache] === group) },
+    id,
+    caches: caches.filter((_, cache) => groupOf[cache] === group),
   }))
   const seen = (await list()).map((group) => ({ id: group['id'], caches: group['caches'] }))
   const byId = (a: { id: unknown }, b: { id: unknown }) => (String(a.id) < String(b.id) ? -1 : 1)

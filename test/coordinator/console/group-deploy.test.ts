@@ -76,10 +76,7 @@ void t.test('of caches that are not there it is said', (t) => {
     compilation: { statusCode: 200 },
     deploy: { statusCode: 503, message: /what it served last/ },
   })
-  const refused: DeployEnd = {
-    ...{ kind: 'uncompilable', message: 'no' },
-    failures: new Map([[2, 'no']]),
-  }
+  const refused: DeployEnd = { kind: 'uncompilable', message: 'no', failures: new Map([[2, 'no']]) }
   t.match(judgeCache(refused, away), { compilation: { statusCode: 503 } })
   const other = judgeCache(refused, { id: 1, isThere: true })
   t.match(other, { compilation: { statusCode: 200 }, deploy: { statusCode: 409 } })

@@ -61,7 +61,10 @@ export async function startFixture(t: Test): Promise<Fixture> {
     return answer.text === '' ? {} : (JSON.parse(answer.text) as Json) // objects and arrays
   }
   return {
-    ...{ ...client, service, as, fleet },
+    ...client,
+    service,
+    as,
+    fleet,
     expect: as(root),
     list: async (who = root) => (await as(who)(200, 'GET', '/v1/group'))['list'] as Json[],
     makeGroup: async (name, who = root) => {

@@ -28,8 +28,16 @@ void t.test('nothing that the controller answers depends on it', async (t) => {
   t.ok(after.size > 100, `${after.size} answers`)
   const shown = await fleet(200, 'GET', `/vclgroups/${group.number}`)
   t.hasStrict(shown, {
-    ...{ name: 'bb', root: true, mainVCL: null, includes: [], deployments: [], domains: [] },
-    ...{ stateName: 'Inactive', agentStates: [], wish: null, deployed: false },
+    name: 'bb',
+    root: true,
+    mainVCL: null,
+    includes: [],
+    deployments: [],
+    domains: [],
+    stateName: 'Inactive',
+    agentStates: [],
+    wish: null,
+    deployed: false,
     console: true,
   })
   const placement = rows(await fleet(200, 'GET', `/vclgroups/${group.number}/placement`))

@@ -22,13 +22,11 @@ async function setDeployed({ service }: Fixture, { number }: MadeGroup): Promise
   await keepSource(service.store.queries, source, 1)
   await writeDesiredRelease(service.store.queries, number, {
     sources: {
-      ...{
-        mainVCL: { id: 1, version: 1, name: 'main.vcl' },
-        includes: [],
-        releases: null,
-        domains: [],
-        sha,
-      },
+      mainVCL: { id: 1, version: 1, name: 'main.vcl' },
+      includes: [],
+      releases: null,
+      domains: [],
+      sha,
       programName: `cf-${number}-ffffffff-1`,
       deploymentIds: group?.deployments.map(({ id }) => id) ?? [],
     },
@@ -98,7 +96,9 @@ void t.test(
     const tags = rows(await fleet(200, 'GET', '/tags')).map(({ id }) => ({ id }))
     const deployment = await fleet(201, 'POST', '/deployments', { name: 'rack', tags })
     const site = await fleet(201, 'POST', '/vclgroups', {
-      ...{ name: 'site', mainVCL: { id: mainVCL['id'] }, deployments: [{ id: deployment['id'] }] },
+      name: 'site',
+      mainVCL: { id: mainVCL['id'] },
+      deployments: [{ id: deployment['id'] }],
     })
     const tell = () => fleet(200, 'GET', `/vclgroups/${String(site['id'])}/placement`)
 

@@ -10,13 +10,24 @@ void t.test('a group is made, read, listed, paged, changed and deleted', async (
   const { expect, list } = await startFixture(t)
 
   const made = await expect(201, 'POST', '/v1/group', {
-    ...{ name: 'bb', description: 'first\nof all', id: 'x', caches: ['x'] },
-    ...{ activeVclId: 'x', deployedVclCommitId: 'x', paramSetId: 'x', whatever: 1 },
+    name: 'bb',
+    description: 'first\nof all',
+    id: 'x',
+    caches: ['x'],
+    activeVclId: 'x',
+    deployedVclCommitId: 'x',
+    paramSetId: 'x',
+    whatever: 1,
   })
   t.match(made, { id: /^90[0-9a-f]{22}$/, created: /^\d{4}-.*[+-]\d{4}$/, timestamp: /^\d/ })
   t.hasStrict(made, {
-    ...{ name: 'bb', description: 'first\nof all', caches: [], overviewGroup: false },
-    ...{ activeVclId: null, deployedVclCommitId: null, paramSetId: null },
+    name: 'bb',
+    description: 'first\nof all',
+    caches: [],
+    overviewGroup: false,
+    activeVclId: null,
+    deployedVclCommitId: null,
+    paramSetId: null,
   })
   const path = `/v1/group/${String(made['id'])}`
   t.same(await expect(200, 'GET', path), made)
@@ -69,8 +80,15 @@ void t.test('a group in use is not deleted, and says what to take out first', as
   const file = await queries
     .insertInto('files')
     .values({
-      ...{ name: 'main', contentType: 'text/plain', encoded: 0, fileType: 1, version: 1 },
-      ...{ organizationId: null, sha: 'x', createdAt: 1, updatedAt: 1 },
+      name: 'main',
+      contentType: 'text/plain',
+      encoded: 0,
+      fileType: 1,
+      version: 1,
+      organizationId: null,
+      sha: 'x',
+      createdAt: 1,
+      updatedAt: 1,
     })
     .returning('id')
     .executeTakeFirstOrThrow()
@@ -97,7 +115,10 @@ void t.test(
     const path = `/v1/group/${toObjectId('group', Number(placed.group['id']))}`
     const shown = (await call('GET', path)).body
     t.hasStrict(shown, {
-      ...{ name: 'site', description: '', paramSetId: null, overviewGroup: false },
+      name: 'site',
+      description: '',
+      paramSetId: null,
+      overviewGroup: false,
       caches: placed.agentIds.map((id) => toObjectId('cache', id)),
       deployedVclCommitId: toCommitId({ fileId: 1, version: 1 }),
     })

@@ -58,7 +58,9 @@ void t.test('each reads of its organization, and who is not an Admin of its grou
   const ofRed = await read(boss)
   t.same(new Set(ofRed.map(accountOf)), new Set(['red-boss']))
   t.match(ofRed[0], {
-    ...{ action: ['USER', 'POST'], label: 'api', severity: 'info' },
+    action: ['USER', 'POST'],
+    label: 'api',
+    severity: 'info',
     title: 'Creates an account with a role',
     extra: { data: { method: 'POST', path: '/api/v1/user', status: 201 } },
   })

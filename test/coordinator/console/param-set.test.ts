@@ -73,7 +73,12 @@ void t.test('what nobody may set, or no cache could be told, is in no set', (t) 
 })
 
 const actor = (organizationId: number | null, console: ConsoleRights | undefined): Actor => ({
-  ...{ accountId: 1, accountName: 'a', sessionId: 0, organizationId, role: 'regular', grants: {} },
+  accountId: 1,
+  accountName: 'a',
+  sessionId: 0,
+  organizationId,
+  role: 'regular',
+  grants: {},
   ...(console ? { console } : {}),
 })
 const groups = fc.uniqueArray(fc.integer({ min: 1, max: 4 }))

@@ -48,8 +48,12 @@ void t.test('a set is made, listed by page, changed and deleted', async (t) => {
     unknown: true,
   })
   t.match(made, {
-    ...{ id: /^[0-9a-f]{24}$/, name: 'web', description: '', params: { default_ttl: '77' } },
-    ...{ created: /^\d{4}-\d\d-\d\dT\d\d:\d\d[+-]\d{4}$/, timestamp: /T/ },
+    id: /^[0-9a-f]{24}$/,
+    name: 'web',
+    description: '',
+    params: { default_ttl: '77' },
+    created: /^\d{4}-\d\d-\d\dT\d\d:\d\d[+-]\d{4}$/,
+    timestamp: /T/,
   })
   const path = `/v1/paramset/${String(made['id'])}`
   t.same(await expect(200, 'GET', path), made)

@@ -21,8 +21,11 @@ export interface Sample {
 
 const page = { page: '1', items: '10' }
 const range = {
-  ...{ counter: 'cache_hit', name: 'avghitratio', consolfunc: 'AVERAGE' },
-  ...{ start: '0', end: '60' },
+  counter: 'cache_hit',
+  name: 'avghitratio',
+  consolfunc: 'AVERAGE',
+  start: '0',
+  end: '60',
 }
 const form = 'application/x-www-form-urlencoded'
 

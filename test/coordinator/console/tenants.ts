@@ -18,9 +18,12 @@ export type TenantObjects = Readonly<Record<Kind, string>>
 /** Such as nobody has. */
 export const nobodys: TenantObjects = {
   ...(Object.fromEntries(kinds.map((kind) => [kind, ''])) as TenantObjects), // each is given below
-  ...{ cache: toObjectId('cache', 987_654), group: toObjectId('group', 987_654) },
-  ...{ vcl: toObjectId('vcl', 987_654), commit: toCommitId({ fileId: 987_654, version: 1 }) },
-  ...{ paramset: toObjectId('paramset', 987_654), user: toObjectId('user', 987_654) },
+  cache: toObjectId('cache', 987_654),
+  group: toObjectId('group', 987_654),
+  vcl: toObjectId('vcl', 987_654),
+  commit: toCommitId({ fileId: 987_654, version: 1 }),
+  paramset: toObjectId('paramset', 987_654),
+  user: toObjectId('user', 987_654),
   message: toObjectId('message', 987_654),
 }
 
@@ -86,7 +89,10 @@ async function makeTenant(
   return {
     mark,
     objects: {
-      ...{ cache, group, vcl, paramset },
+      cache,
+      group,
+      vcl,
+      paramset,
       commit: toCommitId({ fileId: parseObjectId('vcl', vcl) ?? 0, version: 1 }),
       user: guest.id,
       message: await findMessageOf(client, admin, guest.id),

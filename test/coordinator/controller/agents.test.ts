@@ -199,7 +199,9 @@ void t.test('a read-only agent is 409 for changes, a locked one 423', async (t) 
     return done(null)
   })
   t.match(await client.expect(200, 'PUT', `/agents/${locked}/unlock`), {
-    ...{ name: 'locked', lockedBecause: null, stateName: 'Running' },
+    name: 'locked',
+    lockedBecause: null,
+    stateName: 'Running',
   })
   t.match(await client.expect(200, 'PUT', `/agents/${free}/unlock`), { stateName: 'Running' })
   t.match(asked, [{ question: { kind: 'unlock' } }], 'only the locked one is asked')
@@ -221,7 +223,11 @@ void t.test('what an unlock would change is shown, with the groups that come bac
   const held: HeldCache = {
     childRunning: true,
     vcls: [{ name: 'boot', active: true, labelOf: null, ours: false }],
-    ...{ omittedVcls: 0, takeover: 'registration', takenOver: false, params: [], backends: [] },
+    omittedVcls: 0,
+    takeover: 'registration',
+    takenOver: false,
+    params: [],
+    backends: [],
   }
   const description = { condition: lockedCondition, held }
   const fitting = await enrol(client, 'fitting', { tags: ['web'], description })
@@ -235,7 +241,11 @@ void t.test('what an unlock would change is shown, with the groups that come bac
   t.match(await read(fitting), {
     use: new RegExp(`^cf-${groupId}-`),
     load: [new RegExp(`^cf-${groupId}-`)],
-    ...{ labels: [], discard: ['boot'], params: [], backends: [], omitted: 0 },
+    labels: [],
+    discard: ['boot'],
+    params: [],
+    backends: [],
+    omitted: 0,
   })
   t.match(await read(idle), { use: 'cf-idle', load: ['cf-idle'], discard: ['boot'] })
   t.equal(await read(untold), null)

@@ -125,7 +125,9 @@ void t.test('a stage says what is wrong with it, and keeps nothing', async (t) =
   ] as const)
     t.match((await client.expect(400, 'PUT', `${at}/stage`, body))['errorMsg'], key)
   const root = await client.expect(201, 'POST', '/vclgroups', {
-    ...{ name: 'root', mainVCL: { id: file['id'] }, deployments: [{ id: deployment['id'] }] },
+    name: 'root',
+    mainVCL: { id: file['id'] },
+    deployments: [{ id: deployment['id'] }],
   })
   const atRoot = `/vclgroups/${String(root['id'])}`
   const named = { tags, domains: [{ id: domain['id'] }] }
@@ -139,7 +141,8 @@ void t.test('a stage says what is wrong with it, and keeps nothing', async (t) =
     )
   for (const verb of ['promote', 'delstage'])
     t.match(await client.expect(409, 'PUT', `${at}/${verb}`), {
-      ...{ errorKey: 'deploy', errorMsg: /not staged/ },
+      errorKey: 'deploy',
+      errorMsg: /not staged/,
     })
   t.match(await client.expect(503, 'PUT', `${at}/stage`, { tags: [{ id: other?.['id'] }] }), {
     errorMsg: /no running agent/,
@@ -149,8 +152,11 @@ void t.test('a stage says what is wrong with it, and keeps nothing', async (t) =
   await store.decide((queries) =>
     savePlacements(queries, [
       createPlacement({
-        ...{ group: { id: Number(root['id']), organizationId: null }, agentId, position: 1 },
-        ...{ deploymentId: Number(deployment['id']), revision: 1 },
+        group: { id: Number(root['id']), organizationId: null },
+        agentId,
+        position: 1,
+        deploymentId: Number(deployment['id']),
+        revision: 1,
         program: { name: 'cf-9-1', sha: 'a'.repeat(64), fqdns: ['shop.example'] },
       }),
     ]),
@@ -285,14 +291,13 @@ async function checkTables(t: Parameters<typeof startClient>[0], client: Client)
   await store.decide((queries) =>
     writeDesiredRelease(queries, second.groupId, {
       sources: {
-        ...{
-          mainVCL: { id: 1, version: 1, name: 'x' },
-          includes: [],
-          releases: null,
-          sha: '',
-          programName: 'x',
-        },
-        ...{ deploymentIds: [], domains: pinned },
+        mainVCL: { id: 1, version: 1, name: 'x' },
+        includes: [],
+        releases: null,
+        sha: '',
+        programName: 'x',
+        deploymentIds: [],
+        domains: pinned,
       },
       pending: true,
       revision: 0,

@@ -71,7 +71,9 @@ function record(
 ): void {
   for (const [at, agentId] of agents.entries())
     client.service.statistics.record({
-      ...{ agentId, at: (begin + step * stepSeconds) * 1000, spanMs: stepSeconds * 1000 },
+      agentId,
+      at: (begin + step * stepSeconds) * 1000,
+      spanMs: stepSeconds * 1000,
       names: Object.keys(rates[at] ?? {}),
       values: Object.values(rates[at] ?? {}),
     })

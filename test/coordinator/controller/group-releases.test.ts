@@ -26,7 +26,8 @@ async function startMixedFleet(client: Client): Promise<MixedFleet> {
   const deployment = { name: 'web', min: 1, max: 3, tags: [{ id: tag?.['id'] }] }
   const { id } = await client.expect(201, 'POST', '/deployments', deployment)
   const { id: file } = await client.expect(201, 'POST', '/vcls', {
-    ...{ name: 'main.vcl', source: 'vcl 4.1;\nbackend default none;\n' },
+    name: 'main.vcl',
+    source: 'vcl 4.1;\nbackend default none;\n',
   })
   return { client, agentIds, deployment: { ...deployment, id }, mainVCL: { id: file } }
 }

@@ -91,7 +91,9 @@ async function makeGroup(client: Client, { fqdn, tag, organization }: Parts): Pr
     ...owner,
   })
   return client.expect(201, 'POST', '/vclgroups', {
-    ...{ name: fqdn, mainVCL: { id: file['id'] }, ...owner },
+    name: fqdn,
+    mainVCL: { id: file['id'] },
+    ...owner,
     domains: [{ id: domain['id'] }],
     deployments: [{ id: deployment['id'] }],
   })
@@ -108,7 +110,11 @@ async function place(
   const program = { name: `cf-${String(group['id'])}-1`, sha: 'a'.repeat(64), fqdns }
   const candidate = createPlacement({
     group: { id: Number(group['id']), organizationId: null },
-    ...{ agentId, deploymentId: Number(deployment?.['id']), position: 0, revision: 1, program },
+    agentId,
+    deploymentId: Number(deployment?.['id']),
+    position: 0,
+    revision: 1,
+    program,
   })
   await service.store.decide((queries) =>
     savePlacements(queries, [{ ...candidate, current: program, candidate: null }]),

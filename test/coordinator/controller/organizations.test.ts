@@ -75,7 +75,9 @@ void t.test('an invalidation that is made for an organization is as its own', as
   const group = { id: (await seed(as.red, 'red'))['/vclgroups']?.['id'] }
   const others = { id: (await seed(as.blue, 'blue'))['/vclgroups']?.['id'] }
   const make = (organization: number, vclGroup = group) => ({
-    ...{ type: 'ban', expression: 'obj.http.a == b', target: { vclGroup } },
+    type: 'ban',
+    expression: 'obj.http.a == b',
+    target: { vclGroup },
     organization: { id: organization },
   })
 
@@ -126,7 +128,8 @@ void t.test('placement has a row for each agent that the caller may see', async 
   const others = await enrol({ service }, 'others', { organizationId: blue })
   const file = await as.red(201, 'POST', '/files', { name: 'main', source: vcl })
   const group = await as.red(201, 'POST', '/vclgroups', {
-    ...{ name: 'red', mainVCL: { id: file['id'] } },
+    name: 'red',
+    mainVCL: { id: file['id'] },
   })
   const at = `/vclgroups/${String(group['id'])}/placement`
   const seen = async (call: Call) => rows(await call(200, 'GET', at)).map(({ agent }) => agent)
@@ -137,7 +140,9 @@ void t.test('placement has a row for each agent that the caller may see', async 
   ])
   const all = rows(await as.system(200, 'GET', at))
   t.match(all.at(-1), {
-    ...{ agent: { id: others }, deployment: null, chosen: false },
+    agent: { id: others },
+    deployment: null,
+    chosen: false,
     reason: 'the agent belongs to another organization',
   })
   t.equal(all.length, 3)
@@ -207,11 +212,16 @@ void t.test(
       const include = await call(201, 'POST', '/files', { name: 'a', source: part, ...owner })
       const tag = await call(201, 'POST', '/tags', { name, ...owner })
       const deployment = await call(201, 'POST', '/deployments', {
-        ...{ name, tags: [{ id: tag['id'] }], ...owner },
+        name,
+        tags: [{ id: tag['id'] }],
+        ...owner,
       })
       const group = await call(201, 'POST', '/vclgroups', {
-        ...{ name, mainVCL: { id: main['id'] }, includes: [{ id: include['id'] }] },
-        ...{ deployments: [{ id: deployment['id'] }], ...owner },
+        name,
+        mainVCL: { id: main['id'] },
+        includes: [{ id: include['id'] }],
+        deployments: [{ id: deployment['id'] }],
+        ...owner,
       })
       return `/vclgroups/${String(group['id'])}`
     }
@@ -221,7 +231,8 @@ void t.test(
     for (const group of [await make(as.blue, 'a blue one'), await make(as.system, 'given', of)])
       for (const verb of ['validate', 'deploy?wait=0'])
         t.match(await as.system(422, 'PUT', `${group}/${verb}`), {
-          ...{ errorKey: 'deploy', errorMsg: said },
+          errorKey: 'deploy',
+          errorMsg: said,
         })
     const given = rows(await as.red(200, 'GET', '/vclgroups'))[0]
     const at = `/vclgroups/${String(given?.['id'])}`
@@ -236,7 +247,8 @@ void t.test(
       agents: [{ id: cache }],
     }
     t.match(await as.red(422, 'POST', '/files/compile', loose), {
-      ...{ errorKey: 'file', errorMsg: /^x line 2 pos 8: .* the module vtc/ },
+      errorKey: 'file',
+      errorMsg: /^x line 2 pos 8: .* the module vtc/,
     })
     t.match(await as.system(503, 'POST', '/files/compile', loose), { errorMsg: /agent/ })
     for (const verb of ['validate', 'deploy?wait=0'])
@@ -254,8 +266,13 @@ async function stageUnjudged(
   const sha = createHash('sha256').update(text).digest('hex')
   const sourceMap = { files: ["another's"], segments: [[1, 1, 0, 1, 1]] as const }
   const sources = {
-    ...{ mainVCL: { id: 1, name: 'main', version: 1 }, includes: [], releases: null, domains: [] },
-    ...{ deploymentIds: [], sha, programName: `cf-${groupId}-${sha.slice(0, 8)}-1` },
+    mainVCL: { id: 1, name: 'main', version: 1 },
+    includes: [],
+    releases: null,
+    domains: [],
+    deploymentIds: [],
+    sha,
+    programName: `cf-${groupId}-${sha.slice(0, 8)}-1`,
     stage: { tagIds: [], ownDomains: false, mainFileVersion: null },
   }
   await store.decide(async (queries) => {

@@ -75,13 +75,11 @@ async function readRows(route: Route): Promise<number | null> {
   const object = await route.find?.(context, actor, 1)
   const about = { context, actor, object, params: { n: '1' }, query: { from: 1, to: 1 } }
   const caller = {
-    ...{
-      guarded: undefined,
-      body: undefined,
-      headers: {},
-      sourceAddress: '127.0.0.1',
-      secure: false,
-    },
+    guarded: undefined,
+    body: undefined,
+    headers: {},
+    sourceAddress: '127.0.0.1',
+    secure: false,
     note: () => undefined,
   }
   const query = route.path.endsWith('/diff') ? about.query : {}

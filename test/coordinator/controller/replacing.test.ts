@@ -20,7 +20,9 @@ void t.test('a deploy that replaces part of a group', async (t) => {
   const { id: deploymentId } = await client.expect(201, 'POST', '/deployments', deployment)
   const file = await client.expect(201, 'POST', '/vcls', { name: 'other.vcl', source: 'vcl 4.1;' })
   const other = await client.expect(201, 'POST', '/vclgroups', {
-    ...{ name: 'other', mainVCL: { id: file['id'] }, deployments: [{ id: deploymentId }] },
+    name: 'other',
+    mainVCL: { id: file['id'] },
+    deployments: [{ id: deploymentId }],
   })
   const at = `/vclgroups/${String(other['id'])}`
 
@@ -64,7 +66,9 @@ void t.test('a deploy that replaces part of a group', async (t) => {
     { groupId: other['id'], candidateState: 'pending' },
   ])
   const third = await client.expect(201, 'POST', '/vclgroups', {
-    ...{ name: 'third', mainVCL: { id: file['id'] }, deployments: [{ id: deploymentId }] },
+    name: 'third',
+    mainVCL: { id: file['id'] },
+    deployments: [{ id: deploymentId }],
   })
   const meanwhile = `/vclgroups/${String(third['id'])}/deploy?wait=0&replace=true`
   t.match(await client.expect(409, 'PUT', meanwhile), { errorMsg: /a deploy is changing group/ })

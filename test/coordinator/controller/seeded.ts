@@ -37,11 +37,17 @@ export async function seed(client: Client, count: number): Promise<void> {
   const deployments = await makeAll('/deployments', (n) => ({ name: `deployment ${n}`, tags }))
   await client.expect(201, 'POST', '/domains', { fqdn: certified })
   await makeAll('/certificates', (n) => ({
-    ...{ name: `certificate ${n}`, ...certificateText, deployments },
+    name: `certificate ${n}`,
+    ...certificateText,
+    deployments,
   }))
   const mainVCL = { id: 1 }
   await makeAll('/vclgroups', (n) => ({
-    ...{ name: `group ${n}`, mainVCL, includes: files, domains, deployments },
+    name: `group ${n}`,
+    mainVCL,
+    includes: files,
+    domains,
+    deployments,
   }))
   await put('/vclgroups/1', { includes: files, deployments: [mainVCL, ...deployments] })
   await put('/deployments/1?force=true', { tags: [{ id: 1 }, ...tags] })
@@ -49,7 +55,9 @@ export async function seed(client: Client, count: number): Promise<void> {
   await makeAll('/jointokens', (n) => ({ label: `token ${n}`, tags }))
   for (const n of numbers)
     await client.expect(202, 'POST', '/invalidations', {
-      ...{ type: 'ban', expression: `obj.status == ${n}`, target: { all: true } },
+      type: 'ban',
+      expression: `obj.status == ${n}`,
+      target: { all: true },
     })
   await seedIdentity(client, { numbers, makeAll })
   await addDeploys(client, numbers)
@@ -68,29 +76,37 @@ async function seedIdentity(client: Client, { numbers, makeAll }: Maker): Promis
   const [first] = organizations
   const expire = Math.floor(client.service.now() / 1000) + 3600
   await makeAll('/sessions', (n) => ({
-    ...{ label: `session ${n}`, expire, permissions: [{ type: 'tag', read: true }] },
+    label: `session ${n}`,
+    expire,
+    permissions: [{ type: 'tag', read: true }],
   }))
   const accounts = await makeAll('/accounts', (n) => ({
-    ...{ name: `account ${n}`, password, organizations: n === 1 ? organizations : [first] },
+    name: `account ${n}`,
+    password,
+    organizations: n === 1 ? organizations : [first],
   }))
   await makeAll('/permissions', (n) => ({
-    ...{ account: accounts[n - 1], organization: first, type: 'tag' },
+    account: accounts[n - 1],
+    organization: first,
+    type: 'tag',
   }))
   await makeAll('/idps', (n) => ({
-    ...{ organization: { id: numbers[n - 1] }, baseURL: 'https://idp.example', clientID: 'fleet' },
+    organization: { id: numbers[n - 1] },
+    baseURL: 'https://idp.example',
+    clientID: 'fleet',
   }))
 }
 
 /** Of the first group, as its history and its rollouts have them. */
 async function addDeploys({ service }: Client, numbers: readonly number[]): Promise<void> {
   const sources = {
-    ...{
-      mainVCL: { id: 1, version: 1, name: 'main.vcl' },
-      includes: [],
-      releases: null,
-      domains: [],
-    },
-    ...{ sha: '0'.repeat(64), programName: 'cf-1-00000000-1', deploymentIds: [1] },
+    mainVCL: { id: 1, version: 1, name: 'main.vcl' },
+    includes: [],
+    releases: null,
+    domains: [],
+    sha: '0'.repeat(64),
+    programName: 'cf-1-00000000-1',
+    deploymentIds: [1],
   }
   const entry = { groupId: 1, organizationId: null, at: 1, account: 'root', result: 'ok', sources }
   const about = { groupId: 1, groupName: 'group 1', organizationId: null }
@@ -105,10 +121,20 @@ async function addDeploys({ service }: Client, numbers: readonly number[]): Prom
 /** Each with something that waits, and the first with all deliveries. */
 async function addWebhooks({ service }: Client, numbers: readonly number[]): Promise<void> {
   const webhook = {
-    ...{ organizationId: null, url: 'https://hooks.example.com', sealedUrl: null },
+    organizationId: null,
+    url: 'https://hooks.example.com',
+    sealedUrl: null,
     format: 'json',
-    ...{ sealedSecret: null, types: '["problem"]', filter: '', enabled: true, position: 0 },
-    ...{ dropped: 0, failures: 0, failingSince: 1, lastError: 'it answered 500', retryAt: 0 },
+    sealedSecret: null,
+    types: '["problem"]',
+    filter: '',
+    enabled: true,
+    position: 0,
+    dropped: 0,
+    failures: 0,
+    failingSince: 1,
+    lastError: 'it answered 500',
+    retryAt: 0,
   } as const
   await service.store.transaction(async (queries) => {
     for (const n of numbers) {

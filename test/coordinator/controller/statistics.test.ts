@@ -125,7 +125,9 @@ void t.test("a file's counters are answered by a cache that stores in memory", a
   const begin = (Math.floor(Date.now() / 1000 / 60) - 5) * 60
   for (const [at, storage] of ['SMA', 'SMF'].entries())
     client.service.statistics.record({
-      ...{ agentId: agents[at] ?? 0, at: (begin + 10) * 1000, spanMs: null },
+      agentId: agents[at] ?? 0,
+      at: (begin + 10) * 1000,
+      spanMs: null,
       names: [`${storage}.s0.c_bytes`, `${storage}.s0.g_space`, 'SMA.Transient.g_bytes'],
       values: [5 + at, 100, 7],
     })

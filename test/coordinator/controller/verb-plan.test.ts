@@ -12,7 +12,12 @@ void t.test('a plan says what the verb would say, and keeps nothing', async (t) 
 
   const deploy = await planOf('deploy')
   t.match(deploy, {
-    ...{ verb: 'deploy', revision: null, from: null, changes: true, refusal: null, tests: [] },
+    verb: 'deploy',
+    revision: null,
+    from: null,
+    changes: true,
+    refusal: null,
+    tests: [],
     to: { mainVCL: { name: 'site.vcl', version: 1 }, includes: [] },
     agents: [{ agent: { name: 'edge' }, deployment: 'web', held: false }],
   })

@@ -14,11 +14,17 @@ const newProgram = { name: 'cf-1-bbbbbbbb-1', sha: 'b'.repeat(64), fqdns: null }
 const place = { group: { id: 1, organizationId: null }, agentId: 7, deploymentId: 1, position: 1 }
 const served: PlacementRecord = {
   ...switchPlacement(createPlacement({ ...place, revision: 3, program: oldProgram }), 3),
-  ...{ state: 'applied', appliedRevision: 3, deployedAt: 1000 },
+  state: 'applied',
+  appliedRevision: 3,
+  deployedAt: 1000,
 }
 const loading: PlacementRecord = { ...served, candidate: newProgram, candidateState: 'pending' }
 const report: ReportedApply = {
-  ...{ revision: 10, result: 'applied', error: null, changed: true, failures: [] },
+  revision: 10,
+  result: 'applied',
+  error: null,
+  changed: true,
+  failures: [],
   loaded: [oldProgram.name, newProgram.name],
 }
 const attempted = { revision: 9, result: 'failed' as const, error: 'line 7 pos 2', at: 1500 }
@@ -37,8 +43,12 @@ function judge(placement: PlacementRecord, said: Partial<ReportedApply>): Report
 void t.test('what cannot be loaded on this host for now stays pending, and says why', (t) => {
   const full = 'no space left in /var/lib/cachefleet'
   const said = {
-    ...{ ...report, result: 'failed' as const, error: `x: ${full}`, loaded: [oldProgram.name] },
-    ...{ interrupted: true, postponed: [{ program: newProgram.name, error: full }] },
+    ...report,
+    result: 'failed' as const,
+    error: `x: ${full}`,
+    loaded: [oldProgram.name],
+    interrupted: true,
+    postponed: [{ program: newProgram.name, error: full }],
     serving: [oldProgram.name],
   }
   t.same(judge(loading, said).placements[0], { ...loading, error: full })

@@ -14,14 +14,23 @@ import { enrol, startClient, type Client, type Json } from '../controller/client
 
 const capabilities = ['report', 'deploy', 'command', 'tests'] as const
 const passed: TestResult = {
-  ...{ file: 'a.test.yaml', name: 'a', durationMs: 5, steps: [], planned: 1, notes: [] },
+  file: 'a.test.yaml',
+  name: 'a',
+  durationMs: 5,
+  steps: [],
+  planned: 1,
+  notes: [],
   trouble: null,
 }
 const failing = (problem: string): TestResult => ({
   ...passed,
   steps: [
     {
-      ...{ number: 3, line: 9, title: 'GET /', durationMs: 1, problems: [problem] },
+      number: 3,
+      line: 9,
+      title: 'GET /',
+      durationMs: 1,
+      problems: [problem],
       log: ['request 2 rxreq'],
     },
   ],
@@ -155,10 +164,14 @@ void t.test('only an administrator skips tests', async (t) => {
   await client.expect(201, 'POST', '/permissions', grant)
   const source = 'vcl 4.1;\nbackend default none;\n'
   const mainVCL = await client.expect(201, 'POST', '/files', {
-    ...{ name: 'red.vcl', source, organization },
+    name: 'red.vcl',
+    source,
+    organization,
   })
   const group = await client.expect(201, 'POST', '/vclgroups', {
-    ...{ name: 'red', mainVCL, organization },
+    name: 'red',
+    mainVCL,
+    organization,
   })
   const path = `/api/v1/vclgroups/${String(group['id'])}/deploy`
   const deploy = async (name: string, query: string) =>

@@ -70,13 +70,13 @@ async function startDeployed(t: Test, owner: 'red' | 'system' = 'red'): Promise<
   const agentIds = [await addAgent(queries, 'one'), await addAgent(queries, 'two')]
   for (const id of agentIds) await bearTag(queries, id, tagId)
   const sources: Release = {
-    ...{
-      mainVCL: { id: fileId, version: 1, name: 'main.vcl' },
-      includes: [],
-      releases: null,
-      domains: [],
-    },
-    ...{ sha, programName: 'boot', deploymentIds: [deploymentId] },
+    mainVCL: { id: fileId, version: 1, name: 'main.vcl' },
+    includes: [],
+    releases: null,
+    domains: [],
+    sha,
+    programName: 'boot',
+    deploymentIds: [deploymentId],
   }
   const sourceMap = { files: ['main.vcl'], segments: [[1, 1, 0, 1, 1]] as const }
   await keepSource(queries, { sha, text, sourceMap }, 1)
@@ -84,14 +84,23 @@ async function startDeployed(t: Test, owner: 'red' | 'system' = 'red'): Promise<
   await writeDesiredRelease(queries, groupId, { sources, pending: false, revision: 2 })
   for (const revision of [1, 2])
     await addHistory(queries, {
-      ...{ groupId, organizationId, revision, at: revision, account: 'takeover' },
-      ...{ action: revision === 1 ? 'adopt' : 'deploy', result: 'ok' },
+      groupId,
+      organizationId,
+      revision,
+      at: revision,
+      account: 'takeover',
+      action: revision === 1 ? 'adopt' : 'deploy',
+      result: 'ok',
       sources: revision === 1 ? { ...sources, sha: earlierSha } : sources,
     })
   const [agentId = 0] = agentIds
   const place = createPlacement({
-    ...{ group: { id: groupId, organizationId }, agentId, deploymentId, position: 1 },
-    ...{ revision: 2, program: programOf(sources) },
+    group: { id: groupId, organizationId },
+    agentId,
+    deploymentId,
+    position: 1,
+    revision: 2,
+    program: programOf(sources),
   })
   await savePlacements(queries, [{ ...switchPlacement(place, 2), state: 'applied' }])
   return { service, groupId, sources, agentIds }

@@ -127,8 +127,16 @@ void t.test('who takes nothing is cut off, holds up nobody, and resumes', async 
   const { queries } = controller.service.store
   // Texts of 100 kB: more than the connection and its bound hold together.
   const lines = Array.from({ length: 20 }, (_, at) => ({
-    ...{ organizationId: null, createdAt: Date.now(), severity: 1, keyType: 'x', keyId: null },
-    ...{ traceId: 'trace', account: 'root', method: 'POST', path: '/', status: 201 },
+    organizationId: null,
+    createdAt: Date.now(),
+    severity: 1,
+    keyType: 'x',
+    keyId: null,
+    traceId: 'trace',
+    account: 'root',
+    method: 'POST',
+    path: '/',
+    status: 201,
     msg: `line ${at} ${'x'.repeat(100_000)}`,
   }))
   let rounds = 0

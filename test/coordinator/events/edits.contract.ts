@@ -10,7 +10,8 @@ const query = '?also=file,vclgroup,domain,tag'
 export function editEventsContract(t: Test, makeUrl: () => Promise<string>): void {
   void t.test('edits are told as the lists have them, to who asks for them', async (t) => {
     const { controller, system } = await startTenants(t, {
-      ...{ storeUrl: await makeUrl(), withEvents: true },
+      storeUrl: await makeUrl(),
+      withEvents: true,
     })
     const { call } = system
     const client = await listen(t, controller.base, { ...system, query })
@@ -61,7 +62,8 @@ export function editEventsContract(t: Test, makeUrl: () => Promise<string>): voi
 
   void t.test('a deploy that failed and a stage are told as edits of their group', async (t) => {
     const { controller, system } = await startTenants(t, {
-      ...{ storeUrl: await makeUrl(), withEvents: true },
+      storeUrl: await makeUrl(),
+      withEvents: true,
     })
     const { call } = system
     const mainVCL = {
@@ -74,8 +76,15 @@ export function editEventsContract(t: Test, makeUrl: () => Promise<string>): voi
     await queries
       .insertInto('history')
       .values({
-        ...{ groupId: id, organizationId: null, revision: null, at: 1, account: 'root' },
-        ...{ action: 'deploy', result: 'it does not compile', sources: '{}', sha: '' },
+        groupId: id,
+        organizationId: null,
+        revision: null,
+        at: 1,
+        account: 'root',
+        action: 'deploy',
+        result: 'it does not compile',
+        sources: '{}',
+        sha: '',
       })
       .execute()
 

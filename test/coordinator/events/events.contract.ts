@@ -99,7 +99,9 @@ export function eventsContract(t: Test, makeUrl: () => Promise<string>): void {
     })
     const file = await system.call(201, 'POST', '/files', { name: 'a.vcl', source: 'vcl 4.1;' })
     const group = await system.call(201, 'POST', '/vclgroups', {
-      ...{ name: 'shop', mainVCL: file, deployments: [made] },
+      name: 'shop',
+      mainVCL: file,
+      deployments: [made],
     })
     const client = await listen(t, controller.base, { ...system, lastEventId: 0 })
     const agentId = await enrol(controller, 'edge-1')
@@ -116,7 +118,9 @@ export function eventsContract(t: Test, makeUrl: () => Promise<string>): void {
 
     t.equal(client.of('deployment').length, count + 1, 'what is not shown is not told')
     t.match(client.of('deployment').at(-1)?.data, {
-      ...{ id: idOf(made), name: 'all', stateName: 'Inactive' },
+      id: idOf(made),
+      name: 'all',
+      stateName: 'Inactive',
       vclgroup: { id: idOf(group), name: 'shop', deployed: false, stateName: 'Inactive' },
     })
 
@@ -216,8 +220,12 @@ export function eventsContract(t: Test, makeUrl: () => Promise<string>): void {
       const last = await lockEventCounter(queries)
       await queries.deleteFrom('events').execute()
       const events = Array.from({ length: 30 }, (_, at) => ({
-        ...{ type: 'agent' as const, organizationId: null, about: null, data: '{}' },
-        ...{ sharedData: null, createdAt: at < 10 ? 1 : Number.MAX_SAFE_INTEGER },
+        type: 'agent' as const,
+        organizationId: null,
+        about: null,
+        data: '{}',
+        sharedData: null,
+        createdAt: at < 10 ? 1 : Number.MAX_SAFE_INTEGER,
       }))
       await insertEvents(queries, last, events)
       const oldest = () => readEventBounds(queries).then((bounds) => (bounds.oldest ?? 0) - last)
@@ -323,9 +331,17 @@ export async function addLog(
   await service.store.queries
     .insertInto('apiLogs')
     .values({
-      ...{ organizationId, createdAt: service.now(), severity: 1, msg: `call ${number}` },
-      ...{ keyType: 'tag', keyId: null, traceId: 'trace-of-a-test', account: 'root' },
-      ...{ method: 'POST', path: '/api/v1/tags', status: 201 },
+      organizationId,
+      createdAt: service.now(),
+      severity: 1,
+      msg: `call ${number}`,
+      keyType: 'tag',
+      keyId: null,
+      traceId: 'trace-of-a-test',
+      account: 'root',
+      method: 'POST',
+      path: '/api/v1/tags',
+      status: 201,
     })
     .execute()
 }

@@ -11,7 +11,8 @@ const ban = { type: 'ban', expression: 'obj.http.x ~ y', target: { all: true } }
 export function invalidationEventsContract(t: Test, makeUrl: () => Promise<string>): void {
   void t.test('an invalidation is told of as the API lists it, until it is deleted', async (t) => {
     const { controller, system } = await startTenants(t, {
-      ...{ storeUrl: await makeUrl(), withEvents: true },
+      storeUrl: await makeUrl(),
+      withEvents: true,
     })
     await enrol(controller, 'edge-1')
     const client = await listen(t, controller.base, system)

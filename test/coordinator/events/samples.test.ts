@@ -104,7 +104,10 @@ void t.test('who takes nothing gets fewer samples, and is not cut off for them',
   const sent = 300
   for (let n = 0; n < sent; n++)
     controller.service.bus.publish(liveSampleSubject(id), {
-      ...{ agentId: id, at, names: many, values: many.map(() => n) },
+      agentId: id,
+      at,
+      names: many,
+      values: many.map(() => n),
     })
   client.resume()
 

@@ -32,7 +32,9 @@ async function startTwo(
   const startOne = async (): Promise<Tenants> => {
     const bus = natsUrl === null ? undefined : await openBus(natsUrl, 'events', log)
     const tenants = await startTenants(t, {
-      ...{ storeUrl, stateDir, withEvents: true },
+      storeUrl,
+      stateDir,
+      withEvents: true,
       ...(bus === undefined ? {} : { bus }),
     })
     t.teardown(() => bus?.close())
@@ -127,9 +129,17 @@ async function addLogIn(
   await queries
     .insertInto('apiLogs')
     .values({
-      ...{ organizationId: null, createdAt: Date.now(), severity: 1, msg, keyType: 'tag' },
-      ...{ keyId: null, traceId: 'trace-of-a-test', account: 'root', method: 'POST' },
-      ...{ path: '/api/v1/tags', status: 201 },
+      organizationId: null,
+      createdAt: Date.now(),
+      severity: 1,
+      msg,
+      keyType: 'tag',
+      keyId: null,
+      traceId: 'trace-of-a-test',
+      account: 'root',
+      method: 'POST',
+      path: '/api/v1/tags',
+      status: 201,
     })
     .execute()
 }

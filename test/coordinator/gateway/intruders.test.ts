@@ -72,13 +72,18 @@ void t.test('Network: registration callback SSRF', async (t) => {
   const agent = await enrol('edge', undefined, { engine })
 
   const asked = instructAgent(service, createContext(service.log), {
-    ...{ agentId: agent.agentId, timeoutMs: 20_000 },
+    agentId: agent.agentId,
+    timeoutMs: 20_000,
     question: { kind: 'command', line: `ping http://127.0.0.1:${port}/` },
   })
   const { sequence } = await agent.next('command')
   const value = JSON.stringify({ answerAt: `http://127.0.0.1:${port}/answer` })
   agent.say({
-    ...{ kind: 'answer', instruction: sequence, result: 'done', value, sentByPut: false },
+    kind: 'answer',
+    instruction: sequence,
+    result: 'done',
+    value,
+    sentByPut: false,
     error: null,
   })
 
@@ -246,7 +251,8 @@ void t.test('an answer that is too much to be read is refused before it is', asy
   const { host, service, enrol } = await start(t)
   const agent = await enrol('liar')
   const asked = instructAgent(service, createContext(service.log), {
-    ...{ agentId: agent.agentId, timeoutMs: 20_000 },
+    agentId: agent.agentId,
+    timeoutMs: 20_000,
     question: { kind: 'query', query: 'bans' },
   })
   const told = t.rejects(asked, { kind: 'unavailable', message: /nested deeper/ })

@@ -23,9 +23,15 @@ const coverages = new Map([
 function logged(position: number, value = 'é"\\'): DeliverableEntry {
   const terms = [{ field: 'req.url', operator: '~', value }] as const
   return {
-    ...{ id: position, position, attemptSetId: 1, createdAt, traceId: 'trace-of-test' },
+    id: position,
+    position,
+    attemptSetId: 1,
+    createdAt,
+    traceId: 'trace-of-test',
     content: { type: 'ban', expressions: [terms] },
-    ...{ bytes: value.length, coverages, secrets: new Map<number, string>() },
+    bytes: value.length,
+    coverages,
+    secrets: new Map<number, string>(),
   }
 }
 
@@ -47,7 +53,11 @@ void t.test('agents that are told the same share one text, each with its own seq
   t.equal(write(only(entries, two), place), first)
   const ban = { expressions: [[['req.url', '~', 'é"\\']]], groups: null }
   t.same(decode(first, 7), {
-    ...{ kind: 'invalidate', traceId: 'trace-of-test', after: 4, isRestart: false, sequence: 7 },
+    kind: 'invalidate',
+    traceId: 'trace-of-test',
+    after: 4,
+    isRestart: false,
+    sequence: 7,
     entries: [5, 6].map((position) => ({ position, ageMs: 1500, ban, purge: null })),
   })
 

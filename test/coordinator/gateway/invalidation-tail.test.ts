@@ -27,7 +27,9 @@ async function ban(
   changes: { readonly ttl?: number } = {},
 ): Promise<InvalidationRecord> {
   const { entry } = await createInvalidation(service, createContext(service.log), administrator, {
-    ...{ type: 'ban', target: { all: true }, ...changes },
+    type: 'ban',
+    target: { all: true },
+    ...changes,
     expressions: values.map((value) => `obj.http.x ~ ${value}`),
   })
   return entry

@@ -35,7 +35,10 @@ for (const [version, name, known] of [
       throw new Error(JSON.stringify([seen, agent.closed(), agent.received]))
     })
     t.match(row, {
-      ...{ name, agentVersion: version, state: agentStates.Running, engineVersion: '7.1.1' },
+      name,
+      agentVersion: version,
+      state: agentStates.Running,
+      engineVersion: '7.1.1',
       attempted: { revision: 1, result: 'applied' },
     })
     t.same(row.capabilities, known)

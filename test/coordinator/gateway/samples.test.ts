@@ -37,7 +37,9 @@ void t.test(
     const wrongClock = Date.UTC(1999, 0, 1)
     for (let step = 0; step < 4; step++)
       agent.say({
-        ...{ kind: 'samples', at: wrongClock + step * 10_000, live: false },
+        kind: 'samples',
+        at: wrongClock + step * 10_000,
+        live: false,
         ...(step === 0 ? { names } : {}),
         values: [step === 0 ? null : 7, 200],
       })
@@ -47,7 +49,10 @@ void t.test(
       const answer = await service.statistics.readSeries({
         caches: [{ agentId: agent.agentId, hidden: null }],
         names: ['MAIN.cache_hit'],
-        ...{ consolidation: 'AVERAGE', startMs: service.now(), endMs: nowMs, nowMs },
+        consolidation: 'AVERAGE',
+        startMs: service.now(),
+        endMs: nowMs,
+        nowMs,
       })
       const [found] = answer.series
       return found?.values.length === 3 ? found : undefined

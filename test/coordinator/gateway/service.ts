@@ -63,7 +63,9 @@ export async function startService(
     await store.close()
   })
   return {
-    ...{ store, bus, liveSamples: createLiveSamples(bus) },
+    store,
+    bus,
+    liveSamples: createLiveSamples(bus),
     statistics: options.statistics ?? noArchive,
     now: () => nowMs,
     coordinatorId: 'coordinator-under-test',

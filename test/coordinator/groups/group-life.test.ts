@@ -27,7 +27,10 @@ function agent(id: number, state: AgentState = Running, lastStateChangeAt = 0): 
 
 function judge(agents: readonly WatchedAgent[], changes: Partial<LossInput> = {}) {
   const { lost, settling, againAt } = judgeLoss({
-    ...{ agents, now, heartbeatMs, graceUntil: 0 },
+    agents,
+    now,
+    heartbeatMs,
+    graceUntil: 0,
     ...changes,
   })
   return { lost: sorted(lost), settling: sorted(settling), againAt }

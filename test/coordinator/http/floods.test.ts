@@ -78,7 +78,8 @@ void t.test('Network: gzip bombs', beside(), async (t) => {
   const bomb = gzipSync(Buffer.alloc(10 << 20, 0x20))
   for (const encoding of ['gzip', 'deflate', 'br', 'gzip, gzip', 'identity, gzip', 'GZIP']) {
     const answer = await fetch(controller.base + login, {
-      ...{ method: 'POST', body: bomb },
+      method: 'POST',
+      body: bomb,
       headers: {
         authorization: basic(administrator.user, administrator.password),
         'content-type': 'application/json',
@@ -144,7 +145,8 @@ function post(
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     const sent = request(base + path, {
-      ...{ method: 'POST', agent: false },
+      method: 'POST',
+      agent: false,
       headers: { 'content-type': 'application/json', ...headers },
     })
     sent.once('error', reject)

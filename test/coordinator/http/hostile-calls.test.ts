@@ -116,10 +116,14 @@ function listAttacks({ route, addressOf, body }: Sample, place: number): Attack[
   return [
     ...paths.map((path) => ({ method, path, text })),
     ...[...queries, pick(queryNames, place)].map((query) => ({
-      ...{ method, path: `${right}?${query}`, text },
+      method,
+      path: `${right}?${query}`,
+      text,
     })),
     ...parts.map(({ before, behind }, at) => ({
-      ...{ method, path: right, text: `${before}${pick(jsonTexts, place + at)}${behind}` },
+      method,
+      path: right,
+      text: `${before}${pick(jsonTexts, place + at)}${behind}`,
     })),
   ]
 }

@@ -59,8 +59,7 @@ function callersOf(port: number, caFile: string | null): Record<string, () => Pr
   const address = { url: `wss://127.0.0.1:${port}`, caFile }
   const { signal } = new AbortController()
   return {
-    'the link': () =>
-      dialCoordinator({ ...{ address, signal, name: 'edge', key: secret }, joinToken }),
+    'the link': () => dialCoordinator({ address, signal, name: 'edge', key: secret, joinToken }),
     'the calls beside it': () => fetchSource({ address, key: secret, signal }, 'a'.repeat(64)),
   }
 }
@@ -117,7 +116,7 @@ void t.test('Network: TLS downgrade', async (t) => {
   const address = { url: `ws://127.0.0.1:${port}`, caFile: null }
   const { signal } = new AbortController()
   await t.rejects(
-    dialCoordinator({ ...{ address, signal, name: 'edge', key: secret }, joinToken }),
+    dialCoordinator({ address, signal, name: 'edge', key: secret, joinToken }),
     'an agent without TLS is not let in',
   )
 })
@@ -131,8 +130,12 @@ function shakeHands(
     const socket = connectTls(
       // OpenSSL itself speaks the old ones at this level only.
       {
-        ...{ port, host: '127.0.0.1', minVersion: 'TLSv1', maxVersion },
-        ...{ rejectUnauthorized: false, ciphers: 'ALL:@SECLEVEL=0' },
+        port,
+        host: '127.0.0.1',
+        minVersion: 'TLSv1',
+        maxVersion,
+        rejectUnauthorized: false,
+        ciphers: 'ALL:@SECLEVEL=0',
       },
       () => {
         resolve(socket.getProtocol())

@@ -98,7 +98,10 @@ void t.test('Web/API: CSRF on cookie session, CORS wildcard, clickjacking', asyn
 void t.test('Web/API: mass assignment and prototype pollution keys', async (t) => {
   const { anna, system, red } = await start(t)
   const made = await anna.call(201, 'POST', '/accounts', {
-    ...{ name: 'bert', password, id: 1, systemAdministrator: true },
+    name: 'bert',
+    password,
+    id: 1,
+    systemAdministrator: true,
   })
   t.match(made, { systemAdministrator: false })
   t.not(made['id'], 1)
@@ -208,7 +211,9 @@ void t.test('Web/API: an API token is not a way to more', async (t) => {
   const make = async (...types: string[]) => {
     const permissions = types.map((type) => ({ type, write: true }))
     const { accessToken } = await system.call(201, 'POST', '/sessions', {
-      ...{ label: types.join(), expire, permissions },
+      label: types.join(),
+      expire,
+      permissions,
     })
     return as(String(accessToken))
   }
@@ -225,6 +230,8 @@ void t.test('Web/API: an API token is not a way to more', async (t) => {
   await accounts(403, 'POST', '/permissions', { ...account, type: 'perm', write: true })
   const everythingElse = await make(...permissionTypes.filter((type) => type !== 'perm'))
   await everythingElse(403, 'POST', '/sessions', {
-    ...{ label: 'x', expire, permissions: [{ type: 'tag', read: true }] },
+    label: 'x',
+    expire,
+    permissions: [{ type: 'tag', read: true }],
   })
 })

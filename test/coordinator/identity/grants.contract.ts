@@ -52,7 +52,11 @@ export function grantContract(t: Test, { storeUrl }: GrantOptions): void {
     const anna = await tenants.addPerson('anna', 'red')
     const bert = await tenants.addPerson('bert', 'red')
     return {
-      ...{ ...tenants, red, blue, anna, bert },
+      ...tenants,
+      red,
+      blue,
+      anna,
+      bert,
       allow: async (type, write = false) => {
         const account = { id: bert.id }
         const made = await anna.call(201, 'POST', '/permissions', { account, type, write })

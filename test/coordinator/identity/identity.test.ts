@@ -91,7 +91,9 @@ void t.test('a token that is signed for something else is none', async (t) => {
   const { kid, privateKey } = c.identity.keys.readSigner()
   const [row] = await c.service.store.queries.selectFrom('signingKeys').selectAll().execute()
   const right = {
-    ...{ iss: 'test', aud: 'cachefleet access', sub: '1' },
+    iss: 'test',
+    aud: 'cachefleet access',
+    sub: '1',
     exp: Math.floor(c.service.now() / 1000) + 60,
   }
   await c.login()

@@ -113,7 +113,11 @@ void t.test(
     const bert = await tenants.addPerson('bert', 'red')
     const permit = (type: string) =>
       system.call(201, 'POST', '/permissions', {
-        ...{ account: { id: bert.id }, organization: { id: red }, type, read: true, write: true },
+        account: { id: bert.id },
+        organization: { id: red },
+        type,
+        read: true,
+        write: true,
       })
     await bert.call(403, 'GET', '/idps')
     await permit('idp')
@@ -279,7 +283,8 @@ void t.test('whatever an organization may be called, a login finds it', async (t
   const { system, controller } = await startTenants(t)
   for (const name of ['callback', 'token', '.', '..'])
     t.match(await system.call(400, 'POST', '/organizations', { name }), {
-      ...{ errorKey: 'organization', errorMsg: /^name: .*use another name$/ },
+      errorKey: 'organization',
+      errorMsg: /^name: .*use another name$/,
     })
   for (const name of [
     ...['Callback', 'token ', '...', 'a/b', 'a%2Fb', '%2e', 'a?b#c', 'a b+c', '*', ':organization'],

@@ -182,7 +182,10 @@ export function oidcRules(t: Test, { storeUrl }: OidcOptions): void {
     await addPerson('olaf', 'blue')
     const { baseURL, clientID } = idp
     await system.call(201, 'POST', '/idps', {
-      ...{ baseURL, clientID, clientSecret, organization: { id: blue } },
+      baseURL,
+      clientID,
+      clientSecret,
+      organization: { id: blue },
     })
     provider.claims.set('s-1', { preferred_username: 'berta' })
 

@@ -85,8 +85,11 @@ export function grant(
   type: string,
 ): Promise<Json> {
   return system.call(201, 'POST', '/permissions', {
-    ...{ account: { id }, organization: { id: organizationId }, type },
-    ...{ read: true, write: false },
+    account: { id },
+    organization: { id: organizationId },
+    type,
+    read: true,
+    write: false,
   })
 }
 

@@ -44,7 +44,10 @@ async function startRogueTenants(t: Test) {
   const tenants = await startTenants(t)
   const red = await tenants.makeOrganization('red')
   const idp = await tenants.system.call(201, 'POST', '/idps', {
-    ...{ baseURL: rogue.base, clientID: 'fleet', clientSecret, organization: { id: red } },
+    baseURL: rogue.base,
+    clientID: 'fleet',
+    clientSecret,
+    organization: { id: red },
   })
   const at = `${tenants.controller.base}/api/v1/auth/oidc`
   /** Begins, and comes back with a code; `prepare` is told the nonce. */
@@ -125,8 +128,13 @@ void t.test('an ID token that is not whole lets nobody in', async (t) => {
     (changes: Json, key: CryptoKey = own.privateKey) =>
     async (nonce: string): Promise<void> => {
       const claims = {
-        ...{ iss: rogue.base, aud: 'fleet', sub: 's-1', nonce },
-        ...{ iat: seconds, exp: seconds + 60, preferred_username: 'berta' },
+        iss: rogue.base,
+        aud: 'fleet',
+        sub: 's-1',
+        nonce,
+        iat: seconds,
+        exp: seconds + 60,
+        preferred_username: 'berta',
       }
       const idToken = await new SignJWT({ ...claims, ...changes })
         .setProtectedHeader({ alg: 'ES256', kid: 'k' })

@@ -52,7 +52,9 @@ async function makePlace(
   const tenants = await startTenants(t, { stateDir, storeUrl: url })
   const organization = { id: await tenants.makeOrganization('red') }
   const made = await tenants.system.call(201, 'POST', '/idps', {
-    ...{ ...provider, organization, clientSecret: 'the first secret' },
+    ...provider,
+    organization,
+    clientSecret: 'the first secret',
   })
   await tenants.system.call(201, 'POST', '/webhooks', webhook)
   const { refreshToken } = (await tenants.login('root', undefined, 'correct horse battery')).body

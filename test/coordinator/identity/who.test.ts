@@ -153,7 +153,9 @@ async function settle(
   const bert = await tenants.addPerson(name, organization)
   const account = { id: bert.id }
   const permission = await system.call(201, 'POST', '/permissions', {
-    ...{ account, type: 'tag', organization: { id: red } },
+    account,
+    type: 'tag',
+    organization: { id: red },
   })
   const one = async (path: string): Promise<Json | undefined> =>
     rows(await system.call(200, 'GET', `${path}?account.id=${bert.id}`))[0]

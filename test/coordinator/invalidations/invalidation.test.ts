@@ -261,17 +261,18 @@ void t.test(
 
 void t.test('n of m follows from cursors and exceptions', (t) => {
   const member = (agentId: number, position: number | null) => ({
-    ...{
-      agentId,
-      position,
-      name: `a${agentId}`,
-      isAway: false,
-      movedAt: position && 50,
-      trouble: null,
-    },
+    agentId,
+    position,
+    name: `a${agentId}`,
+    isAway: false,
+    movedAt: position && 50,
+    trouble: null,
   })
   const entry = {
-    ...{ position: 10, createdAt: 1, outcome: null, finishedAt: null },
+    position: 10,
+    createdAt: 1,
+    outcome: null,
+    finishedAt: null,
     exceptions: [{ state: 'failed', error: 'no', at: 5, agents: [2] }] as const,
   }
   const members = [member(1, 10), member(2, 12), member(3, 9), member(4, null), member(5, null)]

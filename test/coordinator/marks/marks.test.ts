@@ -9,8 +9,13 @@ import { addDeployment, addPlacement } from '../store/rows.js'
 /** Milliseconds: when what the test makes happened. */
 const begun = Date.UTC(2026, 0, 2)
 const release = {
-  ...{ mainVCL: { id: 1, version: 1, name: 'a.vcl' }, includes: [], deploymentIds: [] },
-  ...{ sha: 'abc', programName: 'cf-1-abc-1', domains: [], releases: null },
+  mainVCL: { id: 1, version: 1, name: 'a.vcl' },
+  includes: [],
+  deploymentIds: [],
+  sha: 'abc',
+  programName: 'cf-1-abc-1',
+  domains: [],
+  releases: null,
 }
 
 async function makeGroup(client: Client, name: string): Promise<number> {
@@ -110,7 +115,8 @@ async function refuse(t: Test, client: Client): Promise<void> {
     ['?agents=1', /agents/],
   ] as const)
     t.match(await client.send('GET', `/marks/1/2${query}`), {
-      ...{ status: 400, body: { errorMsg: message } },
+      status: 400,
+      body: { errorMsg: message },
     })
   t.match(await client.send('GET', '/marks/2/1'), { status: 400 })
 }
@@ -145,7 +151,10 @@ void t.test('each sees what it may read, and nothing of others', async (t) => {
   await make('boss') // the first is its administrator
   const account = await make('reader')
   await client.expect(201, 'POST', '/permissions', {
-    ...{ account, organization, type: 'stats', read: true },
+    account,
+    organization,
+    type: 'stats',
+    read: true,
   })
   const readAs = async (name: string, query = '') => {
     const login = await client.call('POST', '/api/v1/auth/login', {

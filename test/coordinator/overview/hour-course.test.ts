@@ -26,7 +26,10 @@ void t.test('what came since is joined to what was known', async (t) => {
     for (let at = from + stepMs; at <= to; at += stepMs)
       for (const { agentId } of caches)
         archive.record({
-          ...{ agentId, at, spanMs: stepMs, names },
+          agentId,
+          at,
+          spanMs: stepMs,
+          names,
           values: [(at - begin) / stepMs, 1, 1, 0, 0, 3, 4, 100],
         })
   }

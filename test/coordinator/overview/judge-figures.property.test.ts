@@ -24,10 +24,16 @@ void t.test('a share of hits is between nothing and all, and what is not known i
     }),
   )
   t.same(toFigures(emptyRates()), {
-    ...{ requests: null, hitRatio: null, errors: null, failedFetches: null },
+    requests: null,
+    hitRatio: null,
+    errors: null,
+    failedFetches: null,
   })
   t.same(toFigures([10, 9, 1, 0.5, 0.25, 2]), {
-    ...{ requests: 10, hitRatio: 0.9, errors: 2, failedFetches: 0.75 },
+    requests: 10,
+    hitRatio: 0.9,
+    errors: 2,
+    failedFetches: 0.75,
   })
   t.end()
 })

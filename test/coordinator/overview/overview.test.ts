@@ -30,9 +30,7 @@ function sample(
   const newest = Math.floor(Date.now() / intervalMs) * intervalMs
   for (let step = 3; step >= 0; step -= 1) {
     const at = newest - step * intervalMs
-    client.service.statistics.record({
-      ...{ agentId, at, spanMs: intervalMs, names: sampled, values },
-    })
+    client.service.statistics.record({ agentId, at, spanMs: intervalMs, names: sampled, values })
   }
 }
 

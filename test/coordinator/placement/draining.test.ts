@@ -34,13 +34,18 @@ const roomyWorlds: fc.Arbitrary<PlacementWorld> = fc
       id: 7,
       root: false,
       deployments: deployments.map(({ min, more, tagId }, at) => ({
-        ...{ id: at + 1, min, max: min + more },
+        id: at + 1,
+        min,
+        max: min + more,
         target: { kind: 'tags' as const, tagIds: [tagId] },
       })),
     },
     placed: [],
     agents: agents.map(({ isFailing, second }, at) => ({
-      ...{ id: at + 1, tagIds: second ? [0, 1] : [0], groupIds: [], rootGroupId: null },
+      id: at + 1,
+      tagIds: second ? [0, 1] : [0],
+      groupIds: [],
+      rootGroupId: null,
       state: isFailing === 0 ? agentStates.Failing : agentStates.Running,
     })),
   }))

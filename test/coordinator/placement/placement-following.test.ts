@@ -213,7 +213,11 @@ void t.test('of more VCLs than a cache shall hold the oldest previous ones go', 
     })
     const place = createPlacement({
       group: { id: groupId, organizationId: null },
-      ...{ agentId, deploymentId, position: 1, revision: 1, program: program('aaaaaaaa') },
+      agentId,
+      deploymentId,
+      position: 1,
+      revision: 1,
+      program: program('aaaaaaaa'),
     })
     const [current, previous] = [program('cccccccc'), program('bbbbbbbb')]
     const deployedAt = 1000 + ((n * 7) % groups)

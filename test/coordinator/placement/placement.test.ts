@@ -30,7 +30,11 @@ interface Wanted {
 }
 
 const agent = (id: number, more: Partial<PlacementAgent> = {}): PlacementAgent => ({
-  ...{ id, state: agentStates.Running, tagIds: [1], groupIds: [], rootGroupId: null },
+  id,
+  state: agentStates.Running,
+  tagIds: [1],
+  groupIds: [],
+  rootGroupId: null,
   ...more,
 })
 
@@ -169,7 +173,8 @@ void t.test('a shortage that conflicting agents would fill is a conflict, anothe
   const agents = indexAgents([shared])
   noteDomains(agents, [{ agentId: 2, fqdn: 'a.example', groupId: 9 }])
   const group = {
-    ...{ id: 7, root: false },
+    id: 7,
+    root: false,
     deployments: [{ id: 1, min: 1, max: 1, target: withTags(1) }],
   }
   const withName = (fqdn: string) =>

@@ -75,7 +75,8 @@ void t.test('of a group that takes the places of others', async (t) => {
 })
 
 const program = (name: string, fqdns: readonly string[] | null): PlacedProgram => ({
-  ...{ name, fqdns },
+  name,
+  fqdns,
   sha: name.padEnd(64, '0'),
 })
 
@@ -89,17 +90,19 @@ const replacedPlaces: fc.Arbitrary<readonly PlacedPrograms[]> = fc
   .map(({ comesAsRoot, rootGoes, going }) => {
     const names = (id: number, isRoot: boolean) => (isRoot ? null : [`g${id}.example`])
     const comes: PlacedPrograms = {
-      ...{ groupId: 9, organizationId: null, replacedBy: null, current: null, previous: null },
+      groupId: 9,
+      organizationId: null,
+      replacedBy: null,
+      current: null,
+      previous: null,
       candidate: program('cf-9-next', names(9, comesAsRoot)),
     }
     const leaving = Array.from({ length: rootGoes ? 1 : going }, (_, index): PlacedPrograms => ({
-      ...{
-        groupId: index + 1,
-        organizationId: null,
-        replacedBy: 9,
-        candidate: null,
-        previous: null,
-      },
+      groupId: index + 1,
+      organizationId: null,
+      replacedBy: 9,
+      candidate: null,
+      previous: null,
       current: program(`cf-${index + 1}-now`, names(index + 1, rootGoes)),
     }))
     return [comes, ...leaving]

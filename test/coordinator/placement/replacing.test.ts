@@ -42,18 +42,22 @@ async function prepare(t: Test): Promise<World> {
     await queries.insertInto('deploymentTags').values({ deploymentId, tagId: tag }).execute()
     const program = { name: `cf-${id}-ffffffff-1`, sha: 'f'.repeat(64), fqdns: null }
     const sources = {
-      ...{
-        mainVCL: { id: fileId, version: 1, name: 'main.vcl' },
-        includes: [],
-        releases: null,
-        domains: [],
-      },
-      ...{ sha: program.sha, programName: program.name, deploymentIds: [deploymentId] },
+      mainVCL: { id: fileId, version: 1, name: 'main.vcl' },
+      includes: [],
+      releases: null,
+      domains: [],
+      sha: program.sha,
+      programName: program.name,
+      deploymentIds: [deploymentId],
     }
     await writeDesiredRelease(queries, id, { sources, pending: false, revision: 1 })
     const place = createPlacement({
       group: { id, organizationId: null },
-      ...{ agentId, deploymentId, position: 1, revision: 1, program },
+      agentId,
+      deploymentId,
+      position: 1,
+      revision: 1,
+      program,
     })
     return { id, tag, deploymentId, place }
   }

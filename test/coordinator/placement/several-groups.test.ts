@@ -46,8 +46,11 @@ const places: fc.Arbitrary<PlacedPrograms[]> = fc
           fqdns: one.fqdns.map((fqdn) => fqdn.replace('example', `g${groupId}.example`)),
         }
       return {
-        ...{ groupId, organizationId: null, current: program(three.current) },
-        ...{ candidate: program(three.candidate), previous: program(three.previous) },
+        groupId,
+        organizationId: null,
+        current: program(three.current),
+        candidate: program(three.candidate),
+        previous: program(three.previous),
       }
     }),
   )
@@ -148,13 +151,11 @@ void t.test(
     const property = fc.property(groups, fc.integer({ min: 1, max: 5 }), (wanted, count) => {
       const agents = indexAgents(
         Array.from({ length: count }, (_, at) => ({
-          ...{
-            id: at + 1,
-            state: agentStates.Running,
-            tagIds: [1],
-            groupIds: [],
-            rootGroupId: null,
-          },
+          id: at + 1,
+          state: agentStates.Running,
+          tagIds: [1],
+          groupIds: [],
+          rootGroupId: null,
         })),
       )
       const held = new Map<number, { fqdns: readonly string[] }[]>()

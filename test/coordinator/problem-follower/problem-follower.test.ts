@@ -22,7 +22,11 @@ import { addDeployment, addFile, addGroup, addTag } from '../store/rows.js'
 import { startTenants, type Tenants } from '../identity/people.js'
 
 const root: Actor = {
-  ...{ accountId: 1, accountName: 'root', sessionId: 1, organizationId: null, role: 'system' },
+  accountId: 1,
+  accountName: 'root',
+  sessionId: 1,
+  organizationId: null,
+  role: 'system',
   grants: {},
 }
 
@@ -132,15 +136,23 @@ async function isToldOfAStage(t: Test, storeUrl: string): Promise<void> {
   await store.decide(async (queries) => {
     const sources = {
       mainVCL: { id: file, version: 1, name: 'main' },
-      ...{ includes: [], domains: [], deploymentIds: [], releases: null },
-      ...{ sha: 'b'.repeat(64), programName: 'cf-1-x' },
+      includes: [],
+      domains: [],
+      deploymentIds: [],
+      releases: null,
+      sha: 'b'.repeat(64),
+      programName: 'cf-1-x',
       stage: { tagIds: [tag], ownDomains: false, mainFileVersion: null },
     }
     const owned = { groupId: group, organizationId: null, revision: 1 }
     await writeStage(queries, { ...owned, sources }, controller.service.now())
     const place = createPlacement({
-      ...{ group: { id: group, organizationId: null }, agentId: edge, position: 1, revision: 1 },
-      ...{ stage: true, deploymentId: noDeployment },
+      group: { id: group, organizationId: null },
+      agentId: edge,
+      position: 1,
+      revision: 1,
+      stage: true,
+      deploymentId: noDeployment,
       program: { name: 'cf-1-x', sha: 'b'.repeat(64), fqdns: null },
     })
     await savePlacements(queries, [place])
@@ -191,8 +203,17 @@ async function isToldOnceOfADeployment(t: Test, storeUrl: string): Promise<void>
     queries
       .insertInto('openProblems')
       .values({
-        ...{ objectType, objectId, code, organizationId: null, objectName: 'x', severity: 3 },
-        ...{ since: 1, data: JSON.stringify({ code }), sharedData: null, seenAt: 1, told: 1 },
+        objectType,
+        objectId,
+        code,
+        organizationId: null,
+        objectName: 'x',
+        severity: 3,
+        since: 1,
+        data: JSON.stringify({ code }),
+        sharedData: null,
+        seenAt: 1,
+        told: 1,
         endedAt: null,
       })
       .execute()

@@ -21,7 +21,9 @@ void t.test('one problem while something is sick, the worse one when nothing is 
   fc.assert(
     fc.property(anyGroup, fc.nat({ max: 2 }), (group, omittedHealthy) => {
       const rows = Object.entries(group).map(([name, { served, sick }]) => ({
-        ...{ name, served, sick: Math.min(sick, served) },
+        name,
+        served,
+        sick: Math.min(sick, served),
       }))
       const ill = rows.filter(({ sick }) => sick > 0)
       const agents = [{ id: 7, name: 'edge' }]
@@ -30,12 +32,15 @@ void t.test('one problem while something is sick, the worse one when nothing is 
           ? undefined
           : judgeGroup(
               {
-                ...{ since: 1_000, lastSince: 2_000, agents },
+                since: 1_000,
+                lastSince: 2_000,
+                agents,
                 backends: new Map(ill.map(({ name, sick }) => [name, sick])),
               },
               {
                 agents: new Map(rows.map(({ name, served }) => [name, served])),
-                ...{ omittedHealthy, omittedSick: 0 },
+                omittedHealthy,
+                omittedSick: 0,
               },
             )
       const found = toProblems(findBackendProblems(facts, 'shop'), () => Number.NaN)
@@ -57,7 +62,8 @@ void t.test('the message names the worst and counts the rest', (t) => {
     { since: 1, lastSince: 1, agents: [], backends },
     {
       agents: new Map([...names, 'f'].map((name) => [name, 5])),
-      ...{ omittedHealthy: 0, omittedSick: 0 },
+      omittedHealthy: 0,
+      omittedSick: 0,
     },
   )
   t.match(findBackendProblems(facts, 'shop'), [

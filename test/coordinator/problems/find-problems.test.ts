@@ -162,8 +162,11 @@ void t.test(
         toProblems(
           findCertificateProblems(
             {
-              ...{ name: 'shop', notAfter, deployError: null },
-              ...{ state: deploymentStates.Active, places: [] },
+              name: 'shop',
+              notAfter,
+              deployError: null,
+              state: deploymentStates.Active,
+              places: [],
             },
             nowMs,
           ),

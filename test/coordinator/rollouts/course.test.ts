@@ -40,12 +40,7 @@ const events = fc.oneof(
   fc.record({ do: fc.constant('fail' as const), agent: fc.nat({ max: 11 }) }),
   fc.record({
     do: fc.constant('see' as const),
-    verdict: fc.constantFrom(
-      'pass' as const,
-      'pass' as const,
-      'fail' as const,
-      'inconclusive' as const,
-    ),
+    verdict: fc.constantFrom<Look['verdict']>('pass', 'pass', 'fail', 'inconclusive'),
     baked: fc.nat({ max: 200 }),
     isLong: fc.boolean(),
   }),
@@ -148,7 +143,13 @@ function begin({ agents, waves, bake, onFailure, min: wanted }: Beginning): Worl
     ids.map((id) => ({ id, tagIds: [], isNew: false })),
   )
   const rollout = {
-    ...{ ...made, id: 1, organization: null, epoch: 1, endedAt: null, reason: null, wave: 0 },
+    ...made,
+    id: 1,
+    organization: null,
+    epoch: 1,
+    endedAt: null,
+    reason: null,
+    wave: 0,
     state: rolloutStates.Loading,
     waves: planned.map(({ agentIds, holds }) => ({
       agents: agentIds.map((id) => ({
@@ -157,15 +158,17 @@ function begin({ agents, waves, bake, onFailure, min: wanted }: Beginning): Worl
         state: 'waiting' as const,
         error: null,
       })),
-      ...{ holds, startedAt: null, switchedAt: null, endedAt: null, verdict: null },
+      holds,
+      startedAt: null,
+      switchedAt: null,
+      endedAt: null,
+      verdict: null,
     })),
   }
   const places = ids.map((agentId): PlacementRecord => {
     const old = programOf(rollout.fromSources)
     const place = { group, agentId, deploymentId: 1, position: agentId, revision: 1, program: old }
-    const serving = {
-      ...switchPlacement({ ...createPlacement(place), candidateState: 'loaded' }, 1),
-    }
+    const serving = switchPlacement({ ...createPlacement(place), candidateState: 'loaded' }, 1)
     const candidate = programOf(rollout.sources)
     return { ...serving, state: 'applied', appliedRevision: 1, candidate, candidateState: 'loaded' }
   })
@@ -255,19 +258,22 @@ interface Look {
 }
 
 function look(world: World, { verdict, baked, isLong }: Look): void {
-  const progress = findProgress(
-    world.rollout,
-    new Map(world.places.map((place) => [place.agentId, place])),
-  )
+  const progress = findProgress(world.rollout, byAgent(world.places))
   const written = new Map(
     world.rollout.waves.flatMap((wave) => wave.agents.map(({ id, state }) => [id, state])),
   )
   const agents = [...progress].map(([agentId, how]) => ({
-    ...{ agentId, progress: how, isThere: !world.away.has(agentId) },
+    agentId,
+    progress: how,
+    isThere: !world.away.has(agentId),
     isNewlyBack: how === 'back' && written.get(agentId) === 'switching',
   }))
   const step = chooseStep(toCourse(world.rollout), {
-    ...{ agents, verdict, why: null, bakedSeconds: baked, isReturnOverdue: isLong },
+    agents,
+    verdict,
+    why: null,
+    bakedSeconds: baked,
+    isReturnOverdue: isLong,
     belowMin: findShort(world),
   })
   if (step.do !== 'wait') take(world, step)

@@ -23,7 +23,10 @@ const nothing = { figures: null, backendFailures: 0, restarts: 0 }
 /** One a second, the last one at `until`. */
 function makeSpans(programs: readonly string[], until = programs.length * 1000): Span[] {
   return programs.map((program, at) => ({
-    ...{ ...nothing, program, seconds: 1, backendRequests: at },
+    ...nothing,
+    program,
+    seconds: 1,
+    backendRequests: at,
     at: until - (programs.length - 1 - at) * 1000,
   }))
 }
@@ -82,8 +85,14 @@ void t.test('a clock that is moved takes nothing from what was observed', async 
   if (!wave) throw new Error('it has a wave')
   const waves = [{ ...wave, startedAt: now, switchedAt: now }]
   const rollout = {
-    ...{ ...made, id: 1, organization: null, epoch: 1, endedAt: null, reason: null },
-    ...{ waves, state: rolloutStates.Baking },
+    ...made,
+    id: 1,
+    organization: null,
+    epoch: 1,
+    endedAt: null,
+    reason: null,
+    waves,
+    state: rolloutStates.Baking,
   }
   let session = ''
   bus.subscribe(rolloutObserveSubject, ({ order }) => {

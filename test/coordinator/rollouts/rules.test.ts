@@ -69,7 +69,10 @@ void t.test('tags take those that have all of them; named agents are waited for'
 
 void t.test('a policy is completed, and what is wrong is named', (t) => {
   t.match(completePolicy({ waves: [{ count: 1 }] }, root), {
-    ...{ bake: 60, maxBake: 60, onFailure: 'rollback', onInconclusive: 'continue' },
+    bake: 60,
+    maxBake: 60,
+    onFailure: 'rollback',
+    onInconclusive: 'continue',
     gates: [{ name: 'errors', max: 0.01 }, { name: 'backendFailures' }, { name: 'restarts' }],
   })
   const wrong: readonly (readonly [Partial<GivenPolicy>, RegExp])[] = [

@@ -36,7 +36,10 @@ async function read(archive: StatisticsArchive): Promise<number[]> {
   const { series } = await archive.readSeries({
     caches: [{ agentId: 1, hidden: null }],
     names: ['MAIN.cache_hit'],
-    ...{ consolidation: 'AVERAGE', startMs: begin, endMs: nowMs, nowMs },
+    consolidation: 'AVERAGE',
+    startMs: begin,
+    endMs: nowMs,
+    nowMs,
   })
   return [...(series[0]?.values ?? [])]
 }

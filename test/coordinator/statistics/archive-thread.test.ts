@@ -35,7 +35,10 @@ async function start(url: string): Promise<Started> {
 function record(archive: StatisticsArchive, agentId: number, list: readonly string[]): void {
   for (let step = 1; step <= 3; step++)
     archive.record({
-      ...{ agentId, at: begin + step * stepMs, spanMs: stepMs, names: list },
+      agentId,
+      at: begin + step * stepMs,
+      spanMs: stepMs,
+      names: list,
       values: list.map((_, column) => (column === 1 ? null : agentId * step)),
     })
 }
@@ -45,7 +48,10 @@ async function read(archive: StatisticsArchive, agentId: number, name: string): 
   const { series } = await archive.readSeries({
     caches: [{ agentId, hidden: null }],
     names: [name],
-    ...{ consolidation: 'AVERAGE', startMs: begin, endMs: nowMs, nowMs },
+    consolidation: 'AVERAGE',
+    startMs: begin,
+    endMs: nowMs,
+    nowMs,
   })
   return [...(series[0]?.values ?? [])]
 }
@@ -115,7 +121,10 @@ void t.test('a kill takes 20 s at most: until the sample, in company, until its 
 void t.test('lists of names are numbered once, and anew when there are too many', (t) => {
   const packer = createSamplePacker()
   const sample = (list: readonly string[]) => ({
-    ...{ agentId: 1, at: 1, spanMs: null, names: list },
+    agentId: 1,
+    at: 1,
+    spanMs: null,
+    names: list,
     values: list.map(() => 1),
   })
   t.same(packer.pack([sample(['a']), sample(['a']), sample(['b'])]).names, [['a'], ['b']])

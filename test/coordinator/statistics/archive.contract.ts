@@ -50,7 +50,8 @@ export async function record(
 ): Promise<void> {
   for (let step = from; step < to; step++) {
     archive.record({
-      ...{ agentId, organizationId },
+      agentId,
+      organizationId,
       at: begin + (step + 1) * stepMs,
       spanMs: null,
       names: list,
@@ -272,8 +273,12 @@ export async function testArchive(t: Test, makeUrl: () => Promise<string>): Prom
       [4, 3],
     ])
     const hidden = await archive.readSeries({
-      ...{ caches: [{ agentId: 7, hidden: 'VBE.' }], names: ['VBE.pool.conn'] },
-      ...{ consolidation: 'LAST', startMs: begin, endMs: begin + 60_000, nowMs: begin + 60_000 },
+      caches: [{ agentId: 7, hidden: 'VBE.' }],
+      names: ['VBE.pool.conn'],
+      consolidation: 'LAST',
+      startMs: begin,
+      endMs: begin + 60_000,
+      nowMs: begin + 60_000,
     })
     t.equal(hidden.series[0]?.isKnown, false)
     t.equal(hidden.series[0]?.values.length, 0)

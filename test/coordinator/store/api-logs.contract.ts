@@ -59,8 +59,16 @@ async function fillLog(queries: Queries): Promise<void> {
     await insertApiLogs(
       queries,
       owners.map((organizationId) => ({
-        ...{ organizationId, createdAt: trace, severity: 1, msg: 'Creates a tag', status: 201 },
-        ...{ keyType: 'tag', keyId: null, account: 'root', method: 'POST', path: '/api/v1/tags' },
+        organizationId,
+        createdAt: trace,
+        severity: 1,
+        msg: 'Creates a tag',
+        status: 201,
+        keyType: 'tag',
+        keyId: null,
+        account: 'root',
+        method: 'POST',
+        path: '/api/v1/tags',
         traceId: `trace-${String(trace).padStart(4, '0')}`,
       })),
     )

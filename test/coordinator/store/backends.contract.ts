@@ -35,11 +35,15 @@ async function prepare(store: Store) {
     organizationId: number | null = null,
   ): PlacementRecord => ({
     ...createPlacement({
-      ...{ group: { id: groupId, organizationId }, agentId, position: 1, revision: 1 },
+      group: { id: groupId, organizationId },
+      agentId,
+      position: 1,
+      revision: 1,
       deploymentId: noDeployment,
       program: { name, sha: 'a'.repeat(64), fqdns: null },
     }),
-    ...{ current: { name, sha: 'a'.repeat(64), fqdns: null }, candidate: null },
+    current: { name, sha: 'a'.repeat(64), fqdns: null },
+    candidate: null,
     candidateState: null,
   })
   await store.decide((inside) =>
@@ -79,7 +83,10 @@ export function backendsContract(t: Test, factory: StoreFactory): void {
 
       const vclGroup = { id: group, name: 'site' }
       const sick = {
-        ...{ vclGroup, name: 'b', healthy: 1, sick: 1 },
+        vclGroup,
+        name: 'b',
+        healthy: 1,
+        sick: 1,
         agents: [{ id: agents[1], name: 'edge-2' }],
         since: new Date(sickSince).toISOString(),
       }
@@ -87,7 +94,11 @@ export function backendsContract(t: Test, factory: StoreFactory): void {
       t.strictSame((await list(queries)).rows, [sick, well])
       t.same(await countBackends(queries, everything), { healthy: 1, sick: 1 })
       t.match((await readGroupBackends(queries, [group])).get(group), {
-        ...{ total: 2, sickEverywhere: 0, sickSomewhere: 1, areAllSick: false, since: sickSince },
+        total: 2,
+        sickEverywhere: 0,
+        sickSomewhere: 1,
+        areAllSick: false,
+        since: sickSince,
         worst: [{ name: 'b', sick: 1, healthy: 1 }],
         agents: [{ id: agents[1], name: 'edge-2' }],
       })
@@ -116,7 +127,9 @@ export function backendsContract(t: Test, factory: StoreFactory): void {
     await set(agents[1], { state: agentStates.Down })
     t.match((await list(queries)).rows, [{ healthy: 0, sick: 1 }])
     t.match((await readGroupBackends(queries, [group])).get(group), {
-      ...{ total: 1, sickEverywhere: 1, areAllSick: true },
+      total: 1,
+      sickEverywhere: 1,
+      areAllSick: true,
     })
     await set(agents[1], { state: agentStates.Running })
     await set(agents[0], { engineState: 'stopped' })

@@ -71,13 +71,13 @@ export function consoleGroupsContract(t: Test, factory: StoreFactory): void {
     const fields = { name: 'bb', description: '', overviewGroup: false }
     const id = await store.transaction((inside) => insertConsoleGroup(inside, keys, fields, 1))
     const sourcesOf = (version: number): Release => ({
-      ...{
-        mainVCL: { id: file, name: 'a.vcl', version },
-        includes: [],
-        releases: null,
-        domains: [],
-      },
-      ...{ sha: String(version), programName: `cf-${version}`, deploymentIds: [] },
+      mainVCL: { id: file, name: 'a.vcl', version },
+      includes: [],
+      releases: null,
+      domains: [],
+      sha: String(version),
+      programName: `cf-${version}`,
+      deploymentIds: [],
     })
     const read = async () => (await readConsoleGroups(queries, all, { id }))[0]
     const past = { groupId: id, organizationId: null, at: 1, account: 'root', result: 'ok' }

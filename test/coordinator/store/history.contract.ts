@@ -16,13 +16,13 @@ export function historyContract(t: Test, factory: StoreFactory): void {
     const file = await addFile(queries, 'history.vcl')
     const groupId = await addGroup(queries, 'history', file)
     const sourcesOf = (sha: string): Release => ({
-      ...{
-        mainVCL: { id: file, name: 'history.vcl', version: 1 },
-        includes: [],
-        releases: null,
-        domains: [],
-      },
-      ...{ sha, programName: `cf-${sha}`, deploymentIds: [] },
+      mainVCL: { id: file, name: 'history.vcl', version: 1 },
+      includes: [],
+      releases: null,
+      domains: [],
+      sha,
+      programName: `cf-${sha}`,
+      deploymentIds: [],
     })
     const past = { groupId, organizationId: null, at: 1, account: 'root', result: 'ok' }
     const shas = ['a', ...Array.from({ length: 60 }, () => 'b'), 'c', 'd']

@@ -160,8 +160,16 @@ function append(
       agentIds.map((agentId) => ({ agentId, coverage: all })),
     )
     return appendInvalidation(queries, {
-      ...{ content, setId, attemptSetId: setId, outcome, createdAt: at, ttlSeconds: 60 },
-      ...{ target: { all: true }, warnings: [], account: 'root', traceId: 'trace-of-test' },
+      content,
+      setId,
+      attemptSetId: setId,
+      outcome,
+      createdAt: at,
+      ttlSeconds: 60,
+      target: { all: true },
+      warnings: [],
+      account: 'root',
+      traceId: 'trace-of-test',
       organizationId: null,
     })
   })

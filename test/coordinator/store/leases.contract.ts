@@ -170,7 +170,11 @@ async function addDeploy(
       sha: 'abc',
       programName: 'cf-1-abc-1',
     },
-    ...{ traceId: 'trace-of-it', account: 'admin', startedAt: 1, owner, epoch: 1 },
+    traceId: 'trace-of-it',
+    account: 'admin',
+    startedAt: 1,
+    owner,
+    epoch: 1,
     rolloutId: null,
   }
   return insertDeploy(queries, deploy, leaseExpiresAt)

@@ -111,11 +111,7 @@ async function prepare(queries: Queries) {
     const id = await addGroup(queries, name, file)
     const program = { name: `cf-${id}-aaaaaaaa-1`, sha: 'a'.repeat(64), fqdns: ['a.example'] }
     const group = { id, organizationId: null }
-    return createPlacement({
-      ...{ group, agentId: 0, deploymentId, position: 1 },
-      revision: 1,
-      program,
-    })
+    return createPlacement({ group, agentId: 0, deploymentId, position: 1, revision: 1, program })
   }
   const loading = await place('old')
   const old: PlacementRecord = {

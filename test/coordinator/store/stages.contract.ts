@@ -48,7 +48,11 @@ async function prepare({ queries }: { readonly queries: Queries }) {
     fqdns: PlacedProgram['fqdns'],
   ): PlacementRecord => ({
     ...createPlacement({
-      ...{ group: { id: groupId, organizationId: null }, agentId, position: 1, revision: 1, stage },
+      group: { id: groupId, organizationId: null },
+      agentId,
+      position: 1,
+      revision: 1,
+      stage,
       deploymentId: stage ? noDeployment : deploymentId,
       program: { name: `cf-${groupId}-${stage ? 's' : 'l'}`, sha: 'a'.repeat(64), fqdns },
     }),
@@ -62,7 +66,8 @@ const sourcesOf = (tagId: number, fileId: number, sha = 'b'.repeat(64)): StagedS
   releases: null,
   deploymentIds: [],
   domains: [],
-  ...{ sha, programName: 'cf-1-x' },
+  sha,
+  programName: 'cf-1-x',
   stage: { tagIds: [tagId], ownDomains: false, mainFileVersion: null },
 })
 

@@ -32,7 +32,9 @@ void t.test('a regular user may what its permissions say; write implies read', a
   await checkAll(t, tenants, { token: bert.token, right: null })
   for (const right of rights) {
     const made = await anna.call(201, 'POST', '/permissions', {
-      ...{ account: { id: bert.id }, type: right.type, write: right.access === 'write' },
+      account: { id: bert.id },
+      type: right.type,
+      write: right.access === 'write',
     })
     tenants.controller.advance(believedMs)
     await checkAll(t, tenants, { token: bert.token, right })
@@ -48,7 +50,9 @@ void t.test('an API token may what it was made for, whatever its account may', a
   for (const right of rights) {
     const limits = { type: right.type, [right.access]: true }
     const { accessToken } = await anna.call(201, 'POST', '/sessions', {
-      ...{ label: `${right.type} ${right.access}`, expire, permissions: [limits] },
+      label: `${right.type} ${right.access}`,
+      expire,
+      permissions: [limits],
     })
     await checkAll(t, tenants, { token: String(accessToken), right })
   }

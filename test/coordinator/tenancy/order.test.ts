@@ -105,10 +105,7 @@ async function refuse(tenants: Tenants, route: Route, at: string): Promise<Recor
 }
 
 function wantedRefusals({ errorKey }: Route): Record<string, string> {
-  return {
-    ...{ type: '415 body', length: '413', syntax: '400 body' },
-    key: `400 ${errorKey} bogus`,
-  }
+  return { type: '415 body', length: '413', syntax: '400 body', key: `400 ${errorKey} bogus` }
 }
 
 /** Says that a body will come which is too large; the answer does not wait for it. */

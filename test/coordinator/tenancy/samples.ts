@@ -36,16 +36,23 @@ const member = {
   system: true,
 } as const
 const range = {
-  ...{ counter: 'cache_hit', name: 'avghitratio', consolfunc: 'AVERAGE' },
-  ...{ start: '0', end: '60' },
+  counter: 'cache_hit',
+  name: 'avghitratio',
+  consolfunc: 'AVERAGE',
+  start: '0',
+  end: '60',
 }
 const group = (own: TenantObjects): Json => ({
-  ...{ name, mainVCL: of(own.file), includes: [of(own.file)] },
-  ...{ domains: [of(own.domain)], deployments: [of(own.deployment)] },
+  name,
+  mainVCL: of(own.file),
+  includes: [of(own.file)],
+  domains: [of(own.domain)],
+  deployments: [of(own.deployment)],
 })
 
 const banOf = ({ vclgroup }: TenantObjects): Json => ({
-  ...{ type: 'ban', expression: 'obj.status == 404' },
+  type: 'ban',
+  expression: 'obj.status == 404',
   target: { vclGroup: of(vclgroup) },
 })
 
@@ -65,7 +72,8 @@ export const samples: Readonly<Record<string, Sample>> = {
   createApiToken: {
     needs: 'session write',
     body: () => ({
-      ...{ label: name, expire: Math.floor(Date.now() / 1000) + 3600 },
+      label: name,
+      expire: Math.floor(Date.now() / 1000) + 3600,
       permissions: [{ type: 'tag', read: true }],
     }),
   },
@@ -83,7 +91,9 @@ export const samples: Readonly<Record<string, Sample>> = {
   createAccount: {
     needs: 'account write',
     body: (own) => ({
-      ...{ name, password: 'long enough a word', ...owner(own) },
+      name,
+      password: 'long enough a word',
+      ...owner(own),
       organizations: [of(own.organization)],
     }),
   },
@@ -140,7 +150,8 @@ export const samples: Readonly<Record<string, Sample>> = {
   getAgentPanic: { needs: 'agent read' },
   sendAgentCommand: { needs: 'command write', body: () => ({ command: 'ping' }) },
   setAgentParam: {
-    ...{ needs: 'agent write', params: { name: 'default_ttl' } },
+    needs: 'agent write',
+    params: { name: 'default_ttl' },
     body: () => ({ value: '60' }),
   },
   setAgentBackend: { needs: 'agent write', params: { name: 'default', health: 'sick' } },
@@ -194,10 +205,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   listCertificates: { needs: 'certificate read' },
   createCertificate: {
     needs: 'certificate write',
-    body: (own) => ({
-      ...{ name, ...certificateText, ...owner(own) },
-      deployments: [of(own.deployment)],
-    }),
+    body: (own) => ({ name, ...certificateText, ...owner(own), deployments: [of(own.deployment)] }),
   },
   getCertificate: { needs: 'certificate read' },
   updateCertificate: {
@@ -233,7 +241,9 @@ export const samples: Readonly<Record<string, Sample>> = {
   stageVclGroup: {
     needs: 'vclgroup write',
     body: (own) => ({
-      ...{ tags: [of(own.tag)], mainVCL: of(own.file), includes: [of(own.file)] },
+      tags: [of(own.tag)],
+      mainVCL: of(own.file),
+      includes: [of(own.file)],
       domains: [of(own.domain)],
     }),
   },
@@ -276,12 +286,14 @@ export const samples: Readonly<Record<string, Sample>> = {
   getVclGroupGraph: { needs: 'stats read', needsToo: 'vclgroup read', params: range },
   getVclGroupNewestStats: { needs: 'stats read', needsToo: 'vclgroup read' },
   getDomainCounter: {
-    ...{ needs: 'stats read', needsToo: 'domain read' },
+    needs: 'stats read',
+    needsToo: 'domain read',
     params: { ...range, counter: 'requests' },
   },
   getDomainStats: { needs: 'stats read', needsToo: 'domain read', params: range },
   getDomainGraph: {
-    ...{ needs: 'stats read', needsToo: 'domain read' },
+    needs: 'stats read',
+    needsToo: 'domain read',
     params: { ...range, name: 'status' },
   },
   listNewestStats: { needs: 'stats read', needsToo: 'agent read' },

@@ -72,12 +72,16 @@ export async function makeObjects({ call }: Person, mark: string): Promise<Objec
   const deployment = await make('/deployments', { name, tags: [{ id: tag }] })
   const domain = await make('/domains', { fqdn: `${mark}.example` })
   const vclgroup = await make('/vclgroups', {
-    ...{ name, mainVCL: { id: file }, domains: [{ id: domain }] },
+    name,
+    mainVCL: { id: file },
+    domains: [{ id: domain }],
     deployments: [{ id: deployment }],
   })
   await make('/domains', { fqdn: certifiedName })
   const certificate = await make('/certificates', {
-    ...{ name, ...certificateText, deployments: [{ id: deployment }] },
+    name,
+    ...certificateText,
+    deployments: [{ id: deployment }],
   })
   const jointoken = await make('/jointokens', { label: name, tags: [{ id: tag }] })
   const webhook = await make('/webhooks', { name, ...webhookFields })
@@ -97,7 +101,8 @@ export async function seedTenant(
   const guests = await administrator.call(200, 'GET', `/users?account.name=${mark}-guest`)
   const permission = await make('/permissions', { account: { id: account }, type: 'tag' })
   const session = await make('/sessions', {
-    ...{ label: `${mark} thing`, expire: Math.floor(controller.service.now() / 1000) + 3600 },
+    label: `${mark} thing`,
+    expire: Math.floor(controller.service.now() / 1000) + 3600,
     permissions: [{ type: 'tag', read: true }],
   })
   const target = { vclGroup: { id: objects.vclgroup } }
@@ -109,8 +114,16 @@ export async function seedTenant(
   )
   const idp = await make('/idps', { baseURL: `https://idp.${mark}.example`, clientID: mark })
   return {
-    ...{ ...objects, account, agent, idp, invalidation, permission, rollout, session },
-    ...{ organization: organizationId, user: idOf(rows(guests)[0]) },
+    ...objects,
+    account,
+    agent,
+    idp,
+    invalidation,
+    permission,
+    rollout,
+    session,
+    organization: organizationId,
+    user: idOf(rows(guests)[0]),
   }
 }
 

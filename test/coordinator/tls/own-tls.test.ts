@@ -75,7 +75,9 @@ void t.test(
   'names are those of the listener, the host, its addresses and what settings say',
   (t) => {
     const host: NameSources = {
-      ...{ listenHost: '0.0.0.0', hostName: 'Fleet-1.', publicUrl: 'https://fleet.example:8002' },
+      listenHost: '0.0.0.0',
+      hostName: 'Fleet-1.',
+      publicUrl: 'https://fleet.example:8002',
       addresses: ['127.0.0.1', '192.0.2.7', 'fe80::1', '2001:db8:0::7'],
       further: ['fleet.internal'],
     }
@@ -114,10 +116,7 @@ interface Listener {
 async function startListener(t: Test): Promise<Listener> {
   const stateDir = await makeStateDir(t)
   let now = start
-  const own = await openOwnTls({
-    ...{ stateDir, log, shared: null, now: () => now },
-    names,
-  })
+  const own = await openOwnTls({ stateDir, log, shared: null, now: () => now, names })
   const read = async () => {
     const text = await readFile(own.files.certFile)
     return { cert: text, key: text }
@@ -130,7 +129,9 @@ async function startListener(t: Test): Promise<Listener> {
   })
   const { port } = server.address() as AddressInfo // of a TCP listener
   return {
-    ...{ port, own, stateDir },
+    port,
+    own,
+    stateDir,
     setNow: (at) => (now = at),
     check: () =>
       own.renewWhenDue(async () => {

@@ -22,18 +22,31 @@ export async function startOwnCoordinator(
 ): Promise<OwnCoordinator> {
   const coordinator = await startCoordinator(
     {
-      ...{ stateDir, tls, tlsNames: ['fleet.test'], publicUrl: null },
+      stateDir,
+      tls,
+      tlsNames: ['fleet.test'],
+      publicUrl: null,
       listen: { host: '0.0.0.0', port: 0 },
       storeUrl: `sqlite:${join(stateDir, 'coordinator.db')}`,
-      ...{ busUrl: 'in-process', apis: new Set(['controller']), licenseKeyFile: null },
-      ...{ trustedProxies: [], connectionsPerAddress: 1000, statsArchives: 1 },
+      busUrl: 'in-process',
+      apis: new Set(['controller']),
+      licenseKeyFile: null,
+      trustedProxies: [],
+      connectionsPerAddress: 1000,
+      statsArchives: 1,
       secretKeyFile: join(stateDir, 'secret.key'),
-      ...{ adminUser: administrator.user, adminPassword: administrator.password },
+      adminUser: administrator.user,
+      adminPassword: administrator.password,
       stdoutIsTerminal: false,
       settings: {
-        ...{ heartbeatMs: 5000, statsIntervalMs: 10_000, apiLogDays: 7 },
-        ...{ accessTtlSeconds: 600, refreshTtlSeconds: 3600 },
-        ...{ allowedIncludes: new Set(), allowedModules: new Set(), webhookNetworks: [] },
+        heartbeatMs: 5000,
+        statsIntervalMs: 10_000,
+        apiLogDays: 7,
+        accessTtlSeconds: 600,
+        refreshTtlSeconds: 3600,
+        allowedIncludes: new Set(),
+        allowedModules: new Set(),
+        webhookNetworks: [],
       },
     },
     log,
@@ -68,7 +81,10 @@ export async function dial({
   const pin = createCaPin({ file: caFileIn(folder), joinToken })
   const socket = await dialCoordinator({
     address: { url, caFile: caFile ?? null, pin },
-    ...{ name: 'edge', key: 'k'.repeat(64), isKeyNew, joinToken },
+    name: 'edge',
+    key: 'k'.repeat(64),
+    isKeyNew,
+    joinToken,
     signal: AbortSignal.timeout(20_000),
   })
   socket.terminate()

@@ -11,8 +11,18 @@ import { enrol } from '../controller/client.js'
 import { startTenants } from '../identity/people.js'
 
 const request: LoggedTransaction = {
-  ...{ at: 0, method: 'GET', host: 'shop.example', status: 200, bytes: 1, ttfbMs: 1 },
-  ...{ durationMs: 1, handling: 'hit', backend: '-', xid: 1, client: '127.0.0.1', groupId: null },
+  at: 0,
+  method: 'GET',
+  host: 'shop.example',
+  status: 200,
+  bytes: 1,
+  ttfbMs: 1,
+  durationMs: 1,
+  handling: 'hit',
+  backend: '-',
+  xid: 1,
+  client: '127.0.0.1',
+  groupId: null,
   url: `/${'x'.repeat(2_000)}`,
 }
 
@@ -43,7 +53,10 @@ async function startFleet(t: Test) {
   const tell = (count: number): void => {
     for (const stream of streams)
       service.bus.publish(logPartSubject(agentId), {
-        ...{ agentId, stream, dropped: 0, ended: null },
+        agentId,
+        stream,
+        dropped: 0,
+        ended: null,
         transactions: Array.from({ length: count }, () => request),
       })
   }

@@ -32,7 +32,10 @@ const someEvents: fc.Arbitrary<TimedEvent[]> = fc
   )
   .map((events) =>
     events.map(({ type, organizationId, isShared, stateName }, index) => ({
-      ...{ id: index + 1, type, organizationId, createdAt: index },
+      id: index + 1,
+      type,
+      organizationId,
+      createdAt: index,
       data: JSON.stringify({ stateName, whole: true }),
       sharedData: isShared ? JSON.stringify({ stateName }) : null,
     })),
@@ -49,7 +52,8 @@ const someSubscribers: fc.Arbitrary<Subscriber[]> = fc
   )
   .map((some) =>
     some.map(({ isFiltered, ...one }, index) => ({
-      ...{ ...one, id: index + 1 },
+      ...one,
+      id: index + 1,
       // Only agents and deployments have it.
       filter:
         isFiltered && (one.types.includes('agent') || one.types.includes('deployment'))
@@ -170,9 +174,16 @@ void t.test('no name of anybody commands Slack', (t) => {
   fc.assert(
     fc.property(hostile, hostile, fc.constantFrom(...webhookTypes, 'test'), (one, other, type) => {
       const data = JSON.stringify({
-        ...{ name: one, stateName: other, account: one, method: 'PUT', path: other, msg: one },
-        ...{ object: { type: 'agent', name: one }, opened: [{ code: 'drift', message: other }] },
-        ...{ webhook: { name: one }, vclgroup: { name: other, stateName: one } },
+        name: one,
+        stateName: other,
+        account: one,
+        method: 'PUT',
+        path: other,
+        msg: one,
+        object: { type: 'agent', name: one },
+        opened: [{ code: 'drift', message: other }],
+        webhook: { name: one },
+        vclgroup: { name: other, stateName: one },
       })
       const body = composeBody({ id: 1, type, at: 0, data }, 'slack')
       const { text, ...rest } = JSON.parse(body) as { text: string }

@@ -225,7 +225,9 @@ async function isTurnedOff(t: Test, { ann, controller }: Scene): Promise<void> {
     return shown['enabled'] === false && shown
   })
   t.match(off, {
-    ...{ failing: true, waiting: 0, dropped: 2 },
+    failing: true,
+    waiting: 0,
+    dropped: 2,
     problems: [{ code: 'webhook-failing', severity: 3, message: /turned off.*it answered 503/ }],
   })
   receiver.answer = ok

@@ -28,7 +28,9 @@ export async function startScene(t: Test, options: ControllerOptions = {}): Prom
   const ben = await tenants.addPerson('ben', 'two')
   for (const { call } of [ann, ben]) await call(201, 'POST', '/tags', { name: 'web' })
   return {
-    ...{ ...tenants, ann, ben },
+    ...tenants,
+    ann,
+    ben,
     restart: async () => {
       await delivery.close()
       delivery = startWebhookDelivery(tenants.controller.identity, silent)

@@ -6,7 +6,9 @@ import { sendDelivery } from '../../../src/coordinator/webhooks/send-delivery.js
 import { startReceiver } from './receiver.js'
 
 const rules = {
-  ...{ isAllowed: compileNetworks(['127.0.0.1']), hasNetworks: true, isAdministrators: false },
+  isAllowed: compileNetworks(['127.0.0.1']),
+  hasNetworks: true,
+  isAdministrators: false,
 }
 const message = { body: '{"id":1,"type":"test"}', signature: 't=1,v1=0', rules }
 
@@ -62,7 +64,9 @@ void t.test('one that hangs is given up, and one that is stopped is no attempt',
   const receiver = await startReceiver(t, () => undefined)
   const { url } = receiver
   t.match(await sendDelivery({ ...message, url, signal: stopping.signal, timeoutMs: 500 }), {
-    ...{ isDelivered: false, status: null, error: 'no answer within 0.5 s' },
+    isDelivered: false,
+    status: null,
+    error: 'no answer within 0.5 s',
   })
   receiver.answer = () => {
     stopping.abort()
@@ -78,6 +82,7 @@ void t.test('a status that has come counts, though the rest never does', async (
     response.writeHead(200).write('the beginning')
   })
   t.match(await sendDelivery({ ...message, url, signal, timeoutMs: 5_000 }), {
-    ...{ isDelivered: true, status: 200 },
+    isDelivered: true,
+    status: 200,
   })
 })

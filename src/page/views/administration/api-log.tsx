@@ -80,7 +80,8 @@ export function View() {
             calls={calls}
             severity={severity}
             found={found}
-            {...{ setCalls, setSeverity }}
+            setCalls={setCalls}
+            setSeverity={setSeverity}
           />
         )}
         {newest.total > newest.rows.length && newest.phase === 'ready' && <OlderNote {...newest} />}
@@ -123,7 +124,8 @@ function LogFilters(props: LogFiltersProps) {
         value={calls}
         onChoose={setCalls}
         choices={kinds.map(({ value, title, entries }) => ({
-          ...{ value, title },
+          value,
+          title,
           count: entries.length,
         }))}
       />

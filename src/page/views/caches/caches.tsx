@@ -47,7 +47,15 @@ export function View() {
       {sorted.error && !isTransient(sorted.error) && <ErrorNote error={sorted.error} />}
       {phase === 'loading' && <Loading />}
       {rows.length > 0 && <FilterBar rows={rows} {...filters} />}
-      {shown.length > 0 && <Shown rows={shown} {...{ sorted, selection, isMap, seesRates }} />}
+      {shown.length > 0 && (
+        <Shown
+          rows={shown}
+          sorted={sorted}
+          selection={selection}
+          isMap={isMap}
+          seesRates={seesRates}
+        />
+      )}
       {phase === 'ready' && !error && shown.length === 0 && (
         <NoCaches isEmpty={rows.length === 0} />
       )}
@@ -85,14 +93,18 @@ function Shown({ rows, sorted, selection, isMap, seesRates }: ShownProps) {
   return (
     <>
       {isNarrow.value ? (
-        <Cards {...{ rows, columns, sorting, seesRates }} />
+        <Cards rows={rows} columns={columns} sorting={sorting} seesRates={seesRates} />
       ) : (
         <Table
           label="Caches"
           linkOf={({ id }) => `/caches/${id}`}
           fills
           isDense
-          {...{ rows, columns, sorting, onSort, selection }}
+          rows={rows}
+          columns={columns}
+          sorting={sorting}
+          onSort={onSort}
+          selection={selection}
         />
       )}
       {seesRates && <SampleRows rates={rates} />}

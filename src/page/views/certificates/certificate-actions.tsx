@@ -89,7 +89,9 @@ function describeDeletion({ name, agentStates }: Certificate) {
   const count = agentStates.filter(({ state }) => state === 'applied').length
   const served = `${count} ${count === 1 ? 'cache stops' : 'caches stop'} to serve it. `
   return {
-    ...{ noun: 'certificate', name, home: '/certificates' },
+    noun: 'certificate',
+    name,
+    home: '/certificates',
     text: `${count > 0 ? served : ''}Its key is gone and cannot be brought back.`,
   }
 }

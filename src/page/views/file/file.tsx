@@ -82,7 +82,13 @@ function Section(props: {
   if (!newest) return null
   if (name === '')
     return edited.state.value ? (
-      <TextSection {...{ edited, users, versions, running }} file={newest.file} />
+      <TextSection
+        edited={edited}
+        users={users}
+        versions={versions}
+        running={running}
+        file={newest.file}
+      />
     ) : (
       <Empty icon="file" title="This file is not text">
         <p>Its versions are still kept; upload a file of the same name in the list to add one.</p>

@@ -50,7 +50,10 @@ export function TextSection({ edited, file, users, versions, running }: TextSect
       <div class="file-main">
         {mayWrite('file') && (
           <TextActions
-            {...{ edited, users, running, chosen }}
+            edited={edited}
+            users={users}
+            running={running}
+            chosen={chosen}
             check={mayCheck(file) ? check : null}
             onChoose={(id) => (groupId.value = id)}
           />

@@ -45,7 +45,9 @@ export function describeOutage({ from, to, measured, of }: Outage): Happening {
   const caches = of === 1 ? 'cache' : 'caches'
   const isOfMost = measured * 2 <= of
   return {
-    ...{ at: from, tone: 'outage', href: null },
+    at: from,
+    tone: 'outage',
+    href: null,
     ...(isOfMost && { until: to }),
     text: `${of - measured} of ${of} ${caches} not measured`,
   }

@@ -42,7 +42,9 @@ export function SubjectGraphs({ subject }: { readonly subject: Subject }) {
       {!read.range && !read.error && <Loading />}
       {read.range && (
         <Charts
-          {...{ read, marks, subject }}
+          read={read}
+          marks={marks}
+          subject={subject}
           isLive={range.isLive}
           onZoom={(from, to) => {
             setWord(formatZoom(from, to))

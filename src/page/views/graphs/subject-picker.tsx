@@ -61,7 +61,11 @@ export function SubjectPicker({ subject, choose }: SubjectPickerProps) {
 }
 
 const needs: Readonly<Record<SubjectKind, PermissionType>> = {
-  ...{ fleet: 'agent', agents: 'agent', vclgroups: 'vclgroup', domains: 'domain', tags: 'tag' },
+  fleet: 'agent',
+  agents: 'agent',
+  vclgroups: 'vclgroup',
+  domains: 'domain',
+  tags: 'tag',
 }
 
 /** Returns the kinds whose graphs the user may see. */

@@ -115,5 +115,10 @@ async function readOnce(
 }
 
 const nothing: SubjectSeries = {
-  ...{ subject: '', series: [], heard: [], range: null, before: null, error: null },
+  subject: '',
+  series: [],
+  heard: [],
+  range: null,
+  before: null,
+  error: null,
 }

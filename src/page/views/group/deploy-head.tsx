@@ -83,7 +83,16 @@ export function DeployHead(props: DeployHeadProps) {
         )}
       </div>
       {!isGoing && <Hindrances plan={plan} />}
-      {mayChangeGroup(group) && <Options {...{ group, verbs, wait, percent, isAtOnce, deploy }} />}
+      {mayChangeGroup(group) && (
+        <Options
+          group={group}
+          verbs={verbs}
+          wait={wait}
+          percent={percent}
+          isAtOnce={isAtOnce}
+          deploy={deploy}
+        />
+      )}
     </section>
   )
 }

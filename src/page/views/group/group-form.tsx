@@ -96,7 +96,10 @@ export function GroupForm({ before, onSaved, onClose }: GroupFormProps) {
 
 const mainName = 'Main VCL'
 const noMain: CallError = {
-  ...{ status: 0, errorKey: '', traceId: '', retryAfterSeconds: null },
+  status: 0,
+  errorKey: '',
+  traceId: '',
+  retryAfterSeconds: null,
   errorMsg: `${mainName} is required: choose the file that caches compile`,
 }
 
@@ -137,8 +140,19 @@ function useGroupFields(was: Group | null) {
     rollout: isRolledOut.value ? policy.read() : null,
   })
   return {
-    ...{ name, main, version, includes, tests, requireTests, domains, deployments },
-    ...{ keepOnFailure, releases, isRolledOut, policy, read },
+    name,
+    main,
+    version,
+    includes,
+    tests,
+    requireTests,
+    domains,
+    deployments,
+    keepOnFailure,
+    releases,
+    isRolledOut,
+    policy,
+    read,
   }
 }
 

@@ -38,7 +38,11 @@ export function View({ params }: ViewProps) {
       >
         {value && (
           <GroupActions
-            {...{ group: value, etag, verbs, reload, section }}
+            group={value}
+            etag={etag}
+            verbs={verbs}
+            reload={reload}
+            section={section}
             isRolledOut={rollouts.running !== null}
           />
         )}
@@ -49,7 +53,7 @@ export function View({ params }: ViewProps) {
           <GroupProblems group={value} showsFailure={section === ''} />
           <Sections label="Parts of the group" items={listSections(value)} />
           {section !== 'deploy' && <Progress group={value} verbs={verbs} rollouts={rollouts} />}
-          <Section {...{ group: value, verbs, rollouts, reload }} name={section} />
+          <Section group={value} verbs={verbs} rollouts={rollouts} reload={reload} name={section} />
         </>
       )}
     </>

@@ -45,7 +45,9 @@ export function useCompileCheck(
     const outcome = await call<Validated>('PUT', path, { signal })
     const check: CompileCheck = outcome.ok
       ? {
-          ...{ state: 'compiles', on: outcome.value.compiledOn, isOnEach },
+          state: 'compiles',
+          on: outcome.value.compiledOn,
+          isOnEach,
           warnings: outcome.value.warnings ?? [],
         }
       : judgeRefusal(outcome.error, tests)

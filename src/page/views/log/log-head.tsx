@@ -22,9 +22,14 @@ export function useLogFilter(): LogFilter {
     const fields = new URLSearchParams(search)
     const read = (name: keyof LogFilter) => fields.get(name) ?? ''
     return {
-      ...{ vclGroup: read('vclGroup'), agents: read('agents'), tags: read('tags') },
-      ...{ domain: read('domain'), status: read('status'), handling: read('handling') },
-      ...{ url: read('url'), query: read('query') },
+      vclGroup: read('vclGroup'),
+      agents: read('agents'),
+      tags: read('tags'),
+      domain: read('domain'),
+      status: read('status'),
+      handling: read('handling'),
+      url: read('url'),
+      query: read('query'),
     }
   }, [search])
 }

@@ -18,11 +18,17 @@ export const requestColumns: readonly Column<LogLine>[] = [
   { title: 'URL', show: ({ url }) => <Text of={url} /> },
   { title: 'Cache', from: 'wide', width: '7rem', show: ({ agent }) => <Text of={agent.name} /> },
   {
-    ...{ title: 'First byte', from: 'wide', width: '6.5rem', isEnd: true },
+    title: 'First byte',
+    from: 'wide',
+    width: '6.5rem',
+    isEnd: true,
     show: ({ ttfbMs }) => formatMs(ttfbMs),
   },
   {
-    ...{ title: 'Size', from: 'widest', width: '6rem', isEnd: true },
+    title: 'Size',
+    from: 'widest',
+    width: '6rem',
+    isEnd: true,
     show: ({ bytes }) => formatBytes(bytes),
   },
 ]

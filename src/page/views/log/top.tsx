@@ -63,7 +63,8 @@ export function View() {
         const until = formatClock(new Date().toISOString()).slice(0, 8)
         counted.value = {
           rows: entries.map((entry, id) => ({ ...entry, id })),
-          ...{ by, title: `Counted for ${seconds} s until ${until}` },
+          by,
+          title: `Counted for ${seconds} s until ${until}`,
         }
       },
     )
@@ -111,7 +112,9 @@ function columnsOf(title: string, format: (count: number) => string): readonly C
       show: ({ key }) => <span title={formatText(key)}>{formatText(key)}</span>,
     },
     {
-      ...{ title, width: '6.5rem', isEnd: true },
+      title,
+      width: '6.5rem',
+      isEnd: true,
       sortBy: ({ count }) => count,
       show: ({ count }) => format(count),
     },
@@ -123,7 +126,10 @@ function columnsOf(title: string, format: (count: number) => string): readonly C
       show: ({ share }) => formatShare(share, 1),
     },
     {
-      ...{ title: 'Too high by at most', from: 'medium', width: '12rem', isEnd: true },
+      title: 'Too high by at most',
+      from: 'medium',
+      width: '12rem',
+      isEnd: true,
       show: ({ error }) => (error === 0 ? '' : format(error)),
     },
   ]

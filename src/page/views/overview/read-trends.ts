@@ -19,22 +19,16 @@ export interface TrendKind {
 }
 
 export const trendKinds: readonly TrendKind[] = [
+  { name: 'requests', title: 'Requests', unit: 'rate', colour: 'var(--line-1)', isMore: 'neutral' },
+  { name: 'hitRatio', title: 'Hit ratio', unit: 'share', colour: 'var(--line-3)', isMore: 'good' },
   {
-    ...{ name: 'requests', title: 'Requests', unit: 'rate' },
-    ...{ colour: 'var(--line-1)', isMore: 'neutral' },
+    name: 'failedFetches',
+    title: 'Failed fetches',
+    unit: 'rate',
+    colour: 'var(--bad-ink)',
+    isMore: 'bad',
   },
-  {
-    ...{ name: 'hitRatio', title: 'Hit ratio', unit: 'share' },
-    ...{ colour: 'var(--line-3)', isMore: 'good' },
-  },
-  {
-    ...{ name: 'failedFetches', title: 'Failed fetches', unit: 'rate' },
-    ...{ colour: 'var(--bad-ink)', isMore: 'bad' },
-  },
-  {
-    ...{ name: 'errors', title: 'Errors (5xx)', unit: 'rate' },
-    ...{ colour: 'var(--bad-ink)', isMore: 'bad' },
-  },
+  { name: 'errors', title: 'Errors (5xx)', unit: 'rate', colour: 'var(--bad-ink)', isMore: 'bad' },
 ]
 
 /** Steps are equally spaced: a longer one is a gap. */

@@ -28,7 +28,10 @@ export function drawTiles(
   if (!context) return
   context.scale(ratio, ratio)
   const paths: Readonly<Record<Health, Path2D>> = {
-    ...{ well: new Path2D(), warning: new Path2D(), error: new Path2D(), still: new Path2D() },
+    well: new Path2D(),
+    warning: new Path2D(),
+    error: new Path2D(),
+    still: new Path2D(),
   }
   const room = layout.cell - gapOf(layout.cell)
   for (const section of layout.sections)

@@ -41,7 +41,9 @@ export function FleetMap({ agents, rates }: FleetMapProps) {
     <>
       <Legend counts={countHealth(tiles)} hasSizes={rates !== null} />
       <div class="map table-fills" ref={place} role="region" aria-label="Map of caches">
-        {width > 0 && <Plane {...{ groups, ordered, tiles, layout, rates }} />}
+        {width > 0 && (
+          <Plane groups={groups} ordered={ordered} tiles={tiles} layout={layout} rates={rates} />
+        )}
       </div>
     </>
   )

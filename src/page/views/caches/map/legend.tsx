@@ -36,7 +36,9 @@ export function readColours(): Readonly<Record<Health, string>> {
     return swatch ? getComputedStyle(swatch).backgroundColor : 'transparent'
   }
   return {
-    ...{ error: read('error'), warning: read('warning') },
-    ...{ well: read('well'), still: read('still') },
+    error: read('error'),
+    warning: read('warning'),
+    well: read('well'),
+    still: read('still'),
   }
 }

@@ -31,7 +31,10 @@ export function GateInputs({ form, error, owner }: GateInputsProps) {
       {gates.value.map((row, at) => (
         <OneGate
           key={row.key}
-          {...{ row, at, error, owner }}
+          row={row}
+          at={at}
+          error={error}
+          owner={owner}
           remove={() => {
             gates.value = gates.value.filter((one) => one !== row)
           }}
@@ -114,7 +117,8 @@ type WebhookInputProps = Pick<GateInputsProps, 'error' | 'owner'> & {
 function WebhookInput({ owner, ...field }: WebhookInputProps) {
   const { rows } = useList<Webhook>(mayRead('webhook') ? '/webhooks' : null)
   const options = filterOwned(rows, owner).map(({ id, name }) => ({
-    ...{ value: String(id), title: name },
+    value: String(id),
+    title: name,
   }))
   return <SelectField {...field} options={[{ value: '', title: 'choose one' }, ...options]} />
 }

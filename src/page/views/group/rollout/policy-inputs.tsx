@@ -24,7 +24,10 @@ export function PolicyInputs({ form, error, owner }: PolicyInputsProps) {
         {waves.value.map((row, at) => (
           <WaveInputs
             key={row.key}
-            {...{ row, at, error, owner }}
+            row={row}
+            at={at}
+            error={error}
+            owner={owner}
             remove={() => {
               waves.value = waves.value.filter((one) => one !== row)
             }}
@@ -42,12 +45,18 @@ export function PolicyInputs({ form, error, owner }: PolicyInputsProps) {
       <div class="group-choices">
         <TextField
           label="Observe each wave for, seconds"
-          {...{ name: 'rollout.bake', error, value: form.bake, placeholder: '60' }}
+          name="rollout.bake"
+          error={error}
+          value={form.bake}
+          placeholder="60"
           hint={`0 to ${bakeMost}`}
         />
         <TextField
           label="At most, seconds"
-          {...{ name: 'rollout.maxBake', error, value: form.maxBake, placeholder: 'the same' }}
+          name="rollout.maxBake"
+          error={error}
+          value={form.maxBake}
+          placeholder="the same"
           hint="While a gate is inconclusive"
         />
         <SelectField label="If a gate fails" value={form.onFailure} options={failureChoices} />

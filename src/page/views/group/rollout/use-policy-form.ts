@@ -46,7 +46,10 @@ function makePolicyForm(start: GivenPolicy | null): PolicyForm {
   const fields = readPolicyFields(start)
   let made = 0
   const toWaveRow = ({ kind, amount, ids }: WaveFields): WaveRow => ({
-    ...{ key: made++, kind: signal<string>(kind), amount: signal(amount), ids: signal(ids) },
+    key: made++,
+    kind: signal<string>(kind),
+    amount: signal(amount),
+    ids: signal(ids),
   })
   const toGateRow = ({ name, texts }: GateFields): GateRow => {
     const signals = listInputs(name).map(({ key }) => [key, signal(texts[key] ?? '')] as const)
@@ -58,7 +61,13 @@ function makePolicyForm(start: GivenPolicy | null): PolicyForm {
   const [onFailure, onInconclusive] = [signal(fields.onFailure), signal(fields.onInconclusive)]
   const banOnRollback = signal(fields.banOnRollback)
   return {
-    ...{ waves, gates, bake, maxBake, onFailure, onInconclusive, banOnRollback },
+    waves,
+    gates,
+    bake,
+    maxBake,
+    onFailure,
+    onInconclusive,
+    banOnRollback,
     addWave: () => {
       waves.value = [...waves.value, toWaveRow({ kind: 'percent', amount: '', ids: [] })]
     },
@@ -68,11 +77,16 @@ function makePolicyForm(start: GivenPolicy | null): PolicyForm {
     read: () =>
       toPolicy({
         waves: waves.value.map(({ kind, amount, ids }) => ({
-          ...{ kind: kind.value as WaveKind, amount: amount.value, ids: ids.value }, // one of the select's options
+          kind: kind.value as WaveKind,
+          amount: amount.value,
+          ids: ids.value, // one of the select's options
         })),
         gates: gates.value.map(({ name, texts }) => ({ name, texts: readTexts(texts) })),
-        ...{ bake: bake.value, maxBake: maxBake.value, banOnRollback: banOnRollback.value },
-        ...{ onFailure: onFailure.value, onInconclusive: onInconclusive.value },
+        bake: bake.value,
+        maxBake: maxBake.value,
+        banOnRollback: banOnRollback.value,
+        onFailure: onFailure.value,
+        onInconclusive: onInconclusive.value,
       }),
   }
 }

@@ -30,11 +30,13 @@ export function WaveInputs({ row, at, error, owner, remove }: WaveInputsProps) {
       {isCounted && (
         <TextField
           label={kind.value === 'count' ? 'Caches' : '% of the caches'}
-          {...{ name, error, value: amount }}
+          name={name}
+          error={error}
+          value={amount}
           required
         />
       )}
-      {kind.value === 'tags' && <TagInput {...{ name, error, owner, value: ids }} />}
+      {kind.value === 'tags' && <TagInput name={name} error={error} owner={owner} value={ids} />}
       {kind.value === 'agents' && (
         <p class="quiet">{formatCount(ids.value.length)} named; then it pauses</p>
       )}
